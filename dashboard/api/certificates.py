@@ -1,0 +1,47 @@
+"""The certificate of a run, with the prices that prove it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from twin.columns import unpack
+from twin.models import Run
+
+MOST_POINTS = 2_000  # of a curve; slots beyond are taken together, by their mean
+
+
+class CertificateView(APIView):
+    """GET /api/runs/<id>/certificate/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, pk: int) -> Response:
+        """{certificate, prices}: prices of the pooled relaxation per whole unit and slot, by pool of servers and resource."""
+        run = get_object_or_404(Run.objects.only("certificate", "certificate_prices"), pk=pk)
+        return Response({"certificate": run.certificate or None, "prices": _curves(bytes(run.certificate_prices))})
+
+
+def _curves(packed: bytes) -> dict[str, Any] | None:
+    """{slots_a_point, curves: [{pool, resource, price: [...]}]}; what is free everywhere is left out."""
+    if not packed:
+        return None
+    meta, columns = unpack(packed)
+    prices = columns["prices"].astype(float)
+    group = -(-len(prices) // MOST_POINTS)
+    starts = np.arange(0, len(prices), group)
+    counts = np.minimum(starts + group, len(prices)) - starts
+    means = np.add.reduceat(prices, starts, axis=0) / counts[:, None, None]
+    curves = [
+        {"pool": pool, "resource": resource, "price": [float(f"{value:.6g}") for value in means[:, k, r]]}
+        for k, pool in enumerate(meta["pools"])
+        for r, resource in enumerate(meta["resources"])
+        if prices[:, k, r].any()
+    ]
+    return {"slots_a_point": group, "curves": curves}

@@ -1,0 +1,34 @@
+"""Refusals of the twin and of the scheduling core as 400 with their sentence."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import DataError, OperationalError
+from django.db.models import ProtectedError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from scheduling.model import ModelError
+from scheduling.registry import UnknownName
+from twin import disk
+from twin.control import Refused
+
+log = logging.getLogger(__name__)
+SAID = (Refused, ModelError, UnknownName)
+
+
+def handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's handler, and ours for what the layers below refuse."""
+    if isinstance(error, SAID):
+        return Response({"detail": str(error)}, status=400)
+    if isinstance(error, ProtectedError):
+        return Response({"detail": "It is still used by a scenario or a run; delete those first."}, status=409)
+    if isinstance(error, DataError):  # PostgreSQL: a number or a text that it cannot hold
+        return Response({"detail": f"The database cannot hold this: {' '.join(str(error).split())}."}, status=400)
+    if isinstance(error, OperationalError):
+        log.warning("%s: %s", context["request"].path, error)
+        said = disk.behind(error) or "the database does not take it now"
+        return Response({"detail": f"{said[0].upper()}{said[1:]} ({' '.join(str(error).split())}). Try again later."}, status=503)
+    return exception_handler(error, context)

@@ -1,0 +1,214 @@
+"""What the API shows and takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from scheduling.model import ModelError
+from scheduling.registry import parse_parameters, scheduler_class
+from twin.clock import MOST_SPEED
+from twin.importers import Choice, ImportRefused, formats
+from twin.importers.openfile import MOST_FILES
+from twin.models import ClusterSpec, Run, Scenario, Trace
+
+LARGEST = 2**63 - 1
+MOST_EARLIER = 5  # imports of the same files that are named
+
+
+class NumberField(serializers.FloatField):
+    """A number; true is none, though Python takes it for 1."""
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class TraceSerializer(serializers.ModelSerializer):
+    """Where an import stands, in one row."""
+
+    created_by = serializers.StringRelatedField()
+    files = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Trace
+        fields: tuple[str, ...] = ("id", "name", "format", "status", "stage", "message", "progress", "checksum", "files", "seed", "options",
+                  "job_count", "server_count", "created_by", "created_at")  # fmt: skip
+        read_only_fields = fields
+
+    def get_files(self, trace: Trace) -> list[dict[str, Any]]:
+        """Their names and how much of them has arrived."""
+        return [{"name": file["name"], "size": file["size"], "received": file["received"]} for file in trace.files]
+
+
+class TraceDetailSerializer(TraceSerializer):
+    """With what a look found, the report, the first jobs as they are understood, and earlier imports of the same files."""
+
+    earlier = serializers.SerializerMethodField()
+
+    class Meta(TraceSerializer.Meta):
+        fields = (*TraceSerializer.Meta.fields, "scan", "report", "preview", "earlier")
+        read_only_fields = fields
+
+    def get_earlier(self, trace: Trace) -> list[dict[str, Any]]:
+        """[{id, name, job_count}], the newest first."""
+        same = (
+            Trace.objects.filter(checksum=trace.checksum, status=Trace.READY).exclude(pk=trace.pk)
+            if trace.checksum
+            else Trace.objects.none()
+        )
+        return [dict(row) for row in same.order_by("-id").values("id", "name", "job_count")[:MOST_EARLIER]]
+
+
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """What is imported of a trace, and how it is read."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    format = serializers.CharField(max_length=200, default="auto")
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
+    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    mapping = serializers.JSONField(required=False)
+    groups = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=10_000)
+    from_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
+    to_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
+    sample = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=10_000_000)
+    rate = serializers.FloatField(required=False, min_value=1e-6, max_value=1e6)
+
+    def validate_mapping(self, value: Any) -> dict[str, str]:
+        """{field: column}"""
+        whole = isinstance(value, dict) and all(isinstance(v, str) and len(v) <= 200 for v in value.values())
+        if not whole or len(value) > 100:
+            raise serializers.ValidationError(
+                f"a mapping must be an object of at most 100 fields and their columns, got {str(value)[:80]!r}"
+            )
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The same rules as the importer's, before anything is queued."""
+        if attrs["format"] != "auto" and attrs["format"] not in formats():
+            raise ModelError(f"unknown format {attrs['format']!r}; known: auto, {', '.join(formats())}")
+        try:
+            Choice.of(attrs)
+        except ImportRefused as refusal:
+            raise ModelError(str(refusal)) from refusal
+        return attrs
+
+    def options(self) -> dict[str, Any]:
+        """What a trace keeps of it."""
+        return {
+            name: value for name, value in self.validated_data.items() if name not in ("name", "format", "seed", "stage", "files")
+        }
+
+
+class UploadSerializer(ChoiceSerializer):
+    """An upload in one request; several files under the same name `file` are one trace."""
+
+    file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
+    stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.IMPORT)
+
+    def options(self) -> dict[str, Any]:
+        return {name: value for name, value in super().options().items() if name != "file"}
+
+
+class AnnouncedFileSerializer(serializers.Serializer[Any]):
+    """A file that will arrive in pieces."""
+
+    name = serializers.CharField(max_length=200)
+    size = serializers.IntegerField(min_value=0)
+
+
+class AnnouncedSerializer(ChoiceSerializer):
+    """An upload that will arrive in pieces: PUT /api/traces/<id>/files/<n>/?offset=<bytes>."""
+
+    files = serializers.ListField(child=AnnouncedFileSerializer(), min_length=1, max_length=MOST_FILES)
+    stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.SCAN)
+
+
+class ClusterSerializer(serializers.ModelSerializer):
+    """One row of the list."""
+
+    slot_ms = serializers.IntegerField(source="spec.slot_ms", read_only=True)
+    horizon_slots = serializers.IntegerField(source="spec.horizon_slots", read_only=True, allow_null=True)
+    gpus = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ClusterSpec
+        fields: tuple[str, ...] = (
+            "id",
+            "name",
+            "source",
+            "trace",
+            "server_count",
+            "gpus",
+            "slot_ms",
+            "horizon_slots",
+            "created_at",
+        )
+        read_only_fields = fields
+
+    def get_gpus(self, cluster: ClusterSpec) -> float:
+        """Of all its servers together."""
+        return float(sum(server["capacity"].get("gpu", 0) for server in cluster.spec["servers"]))
+
+
+class ClusterDetailSerializer(ClusterSerializer):
+    """With the content of cluster.json."""
+
+    class Meta(ClusterSerializer.Meta):
+        fields = (*ClusterSerializer.Meta.fields, "spec")
+        read_only_fields = fields
+
+
+class ScenarioSerializer(serializers.ModelSerializer):
+    """A scenario; parameters are checked against the scheduler's own declaration."""
+
+    cluster_name = serializers.CharField(source="cluster.name", read_only=True)
+    trace_name = serializers.CharField(source="trace.name", read_only=True)
+    job_count = serializers.IntegerField(source="trace.job_count", read_only=True)
+    server_count = serializers.IntegerField(source="cluster.server_count", read_only=True)
+    slot_ms = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=LARGEST, write_only=True)
+    horizon_slots = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
+    parameters = serializers.DictField(default=dict)
+
+    class Meta:
+        model = Scenario
+        fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "parameters",
+                  "seed", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """UnknownName and ModelError become the API's 400 with the names that would work."""
+        given = {key: value for key, value in attrs.get("parameters", {}).items() if value not in ("", None)}
+        parsed = parse_parameters(scheduler_class(attrs["scheduler"]), given)
+        attrs["parameters"] = {key: getattr(parsed, key) for key in given}
+        if attrs["trace"].status != Trace.READY:
+            raise serializers.ValidationError({"trace": f"trace {attrs['trace'].name} is {attrs['trace'].status}, not ready"})
+        if not attrs["trace"].job_count:
+            raise serializers.ValidationError({"trace": f"trace {attrs['trace'].name} has machines but no jobs"})
+        return attrs
+
+
+class RunSerializer(serializers.ModelSerializer):
+    """A run in one row."""
+
+    scenario_name = serializers.CharField(source="scenario.name", read_only=True)
+    scheduler = serializers.CharField(source="scenario.scheduler", read_only=True)
+    job_count = serializers.IntegerField(source="scenario.trace.job_count", read_only=True)
+    speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MOST_SPEED)
+    mode = serializers.ChoiceField(choices=(Run.BATCH, Run.LIVE), default=Run.BATCH)
+
+    class Meta:
+        model = Run
+        fields = ("id", "scenario", "scenario_name", "scheduler", "job_count", "mode", "speed", "status", "wanted", "message", "last_seq",
+                  "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+        read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms",
+                            "created_at", "started_at", "finished_at")  # fmt: skip
+
+
+class SpeedSerializer(serializers.Serializer[Any]):
+    """ms of the cluster's time in each ms."""
+
+    speed = NumberField(min_value=1e-6, max_value=MOST_SPEED)

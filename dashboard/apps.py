@@ -1,0 +1,22 @@
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class DashboardConfig(AppConfig):
+    name = "dashboard"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        post_migrate.connect(make_groups, sender=self)
+
+
+def make_groups(using: str, **kwargs: Any) -> None:
+    """The groups of the roles exist from the first migration on."""
+    from django.contrib.auth.models import Group
+
+    from dashboard.roles import ROLES
+
+    for role in ROLES:
+        Group.objects.using(using).get_or_create(name=role)

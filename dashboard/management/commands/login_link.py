@@ -1,0 +1,25 @@
+"""manage.py login_link: a link that logs in once."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, ProgrammingError
+
+from dashboard.login_links import make_link
+from dashboard.roles import OPERATOR, ROLES
+
+
+class Command(BaseCommand):
+    help = "Prints the path of a link that logs in once, within a day."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--role", choices=ROLES, default=OPERATOR)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write(make_link(options["role"]))
+        except (OperationalError, ProgrammingError) as error:
+            reason = str(error).strip().split("\n")[0]
+            raise CommandError(
+                f"the database cannot be used ({reason}); `manage.py migrate` prepares it, as bin/up does"
+            ) from error

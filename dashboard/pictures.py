@@ -1,0 +1,75 @@
+"""What the run page draws from: the static part once, the state as binary columns."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import numpy as np
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+
+from dashboard.encodings import takes_gzip
+from dashboard.states import Newest
+from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO
+from scheduling.registry import scheduler_class
+from twin import scenarios, wire
+from twin.columns import pack
+from twin.models import Run
+from twin.state import snapshot as columns_of
+
+
+def static(request: HttpRequest, run: Run) -> HttpResponse:
+    """Cluster, scheduler, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
+    cluster, jobs = scenarios.of_run(run)
+    cls = scheduler_class(run.scenario.scheduler)
+    body: dict[str, Any] = {
+        "run": {
+            "id": run.pk,
+            "mode": run.mode,
+            "scenario": run.scenario.name,
+            "seed": run.scenario.seed,
+            "parameters": run.scenario.parameters,
+        },
+        "scheduler": {"name": cls.name, "title": cls.title, "paper": cls.paper, "summary": cls.summary},
+        "resources": RESOURCES,
+        "units": RESOURCE_UNITS,
+        "sites": SITES,
+        "cluster": {
+            "name": cluster.name,
+            "slot_ms": cluster.slot_ms,
+            "horizon_slots": cluster.horizon_slots,
+            "servers": [
+                {"name": s.name, "site": s.site, "roles": s.roles, "capacity": s.capacity, **({"away": s.away} if s.away else {})}
+                for s in cluster.servers
+            ],
+        },
+        "ids": [job.id for job in jobs],
+        "models": [job.model for job in jobs],
+        "arrival_ms": [job.arrival_ms for job in jobs],
+        "worker": [amount for job in jobs for amount in job.worker or ZERO],
+        "ps": [amount for job in jobs for amount in job.ps or ZERO],
+    }
+    return _answer(request, orjson.dumps(body), "application/json")
+
+
+def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
+    """The state after the newest event, and where the run stands."""
+    with Newest(run) as state:
+        meta, columns = columns_of(state)
+    run.refresh_from_db()
+    meta["status"] = wire.status(run)
+    body = pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return _answer(request, body, "application/octet-stream")
+
+
+def _answer(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
+    """Zipped for who takes that, faster than Django's middleware does it."""
+    zipped = takes_gzip(request)
+    answer = HttpResponse(gzip.compress(body, compresslevel=1) if zipped else body, content_type=kind)
+    if zipped:
+        answer["Content-Encoding"] = "gzip"
+    patch_vary_headers(answer, ("Accept-Encoding",))
+    answer["Cache-Control"] = "no-store"
+    return answer

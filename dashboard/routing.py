@@ -1,0 +1,11 @@
+"""WebSocket addresses."""
+
+from django.urls import path, re_path
+
+from dashboard.consumers import NowhereConsumer, OverviewConsumer, RunConsumer
+
+urlpatterns = [
+    path("ws/runs/<int:run_id>/", RunConsumer.as_asgi()),
+    path("ws/overview/", OverviewConsumer.as_asgi()),
+    re_path("", NowhereConsumer.as_asgi()),
+]

@@ -1,0 +1,50 @@
+"""Addresses of pages and of the API."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.routers import SimpleRouter
+
+from dashboard.api.certificates import CertificateView
+from dashboard.api.clusters import ClusterViewSet
+from dashboard.api.counterfactuals import CounterfactualsView
+from dashboard.api.prices import ServerPricesView
+from dashboard.api.runs import RunViewSet
+from dashboard.api.scenarios import ScenarioViewSet
+from dashboard.api.schedulers import scheduler_list
+from dashboard.api.traces import TraceFileView, TraceViewSet
+from dashboard.exports import KINDS
+from dashboard.views import health, login, pages
+
+router = SimpleRouter()
+router.register("traces", TraceViewSet)
+router.register("clusters", ClusterViewSet)
+router.register("scenarios", ScenarioViewSet)
+router.register("runs", RunViewSet)
+
+urlpatterns = [
+    path("", pages.overview, name="overview"),
+    path("traces/", pages.traces, name="traces"),
+    path("traces/<int:trace_id>/", pages.trace, name="trace"),
+    path("clusters/", pages.clusters, name="clusters"),
+    path("scenarios/", pages.scenarios, name="scenarios"),
+    path("runs/<int:run_id>/", pages.run, name="run"),
+    path("login/", login.PasswordLogin.as_view(), name="login"),
+    path("login/<str:token>/", login.link, name="login-link"),
+    path("logout/", login.leave, name="logout"),
+    path("healthz", health.healthz, name="healthz"),
+    path("api/schedulers/", scheduler_list, name="scheduler-list"),
+    path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
+    *[
+        path(f"api/traces/<int:pk>/jobs.{kind}", TraceViewSet.as_view({"get": "jobs"}), {"kind": kind}, name=f"trace-jobs-{kind}")
+        for kind in KINDS
+    ],
+    path("api/traces/<int:pk>/report.csv", TraceViewSet.as_view({"get": "report"}), name="trace-report"),
+    path("api/runs/<int:pk>/jobs/<int:index>/counterfactuals/", CounterfactualsView.as_view(), name="run-counterfactuals"),
+    path("api/runs/<int:pk>/prices/<int:server>/", ServerPricesView.as_view(), name="run-server-prices"),
+    path("api/runs/<int:pk>/certificate/", CertificateView.as_view(), name="run-certificate"),
+    path("api/runs/<int:pk>/events.jsonl", RunViewSet.as_view({"get": "log"}), name="run-log"),
+    path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),
+    path("api/runs/<int:pk>/summary.json", RunViewSet.as_view({"get": "summary"}), name="run-summary"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/", include(router.urls)),
+]

@@ -1,0 +1,1 @@
+"""Pages: each fetches what its template needs first; the rest comes from the API."""

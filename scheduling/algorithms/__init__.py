@@ -1,0 +1,1 @@
+"""One scheduler per file; listing this folder is the menu."""

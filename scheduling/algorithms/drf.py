@@ -1,0 +1,72 @@
+"""DRF, dominant resource fairness (Ghodsi et al., NSDI 2011), the baseline of OASiS and PD-ORS that Yarn and Mesos use.
+
+Whenever a job has arrived or completed, or a server has come or gone, all is shared out anew by progressive filling from the
+empty cluster: the job whose dominant share (the largest share that it has of any resource) is lowest gets one more
+worker, with a parameter server when the number of workers asks for one. A job for which there is no room any more, or
+that has all workers it can use, drops out of the filling. No weights; ties go to the job that arrived first.
+
+Follows the papers' descriptions with the decisions of the primal-dual specification, section 5. Nobody is refused who could run;
+a job that the horizon cuts off is worth nothing.
+Ours: the round-robin pointers start at the first server in every filling, so that who is not affected stays in place; a
+dominant share is one of the servers that are there; a job has at most MOST_WORKERS workers.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+
+from scheduling.gangs import MOST_WORKERS, GangScheduler, Packing, Shape, Units, as_units, workers_of
+from scheduling.model import RESOURCES, Reason, Verdict
+
+
+class Drf(GangScheduler):
+    """A heap of dominant shares."""
+
+    name = "drf"
+    title = "DRF"
+    paper = "Ghodsi et al.: Dominant Resource Fairness, NSDI 2011"
+    summary = "Gives one worker after another to the job with the smallest dominant share, anew whenever jobs come or go."
+
+    def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
+        packing, total = Packing(self.servers), self.servers.total
+        held: dict[int, dict[tuple[int, int], int]] = {job: {} for job in self.shapes}
+        workers = dict.fromkeys(self.shapes, 0)
+        rows = {job: self._demands(job, total) for job in self.shapes}
+        heap = [(0.0, job) for job in sorted(self.shapes)]
+        while heap:
+            _, job = heap[0]
+            shape, count = self.shapes[job], workers[job]
+            if count == min(shape.most, MOST_WORKERS) or not packing.grow(shape, held[job], count):
+                heapq.heappop(heap)
+                continue
+            workers[job] = count + 1
+            heapq.heapreplace(heap, (_dominant(rows[job], shape, count + 1)[0], job))
+        return {job: as_units(own) for job, own in held.items() if own}, ()
+
+    def why(self, job: int, kind: str, units: Units) -> Reason:
+        workers, shape = workers_of(units), self.shapes[job]
+        share, resource = _dominant(self._demands(job, self.servers.total), shape, workers)
+        values = {"workers": workers, "ps": shape.ps_of(workers), "jobs": len(self.shapes)}
+        if kind == "preempted":
+            return Reason("no_share", values)
+        return Reason("fair_share", values | {"share": share, "resource": RESOURCES[resource]})
+
+    def _demands(self, job: int, total: Sequence[int]) -> list[tuple[int, int, int, int]]:
+        """(resource, amount of a worker, of a parameter server, all there is) of each resource that the job wants."""
+        row = self.jobs[job]
+        assert row.worker is not None
+        assert row.ps is not None
+        wanted = ((r, row.worker[r], row.ps[r], total[r]) for r in self.servers.limited)
+        return [(r, worker, ps, amount) for r, worker, ps, amount in wanted if amount and (worker or ps)]
+
+
+def _dominant(demands: Sequence[tuple[int, int, int, int]], shape: Shape, workers: int) -> tuple[float, int]:
+    """(dominant share, its resource); shares that are equal are equal to the bit, as both parts of the quotient are integers."""
+    ps = shape.ps_of(workers)
+    share, resource = 0.0, 0
+    for r, worker, server, total in demands:
+        own = (workers * worker + ps * server) / total
+        if own > share:
+            share, resource = own, r
+    return share, resource

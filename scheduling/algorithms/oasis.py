@@ -1,0 +1,388 @@
+"""OASiS: admission and scheduling of asynchronous training jobs by resource prices (003, Algorithms 1 and 2).
+
+When a job arrives, its best schedule is found at current prices; it is admitted if its utility exceeds what the schedule
+costs, and then runs exactly so: as many workers and parameter servers in each slot as planned, on the servers planned.
+
+Differs from the paper:
+- Price bounds: see prices.py. A schedule's least cost is found over worker-slots: see solvers/window.py.
+- A worker with bandwidth 0 and no gradients needs one parameter server, not none.
+- Servers that may hold both roles are divided: `worker_share` of them hold workers, the rest parameter servers. Servers
+  with GPUs become worker servers first, spread evenly over the cluster's order.
+- A cluster without a horizon gets one that lets FINISH_SHARE of the jobs finish however late they arrive.
+- In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma) parameter
+  servers, and no bandwidth; machines with both roles are divided as everywhere (specification 1.5, A30).
+- A server may be away for known times; it then holds nothing. Price bounds are of the whole capacity all the same.
+- A completion slot counts from the arrival slot, the first slot that begins at or after the arrival.
+- A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
+- Where a job is so large that need x workers exceeds CELLS (far beyond the paper), its workers come in equal lots, and a job
+  whose window has more than MOST_CURVE slots x workers runs with fewer workers at a time. No job takes more memory than that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.admission import Room, impossible, missing_part
+from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, ModelError, Placement, Reason, Role, Server, Verdict
+from scheduling.prices import MODES, UNIT, PriceBook, estimate
+from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
+from scheduling.solvers.window import Best, best_completion, near_best
+from scheduling.training import (
+    BANDWIDTH,
+    LIMITS,
+    NEEDS,
+    WORLDS,
+    as_oasis,
+    oasis_minibatch_ms,
+    oasis_ps,
+    oasis_worker_slots,
+    pd_ors_ps,
+)
+from scheduling.utility import arrival_slot, utility_at, utility_over
+
+DEAREST = 10  # cells that an explanation names
+MOST_UNITS = 100_000  # workers of one job in one slot
+MOST_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
+CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
+FINISH_SHARE = 95  # percent of the jobs that can finish behind the last arrival, in a horizon of our own
+MOST_CELLS = 60_000_000  # prices that are kept, slots x servers x resources: 480 MB for each array over them
+GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
+
+
+@dataclass(frozen=True, slots=True)
+class OasisParameters(Parameters):
+    """What an operator can set."""
+
+    price_mode: str = parameter(
+        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
+    )
+    floor_scale: float = parameter(
+        1.0, "multiplies the price floors; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
+    )
+    model: str = parameter(
+        "oasis", "whose training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
+    )
+    worker_share: float = parameter(0.5, "share of the servers with both roles that hold workers", low=0.0, high=1.0)
+
+
+class Units(NamedTuple):
+    """Where units of one role stand: parallel arrays, one row per (slot, server)."""
+
+    slots: np.ndarray
+    servers: np.ndarray  # position within the role's book
+    counts: np.ndarray
+    cost: np.ndarray  # of one unit there
+
+
+class Oasis(BaseScheduler):
+    """Decides each job once, on arrival; the decision is final."""
+
+    name = "oasis"
+    title = "OASiS"
+    paper = "Bao, Peng, Wu, Li: Online Job Scheduling in Distributed Machine Learning Clusters, INFOCOM 2018"
+    summary = "Prices each resource by how full it is; admits a job if its utility exceeds the price of its best schedule."
+    needs = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "utility")
+    worlds = WORLDS
+    quotes = True
+    Parameters = OasisParameters
+    horizon: int
+
+    def check(self, cluster: Cluster) -> None:
+        if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
+            _check_size(cluster, cluster.horizon_slots)
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        self.world = self.parameters.model
+        self.limits = LIMITS[self.world]
+        self.needed = self.needs if self.world == "oasis" else (*NEEDS[self.world], "utility")
+        self.rows = [self._as_seen(job) for job in jobs]
+        self.horizon = cluster.horizon_slots or own_horizon(self.rows, cluster.slot_ms)
+        _check_size(cluster, self.horizon)
+        divided = divide_roles(cluster.servers, self.parameters.worker_share)
+        self.fits = Room(replace(cluster, servers=divided), limits=self.limits)
+        self.members = [
+            np.array([i for i, s in enumerate(divided) if role in s.roles], dtype=np.int64) for role in ("worker", "ps")
+        ]
+        capacity = np.array([s.capacity for s in divided], dtype=np.int64).reshape(-1, len(RESOURCES))
+        capacity[:, len(self.limits) :] = 0
+        workers, ps = (capacity[members] for members in self.members)
+        away = away_slots(divided, self.horizon, cluster.slot_ms)
+        mode, scale = self.parameters.price_mode, self.parameters.floor_scale
+        self.bounds = estimate(self.rows, workers, ps, cluster.slot_ms, self.horizon, mode, scale)
+        self.books = (
+            PriceBook(workers, self.horizon, self.bounds.worker_floor, self.bounds.worker_ceiling, away[:, self.members[0]]),
+            PriceBook(ps, self.horizon, self.bounds.ps_floor, self.bounds.ps_ceiling, away[:, self.members[1]]),
+        )
+
+    def on_arrival(self, now_ms: int, job: int) -> Decision:
+        row = self.rows[job]
+        reason, found = self._consider(now_ms, self.jobs[job])
+        if found is None:
+            return _rejected(job, reason)
+        workers, ps, finish_slot = found
+        for book, demand, units in zip(self.books, (row.worker, row.ps), (workers, ps), strict=True):
+            book.take(demand, units.slots, units.servers, units.counts)  # type: ignore[arg-type]  # checked by `impossible`
+        bars = self._bars(job, Role.WORKER, workers) + self._bars(job, Role.PS, ps)
+        finish_ms = (finish_slot + 1) * self.cluster.slot_ms
+        return Decision(plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),))
+
+    def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
+        return self._consider(now_ms, job, most_workers)[0]
+
+    def assume(self, bars: np.ndarray) -> None:
+        slot_ms = self.cluster.slot_ms
+        for role, (book, members) in enumerate(zip(self.books, self.members, strict=True)):
+            place = np.full(len(self.cluster.servers), -1)
+            place[members] = np.arange(len(members))
+            own = bars[bars[:, 1] == role]
+            lengths = (own[:, 4] - own[:, 3]) // slot_ms
+            rows = np.repeat(np.arange(len(own)), lengths)
+            slots = own[rows, 3] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            demands = np.array([(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, 0].tolist()], dtype=np.int64)
+            amounts = demands.reshape(-1, len(RESOURCES)) * own[:, 5:6]
+            book.hold(slots, place[own[rows, 2]], amounts[rows])
+
+    def _consider(self, now_ms: int, row: Job, most_workers: int | None = None) -> tuple[Reason, tuple[Units, Units, int] | None]:
+        """What is said to a job that arrives now; its workers, parameter servers and last slot when it is admitted."""
+        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        reason = impossible(row, self.needed, self.fits, self.world)
+        row = self._as_seen(row)
+        reason = reason or self._hopeless(row, first, most_workers)
+        if reason is not None:
+            return reason, None
+        assert row.num_chunks is not None
+        need = oasis_worker_slots(row, self.cluster.slot_ms)
+        most = most_at_once(row, need, self.horizon - first, self.books[0], most_workers)
+        if need > most * (self.horizon - first):  # not even on an empty cluster
+            return no_capacity("worker", need, self.horizon - first), None
+        quote = Quote(row, need, most, first, self.horizon, self.books, self.world)
+        best = best_completion(quote.need, quote.utility, quote.curves, quote.least_unit)
+        found = best or near_best(quote.need, quote.utility, quote.curves, quote.least_unit)
+        if found is None:
+            return quote.no_capacity(), None
+        workers, ps = quote.place(found)
+        values = self._explain(row, first, found, workers, ps)
+        if best is None:
+            return Reason("payoff_not_positive", values), None
+        return Reason("payoff_positive", values), (workers, ps, first + best.last)
+
+    def prices(self, slots: np.ndarray) -> np.ndarray:
+        shown = np.full((len(slots), len(self.cluster.servers), len(RESOURCES)), np.nan)
+        inside = (slots >= 0) & (slots < self.horizon)
+        for book, members in zip(self.books, self.members, strict=True):
+            shown[np.ix_(inside, members)] = book.prices(slots[inside])
+        return shown
+
+    def state(self) -> dict[str, Any]:
+        return {"workers": self.books[0].state(), "ps": self.books[1].state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.books[0].restore(state["workers"])
+        self.books[1].restore(state["ps"])
+
+    def _as_seen(self, job: Job) -> Job:
+        """The job in the words of OASiS."""
+        return job if self.world == "oasis" else as_oasis(job)
+
+    def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
+        """Why the job cannot end before the horizon even on an empty cluster."""
+        assert job.num_chunks is not None
+        left = max(0, self.horizon - first)
+        need = -(-oasis_worker_slots(job, self.cluster.slot_ms) // (most_workers or job.num_chunks))
+        return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
+
+    def _explain(self, job: Job, first: int, best: Best, workers: Units, ps: Units) -> dict[str, Any]:
+        """The numbers behind a decision; servers and resources by index, cost in utility."""
+        utility = utility_at(job.utility, first + best.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
+        rows: list[np.ndarray] = []
+        by_role = []
+        for units, book, members, demand in zip((workers, ps), self.books, self.members, (job.worker, job.ps), strict=True):
+            price = book.price[:, units.slots, units.servers]  # [resource, cell]
+            cost = price * (np.array(demand)[:, None] / UNIT) * units.counts
+            by_role.append([float(c) for c in cost.sum(axis=1)])
+            resources, cells = np.nonzero(cost)
+            found = (
+                members[units.servers[cells]],
+                resources,
+                units.slots[cells],
+                price[resources, cells],
+                cost[resources, cells],
+            )
+            rows.append(np.column_stack(found))
+        cells = np.concatenate(rows)
+        if len(cells) > DEAREST:  # only what can be among the dearest is sorted, ties included
+            cells = cells[cells[:, 4] >= np.partition(cells[:, 4], -DEAREST)[-DEAREST]]
+        dearest = cells[np.lexsort((cells[:, 1], cells[:, 0], cells[:, 2], -cells[:, 4]))[:DEAREST]]
+        return {
+            "utility": utility,
+            "cost": best.cost,
+            "payoff": utility - best.cost,
+            "start_slot": int(workers.slots.min()),
+            "finish_slot": first + best.last,
+            "workers_peak": int(best.workers.max()),
+            "cost_by_resource": [w + p for w, p in zip(*by_role, strict=True)],
+            "cost_by_role": [sum(by_role[0]), sum(by_role[1])],
+            "cells": [[int(s), int(r), int(t), float(p), float(c)] for s, r, t, p, c in dearest],
+        }
+
+    def _bars(self, job: int, role: Role, units: Units) -> list[Placement]:
+        """One bar per stretch of consecutive slots with the same count on a server, by server and time."""
+        if not len(units.slots):
+            return []
+        order = np.lexsort((units.slots, units.servers))
+        slots, servers, counts = units.slots[order], units.servers[order], units.counts[order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (servers[1:] != servers[:-1]) | (counts[1:] != counts[:-1]) | (slots[1:] != slots[:-1] + 1)
+        starts = np.flatnonzero(new)
+        ends = np.append(starts[1:], len(order)) - 1
+        slot_ms, members = self.cluster.slot_ms, self.members[role]
+        return [
+            Placement(
+                job, int(role), int(members[servers[a]]), int(slots[a]) * slot_ms, (int(slots[b]) + 1) * slot_ms, int(counts[a])
+            )
+            for a, b in zip(starts, ends, strict=True)
+        ]
+
+
+class Quote:
+    """What one job would pay: cost curves over its window, in lots of workers (one worker, unless the job is huge)."""
+
+    def __init__(
+        self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook], world: str = "oasis"
+    ) -> None:
+        """need: worker-slots, at most `most` in each slot. world: which of training.WORLDS counts the parameter servers."""
+        assert job.worker is not None
+        assert job.ps is not None
+        assert job.utility is not None
+        self.job, self.first, self.horizon, self.books = job, first, horizon, books
+        self.demands: tuple[Demand, Demand] = (job.worker, job.ps)
+        self.worker_slots, self.most = need, most
+        self.lot = 1
+        while self.lot < most and -(-need // self.lot) * (most // self.lot) > CELLS:
+            self.lot += 1
+        self.need = -(-need // self.lot)
+        if world == "oasis":
+            self.ps = np.array([oasis_ps(job, y) for y in range(self.most + 1)])  # parameter servers of y workers
+            self.ratio = job.worker[BANDWIDTH] / job.ps[BANDWIDTH] if job.ps[BANDWIDTH] else 0.0
+        else:
+            self.ps = np.array([pd_ors_ps(job, y) for y in range(self.most + 1)])
+            self.ratio = 1 / (job.workers_per_ps or 1)
+        self.utility = utility_over(job.utility, np.arange(horizon - first))
+        self.grid = GRID * 2.0 ** math.ceil(math.log2(utility_at(job.utility, 0)))
+        worker, ps = (np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True))
+        self.least_unit = float(worker + self.ratio * ps) * self.lot
+        self.known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def curves(self, first: int, past: int) -> tuple[np.ndarray, np.ndarray]:
+        """Cost of 0, 1, ... lots of workers with their parameter servers in slots first..past of the window."""
+        if first in self.known:
+            return self.known[first]
+        window = slice(self.first + first, self.first + past)
+        worker, ps = (
+            marginal_costs(self._unit_cost(book, demand, window), book.room(demand, window, most), most)
+            for book, demand, most in zip(self.books, self.demands, (self.most, int(self.ps[-1])), strict=True)
+        )
+        cost = prefix(worker) + prefix(ps)[:, self.ps]
+        relaxed = relaxed_marginals(worker, ps, self.ratio)
+        if self.lot > 1:
+            cost = cost[:, :: self.lot]
+            lots = cost.shape[1] - 1
+            relaxed = relaxed[:, : lots * self.lot].reshape(len(relaxed), lots, self.lot).sum(axis=2)
+        self.known[first] = cost, relaxed
+        return cost, relaxed
+
+    def place(self, best: Best) -> tuple[Units, Units]:
+        """The servers of the chosen schedule, cheapest first in every slot."""
+        used = np.flatnonzero(best.workers)
+        slots = used + self.first
+        workers = best.workers[used] * self.lot
+        placed = []
+        for book, demand, counts in zip(self.books, self.demands, (workers, self.ps[workers]), strict=True):
+            unit = self._unit_cost(book, demand, slots)
+            rows, servers, taken = fill(unit, book.room(demand, slots, int(counts.max())), counts)
+            placed.append(Units(slots[rows], servers, taken, unit[rows, servers]))
+        return placed[0], placed[1]
+
+    def _unit_cost(self, book: PriceBook, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
+        return np.rint(book.unit_cost(demand, slots) / self.grid) * self.grid
+
+    def no_capacity(self) -> Reason:
+        """Which role ran out: the workers, if there is no room for the work even without parameter servers."""
+        window = slice(self.first, self.horizon)
+        room = self.books[0].room(self.demands[0], window, self.most).sum(axis=1)
+        free = int(np.minimum(room, self.most).sum())
+        role = "worker" if free < self.worker_slots else "ps"
+        return no_capacity(role, self.worker_slots, self.horizon - self.first)
+
+
+def most_at_once(job: Job, need: int, slots: int, book: PriceBook, limit: int | None = None) -> int:
+    """Workers that the job can have in one slot of its window; limit: instead of its chunks."""
+    assert job.worker is not None
+    assert job.num_chunks is not None
+    return int(min(limit or job.num_chunks, need, book.empty_room(job.worker), MOST_UNITS, max(1, MOST_CURVE // slots)))
+
+
+def no_capacity(role: str, need: int, slots: int) -> Reason:
+    """`need` worker-slots do not fit into the slots that are left."""
+    return Reason("no_capacity", {"role": role, "need_worker_slots": need, "left_slots": slots})
+
+
+def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarray:
+    """[slot, server] whether the server is away for any part of the slot."""
+    away = np.zeros((slots, len(servers)), dtype=bool)
+    for i, server in enumerate(servers):
+        for begin, end in server.away:
+            away[begin // slot_ms : -(-end // slot_ms), i] = True
+    return away
+
+
+def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server, ...]:
+    """Each server with both roles keeps one: the first `worker_share` of them, GPU servers before others, hold workers.
+
+    Within each kind the choice is spread evenly over the order given, so that no site or rack is left out.
+    """
+    both = [i for i, s in enumerate(servers) if len(s.roles) > 1]
+    wanted = math.ceil(worker_share * len(both))
+    with_gpu = [i for i in both if servers[i].capacity[0] > 0]
+    without = [i for i in both if servers[i].capacity[0] == 0]
+    of_gpu = min(wanted, len(with_gpu))
+    workers = set(_spread(with_gpu, of_gpu)) | set(_spread(without, wanted - of_gpu))
+    return tuple(
+        s if len(s.roles) == 1 else replace(s, roles=("worker",) if i in workers else ("ps",)) for i, s in enumerate(servers)
+    )
+
+
+def _spread(items: Sequence[int], count: int) -> list[int]:
+    """`count` of the items at even distances, the first one included."""
+    return [item for k, item in enumerate(items) if -(-(k + 1) * count // len(items)) > -(-k * count // len(items))]
+
+
+def _rejected(job: int, reason: Reason) -> Decision:
+    return Decision(verdicts=(Verdict(job, "rejected", reason),))
+
+
+def own_horizon(jobs: Sequence[Job], slot_ms: int) -> int:
+    """Slots up to the last arrival, and as many more as FINISH_SHARE percent of the jobs need with all their workers."""
+    able = [job for job in jobs if missing_part(job, Oasis.needs) is None]
+    least = [
+        -(-oasis_worker_slots(job, slot_ms) // (job.num_chunks or 1)) for job in able if math.isfinite(oasis_minibatch_ms(job))
+    ]
+    last = max((arrival_slot(job.arrival_ms, slot_ms) for job in jobs), default=0)
+    return last + max(1, math.ceil(np.percentile(least, FINISH_SHARE)) if least else 1)
+
+
+def _check_size(cluster: Cluster, horizon: int) -> None:
+    cells = horizon * len(cluster.servers) * len(RESOURCES)
+    if cells > MOST_CELLS:
+        most = MOST_CELLS // (len(cluster.servers) * len(RESOURCES))
+        raise ModelError(
+            f"scheduler oasis: {horizon} slots of {len(cluster.servers)} servers are {cells:,} prices, more than {MOST_CELLS:,}; "
+            f"set horizon_slots to at most {most}, or lengthen the slot of {cluster.slot_ms} ms"
+        )

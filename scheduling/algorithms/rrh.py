@@ -1,0 +1,175 @@
+"""RRH, the risk-reward heuristic of Irwin, Grit and Chase (HPDC 2004), a baseline of OASiS: utility now against what it costs others.
+
+As the primal-dual specification adapts it (section 5; the original is quoted there from memory). A job has a fixed number of
+workers, as under FIFO. With RPT the slots that its work still takes and PV = f(duration if it ran from now on) / (1 + discount RPT):
+
+- In the first slot after its arrival it is admitted if PV - cost > threshold. Its cost is what the admitted jobs would lose if all
+  of them waited for RPT slots, and nothing if it fits beside those that run.
+- In every slot the admitted jobs are placed in the order of PV / RPT, whole gangs only; whoever is not placed pauses, at no cost.
+  That is done when a job or server has come or gone: in between, the reward of who runs only rises and that of who waits only falls.
+
+Differs from that: RPT is by the external rate in the world of PD-ORS, since the place is not known before; a gang that cannot
+fit even the empty cluster is rejected. Equal rewards: who came first.
+The rule knows no horizon; a job that it cuts off is worth nothing. A job without a utility is worth nothing, so it is refused.
+Ours: the round-robin pointers start at the first server in every slot, so that who is not affected stays in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduling.gangs import GangParameters, GangScheduler, Packing, Shape, Units
+from scheduling.model import Cluster, Decision, Job, Reason, Verdict
+from scheduling.registry import parameter
+from scheduling.training import EPSILON, gang_size
+from scheduling.utility import OVERFLOW, arrival_slot
+
+
+@dataclass(frozen=True, slots=True)
+class RrhParameters(GangParameters):
+    discount: float = parameter(
+        0.01, "how much less utility is worth for each slot that it takes to earn it", low=0.0, unit="1/slot"
+    )
+    threshold: float = parameter(
+        0.0, "a job is admitted when its discounted utility exceeds its cost by more than this", unit="utility"
+    )
+
+
+class Rrh(GangScheduler):
+    """Fixed gangs in the order of reward."""
+
+    name = "rrh"
+    title = "RRH"
+    paper = "Irwin, Grit, Chase: Balancing Risk and Reward in a Market-Based Task Service, HPDC 2004"
+    summary = "Admits a job when its utility exceeds what its run costs the others, and runs the most rewarding jobs per slot."
+    extra_needs = ("requested_workers",)
+    Parameters = RrhParameters
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        self.fresh: list[int] = []  # arrived since the last slot, in order
+        self.values: dict[int, tuple[float, float, float, int]] = {}  # priority, sensitivity, target, arrival slot
+        self.workers: dict[int, int] = {}
+        self.rates: dict[int, float] = {}  # work of the gang in one slot
+
+    def on_arrival(self, now_ms: int, job: int) -> Decision:
+        decision = super().on_arrival(now_ms, job)
+        if job in self.shapes:
+            self._know(job)
+            self.fresh.append(job)
+        return decision
+
+    def on_completion(self, now_ms: int, job: int) -> Decision:
+        self._forget(job)
+        return super().on_completion(now_ms, job)
+
+    def hopeless(self, job: int, shape: Shape) -> Reason | None:
+        row, workers = self.jobs[job], self._gang(job, shape)
+        for role, demand, count in (("worker", row.worker, workers), ("ps", row.ps, shape.ps_of(workers))):
+            assert demand is not None
+            most = self.room.places(role, demand, count)
+            if count > most:
+                return Reason("gang_too_large", {"role": role, "count": count, "most": most})
+        if Packing(self.servers, everywhere=True).gang(shape, workers) is None:
+            return Reason("gang_fits_nowhere", {"workers": workers, "ps": shape.ps_of(workers)})
+        return None
+
+    def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
+        told = self._admit(slot) if self.fresh else ()
+        packing = Packing(self.servers)
+        gangs = {}
+        for job in self._ranked(slot):
+            units = packing.gang(self.shapes[job], self.workers[job])
+            if units is not None:
+                gangs[job] = units
+        return gangs, told
+
+    def why(self, job: int, kind: str, units: Units) -> Reason:
+        slot = self.servers.slot
+        rest = int(self._rest([job], slot)[0])
+        values = {"workers": self.workers[job], "ps": self.shapes[job].ps_of(self.workers[job]), "rest_slots": rest}
+        worth = float(self._worth([job], slot, np.array([rest]))[0])
+        return Reason("outbid" if kind == "preempted" else "rewarding", values | {"reward": self._present(worth, rest) / rest})
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"fresh": list(self.fresh)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        for job in self.shapes:
+            self._know(job)
+        self.fresh = [int(job) for job in state["fresh"]]
+
+    def _know(self, job: int) -> None:
+        row = self.jobs[job]
+        worth = row.utility
+        terms = (worth.priority, worth.sensitivity, worth.target_slots) if worth else (0.0, 0.0, 0.0)
+        self.values[job] = (*terms, arrival_slot(row.arrival_ms, self.cluster.slot_ms))
+        self.workers[job] = self._gang(job, self.shapes[job])
+        self.rates[job] = self.world.per_slot(row, self.workers[job], internal=False)
+
+    def _forget(self, job: int) -> None:
+        for book in (self.values, self.workers, self.rates):
+            book.pop(job, None)
+
+    def _gang(self, job: int, shape: Shape) -> int:
+        return gang_size(self.jobs[job], shape.most)
+
+    def _admit(self, slot: int) -> list[Verdict]:
+        """Verdicts on those that have arrived; who is refused leaves."""
+        told = []
+        beside = Packing(self.servers)
+        for job, units in self.held.items():
+            if all(self.servers.open[server] for _, server, _ in units):
+                beside.take(self.shapes[job], units)
+        admitted = [job for job in self.shapes if job not in set(self.fresh)]
+        rest = self._rest(admitted, slot)
+        worth = self._worth(admitted, slot, rest)
+        for job in self.fresh:
+            own = self._rest([job], slot)
+            gain = self._worth([job], slot, own)
+            value = self._present(float(gain[0]), int(own[0]))
+            fits = beside.gang(self.shapes[job], self.workers[job]) is not None
+            cost = 0.0 if fits else float(np.maximum(0.0, worth - self._worth(admitted, slot, rest + own[0])).sum())
+            values = {
+                "value": value,
+                "cost": cost,
+                "threshold": self.parameters.threshold,
+                "rest_slots": int(own[0]),
+                "beside": fits,
+            }
+            if value - cost > self.parameters.threshold:
+                told.append(Verdict(job, "admitted", Reason("reward_exceeds_cost", values)))
+                admitted.append(job)
+                rest, worth = np.append(rest, own), np.append(worth, gain)
+            else:
+                told.append(Verdict(job, "rejected", Reason("reward_too_low", values)))
+                del self.shapes[job]
+                self._forget(job)
+        self.fresh = []
+        return told
+
+    def _ranked(self, slot: int) -> list[int]:
+        """The admitted jobs, most rewarding first."""
+        jobs = sorted(self.shapes)
+        rest = self._rest(jobs, slot)
+        reward = self._worth(jobs, slot, rest) / (1 + self.parameters.discount * rest) / rest
+        return [jobs[i] for i in np.argsort(-reward, kind="stable").tolist()]
+
+    def _rest(self, jobs: Sequence[int], slot: int) -> np.ndarray:
+        """Slots that the work left takes with the whole gang, at least 1."""
+        slots = np.array([self.work_left(job, slot) / self.rates[job] for job in jobs], dtype=float)
+        return np.maximum(1.0, np.ceil(slots - EPSILON))
+
+    def _worth(self, jobs: Sequence[int], slot: int, rest: np.ndarray) -> np.ndarray:
+        """Utility of each job when it completes `rest` slots from now."""
+        priority, sensitivity, target, arrival = np.array([self.values[job] for job in jobs], dtype=float).reshape(-1, 4).T
+        exponent = sensitivity * (slot + rest - 1 - arrival - target)
+        return np.where(exponent > OVERFLOW, 0.0, priority / (1.0 + np.exp(np.minimum(exponent, OVERFLOW))))
+
+    def _present(self, worth: float, rest: int) -> float:
+        return worth / (1 + self.parameters.discount * rest)

@@ -1,0 +1,208 @@
+"""What is allocated when and where; refuses overbooking and names the cell.
+
+It belongs to the simulation: every plan passes it, so no scheduler is trusted. Each server has a timeline: break points and,
+between them, the free amounts of all resources as one exact integer (packed.py). Neighbours never hold the same amounts,
+and the past is dropped as time goes on, so a timeline is as short as the future is varied.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from scheduling.model import CLOUD, NONE, RESOURCE_UNITS, RESOURCES, Cluster, Job, Placement, Role
+from scheduling.packed import GUARD, LIMIT, fields, pack, unpack
+
+_TRANSFER = int(Role.TRANSFER)
+_INTEGERS = {int}
+
+
+class Overbooked(ValueError):
+    """A plan breaks a rule of the cluster; the message names job, server, resource, time range and amounts."""
+
+
+class Ledger:
+    """Free amounts of every server over time.
+
+    limits: the resources that a server can run out of, in the model of the scheduler at work.
+    Bars on the unlimited cloud, bars without a server and transfers hold nothing.
+    """
+
+    def __init__(self, cluster: Cluster, jobs: Sequence[Job], limits: Sequence[str] = RESOURCES) -> None:
+        self._cluster = cluster
+        self._jobs = jobs
+        self._fields = fields([name in limits for name in RESOURCES])
+        self._horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        self._roles = [("worker" in s.roles, "ps" in s.roles) for s in cluster.servers]
+        # free[s][i] holds from times[s][i] until times[s][i + 1]; the last one for ever
+        self._times: list[list[int]] = [[0] for _ in cluster.servers]
+        self._free: list[list[int]] = [[GUARD | self._pack(s.capacity)] for s in cluster.servers]
+        for index, server in enumerate(cluster.servers):
+            for begin, end in server.away:
+                self._add(index, *self._segments(index, begin, end), begin, end, -self._pack(server.capacity))
+        self._needs: dict[Sequence[int], tuple[int, int]] = {}  # demand of one unit -> packed, largest amount
+        self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
+
+    def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
+        """Makes `plan` the future of the jobs it names and returns the bars that it takes from them.
+
+        All of it or nothing: Overbooked leaves everything as it was.
+        """
+        dropped = [bar for job in plan for bar in self._plans.get(job, ()) if bar.end_ms > now_ms]
+        for bar in dropped:
+            self._give(now_ms, bar)
+        taken: list[Placement] = []
+        try:
+            for job, bars in plan.items():
+                for bar in bars:
+                    self._check(now_ms, job, bar)
+                    self._take(now_ms, bar)
+                    taken.append(bar)
+        except Overbooked:
+            for bar in taken:
+                self._give(now_ms, bar)
+            for bar in dropped:
+                self._take(now_ms, bar)
+            raise
+        self._plans.update(plan)
+        return dropped
+
+    def forget(self, job: int) -> None:
+        """The job is over and so are its bars."""
+        self._plans.pop(job, None)
+
+    def bars(self, now_ms: int) -> list[Placement]:
+        """All bars that end after now, job by job: enough to rebuild the ledger."""
+        return [bar for job in sorted(self._plans) for bar in self._plans[job] if bar.end_ms > now_ms]
+
+    def rebuild(self, now_ms: int, bars: Iterable[Placement]) -> None:
+        """In an empty ledger: hold the `bars` of a ledger at now_ms."""
+        for bar in bars:
+            self._take(now_ms, bar)
+            self._plans.setdefault(bar.job, []).append(bar)
+
+    def free(self, server: int, at_ms: int) -> tuple[int, ...]:
+        """Free thousandths of each resource on a server at a time from now on."""
+        i = bisect_right(self._times[server], at_ms) - 1
+        return unpack(self._free[server][max(i, 0)])
+
+    def _check(self, now_ms: int, job: int, bar: Placement) -> None:
+        """Every rule but capacity."""
+        if {*map(type, bar)} != _INTEGERS:
+            self._refuse(bar, "must be integers")
+        _, role, server, start_ms, end_ms, count, _, _, _ = bar
+        if bar.job != job or not 0 <= job < len(self._jobs):
+            self._refuse(bar, f"must name the job in whose plan it stands, {job} of {len(self._jobs)}")
+        if not 0 <= role <= _TRANSFER:
+            self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
+        if not now_ms <= start_ms < end_ms:
+            self._refuse(bar, f"must start at or after now ({now_ms} ms) and end later")
+        if self._horizon_ms is not None and end_ms > self._horizon_ms:
+            self._refuse(bar, f"must end by the horizon ({self._horizon_ms} ms)")
+        if count < 1:
+            self._refuse(bar, "must have a count >= 1")
+        if server < 0:
+            if server != NONE and not (server == CLOUD and self._cluster.unlimited_cloud):
+                self._refuse(bar, "must stand on a server of the cluster")
+            return
+        if server >= len(self._roles):
+            self._refuse(bar, f"must stand on one of the {len(self._roles)} servers")
+        if role == _TRANSFER:
+            return
+        if not self._roles[server][role]:
+            self._refuse(
+                bar, f"must stand on a server with its role; {self._name(bar)} takes {self._cluster.servers[server].roles}"
+            )
+        if count * self._need(bar)[1] >= LIMIT:
+            self._refuse(bar, f"must want less than {LIMIT} thousandths")
+
+    def _take(self, now_ms: int, bar: Placement) -> None:
+        if bar.server < 0 or bar.role == _TRANSFER:
+            return
+        times, free = self._times[bar.server], self._free[bar.server]
+        _, _, _, start_ms, end_ms, count, _, _, _ = bar
+        if len(times) > 1 and times[1] <= now_ms:  # nobody asks for the past again
+            passed = bisect_right(times, now_ms) - 1
+            del times[:passed], free[:passed]
+        if start_ms < now_ms:
+            start_ms = now_ms
+        need = self._need(bar)[0] * count
+        first = bisect_right(times, start_ms) - 1
+        last = bisect_left(times, end_ms)
+        for i in range(first, last):
+            if (free[i] - need) & GUARD != GUARD:
+                self._overbooked(bar, i)
+        self._add(bar.server, first, last, start_ms, end_ms, -need)
+
+    def _give(self, now_ms: int, bar: Placement) -> None:
+        if bar.server < 0 or bar.role == _TRANSFER:
+            return
+        start_ms = max(bar.start_ms, now_ms)
+        first, last = self._segments(bar.server, start_ms, bar.end_ms)
+        self._add(bar.server, first, last, start_ms, bar.end_ms, self._need(bar)[0] * bar.count)
+
+    def _segments(self, server: int, start_ms: int, end_ms: int) -> tuple[int, int]:
+        """The segments that [start, end) touches: from the first to the one before the last returned."""
+        times = self._times[server]
+        return bisect_right(times, start_ms) - 1, bisect_left(times, end_ms)
+
+    def _add(self, server: int, first: int, last: int, start_ms: int, end_ms: int, amount: int) -> None:
+        """Adds `amount` to what is free in [start, end), which the segments first .. last - 1 cover."""
+        times, free = self._times[server], self._free[server]
+        if last == len(times) or times[last] != end_ms:
+            times.insert(last, end_ms)
+            free.insert(last, free[last - 1])
+        if times[first] != start_ms:
+            first += 1
+            last += 1
+            times.insert(first, start_ms)
+            free.insert(first, free[first - 1])
+        for i in range(first, last):
+            free[i] += amount
+        if free[last] == free[last - 1]:
+            del times[last], free[last]
+        if first and free[first] == free[first - 1]:
+            del times[first], free[first]
+
+    def _need(self, bar: Placement) -> tuple[int, int]:
+        demand = self._demand(bar)
+        found = self._needs.get(demand)
+        if found is None:
+            found = self._needs[demand] = (self._pack(demand), max(1, *demand))
+        return found
+
+    def _demand(self, bar: Placement) -> Sequence[int]:
+        job = self._jobs[bar.job]
+        demand = job.ps if bar.role == Role.PS else job.worker
+        if demand is None:
+            self._refuse(bar, "must be of a role for which the job has a demand")
+        return demand
+
+    def _pack(self, amounts: Sequence[int]) -> int:
+        return pack(amounts) & self._fields
+
+    def _name(self, bar: Placement) -> str:
+        return self._cluster.servers[bar.server].name
+
+    def _absence(self, server: int, at_ms: int) -> str:
+        return "; the server is away" if self._cluster.servers[server].is_away(at_ms) else ""
+
+    def _refuse(self, bar: Placement, rule: str) -> NoReturn:
+        known = isinstance(bar.job, int) and 0 <= bar.job < len(self._jobs)
+        job = self._jobs[bar.job].id if known else bar.job
+        raise Overbooked(f"job {job}: bar {tuple(bar)} {rule}")
+
+    def _overbooked(self, bar: Placement, segment: int) -> NoReturn:
+        times = self._times[bar.server]
+        start_ms = max(bar.start_ms, times[segment])
+        end_ms = min([bar.end_ms, *times[segment + 1 : segment + 2]])
+        needs = unpack(self._need(bar)[0])
+        for r, (need, free) in enumerate(zip(needs, unpack(self._free[bar.server][segment]), strict=True)):
+            if need * bar.count > free:
+                raise Overbooked(
+                    f"job {self._jobs[bar.job].id}: {Role(bar.role).name.lower()} x {bar.count} wants {need * bar.count / 1000:g} "
+                    f"{RESOURCE_UNITS[r]} of {RESOURCES[r]} on server {self._name(bar)} in [{start_ms}, {end_ms}) ms, "
+                    f"{free / 1000:g} {RESOURCE_UNITS[r]} free{self._absence(bar.server, start_ms)}"
+                )
+        raise AssertionError("a segment was refused though every resource fits")

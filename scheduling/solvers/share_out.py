@@ -1,0 +1,186 @@
+"""Dorm's integer program: how many workers each job gets (primal-dual specification, section 5).
+
+maximize   what is used of each resource, as shares of the cluster, summed
+subject to each type of server holds its units; parameter servers are as many as the workers need;
+           fairness: |share - fair share| of the jobs adds up to at most `unfair`;
+           adjustment: at most `changes` of the jobs that run get another number of workers.
+
+A worker may stand on any type on which it fits; only the sums over the types are integers, as nobody asks where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
+
+SATURATED = 1e-9  # share of a resource that is as good as none
+HALVINGS = 60
+STATUS = ("optimal", "limit", "infeasible", "failed", "failed")  # of scipy.optimize.milp, which calls the node limit "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The active jobs. Arrays by job; amounts in thousandths of the resources that count."""
+
+    worker: np.ndarray  # [job, resource]
+    ps: np.ndarray
+    most: np.ndarray  # workers
+    need: np.ndarray  # w workers have ceil(w need / give) parameter servers
+    give: np.ndarray
+    before: np.ndarray  # workers that it has; 0 for a job that does not run
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A type of server."""
+
+    capacity: np.ndarray  # [resource], of all its servers together
+    worker_room: np.ndarray  # [job] workers that its empty servers hold
+    ps_room: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the solver found: workers is None when it is nothing.
+
+    status: optimal (within the gap asked for), limit (of time or nodes), infeasible or failed. gap: relative, to its bound.
+    """
+
+    status: str
+    workers: np.ndarray | None
+    gap: float
+
+
+def share_out(
+    jobs: Demands, pools: Sequence[Pool], unfair: float | None, changes: int, gap: float, node_limit: int, time_limit: float
+) -> Answer:
+    """unfair: None for no constraint. At least one job and one pool."""
+    total = np.maximum(np.sum([pool.capacity for pool in pools], axis=0), 1)
+    dominant = dominant_shares(jobs, total)
+    fair = fair_shares(jobs, total, dominant)
+    program = Program()
+    least = np.where(dominant > 0, 0, jobs.most)  # a job that needs nothing has all it can use
+    workers = program.columns(least, jobs.most, (jobs.worker / total).sum(axis=1), integer=True)
+    ps = program.columns(np.zeros_like(least), jobs.most, (jobs.ps / total).sum(axis=1), integer=True)
+    program.rows([(ps, 1), (workers, -jobs.need / jobs.give)], 0, 1 - 1 / jobs.give)  # ceil, in exact steps of 1 / give
+    spread: list[tuple[np.ndarray, np.ndarray]] = []  # columns of each pool
+    for pool in pools:
+        spread.append((program.columns(0 * least, pool.worker_room), program.columns(0 * least, pool.ps_room)))
+        for r in np.flatnonzero(pool.capacity).tolist():
+            amounts = jobs.worker[:, r] / pool.capacity[r], jobs.ps[:, r] / pool.capacity[r]
+            program.row(list(zip(spread[-1], amounts, strict=True)), -np.inf, 1)
+    for role, whole in enumerate((workers, ps)):
+        program.rows([(whole, -1), *((columns[role], 1) for columns in spread)], 0, 0)
+    if unfair is not None:
+        loss = program.columns(0 * least, np.inf)
+        program.rows([(workers, dominant), (loss, -1)], -np.inf, fair)
+        program.rows([(workers, dominant), (loss, 1)], fair, np.inf)
+        program.row([(loss, 1)], -np.inf, unfair)
+    runs = np.flatnonzero(jobs.before)
+    if len(runs):
+        before, most = jobs.before[runs], np.maximum(jobs.most, jobs.before)[runs]
+        adjusted = program.columns(0 * before, 1, integer=True)
+        program.rows([(workers[runs], 1), (adjusted, -most)], -np.inf, before)
+        program.rows([(workers[runs], 1), (adjusted, most)], before, np.inf)
+        program.row([(adjusted, 1)], -np.inf, changes)
+    return program.solve(workers, gap, node_limit, time_limit)
+
+
+def dominant_shares(jobs: Demands, total: np.ndarray) -> np.ndarray:
+    """[job] the largest share of a resource that one worker takes, with its part of a parameter server."""
+    return _unit(jobs, total).max(axis=1)
+
+
+def fair_shares(jobs: Demands, total: np.ndarray, dominant: np.ndarray) -> np.ndarray:
+    """[job] the dominant share under DRF of divisible workers: all rise together until a resource they want is used up."""
+    ceiling = dominant * jobs.most
+    usage = np.divide(
+        _unit(jobs, total), dominant[:, None], out=np.zeros_like(jobs.worker, dtype=float), where=dominant[:, None] > 0
+    )
+    share, rising = np.zeros(len(dominant)), dominant > 0
+    while rising.any():
+        low, high = float(share[rising].max()), float(ceiling[rising].max())
+        if (np.where(rising, ceiling, share) @ usage <= 1).all():
+            low = high
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            if (np.where(rising, np.minimum(ceiling, middle), share) @ usage <= 1).all():
+                low = middle
+            else:
+                high = middle
+        share = np.where(rising, np.minimum(ceiling, low), share)
+        empty = share @ usage >= 1 - SATURATED
+        stuck = rising & ((usage[:, empty] > 0).any(axis=1) | (share >= ceiling))
+        if not stuck.any():
+            break
+        rising &= ~stuck
+    return share
+
+
+def _unit(jobs: Demands, total: np.ndarray) -> np.ndarray:
+    return (jobs.worker + jobs.ps * (jobs.need / jobs.give)[:, None]) / total
+
+
+class Program:
+    """Columns and rows of an integer program, collected piece by piece."""
+
+    def __init__(self) -> None:
+        self.low: list[np.ndarray] = []
+        self.high: list[np.ndarray] = []
+        self.gain: list[np.ndarray] = []
+        self.whole: list[np.ndarray] = []
+        self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # rows, columns, values
+        self.least: list[np.ndarray] = []
+        self.most: list[np.ndarray] = []
+        self.num_columns = self.num_rows = 0
+
+    def columns(
+        self, low: np.ndarray, high: np.ndarray | float, gain: np.ndarray | float = 0.0, integer: bool = False
+    ) -> np.ndarray:
+        """New variables, one for each element of `low`; their numbers."""
+        size = len(low)
+        for book, value in ((self.low, low), (self.high, high), (self.gain, gain), (self.whole, int(integer))):
+            book.append(np.broadcast_to(np.asarray(value, dtype=float), size))
+        self.num_columns += size
+        return np.arange(self.num_columns - size, self.num_columns)
+
+    def rows(
+        self, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], least: np.ndarray | float, most: np.ndarray | float
+    ) -> None:
+        """One row for each position: least <= the sum of the terms there <= most."""
+        size = len(terms[0][0])
+        self._add(np.arange(size), terms, size, least, most)
+
+    def row(self, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], least: float, most: float) -> None:
+        """One row over all positions."""
+        self._add(np.zeros(len(terms[0][0]), dtype=np.int64), terms, 1, least, most)
+
+    def solve(self, asked: np.ndarray, gap: float, node_limit: int, time_limit: float) -> Answer:
+        """The values of the integer columns `asked`."""
+        rows, columns, values = (np.concatenate(part) for part in zip(*self.entries, strict=True))
+        matrix = coo_array((values, (rows, columns)), shape=(self.num_rows, self.num_columns)).tocsc()
+        found = milp(
+            -np.concatenate(self.gain),
+            integrality=np.concatenate(self.whole),
+            bounds=Bounds(np.concatenate(self.low), np.concatenate(self.high)),
+            constraints=LinearConstraint(matrix, np.concatenate(self.least), np.concatenate(self.most)),
+            options={"mip_rel_gap": gap, "node_limit": node_limit, "time_limit": time_limit},
+        )
+        status = "limit" if (found.mip_node_count or 0) >= node_limit and found.status == 4 else STATUS[found.status]
+        if found.x is None:
+            return Answer(status, None, np.inf)
+        return Answer(status, np.rint(found.x[asked]).astype(np.int64), float(found.mip_gap or 0.0))
+
+    def _add(
+        self, rows: np.ndarray, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], size: int,
+        least: np.ndarray | float, most: np.ndarray | float,
+    ) -> None:  # fmt: skip
+        for columns, values in terms:
+            self.entries.append((rows + self.num_rows, columns, np.broadcast_to(np.asarray(values, dtype=float), len(columns))))
+        self.least.append(np.broadcast_to(np.asarray(least, dtype=float), size))
+        self.most.append(np.broadcast_to(np.asarray(most, dtype=float), size))
+        self.num_rows += size

@@ -1,0 +1,277 @@
+"""The shape of the files that the verifier rechecks: which keys, which kinds of values. What they mean comes after.
+
+A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the file, the
+line where there are lines, what is wrong. Nothing here may fail, whatever the files hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from scheduling.model import LARGEST, LEAST, shorten
+
+AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
+COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
+VERDICTS = (
+    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped", "unfinished",
+)  # fmt: skip
+CERTIFICATES = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # kinds; each bounds the total utility from above
+ENOUGH = 100  # problems of one file; the rest is not looked at
+
+_SCALARS = frozenset((int, str, bool, type(None)))
+
+Check = Callable[[Any], str | None]
+Row = Mapping[str, Any]
+
+
+def whole(least: int = 0, most: int = LARGEST) -> Check:
+    """An integer, and no boolean."""
+    rule = f"an integer from {least} to {'2^53' if most == LARGEST else most}"
+    return lambda value: None if type(value) is int and least <= value <= most else rule
+
+
+def real(least: float, most: float) -> Check:
+    """A finite number."""
+    rule = f"a number from {least:g} to {most:g}"
+    return lambda value: None if type(value) in (int, float) and least <= value <= most else rule
+
+
+def one_of(names: Sequence[str]) -> Check:
+    """One of these texts."""
+    rule = f"one of {', '.join(names)}"
+    return lambda value: None if isinstance(value, str) and value in names else rule
+
+
+def many(check: Check, rule: str) -> Check:
+    """A list of such values."""
+    return lambda value: None if isinstance(value, list) and all(check(item) is None for item in value) else rule
+
+
+def absent_or(check: Check) -> Check:
+    """Nothing, or such a value."""
+    return lambda value: None if value is None else _also(check(value), "null")
+
+
+def row(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = None, open_: bool = False) -> Check:
+    """An object with these keys, and others too where it is open."""
+    may = optional or {}
+    names, rules = ", ".join((*needed, *may)), (*needed.items(), *may.items())
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, dict):
+            return f"an object with {names}" if names else "an object without keys"
+        found = 0
+        for key, rule in rules:
+            if key in value:
+                found += 1
+                if (broken := rule(value[key])) is not None:
+                    return f"an object whose {key} is {broken}, not {shorten(repr(value[key]))}"
+            elif key in needed:
+                return f"an object that has {key}"
+        if found < len(value) and not open_:
+            other = next(key for key in value if key not in needed and key not in may)
+            return f"an object with {names or 'no keys'} and nothing else ({shorten(repr(other))})"
+        return None
+
+    return check
+
+
+def text(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else "text"
+
+
+def number(value: Any) -> str | None:
+    return None if type(value) in (int, float) and -1e300 < value < 1e300 else "a number"
+
+
+def boolean(value: Any) -> str | None:
+    return None if isinstance(value, bool) else "true or false"
+
+
+def anything(value: Any) -> str | None:
+    return None
+
+
+def plain(value: Any) -> str | None:
+    """Numbers, texts, and lists of them: the values of a reason."""
+    kind = type(value)
+    if kind in _SCALARS or (kind is float and -1e300 < value < 1e300):
+        return None
+    if kind is list:
+        for item in value:
+            if plain(item) is not None:
+                break
+        else:
+            return None
+    return "numbers, texts, or lists of them"
+
+
+def named(check: Check) -> Check:
+    """An object of such values under any names."""
+    rule = "an object of names and values"
+    return lambda value: None if isinstance(value, dict) and all(check(item) is None for item in value.values()) else rule
+
+
+def interval(value: Any) -> str | None:
+    holds = isinstance(value, list) and len(value) == 2 and all(whole()(ms) is None for ms in value)
+    return None if holds and value[0] < value[1] else "[from_ms, to_ms]"
+
+
+def bars(value: Any) -> str | None:
+    """Of a plan: lists of nine integers, -1 where one does not apply, and the server -2 for the cloud."""
+    holds = isinstance(value, list) and all(
+        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= LARGEST for n in bar) for bar in value
+    )
+    return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
+
+
+def slots(value: Any) -> str | None:
+    holds = value == "all" or (isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value))
+    return None if holds else '"all" or a list of slots'
+
+
+def prices(value: Any) -> str | None:
+    holds = isinstance(value, list) and all(price is None or (type(price) in (int, float) and price >= 0) for price in value)
+    return None if holds else "a list of prices >= 0 and nulls"
+
+
+_WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, LARGEST), real(LEAST, LARGEST)
+_AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))
+_ROLES = many(one_of(("worker", "ps")), "a list of worker and ps")
+_SERVER = row(
+    {"name": text, "capacity": _AMOUNTS},
+    {"roles": absent_or(_ROLES), "away": absent_or(many(interval, "a list of [from_ms, to_ms]"))},
+    open_=True,
+)
+_CLUSTER = row(
+    {"slot_ms": _COUNT, "servers": many(anything, "a list")},
+    {"horizon_slots": absent_or(_COUNT), "cloud": absent_or(row({"unlimited": boolean}))},
+    open_=True,
+)
+_JOB = row(
+    {"id": text, "arrival_ms": _WHOLE},
+    {
+        **dict.fromkeys(
+            ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps"), absent_or(_COUNT)
+        ),
+        **dict.fromkeys(("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps"), absent_or(_SHARE)),
+        "gradient_mb": absent_or(_REAL), "worker": absent_or(_AMOUNTS), "ps": absent_or(_AMOUNTS),
+        "utility": absent_or(row({"priority": _SHARE, "sensitivity": _REAL, "target_slots": _REAL})),
+    },
+    open_=True,
+)  # fmt: skip
+_REASON = row({"code": text, "values": named(plain)})
+_DECISION = row({"seq": _COUNT, "at_ms": _WHOLE, "job": text, "kind": one_of(VERDICTS), "reason": _REASON})
+_CELLS = row(dict.fromkeys(COLUMNS, lambda value: None if isinstance(value, str) else "text"))
+_METRICS = row({
+    "total_utility": number, **dict.fromkeys(("jobs", "admitted", "rejected", "completed", "suspensions"), _WHOLE),
+    **dict.fromkeys(("mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms"), absent_or(_REAL)),
+    "utilization": row(dict.fromkeys(AMOUNTS, absent_or(number))),
+})  # fmt: skip
+_SUMMARY = row({
+    "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
+    "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number, "ratio": real(0, 1)})),
+    "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
+})  # fmt: skip
+DATA: dict[str, Check] = {
+    "run_started": row({
+        "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE, "slot_ms": _COUNT,
+        "horizon_slots": absent_or(_COUNT),
+    }),
+    "job_arrived": row({"job": _WHOLE}),
+    "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
+    "planned": row({"job": _WHOLE, "finish_ms": absent_or(_WHOLE), "bars": bars}),
+    "job_completed": row({"job": _WHOLE, "utility": number}),
+    "server_changed": row({"server": _WHOLE, "away": boolean}),
+    "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
+    "run_finished": row({}),
+}  # fmt: skip  # of every kind of event
+
+
+def check_inputs(cluster: Any, jobs: Sequence[Any], problems: list[str]) -> None:
+    """cluster.json and jobs.jsonl, as far as the verifier uses them."""
+    if (broken := _CLUSTER(cluster)) is not None:
+        problems.append(f"cluster.json: must be {broken}")
+    else:
+        _rows("cluster.json", "server", cluster["servers"], _SERVER, problems)
+    _rows("jobs.jsonl", "line", jobs, _JOB, problems)
+
+
+def check_results(schedule: Sequence[Any], decisions: Sequence[Any], summary: Any, problems: list[str]) -> None:
+    """schedule.csv, decisions.jsonl and summary.json."""
+    _rows("schedule.csv", "line", schedule, _CELLS, problems, first=2)
+    _rows("decisions.jsonl", "line", decisions, _DECISION, problems)
+    if (broken := _SUMMARY(summary)) is not None:
+        problems.append(f"summary.json: must be {broken}")
+
+
+def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
+    """The well-formed log without its prices, which nothing else follows from: seq from 1 without gaps, times in order."""
+    log: list[Row] = []
+    before_ms, wrong, number_ = 0, 0, 0
+    for number_, event in enumerate(events, start=1):
+        broken = _event(event, number_, before_ms)
+        if broken is None:
+            before_ms = event["at_ms"]
+            if event["kind"] != "priced":
+                log.append(event)
+        else:
+            wrong += 1
+            problems.append(f"events.jsonl: line {number_}: must be {broken}")
+            if wrong == ENOUGH:
+                return log
+    if not wrong:
+        for place, kind in ((0, "run_started"), (-1, "run_finished")):
+            if not log or log[place]["kind"] != kind:
+                problems.append(f"events.jsonl: the {'last' if place else 'first'} event must be {kind}: the log is cut")
+        last = (number_,) if log and log[-1]["kind"] == "run_finished" else ()
+        for event in log:
+            if event["kind"] in ("run_started", "run_finished") and event["seq"] not in (1, *last):
+                problems.append(f"events.jsonl: line {event['seq']}: {event['kind']} stands in the middle")
+    return log
+
+
+def _event(event: Any, line: int, before_ms: int) -> str | None:
+    if not isinstance(event, dict) or len(event) != 4 or not all(key in event for key in ("seq", "at_ms", "kind", "data")):
+        return "an object with seq, at_ms, kind, data and nothing else"
+    seq, at_ms, kind = event["seq"], event["at_ms"], event["kind"]
+    if type(seq) is not int or seq != line:
+        return f"the event with seq {line}, not {shorten(repr(seq))}"
+    if type(at_ms) is not int or not before_ms <= at_ms <= LARGEST:
+        return f"at a time from {before_ms} ms, that of the event before, to 2^53 ms, not {shorten(repr(at_ms))}"
+    check = DATA.get(kind) if isinstance(kind, str) else None
+    if check is None:
+        return f"of a kind among {', '.join(DATA)}, not {shorten(repr(kind))}"
+    data = event["data"]
+    broken = check(data)
+    if broken is None and kind == "priced" and not _fitting(data):
+        broken = "prices for every slot, site and resource, each low <= mean <= high, or all three null"
+    return None if broken is None else f"{kind} with data that is {broken}"
+
+
+def _fitting(data: Row) -> bool:
+    """Ten prices a slot (two sites, five resources); they are rounded to six digits."""
+    low, mean, high = data["low"], data["mean"], data["high"]
+    count = 10 * (1 if data["slots"] == "all" else len(data["slots"]))
+    if not len(low) == len(mean) == len(high) == count:
+        return False
+    near = 1 + 1e-5
+    return all(
+        (a is None and b is None and c is None) if a is None or b is None or c is None else a <= b * near and b <= c * near
+        for a, b, c in zip(low, mean, high, strict=True)
+    )
+
+
+def _rows(file: str, what: str, values: Sequence[Any], check: Check, problems: list[str], first: int = 1) -> None:
+    wrong = 0
+    for place, value in enumerate(values, start=first):
+        if (broken := check(value)) is not None:
+            wrong += 1
+            problems.append(f"{file}: {what} {place}: must be {broken}")
+            if wrong == ENOUGH:
+                return
+
+
+def _also(rule: str | None, other: str) -> str | None:
+    return None if rule is None else f"{other} or {rule}"

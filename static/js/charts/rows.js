@@ -1,0 +1,177 @@
+// The Gantt's rows: which bars lie on which row, sorted by start, kept up to date as bars arrive.
+
+import { lowerBound } from '../lib/search.js';
+import { giveLanes } from '../lib/lanes.js';
+
+const UNLAID = 255;
+const CLOUD = -2;
+
+/** One row: a site header, a server or a job. `index` names the server or job; bars are rows of the store. */
+class Row {
+  constructor(kind, label, index) {
+    this.kind = kind; // site | server | job
+    this.label = label;
+    this.index = index;
+    this.sorted = new Int32Array(8); // rows of the store by start
+    this.length = 0;
+    this.longest = 0; // ms of the longest bar: how far back a search must look
+    this.unlaid = 0; // bars without a lane
+    this.lanes = 0;
+  }
+
+  push(row) {
+    if (this.length === this.sorted.length) {
+      const grown = new Int32Array(this.length * 2);
+      grown.set(this.sorted);
+      this.sorted = grown;
+    }
+    this.sorted[this.length++] = row;
+  }
+}
+
+export class Rows {
+  /** order: 'servers' (grouped by site) or 'jobs' (by arrival); info: the run's static description. */
+  constructor(store, info, order) {
+    this.store = store;
+    this.info = info;
+    this.order = order;
+    this.query = '';
+    this.lanes = new Uint8Array(0);
+    this.weights = new Float32Array(0); // of each bar: share of the server's scarcest resource, or of the job's peak
+    this.rebuild();
+  }
+
+  /** Starts over: another order, another filter, or a new snapshot. */
+  rebuild() {
+    this.generation = this.store.generation;
+    this.list = [];
+    this.byIndex = new Map();
+    this.seen = 0;
+    this.jobsSeen = 0;
+    this.lanes.fill(UNLAID);
+    if (this.order === 'servers') this.#serverRows();
+    this.#jobRows();
+    this.#index(0, true);
+  }
+
+  /** Takes in what arrived since the last call; true when something did. */
+  sync() {
+    if (this.generation !== this.store.generation) {
+      this.rebuild();
+      return true;
+    }
+    const before = this.seen + this.jobsSeen;
+    this.#jobRows();
+    this.#index(this.seen, this.store.bars.length - this.seen > 20_000);
+    return this.seen + this.jobsSeen !== before;
+  }
+
+  /** The positions [low, high) in row.sorted of bars that may overlap [from, to). */
+  window(row, from, to) {
+    const { start_ms: start } = this.store.bars;
+    const key = (i) => start[row.sorted[i]];
+    return [lowerBound(row.length, from - row.longest, key), lowerBound(row.length, to, key)];
+  }
+
+  /** Makes sure that every bar of the row has its lane; the number of lanes. */
+  lanesOf(row) {
+    if (row.unlaid) {
+      const fresh = [];
+      for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
+      fresh.sort((a, b) => a - b);
+      row.lanes = giveLanes(this.store.bars, row.sorted, row.length, row.longest, fresh, this.lanes, row.lanes);
+      row.unlaid = 0;
+    }
+    return Math.max(1, row.lanes);
+  }
+
+  #serverRows() {
+    const { servers } = this.info.cluster;
+    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
+    for (const site of ['edge', 'cloud']) {
+      const members = servers.map((server, i) => [server, i]).filter(([server]) => server.site === site && match(server.name));
+      if (!members.length) continue;
+      this.list.push(new Row('site', `${site} · ${members.length} ${members.length === 1 ? 'server' : 'servers'}`, site));
+      for (const [server, i] of members) this.#add(new Row('server', server.name, i));
+    }
+    if (this.info.cluster.cloud && match('cloud')) this.#add(new Row('server', 'cloud (no limit)', CLOUD));
+  }
+
+  #jobRows() {
+    if (this.order !== 'jobs') return;
+    const { jobs } = this.store;
+    for (let job = this.jobsSeen; job < jobs.length; job++) {
+      const label = this.info.ids?.[job] ?? `job ${job}`;
+      if (!this.query || label.toLowerCase().includes(this.query)) this.#add(new Row('job', label, job));
+    }
+    this.jobsSeen = jobs.length;
+  }
+
+  #add(row) {
+    this.list.push(row);
+    this.byIndex.set(row.index, row);
+  }
+
+  #index(first, bulk) {
+    const { bars } = this.store;
+    if (this.lanes.length < bars.length) {
+      this.lanes = grow(this.lanes, bars.capacity, UNLAID);
+      this.weights = grow(this.weights, bars.capacity, 0);
+    }
+    const owner = this.order === 'servers' ? bars.server : bars.job;
+    const touched = bulk ? new Set() : null;
+    for (let bar = first; bar < bars.length; bar++) {
+      const row = this.byIndex.get(owner[bar]);
+      this.weights[bar] = this.#weight(bar);
+      if (!row) continue;
+      row.longest = Math.max(row.longest, bars.end_ms[bar] - bars.start_ms[bar]);
+      row.unlaid++;
+      row.push(bar);
+      if (bulk) touched.add(row);
+      else sink(row, bars.start_ms);
+    }
+    if (bulk) for (const row of touched) sortRow(row, bars.start_ms);
+    this.seen = bars.length;
+  }
+
+  #weight(bar) {
+    const { bars } = this.store;
+    const { worker, ps, cluster } = this.info;
+    if (this.order === 'jobs') return bars.role[bar] === 1 ? 0 : bars.count[bar];
+    const capacity = cluster.servers[bars.server[bar]]?.capacity;
+    const demand = bars.role[bar] === 1 ? ps : worker;
+    if (!capacity || !demand) return 0.5;
+    let share = 0;
+    for (let r = 0; r < 5; r++) {
+      const asked = demand[bars.job[bar] * 5 + r];
+      if (asked > 0 && capacity[r] > 0) share = Math.max(share, (asked * bars.count[bar]) / capacity[r]);
+    }
+    return share;
+  }
+}
+
+/** Moves the last bar of the row to its place. */
+function sink(row, start) {
+  const { sorted } = row;
+  const last = row.length - 1;
+  const bar = sorted[last];
+  if (last === 0 || start[sorted[last - 1]] <= start[bar]) return;
+  const place = lowerBound(last, start[bar] + 0.5, (i) => start[sorted[i]]);
+  sorted.copyWithin(place + 1, place, last);
+  sorted[place] = bar;
+}
+
+function sortRow(row, start) {
+  const { length } = row;
+  let rising = true;
+  for (let i = 1; i < length && rising; i++) rising = start[row.sorted[i - 1]] <= start[row.sorted[i]];
+  if (rising) return;
+  const order = row.sorted.subarray(0, length).slice().sort((a, b) => start[a] - start[b] || a - b);
+  row.sorted.set(order);
+}
+
+function grow(array, length, filler) {
+  const grown = new array.constructor(length).fill(filler);
+  grown.set(array);
+  return grown;
+}

@@ -1,0 +1,20 @@
+// The button on every chart that shows a table of the same numbers.
+
+import { $, fill, h } from '../lib/dom.js';
+import { shown, table } from '../lib/list.js';
+
+/** make() -> {head: [text], rows: [[text]], total}; the table is made anew each time it is opened or refreshed. */
+export function numbersButton(id, make) {
+  const button = $(`#${id}-table`);
+  const box = $(`#${id}-numbers`);
+  const show = () => {
+    const { head, rows, total } = make();
+    const columns = head.map((title, i) => ({ title, number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')), cell: (row) => row[i] }));
+    fill(box, h('p', { class: 'muted small' }, `${shown(rows.length, total, 'rows')}, as drawn now`), table(columns, rows));
+  };
+  button.addEventListener('click', () => {
+    box.hidden = !box.hidden;
+    button.setAttribute('aria-pressed', String(!box.hidden));
+    if (!box.hidden) show();
+  });
+}

@@ -1,0 +1,43 @@
+// The choice of one server whose prices are shown in every slot, instead of the means of its site.
+
+import { get } from '../lib/api.js';
+import { h } from '../lib/dom.js';
+
+const FRESH_MS = 3000;
+
+export class ServerPrices {
+  /** actions: where the field goes; onChange() after other prices are to be drawn. */
+  constructor(actions, runId, info, onChange) {
+    Object.assign(this, { runId, info, onChange, prices: null, index: -1, asked: 0 });
+    this.list = h('datalist', { id: 'price-servers' });
+    this.input = h('input', { type: 'search', list: 'price-servers', placeholder: 'One server …', 'aria-label': 'Server whose prices are shown', size: 12 });
+    this.input.addEventListener('focus', () => this.list.children.length || this.list.append(...info.cluster.servers.map(({ name }) => h('option', { value: name }))), { once: true });
+    this.input.addEventListener('change', () => this.choose(this.input.value.trim()));
+    actions.prepend(this.input, this.list);
+  }
+
+  choose(name) {
+    this.index = this.info.cluster.servers.findIndex((server) => server.name === name);
+    this.input.setCustomValidity(name && this.index < 0 ? `There is no server ${name}.` : '');
+    this.input.reportValidity();
+    this.prices = null;
+    if (this.index < 0) return this.onChange();
+    this.asked = 0;
+    this.refresh();
+  }
+
+  /** The run went on: asks anew, now and then. */
+  refresh() {
+    if (this.index < 0 || performance.now() - this.asked < FRESH_MS) return;
+    this.asked = performance.now();
+    const wanted = this.index;
+    get(`/api/runs/${this.runId}/prices/${wanted}/`).then((prices) => {
+      if (this.index !== wanted) return;
+      this.prices = prices;
+      this.onChange();
+    }).catch((error) => {
+      this.input.setCustomValidity(error.message);
+      this.input.reportValidity();
+    });
+  }
+}

@@ -1,0 +1,112 @@
+// Status tiles of a run at the moment shown, with sparklines over the whole run so far.
+
+import { colors } from '../lib/colors.js';
+import { fill, h, setText } from '../lib/dom.js';
+import { number, percent } from '../lib/format.js';
+import { NEVER, WORKER, trueAt } from '../store.js';
+import { counts } from '../charts/queue.js';
+import { allocated, offered } from '../charts/utilization.js';
+
+const BINS = 60;
+const SPARK_MS = 1000; // sparklines change slowly, and read every bar
+
+/** {arrived, queued, running, planned, completed, rejected, unfinished, utility} at moment p. */
+export function summary(store, p) {
+  const { jobs, bars, verdicts } = store;
+  const running = new Set();
+  for (let bar = 0; bar < bars.length; bar++) {
+    if (bars.role[bar] === WORKER && bars.start_ms[bar] <= p && bars.end_ms[bar] > p && trueAt(bars, bar, p)) running.add(bars.job[bar]);
+  }
+  const sum = { arrived: 0, queued: 0, running: 0, planned: 0, suspended: 0, completed: 0, rejected: 0, unfinished: 0, utility: 0 };
+  const over = store.finished && p >= store.simMs;
+  for (let job = 0; job < jobs.length; job++) {
+    if (jobs.arrived_ms[job] === NEVER || jobs.arrived_ms[job] > p) continue;
+    sum.arrived++;
+    const decided = jobs.decided_ms[job] !== NEVER && jobs.decided_ms[job] <= p;
+    if (jobs.completed_ms[job] !== NEVER && jobs.completed_ms[job] <= p) {
+      sum.completed++;
+      sum.utility += jobs.utility[job];
+    } else if (decided && verdicts[job][0] === 'rejected') sum.rejected++;
+    else if (running.has(job)) sum.running++;
+    else if (over || (decided && verdicts[job][0] === 'unfinished')) sum.unfinished++;
+    else if (!decided) sum.queued++;
+    else if (jobs.start_ms[job] === NEVER || jobs.start_ms[job] > p) sum.planned++;
+    else sum.suspended++;
+  }
+  return sum;
+}
+
+export class Tiles {
+  constructor(element, store, info) {
+    Object.assign(this, { store, info });
+    const make = (key, title, hint) => {
+      const value = h('dd', { id: `tile-${key}` }, '–');
+      const canvas = h('canvas', { 'aria-hidden': 'true' });
+      return { key, value, canvas, node: h('div', { class: 'tile', title: hint }, h('dt', {}, title), value, canvas) };
+    };
+    this.tiles = [make('running', 'Running', 'jobs with a worker bar at the moment shown'), make('queued', 'Queued', 'arrived and not decided'),
+      make('planned', 'Planned', 'admitted; their bars lie ahead'), make('rejected', 'Rejected', 'never to run; open a job for the reason'),
+      make('completed', 'Completed', 'all work done'), make('gpu', 'GPU allocated', 'share of all GPUs in use at the moment shown'),
+      make('cpu', 'vCPU allocated', 'share of all vCPU in use at the moment shown'), make('utility', 'Utility earned', 'sum over completed jobs')];
+    fill(element, this.tiles.map((tile) => tile.node));
+  }
+
+  paint(p, liveMs) {
+    const sum = summary(this.store, p);
+    const now = this.#shares(p, p, 1, 1);
+    const texts = { utility: number(sum.utility, 1), gpu: percent(now(0)[0], 1), cpu: percent(now(1)[0], 1) };
+    for (const { key, value } of this.tiles) setText(value, texts[key] ?? number(sum[key], 0));
+    if (performance.now() - (this.sparkedAt ?? -Infinity) < SPARK_MS && this.sparkedLive === (liveMs > 0)) {
+      clearTimeout(this.later);
+      this.later = setTimeout(() => this.#sparks(p, liveMs), SPARK_MS);
+    } else this.#sparks(p, liveMs);
+    return sum;
+  }
+
+  /** r -> share of the resource that is allocated, per bin, both sites together. */
+  #shares(p, from, width, bins) {
+    const use = allocated(this.store, this.info, p, from, width, bins);
+    const room = offered(this.info.cluster.servers, from, width, bins);
+    return (r) => Float64Array.from({ length: bins }, (_, i) => {
+      const capacity = room[r][i] + room[5 + r][i];
+      return capacity > 0 ? (use[r][i] + use[5 + r][i]) / capacity : NaN;
+    });
+  }
+
+  #sparks(p, liveMs) {
+    this.sparkedAt = performance.now();
+    this.sparkedLive = liveMs > 0;
+    const until = Math.max(1, liveMs);
+    const width = until / BINS;
+    const series = counts(this.store, p, 0, width, BINS);
+    const shares = this.#shares(p, 0, width, BINS);
+    const lines = { running: series.running, queued: series.waiting, completed: series.completed, rejected: series.rejected, gpu: shares(0), cpu: shares(1) };
+    const last = Math.ceil((p / until) * BINS);
+    for (const { key, canvas } of this.tiles) {
+      if (lines[key]) sparkline(canvas, lines[key], last);
+      else canvas.hidden = true;
+    }
+  }
+}
+
+/** A line through values[0 .. count), from 0 to their greatest. */
+function sparkline(canvas, values, count) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.max(1, canvas.clientWidth);
+  const height = Math.max(1, canvas.clientHeight);
+  if (canvas.width !== Math.round(width * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const ctx = canvas.getContext('2d');
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  let top = 0;
+  for (let i = 0; i < count; i++) if (values[i] > top) top = values[i];
+  if (!(top > 0)) return;
+  ctx.strokeStyle = colors().accent;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let i = 0; i < count; i++) ctx.lineTo(((i + 0.5) / BINS) * width, height - 1.5 - (values[i] / top) * (height - 3));
+  ctx.stroke();
+}

@@ -1,0 +1,61 @@
+// What is imported of a trace: about how many jobs a choice takes, and the choice as the API wants it.
+
+export const HOUR_MS = 3_600_000;
+
+/** Jobs that arrive in [from, to) by the histogram; a bin that is cut counts by its share. null = open. */
+export function inWindow({ from_ms: first, bin_ms: bin, counts }, from, to) {
+  return counts.reduce((sum, count, i) => {
+    const left = Math.max(first + i * bin, from ?? -Infinity);
+    const right = Math.min(first + (i + 1) * bin, to ?? Infinity);
+    return sum + (right > left ? (count * (right - left)) / bin : 0);
+  }, 0);
+}
+
+/** [from, to) of all arrivals, ms. */
+export function span({ from_ms: first, bin_ms: bin, counts }) {
+  return [first, first + bin * counts.length];
+}
+
+/**
+ * About how many jobs a choice takes: {jobs, exact, over_ms: the time over which they arrive}.
+ * choice: {from_ms, to_ms, groups: names or null for all, sample, limit, rate}, each may be undefined.
+ */
+export function about({ jobs, arrivals, groups }, choice) {
+  const [first, last] = span(arrivals);
+  const from = Math.max(first, choice.from_ms ?? first);
+  const to = Math.min(last, choice.to_ms ?? last);
+  const whole = from <= first && to >= last;
+  let count = whole ? jobs : inWindow(arrivals, from, to);
+  if (choice.groups && groups) {
+    const wanted = new Set(choice.groups);
+    const taken = groups.reduce((sum, [name, n]) => sum + (wanted.has(name) ? n : 0), 0);
+    count *= jobs ? taken / jobs : 0;
+  }
+  count = Math.round(count);
+  let over = Math.max(0, to - from);
+  if (choice.sample !== undefined && choice.sample < count) count = choice.sample;
+  if (choice.limit !== undefined && choice.limit < count) {
+    over *= choice.limit / count; // the first ones by arrival
+    count = choice.limit;
+  }
+  return { jobs: count, exact: whole, over_ms: over / (choice.rate ?? 1) };
+}
+
+/** Hours with as few digits as the span allows: a drag over weeks gives whole hours, one over minutes gives seconds. */
+export function roundHours(ms, spanMs) {
+  const step = 10 ** Math.floor(Math.log10(Math.max(1e-6, spanMs / HOUR_MS / 150)));
+  return Number((Math.round(ms / HOUR_MS / step) * step).toPrecision(12));
+}
+
+/** The body of an import: what is undefined or means "all" is left out, and how the files are read stays as it was. */
+export function importBody(trace, choice) {
+  const { name, seed, slot_ms, ...rest } = choice;
+  const body = { format: trace.format, seed: seed ?? trace.seed ?? 0, ...rest };
+  if (name) body.name = name;
+  if (slot_ms !== undefined) body.slot_ms = slot_ms;
+  if (trace.options?.mapping) body.mapping = trace.options.mapping;
+  if (body.groups === null) delete body.groups;
+  if (body.rate === 1) delete body.rate;
+  for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
+  return body;
+}

@@ -1,0 +1,83 @@
+// Colours come from the CSS variables of the active theme; charts ask here and are told when the theme changes.
+
+export const JOB_COLORS = 8; // --job-0 .. --job-7: tell apart with any colour vision (after Okabe and Ito)
+export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
+
+let cache = null;
+const listeners = new Set();
+
+/** {ink, muted, line, panel, accent, wash, jobs: [8], onJob: [8], resources: [5], ramp: Uint32Array(256)} */
+export function colors() {
+  if (cache) return cache;
+  const style = getComputedStyle(document.documentElement);
+  const read = (name) => style.getPropertyValue(name).trim();
+  const jobs = Array.from({ length: JOB_COLORS }, (_, i) => read(`--job-${i}`));
+  cache = {
+    ink: read('--ink'), muted: read('--muted'), line: read('--line'), panel: read('--panel'), accent: read('--accent'),
+    band: read('--band'), bad: read('--bad'), good: read('--good'), warn: read('--warn'), dark: read('color-scheme') === 'dark',
+    jobs,
+    onJob: jobs.map((color) => (luminance(rgb(color)) > 0.3 ? '#10161b' : '#ffffff')),
+    resources: RESOURCE_COLORS.map(read),
+    ramp: ramp(rgb(read('--panel')), rgb(read('--ramp-low')), rgb(read('--ramp-high'))),
+    patterns: new Map(),
+  };
+  return cache;
+}
+
+/** Diagonal stripes in `color`: the mark of a parameter server, seen without colour. */
+export function stripes(context, color) {
+  const { patterns, panel } = colors();
+  if (!patterns.has(color)) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 6;
+    const c = tile.getContext('2d');
+    c.fillStyle = panel;
+    c.fillRect(0, 0, 6, 6);
+    c.globalAlpha = 0.35;
+    c.fillStyle = color;
+    c.fillRect(0, 0, 6, 6);
+    c.globalAlpha = 1;
+    c.strokeStyle = color;
+    c.lineWidth = 2;
+    c.beginPath();
+    for (const shift of [-6, 0, 6]) {
+      c.moveTo(shift - 1, 7);
+      c.lineTo(shift + 7, -1);
+    }
+    c.stroke();
+    patterns.set(color, context.createPattern(tile, 'repeat'));
+  }
+  return patterns.get(color);
+}
+
+export function onTheme(listener) {
+  listeners.add(listener);
+}
+
+/** The theme has changed: colours are read anew and every chart is told. */
+export function themeChanged() {
+  cache = null;
+  for (const listener of listeners) listener();
+}
+
+/** #rrggbb -> [r, g, b] */
+export function rgb(hex) {
+  const value = parseInt(hex.slice(1), 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+function luminance([r, g, b]) {
+  const linear = [r, g, b].map((v) => ((v / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+/** 256 little-endian RGBA words: 0 = nothing allocated (transparent), then from low to high. */
+function ramp(panel, low, high) {
+  const words = new Uint32Array(256);
+  for (let i = 1; i < 256; i++) {
+    const share = i / 255;
+    const [r, g, b] = [0, 1, 2].map((c) => Math.round(low[c] + (high[c] - low[c]) * share));
+    words[i] = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  }
+  return words;
+}

@@ -1,0 +1,93 @@
+// Numbers and times as people read them, always with a unit.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND, 30 * SECOND,
+  MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR,
+  DAY, 2 * DAY, 5 * DAY, 10 * DAY, 20 * DAY, 50 * DAY, 100 * DAY, 200 * DAY, 500 * DAY, 1000 * DAY];
+
+/** A point in simulated time, ms since the scenario's start: '2d 03:15', '03:15:20', '00:00:01.250'. */
+export function clock(ms, stepMs = SECOND) {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return '–';
+  const sign = ms < 0 ? '−' : '';
+  let rest = Math.abs(Math.round(ms));
+  const days = Math.floor(rest / DAY);
+  rest -= days * DAY;
+  const two = (n) => String(n).padStart(2, '0');
+  let text = `${two(Math.floor(rest / HOUR))}:${two(Math.floor((rest % HOUR) / MINUTE))}`;
+  if (stepMs < MINUTE) text += `:${two(Math.floor((rest % MINUTE) / SECOND))}`;
+  if (stepMs < SECOND) text += `.${String(rest % SECOND).padStart(3, '0')}`;
+  return `${sign}${days ? `${days}d ` : ''}${text}`;
+}
+
+/** A length of time: '850 ms', '12.5 s', '3 min 20 s', '2 h 05 min', '3 d 4 h'. */
+export function duration(ms) {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return '–';
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${trim(ms / SECOND, 1)} s`;
+  if (ms < HOUR) return pair(ms, MINUTE, 'min', SECOND, 's');
+  if (ms < DAY) return pair(ms, HOUR, 'h', MINUTE, 'min');
+  return pair(ms, DAY, 'd', HOUR, 'h');
+}
+
+function pair(ms, big, bigUnit, small, smallUnit) {
+  let whole = Math.floor(ms / big);
+  let rest = Math.round((ms - whole * big) / small);
+  if (rest * small >= big) [whole, rest] = [whole + 1, 0];
+  return rest ? `${whole} ${bigUnit} ${rest} ${smallUnit}` : `${whole} ${bigUnit}`;
+}
+
+/** 1234.5 -> '1,234.5', with at most `digits` decimals. */
+export function number(value, digits = 2) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+/** Always `digits` decimals, so that a column of numbers lines up. */
+export function fixed(value, digits = 2) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Three significant digits, also for very small and very large values: '0.00123', '1.2e-9'. */
+export function significant(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(2);
+  if (Math.abs(value) >= 1000) return number(value, 0);
+  return String(Number(value.toPrecision(3)));
+}
+
+export function percent(share, digits = 0) {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits).replace(/^-(?=[0.]+$)/, '')} %` : '–';
+}
+
+/** '1 job', '2 jobs'. */
+export function plural(count, word) {
+  return `${number(count, 0)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+export function bytes(count) {
+  if (count < 1000) return `${count} B`;
+  if (count < 1e6) return `${trim(count / 1e3, 1)} kB`;
+  return `${trim(count / 1e6, 1)} MB`;
+}
+
+/** A wall-clock time from an ISO text, in UTC. */
+export function wall(iso) {
+  return iso ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : '–';
+}
+
+/** Round tick positions in [from, to], about `wanted` of them: {step, ticks}. All in ms. */
+export function timeTicks(from, to, wanted) {
+  const rough = (to - from) / Math.max(1, wanted);
+  const step = STEPS.find((s) => s >= rough) ?? STEPS.at(-1);
+  const ticks = [];
+  for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
+  return { step, ticks };
+}
+
+function trim(value, digits) {
+  return String(Number(value.toFixed(digits)));
+}

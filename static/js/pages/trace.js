@@ -1,0 +1,160 @@
+// One trace: while it is read, its progress; when it was looked at, charts and the choice; once imported, the report.
+
+import { get, post } from '../lib/api.js';
+import { $, $$, fill, h } from '../lib/dom.js';
+import { bytes, duration, number, percent, plural } from '../lib/format.js';
+import { empty, shown } from '../lib/list.js';
+import { watchOverview } from '../lib/overview-socket.js';
+import { Arrivals } from '../charts/arrivals.js';
+import { Sizes } from '../charts/sizes.js';
+import { chooseForm } from '../controls/choose.js';
+import { numbersButton } from '../controls/numbers.js';
+import { account, chosenFacts, found, notes, preview, provenance, skippedRows, skippedTotal, tiles } from '../controls/report.js';
+import { Tip } from '../controls/tip.js';
+import { firstLines, unclearForm } from '../controls/unclear.js';
+
+const main = $('main');
+const id = Number(main.dataset.traceId);
+const operator = document.body.dataset.role === 'operator';
+const formats = $$('option', $('#formats').content).map((option) => [option.value, option.textContent]);
+const WORDS = { uploading: 'Receiving', queued: 'Waiting for a worker', parsing: 'Reading', cancelled: 'Cancelled' };
+const charts = { arrivals: null, sizes: null };
+let painted = '';
+let status = '';
+
+async function load() {
+  const trace = await get(`/api/traces/${id}/`);
+  const key = JSON.stringify([trace.status, trace.format, trace.options, trace.message, trace.scan]);
+  status = trace.status;
+  if (key === painted) return progress(trace); // a form that somebody fills in is left alone
+  painted = key;
+  paint(trace);
+}
+
+function paint(trace) {
+  const looked = trace.status === 'scanned';
+  const unclear = looked && Boolean(trace.scan?.unclear);
+  const ready = trace.status === 'ready';
+  document.title = `${trace.name} · Edge-cloud twin`;
+  $('h1').textContent = trace.name;
+  const format = looked ? trace.scan?.format : trace.format;
+  $('#format').textContent = format && format !== 'auto' ? `, ${format}` : '';
+  $('#unclear').hidden = !unclear;
+  $('#look').hidden = !looked || unclear;
+  $('#rows').hidden = unclear || !(looked || ready);
+  $('#report').hidden = $('#origins').hidden = !ready;
+  $('#tiles').hidden = !(ready || (looked && !unclear));
+  fill($('#actions'), ready && operator && trace.job_count > 0 ? h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario') : null);
+  fill($('#status'));
+  if (unclear) paintUnclear(trace);
+  else if (looked) paintLook(trace);
+  else if (ready) paintReady(trace);
+  else paintOther(trace);
+}
+
+function paintOther(trace) {
+  const busy = trace.status in WORDS && trace.status !== 'cancelled';
+  if (!busy) return fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, trace.status === 'failed' ? trace.message : `Cancelled. ${trace.message === 'cancelled' ? 'Nothing of it was kept.' : trace.message}`));
+  const stop = operator ? h('button', { type: 'button', id: 'cancel', onclick: () => post(`/api/traces/${id}/cancel/`).then(load, fail) }, 'Cancel') : null;
+  fill($('#status'), h('div', { class: 'card going' }, h('strong', { id: 'going' }), h('progress', { max: 1, value: 0, 'aria-labelledby': 'going' }), h('span', { class: 'muted', id: 'share' }), stop),
+    trace.status === 'uploading' ? h('p', { class: 'muted' }, received(trace), ' ', h('a', { href: '/traces/' }, 'On the traces page'), ' drop the same files again to go on.') : null);
+  progress(trace);
+}
+
+function received({ files }) {
+  const [got, size] = ['received', 'size'].map((key) => files.reduce((sum, file) => sum + file[key], 0));
+  return `Received ${bytes(got)} of ${bytes(size)}.`;
+}
+
+function progress(trace) {
+  const going = $('#going');
+  if (!going) return;
+  going.textContent = WORDS[trace.status] ?? trace.status;
+  $('#status progress').value = trace.progress;
+  $('#share').textContent = trace.status === 'queued' ? '' : percent(trace.progress);
+}
+
+function paintUnclear(trace) {
+  const { unclear, refused, files = [] } = trace.scan;
+  const said = [refused, unclear].filter(Boolean).map((line, i) => h('p', { class: `notice${refused && i ? '' : ' bad'}`, role: 'alert' }, line));
+  const form = operator && files.length ? h('section', { class: 'card' }, h('header', {}, h('h2', {}, 'What is it?')), unclearForm(trace, formats, load)) : null;
+  fill($('#unclear'), said, firstLines(files), form);
+}
+
+/** Earlier imports of the same files, so that nobody imports them twice unknowingly. */
+function before(earlier = []) {
+  if (!earlier.length) return null;
+  const links = earlier.flatMap(({ id: other, name, job_count: jobs }) => [', ', h('a', { href: `/traces/${other}/` }, `trace ${other} (${name}, ${number(jobs, 0)} jobs)`)]);
+  return h('p', { class: 'notice' }, 'These files were imported before: ', links.slice(1), '. Another choice makes another trace.');
+}
+
+function paintLook(trace) {
+  const { scan } = trace;
+  const { report } = scan;
+  fill($('#status'), scan.refused ? h('p', { class: 'notice bad', role: 'alert' }, scan.refused) : null,
+    h('p', {}, `${found(report, scan.jobs, scan.machines)}. `, h('span', { class: 'muted' }, 'Nothing is imported yet.')), before(trace.earlier));
+  tiles($('#tiles'), [['Rows read', number(report.rows, 0)], ['Jobs', number(scan.jobs, 0)], ['Machines', number(scan.machines, 0)],
+    ['Skipped', number(skippedTotal(report), 0)], ...(scan.run_ms ? [['Run time, median', duration(scan.run_ms.median)], ['Run time, 95 %', duration(scan.run_ms.p95)], ['Run time, most', duration(scan.run_ms.most)]] : [])]);
+  let form = null;
+  $('#charts').hidden = !scan.jobs;
+  if (scan.jobs) {
+    charts.arrivals = drawn('arrivals', charts.arrivals, (canvas, tip) => new Arrivals(canvas, tip, scan.arrivals, operator ? (from, to) => form.setWindow(from, to) : null));
+    $('#panel-sizes').hidden = !scan.gpus;
+    if (scan.gpus) charts.sizes = drawn('sizes', charts.sizes, (canvas, tip) => new Sizes(canvas, tip, scan.gpus));
+  }
+  if (operator) form = chooseForm(trace, { onWindow: (from, to) => charts.arrivals?.setWindow(from, to), onDone: load });
+  $('#choice').hidden = !operator;
+  if (operator) fill($('#choice-form'), form.element);
+  rows(report, scan.preview, scan.jobs, 'These files list machines, not jobs.');
+}
+
+/** A chart on a canvas of its own, so that nothing of an earlier look stays. */
+function drawn(name, before, make) {
+  before?.destroy();
+  const hints = { arrivals: 'Arrivals over time; the button Table shows the same numbers. Arrow keys move the chosen window, with Shift its end', sizes: 'Jobs by GPUs; the button Table shows the same numbers' };
+  const canvas = h('canvas', { id: name, tabindex: 0, role: 'img', 'aria-label': hints[name] });
+  const tip = h('div', { class: 'tip', hidden: true });
+  fill($(`#plot-${name}`), canvas, tip);
+  return make(canvas, new Tip(tip));
+}
+
+function paintReady(trace) {
+  const report = trace.report ?? {};
+  fill($('#status'), h('p', {}, account(report, trace.job_count, trace.server_count) ?? report.summary ?? plural(trace.job_count, 'job'), '.'));
+  tiles($('#tiles'), [['Rows read', number(report.rows, 0)], ['Jobs', number(trace.job_count, 0)],
+    ['Machines', number(trace.server_count, 0)], ['Merged', number(report.merged ?? 0, 0)], ['Not chosen', number(report.outside_window ?? 0, 0)], ['Skipped', number(skippedTotal(report), 0)]]);
+  const link = (kind) => h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}`, download: true }, `jobs.${kind}`);
+  fill($('#exports'), trace.job_count ? ['jsonl', 'csv', 'swf'].map(link) : null, h('a', { class: 'button', href: `/api/traces/${id}/report.csv`, download: true }, 'report.csv'));
+  fill($('#facts'), chosenFacts(trace), trace.server_count ? h('p', {}, h('a', { href: '/clusters/' }, `Its ${plural(trace.server_count, 'machine')} are a cluster`)) : null);
+  fill($('#provenance'), provenance(report));
+  rows(report, trace.preview ?? [], trace.job_count, trace.server_count ? 'These files list machines, not jobs.' : 'No row has been understood.');
+}
+
+function rows(report, first, jobs, without) {
+  $('#how').hidden = !report.notes?.length;
+  fill($('#notes'), notes(report));
+  $('#first').hidden = !first.length && !jobs;
+  $('#preview-count').textContent = first.length ? shown(first.length, jobs || first.length, 'jobs') : '';
+  fill($('#preview'), preview(first, without));
+  $('#skipped-count').textContent = skippedTotal(report) ? plural(skippedTotal(report), 'row') : '';
+  fill($('#skipped'), skippedRows(report));
+}
+
+function fail(error) {
+  if (error.status === 404) return fill(main, empty('This trace is gone', h('a', { href: '/traces/' }, 'All traces')));
+  fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));
+}
+
+numbersButton('arrivals', () => charts.arrivals.table());
+numbersButton('sizes', () => charts.sizes.table());
+$('#sizes-log').addEventListener('click', ({ currentTarget: button }) => {
+  const on = button.getAttribute('aria-pressed') !== 'true';
+  button.setAttribute('aria-pressed', String(on));
+  charts.sizes.setLog(on);
+});
+watchOverview((message) => {
+  if (message.type !== 'trace' || message.trace.id !== id) return;
+  if (message.trace.status === status) progress(message.trace);
+  else load().catch(fail);
+}, () => load().catch(fail));
+load().catch(fail);

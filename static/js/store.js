@@ -1,0 +1,204 @@
+// Folds a run's events exactly as twin/state.py does (tests/fixtures/golden_log.json is folded by both).
+//
+// Bars are bi-temporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still true).
+// At playhead p the picture is the rows with born <= p and (died = -1 or died > p).
+
+import { Columns } from './lib/table.js';
+
+export const NEVER = -1;
+export const WORKER = 0;
+export const PS = 1;
+export const BAR_WIDTH = 9; // numbers of one bar in a frame
+
+const BAR_TYPES = {
+  job: Int32Array, role: Int32Array, server: Int32Array, start_ms: Float64Array, end_ms: Float64Array, count: Int32Array,
+  lane: Int32Array, chunk: Int32Array, group: Int32Array, born_ms: Float64Array, died_ms: Float64Array,
+};
+const JOB_TYPES = {
+  arrived_ms: Float64Array, decided_ms: Float64Array, start_ms: Float64Array, finish_ms: Float64Array,
+  completed_ms: Float64Array, utility: Float64Array,
+};
+
+export class Store {
+  constructor() {
+    this.clear();
+  }
+
+  clear() {
+    this.lastSeq = 0;
+    this.simMs = 0;
+    this.finished = false;
+    this.started = {};
+    this.jobs = new Columns(JOB_TYPES);
+    this.bars = new Columns(BAR_TYPES);
+    this.verdicts = []; // [first kind, latest kind, latest code] of each job, or null
+    this.alive = new Map(); // job -> rows of its bars that no later plan has replaced
+    this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
+    this.defaultPrices = null; // of slots never named
+    this.horizonMs = 0; // the latest end of any bar or event: how far the time axis reaches
+    this.generation = (this.generation ?? 0) + 1; // rises when everything was replaced; charts rebuild their indexes
+    this.deaths = 0; // rises when a row's died_ms or end changed
+    this.priceVersion = 0;
+  }
+
+  /** Takes a snapshot: {meta, columns} as GET /api/runs/<id>/snapshot/ sends it. */
+  load({ meta, columns }) {
+    this.clear();
+    this.lastSeq = meta.last_seq;
+    this.simMs = meta.sim_ms;
+    this.finished = meta.finished;
+    this.started = meta.started ?? {};
+    this.verdicts = meta.verdicts ?? [];
+    this.defaultPrices = meta.default_prices ?? null;
+    for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    this.jobs.load(strip(columns, 'jobs_'));
+    this.bars.load(strip(columns, 'bars_'));
+    const { bars } = this;
+    this.horizonMs = this.simMs;
+    for (let row = 0; row < bars.length; row++) {
+      if (bars.end_ms[row] > this.horizonMs) this.horizonMs = bars.end_ms[row];
+      if (bars.died_ms[row] === NEVER) this.#aliveOf(bars.job[row]).push(row);
+    }
+    this.priceVersion++;
+  }
+
+  /** Folds the events of a frame; those already folded are passed over. Returns how many were new. */
+  feed(events) {
+    let fresh = 0;
+    for (const [seq, atMs, kind, data] of events) {
+      if (seq <= this.lastSeq) continue;
+      this.#apply(seq, atMs, kind, data);
+      fresh++;
+    }
+    return fresh;
+  }
+
+  #apply(seq, atMs, kind, data) {
+    this.lastSeq = seq;
+    this.simMs = atMs;
+    if (atMs > this.horizonMs) this.horizonMs = atMs;
+    if (kind === 'planned') this.#planned(atMs, data);
+    else if (kind === 'decided') this.#decided(atMs, data);
+    else if (kind === 'job_arrived') this.jobs.arrived_ms[this.#job(data.job)] = atMs;
+    else if (kind === 'job_completed') {
+      const job = this.#job(data.job);
+      this.jobs.completed_ms[job] = atMs;
+      this.jobs.utility[job] = data.utility;
+    } else if (kind === 'priced') this.#priced(data);
+    else if (kind === 'run_started') this.started = { ...data };
+    else if (kind === 'run_finished') this.finished = true;
+  }
+
+  #job(index) {
+    const { jobs } = this;
+    while (jobs.length <= index) {
+      const row = jobs.extend(1);
+      for (const name of jobs.names) jobs[name][row] = name === 'utility' ? 0 : NEVER;
+      this.verdicts.push(null);
+    }
+    return index;
+  }
+
+  #decided(atMs, data) {
+    const job = this.#job(data.job);
+    const verdict = this.verdicts[job];
+    if (verdict === null) {
+      this.jobs.decided_ms[job] = atMs;
+      this.verdicts[job] = [data.kind, data.kind, data.code];
+    } else {
+      verdict[1] = data.kind;
+      verdict[2] = data.code;
+    }
+  }
+
+  #planned(atMs, data) {
+    const job = this.#job(data.job);
+    const alive = this.#replace(this.#aliveOf(job), atMs);
+    this.#append(data.bars, atMs, alive);
+    this.alive.set(job, alive);
+    this.jobs.finish_ms[job] = data.finish_ms ?? NEVER;
+    this.jobs.start_ms[job] = this.#firstStart(alive);
+  }
+
+  /** Ends the rows' future at atMs: what had begun is cut, what had not is dropped. Returns the rows that stay true. */
+  #replace(rows, atMs) {
+    const { bars } = this;
+    const stay = [];
+    for (const row of rows) {
+      if (bars.end_ms[row] <= atMs) {
+        stay.push(row);
+        continue;
+      }
+      bars.died_ms[row] = atMs;
+      this.deaths++;
+      if (bars.start_ms[row] < atMs) {
+        const cut = bars.extend(1);
+        bars.copyRow(row, cut);
+        bars.end_ms[cut] = atMs;
+        bars.born_ms[cut] = atMs;
+        bars.died_ms[cut] = NEVER;
+        stay.push(cut);
+      }
+    }
+    return stay;
+  }
+
+  #append(flat, atMs, alive) {
+    const { bars } = this;
+    const count = flat.length / BAR_WIDTH;
+    let row = bars.extend(count);
+    for (let i = 0; i < flat.length; i += BAR_WIDTH, row++) {
+      bars.job[row] = flat[i];
+      bars.role[row] = flat[i + 1];
+      bars.server[row] = flat[i + 2];
+      bars.start_ms[row] = flat[i + 3];
+      bars.end_ms[row] = flat[i + 4];
+      bars.count[row] = flat[i + 5];
+      bars.lane[row] = flat[i + 6];
+      bars.chunk[row] = flat[i + 7];
+      bars.group[row] = flat[i + 8];
+      bars.born_ms[row] = atMs;
+      bars.died_ms[row] = NEVER;
+      if (flat[i + 4] > this.horizonMs) this.horizonMs = flat[i + 4];
+      alive.push(row);
+    }
+  }
+
+  #firstStart(rows) {
+    const { bars } = this;
+    let first = Infinity;
+    for (const row of rows) if (bars.role[row] === WORKER && bars.start_ms[row] < first) first = bars.start_ms[row];
+    return first === Infinity ? NEVER : first;
+  }
+
+  #priced({ slots, low, mean, high }) {
+    this.priceVersion++;
+    if (slots === 'all') {
+      this.defaultPrices = [low, mean, high];
+      this.prices.clear();
+      return;
+    }
+    const width = Math.floor(low.length / Math.max(1, slots.length));
+    slots.forEach((slot, i) => {
+      this.prices.set(slot, [low, mean, high].map((column) => column.slice(i * width, (i + 1) * width)));
+    });
+  }
+
+  #aliveOf(job) {
+    let rows = this.alive.get(job);
+    if (!rows) this.alive.set(job, (rows = []));
+    return rows;
+  }
+}
+
+/** Whether a row belongs to the picture at playhead p. */
+export function trueAt(bars, row, p) {
+  const died = bars.died_ms[row];
+  return bars.born_ms[row] <= p && (died === NEVER || died > p);
+}
+
+function strip(columns, prefix) {
+  const out = {};
+  for (const name of Object.keys(columns)) if (name.startsWith(prefix)) out[name.slice(prefix.length)] = columns[name];
+  return out;
+}

@@ -1,0 +1,102 @@
+"""The real stack, once a session, and a real Chromium: every page must leave the console empty."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from twin.bench._stack import environment, stack
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+LEFT = "closed before the connection is established"  # Chromium's own word on a page that is left while its socket opens
+PATIENCE_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
+expect.set_options(timeout=PATIENCE_MS)
+
+
+class Twin(NamedTuple):
+    """A running stack: where it listens, and how to get a login link of a role."""
+
+    url: str
+    folder: Path
+
+    def login_link(self, role: str = "operator") -> str:
+        command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "login_link", "--role", role]
+        done = subprocess.run(command, env=environment(self.folder), capture_output=True, text=True, check=True)
+        return self.url + done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        say = pytest.fail if os.environ.get("TWIN_REQUIRE_BROWSER") == "1" else pytest.skip
+        say("no Chromium on PATH (on Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def twin(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    folder = tmp_path_factory.mktemp("twin")
+    with stack(folder, "--demo") as (_, url):
+        yield Twin(url, folder)
+
+
+@pytest.fixture(scope="session")
+def operator_session(chromium: Browser, twin: Twin) -> dict:
+    """The cookies of a logged-in operator."""
+    context = chromium.new_context()
+    context.new_page().goto(twin.login_link())
+    state = context.storage_state()
+    context.close()
+    return dict(state)
+
+
+@pytest.fixture
+def open_page(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[Callable[..., Page]]:
+    """open_page(path, **context options) -> a page; at the end no page may have said anything on its console."""
+    with watched(chromium, twin, operator_session) as opener:
+        yield opener
+
+
+@contextmanager
+def watched(chromium: Browser, twin: Twin, session: dict | None) -> Iterator[Callable[..., Page]]:
+    contexts: list[BrowserContext] = []
+    said: list[str] = []
+
+    def open_page(path: str, **options: object) -> Page:
+        given: dict = {"viewport": {"width": 1280, "height": 900}, "storage_state": session, **options}
+        context = chromium.new_context(base_url=twin.url, **given)
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(f"{page.url}: {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: said.append(f"{page.url}: {error}"))
+        page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [line for line in said if LEFT not in line] == []

@@ -1,0 +1,95 @@
+"""Logging in, roles, widths, themes, and a live run as several pages see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import Twin, watched
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/runs/1/")
+STATE = """() => { const { store } = window.twin; const sum = (a, n) => a.subarray(0, n).reduce((x, y) => x + y, 0);
+  return [store.lastSeq, store.simMs, store.jobs.length, store.bars.length, sum(store.bars.end_ms, store.bars.length),
+    sum(store.bars.died_ms, store.bars.length), sum(store.jobs.finish_ms, store.jobs.length), JSON.stringify(store.verdicts)]; }"""
+
+
+def test_nothing_is_open_without_a_login_and_a_link_works_once(chromium: Browser, twin: Twin) -> None:
+    with watched(chromium, twin, None) as open_page:
+        page = open_page("/")
+        expect(page).to_have_url(re.compile("/login/"))
+        link = twin.login_link()
+        page.goto(link)
+        expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    context = chromium.new_context()
+    assert context.new_page().goto(link).status == 403
+    context.close()
+
+
+def test_a_viewer_sees_everything_and_can_change_nothing(chromium: Browser, twin: Twin) -> None:
+    with watched(chromium, twin, None) as open_page:
+        page = open_page(twin.login_link("viewer"))
+        expect(page.locator("#runs tbody tr").first).to_be_visible()
+        expect(page.get_by_role("link", name="New run")).to_have_count(0)
+        page.goto("/traces/")
+        expect(page.locator("#list tbody tr").first).to_be_visible()
+        expect(page.locator("#upload")).to_have_count(0)
+        page.goto("/runs/1/")
+        page.wait_for_function("() => window.twin?.store.lastSeq > 0")
+        expect(page.get_by_role("button", name="Pause run")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_fits_its_width(open_page: Callable[..., Page], width: int, theme: str) -> None:
+    page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
+    for path in PATHS:
+        page.goto(path)
+        if path == "/runs/1/":
+            page.wait_for_function("() => window.twin?.store.lastSeq > 0")
+        else:
+            page.wait_for_load_state("networkidle")
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
+        dark = page.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
+        assert dark == (theme == "dark"), path
+
+
+def test_the_chosen_theme_stays(open_page: Callable[..., Page]) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name="Dark").click()
+    page.reload()
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    expect(page.get_by_role("button", name="Light")).to_be_visible()
+
+
+def test_bars_arrive_and_a_page_opened_late_shows_the_same(open_page: Callable[..., Page]) -> None:
+    """One page watches from early on, one comes late, one is reloaded: the same state after the same event."""
+    early = open_page("/runs/1/")
+    early.wait_for_function("() => window.twin?.stream.state === 'live' && window.twin.store.lastSeq > 0")
+    seen = early.evaluate("() => window.twin.store.lastSeq")
+    early.wait_for_function("(seen) => window.twin.store.lastSeq > seen", arg=seen)
+    early.get_by_role("button", name="Pause run").click()
+    expect(early.locator("#status")).to_have_text("paused")
+    late = open_page("/runs/1/")
+    late.wait_for_function("() => window.twin?.store.lastSeq > 0")
+    early.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=late.evaluate("() => window.twin.store.lastSeq"))
+    late.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq"))
+    assert late.evaluate(STATE) == early.evaluate(STATE)
+    early.get_by_role("button", name="Resume run").click()
+    expect(early.locator("#status")).to_have_text("running")
+    early.wait_for_function("(seen) => window.twin.store.lastSeq > seen", arg=late.evaluate("() => window.twin.store.lastSeq"))
+    late.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq"))
+
+
+def test_a_lost_connection_is_said_and_mended(open_page: Callable[..., Page]) -> None:
+    """The socket breaks; the badge says so; the page listens again and misses nothing."""
+    page = open_page("/runs/1/")
+    page.wait_for_function("() => window.twin?.stream.state === 'live'")
+    before = page.evaluate("() => window.twin.store.lastSeq")
+    page.evaluate("() => window.twin.stream.socket.close()")
+    expect(page.locator("#connection")).to_contain_text("connection lost")
+    page.wait_for_function("() => window.twin.stream.state === 'live'")
+    page.wait_for_function("(seq) => window.twin.store.lastSeq > seq", arg=before)

@@ -1,0 +1,158 @@
+"""Any trace, dropped: looked at, chosen from, imported; an unknown CSV; an upload that is broken off; a cluster by the form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Twin
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PIECE = 4 * 2**20
+DROP = """([names, texts]) => { const data = new DataTransfer();
+  names.forEach((name, i) => data.items.add(new File([texts[i]], name)));
+  document.querySelector('#drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }"""
+
+FIRST_PIECE_ONLY = """() => { const { open, send } = XMLHttpRequest.prototype;
+  XMLHttpRequest.prototype.open = function (method, url) { this.first = url.endsWith('offset=0'); open.call(this, method, url); };
+  XMLHttpRequest.prototype.send = function (body) { if (this.first) send.call(this, body); else window.held = true; }; }"""
+
+
+def row_of(page: Page, file: str) -> Locator:
+    return page.locator(".upload", has_text=file)
+
+
+def choose(page: Page, file: str) -> None:
+    row_of(page, file).get_by_role("link", name="Choose what to import").click()
+
+
+def numbers(text: str | None) -> list[int]:
+    return [int(found.replace(",", "")) for found in re.findall(r"\d[\d,]*", text or "")]
+
+
+def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
+    open_page: Callable[..., Page], traces: Path
+) -> None:
+    """The Philly jobs and their machines: half of the time by a drag, the largest cluster, twice as fast."""
+    files = [traces / "philly_derived" / name for name in ("philly_2017-10-01_2017-10-15.csv", "philly_vc.csv")]
+    page = open_page("/traces/")
+    page.evaluate(DROP, [[file.name for file in files], [file.read_text() for file in files]])
+    choose(page, "philly_vc.csv")
+    expect(page.locator("#chosen-line")).to_contain_text("All 24,134 jobs are chosen")
+    page.locator("#arrivals-table").click()
+    expect(page.locator("#arrivals-numbers tbody tr")).to_have_count(120)
+    page.locator("#arrivals-table").click()
+    plot = page.locator("#arrivals").bounding_box()
+    assert plot is not None
+    page.mouse.move(plot["x"] + plot["width"] * 0.5, plot["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(plot["x"] + plot["width"] - 2, plot["y"] + 90, steps=4)
+    page.mouse.up()
+    expect(page.locator("#c-from")).to_have_value(re.compile(r"^1[3-7]\d$"))  # of 336 h
+    expect(page.locator("#c-to")).to_have_value("")
+    page.get_by_role("button", name="None").click()
+    expect(page.locator("#chosen-line")).to_have_text("No virtual cluster is chosen.")
+    expect(page.get_by_role("button", name="Import")).to_be_disabled()
+    page.locator("#group-filter").fill("6214")
+    page.get_by_label("6214e9").check()
+    page.locator("#c-rate").fill("2")
+    expect(page.locator("#chosen-line")).to_contain_text("About")
+    about = numbers(page.locator("#chosen-line").text_content())[0]
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#facts")).to_contain_text("6214e9")
+    jobs = numbers(page.locator("#tiles .tile", has_text="Jobs").locator("dd").text_content())[0]
+    assert abs(jobs - about) < 0.15 * about
+    expect(page.locator("#facts")).to_contain_text("2 times as fast")
+    expect(page.locator("#provenance")).to_contain_text("minibatch_ms")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="jobs.csv").click()
+    assert len(download.value.path().read_text().splitlines()) == jobs + 1
+    page.goto("/traces/")
+    page.evaluate(DROP, [[file.name for file in reversed(files)], [file.read_text() for file in reversed(files)]])
+    choose(page, "philly_vc.csv")  # the same files with another choice are another trace
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_an_unknown_csv_is_mapped_by_the_form(open_page: Callable[..., Page]) -> None:
+    """A wrong column is refused and can be corrected; a bad row is listed with its line."""
+    lines = ["job;submitted;secs;gpu count;queue"]
+    lines += [f"j{i};2026-01-0{1 + i // 30} {i % 24:02d}:00:00;{100 + 7 * i};{1 + i % 4};q{i % 3}" for i in range(90)]
+    lines += ["bad;2026-01-09 00:00:00;-3;1;q1"]
+    page = open_page("/traces/")
+    page.evaluate(DROP, [["mystery.csv"], ["\n".join(lines)]])
+    choose(page, "mystery.csv")
+    expect(page.locator("ol.lines li").first).to_have_text("job;submitted;secs;gpu count;queue")
+    expect(page.get_by_label("Arrival (needed)")).to_have_value("submitted")
+    expect(page.locator("#m-arrival_unit")).to_have_value("datetime")
+    expect(page.get_by_role("button", name="Look again")).to_be_disabled()
+    page.locator("#m-run").select_option("queue")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator("#unclear .notice").first).to_contain_text("none of its 91 rows can be imported")
+    page.locator("#m-run").select_option("secs")
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator("#chosen-line")).to_contain_text("All 90 jobs")
+    expect(page.locator("#skipped tbody tr")).to_have_text(re.compile(r"mystery\.csv\s*92\s*run not positive\s*-3"))
+    page.locator("#c-sample").fill("30")
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#status")).to_have_text("91 rows read = 30 jobs + 60 not chosen + 1 skipped.")
+
+
+def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_path: Path) -> None:
+    """The second of three pieces never arrives; after the reload the same file is dropped and only the rest is sent."""
+    file = tmp_path / "long.swf"
+    jobs = "".join(f"{n} {60 * n} 0 300 4 -1 -1 4 -1 -1 1 1 1 -1 1 1 -1 -1\n" for n in range(1, 51))
+    file.write_text("; Version: 2.2\n" + (";" + " " * 1022 + "\n") * (9 * 1024) + jobs)
+    page = open_page("/traces/")
+    page.evaluate(FIRST_PIECE_ONLY)
+    page.locator("#file").set_input_files(file)
+    expect(row_of(page, "long.swf")).to_contain_text("4.2 MB of 9.4 MB, 44 %")
+    page.wait_for_function("() => window.held")
+    page.reload()
+    expect(page.locator("#list tr", has_text="long.swf")).to_contain_text(
+        "received 4.2 MB of 9.4 MB; drop the same files again to go on"
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.partition("offset=")[2]) if request.method == "PUT" else None)
+    page.locator("#file").set_input_files(str(file))
+    choose(page, "long.swf")
+    expect(page.locator("#chosen-line")).to_contain_text("All 50 jobs")
+    assert asked == [str(PIECE), str(2 * PIECE)]
+
+
+def test_the_same_bytes_again_lead_to_the_first_trace(
+    chromium: Browser, twin: Twin, operator_session: dict, traces: Path
+) -> None:
+    """A page of its own: the browser itself writes the server's 409 on the console."""
+    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
+    page = context.new_page()
+    page.goto("/traces/")
+    page.locator("#file").set_input_files(traces / "tiresias" / "60_job.csv")
+    expect(row_of(page, "60_job.csv").get_by_role("link")).to_be_visible()
+    page.reload()
+    page.locator("#file").set_input_files(traces / "tiresias" / "60_job.csv")
+    row_of(page, "60_job.csv").get_by_role("link", name="Open trace").click()
+    expect(page.locator("#chosen-line")).to_contain_text("All 60 jobs")
+    context.close()
+
+
+def test_a_cluster_is_made_by_the_form(open_page: Callable[..., Page]) -> None:
+    page = open_page("/clusters/")
+    page.get_by_role("button", name="Create the cluster").click()
+    expect(page.locator("#n-name-error")).to_have_text("Give the cluster a name.")
+    page.locator("#n-name").fill("two-sites")
+    page.get_by_role("button", name="Add a row").click()
+    page.locator("#r2-count").fill("100")
+    page.locator("#r2-site").select_option("cloud")
+    expect(page.locator("#sums tr", has_text="cloud")).to_contain_text("800")
+    page.get_by_role("button", name="Create the cluster").click()
+    expect(page.locator("#detail-kinds tbody tr").first).to_contain_text("100")
+    row = page.locator("#list tr", has_text="two-sites")
+    expect(row).to_contain_text("864")
+    page.once("dialog", lambda dialog: dialog.accept())
+    row.get_by_role("button", name="Delete").click()
+    expect(row).to_have_count(0)

@@ -1,0 +1,60 @@
+"""People with roles, a real frame bus, and a run to look at."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.test import Client
+
+from dashboard import states
+from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from twin.models import Run
+
+
+@pytest.fixture(autouse=True)
+def settings_of_tests(settings, tmp_path, layer):  # noqa: F811
+    """Plain static files, a folder for uploads, no limits on how often one may ask."""
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    settings.UPLOAD_DIR, settings.STATIC_ROOT = tmp_path / "uploads", tmp_path
+    from django.core.cache import cache
+
+    cache.clear()
+    states.forget()  # row ids are used again
+
+
+def person(name: str, *roles: str) -> Client:
+    user = get_user_model().objects.create_user(name, password="a long enough password")
+    for role in roles:
+        user.groups.add(Group.objects.get_or_create(name=role)[0])
+    client = Client()
+    client.force_login(user)
+    client.user = user
+    return client
+
+
+@pytest.fixture
+def operator(db) -> Client:
+    return person("olga", "operator")
+
+
+@pytest.fixture
+def viewer(db) -> Client:
+    return person("victor", "viewer")
+
+
+@pytest.fixture
+def nobody(db) -> Client:
+    """Has an account and no role."""
+    return person("nina")
+
+
+@pytest.fixture
+def finished_run(make_run) -> Run:  # noqa: F811
+    """Twelve jobs under OASiS, to the end."""
+    from twin import runner
+
+    run = make_run(scheduler="oasis")
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED
+    return run

@@ -1,0 +1,140 @@
+"""Uploads in pieces: each is appended once, a lost answer does no harm, and what arrived is looked at before it is imported."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.twin.runtime.conftest import work
+from twin import importing
+from twin.models import Trace
+
+PHILLY = b"""timestamp,duration,num_gpus,gpu_time,cluster
+2017-10-01 00:00:00,100.0,1,100.0,a
+2017-10-01 00:00:10,100.0,4,400.0,b
+2017-10-01 00:00:20,100.0,4,400.0,a
+bad,100.0,1,100.0,a
+"""
+
+
+def announced(client, *files: tuple[str, int], **fields):
+    body = {"files": [{"name": name, "size": size} for name, size in files], **fields}
+    return client.post("/api/traces/", orjson.dumps(body), content_type="application/json")
+
+
+def piece(client, trace_id: int, offset: int, data: bytes, number: int = 0):
+    return client.put(f"/api/traces/{trace_id}/files/{number}/?offset={offset}", data, content_type="application/octet-stream")
+
+
+def choosing(client, trace_id: int, what: str = "import", **choice):
+    return client.post(f"/api/traces/{trace_id}/{what}/", orjson.dumps(choice), content_type="application/json")
+
+
+def done(client, trace_id: int) -> dict:
+    """The trace after the worker's next turn."""
+    importing.enqueue(trace_id)
+    work("io")
+    return client.get(f"/api/traces/{trace_id}/").json()
+
+
+@pytest.fixture
+def scanned(operator) -> dict:
+    """Uploaded in two pieces and looked at."""
+    trace = announced(operator, ("philly.csv", len(PHILLY)), seed=3).json()
+    assert (trace["status"], trace["files"][0]["received"]) == ("uploading", 0)
+    assert piece(operator, trace["id"], 0, PHILLY[:50]).json() == {"received": 50}
+    again = piece(operator, trace["id"], 0, PHILLY[:50])
+    assert (again.status_code, again.json()["received"]) == (409, 50)
+    assert piece(operator, trace["id"], 50, PHILLY[50:]).json()["trace"]["status"] == "queued"
+    found = done(operator, trace["id"])
+    assert found["status"] == "scanned", found["message"]
+    return found
+
+
+def test_a_look_shows_arrivals_sizes_groups_and_what_is_skipped(scanned):
+    scan = scanned["scan"]
+    assert (scan["format"], scan["jobs"], scan["machines"]) == ("philly_derived", 3, 0)
+    assert sum(scan["arrivals"]["counts"]) == 3
+    assert scan["gpus"] == [[1.0, 1], [4.0, 2]]
+    assert scan["groups"] == [["a", 2], ["b", 1]]
+    assert scan["run_ms"] == {"least": 100_000, "median": 100_000, "p95": 100_000, "most": 100_000}
+    assert scan["report"]["skipped"][0]["line"] == 5
+    assert [row["requested_workers"] for row in scan["preview"]] == [1, 4, 4]
+
+
+def test_the_choice_is_imported_and_the_upload_is_gone(operator, scanned, settings):
+    assert choosing(operator, scanned["id"], groups=["a"], rate=2, seed=3).json()["status"] == "queued"
+    trace = done(operator, scanned["id"])
+    assert (trace["status"], trace["job_count"]) == ("ready", 2)
+    assert [row["arrival_ms"] for row in trace["preview"]] == [0, 10_000]
+    assert trace["report"]["summary"] == "4 rows read, 2 jobs imported, 1 not chosen, 1 skipped"
+    assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
+    assert (
+        choosing(operator, scanned["id"]).json()["detail"]
+        == "trace philly.csv is ready; only an upload that waits for a choice can be imported"
+    )
+
+
+def test_the_jobs_are_those_that_the_look_showed(operator, scanned):
+    choosing(operator, scanned["id"], seed=3)
+    assert done(operator, scanned["id"])["preview"] == scanned["scan"]["preview"]
+
+
+def test_a_choice_that_leaves_nothing_or_makes_no_sense_is_said(operator, scanned):
+    assert (
+        choosing(operator, scanned["id"], from_ms=5, to_ms=5).json()["detail"]
+        == "the window must end after it begins, got from 5 to 5 ms"
+    )
+    assert "unknown format 'swff'; known: auto" in choosing(operator, scanned["id"], format="swff").json()["detail"]
+    choosing(operator, scanned["id"], groups=["z"])
+    trace = done(operator, scanned["id"])
+    assert (trace["status"], trace["message"][:38]) == ("scanned", "philly.csv: no job is left to import: ")
+    assert trace["scan"]["refused"] == trace["message"], "the files stay for another choice"
+    choosing(operator, scanned["id"])
+    assert done(operator, scanned["id"])["status"] == "ready"
+
+
+def test_a_file_that_nothing_fits_is_shown_beside_the_nearest_format(operator):
+    data = b"timestamp,duration\n1,2\n"
+    trace = announced(operator, ("x.csv", len(data))).json()
+    piece(operator, trace["id"], 0, data)
+    scan = done(operator, trace["id"])["scan"]
+    assert scan["files"][0]["lines"] == ["timestamp,duration", "1,2"]
+    assert scan["files"][0]["columns"] == ["timestamp", "duration"]
+    nearest = {row["format"]: row["why"] for row in scan["files"][0]["nearest"]}
+    assert nearest["philly_derived"] == "the column 'num_gpus' is missing"
+
+
+def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
+    trace = announced(operator, ("philly.csv", 10)).json()
+    assert (
+        piece(operator, trace["id"], 0, b"x" * 11).json()["detail"]
+        == "philly.csv was announced with 10 bytes; this piece ends at 11"
+    )
+    assert piece(operator, trace["id"], 0, b"x", number=1).status_code == 404
+    assert piece(viewer, trace["id"], 0, b"x").status_code == 403
+    assert operator.post(f"/api/traces/{trace['id']}/cancel/").json()["status"] == "cancelled"
+    assert (
+        piece(operator, trace["id"], 0, b"x").json()["detail"] == "trace philly.csv is cancelled; it takes no more of its files"
+    )
+    assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
+    settings.UPLOAD_LIMIT_BYTES = 2**20
+    assert announced(operator, ("a", 2**19), ("b", 2**20)).status_code == 413
+
+
+def test_the_same_files_are_recognised_and_may_be_chosen_from_anew(operator, scanned):
+    """While one look waits another is refused; after the import the same choice is, another choice is not."""
+    twin = announced(operator, ("again.csv", len(PHILLY)), seed=3).json()
+    answer = piece(operator, twin["id"], 0, PHILLY)
+    assert (answer.status_code, answer.json()["duplicate_of"]) == (409, scanned["id"])
+    assert not Trace.objects.filter(pk=twin["id"]).exists()
+    choosing(operator, scanned["id"], seed=3)
+    assert done(operator, scanned["id"])["status"] == "ready"
+    third = announced(operator, ("again.csv", len(PHILLY)), seed=3).json()
+    assert piece(operator, third["id"], 0, PHILLY).status_code == 200
+    found = done(operator, third["id"])
+    assert (found["status"], [row["id"] for row in found["earlier"]]) == ("scanned", [scanned["id"]])
+    same = choosing(operator, third["id"], seed=3)
+    assert (same.status_code, same.json()["duplicate_of"]) == (409, scanned["id"])
+    choosing(operator, third["id"], seed=3, groups=["a"])
+    assert done(operator, third["id"])["job_count"] == 2

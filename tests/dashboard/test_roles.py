@@ -1,0 +1,106 @@
+"""Every address there is, for everybody there is: found by walking the routes, so that a new one cannot be forgotten."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from twin.models import AuditEntry, Run, Scenario, Trace
+
+OPEN = {"login", "login-link", "healthz"}
+WRITES = ("post", "put", "patch", "delete")
+
+
+def routes(resolver: URLResolver | None = None, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
+    for entry in (resolver or get_resolver()).url_patterns:
+        path = prefix + str(entry.pattern).removeprefix("^").removesuffix("$").removesuffix("\\Z")
+        if isinstance(entry, URLResolver):
+            yield from routes(entry, path)
+        else:
+            yield path, entry
+
+
+@pytest.fixture
+def addresses(finished_run) -> list[tuple[str, set[str]]]:
+    """(address with real ids, methods that it declares; empty for a page)"""
+    scenario = finished_run.scenario
+    ids = {"traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk}
+    found = []
+    for path, entry in routes():
+        if entry.name in OPEN:
+            continue
+        noun = path.removeprefix("api/").partition("/")[0]
+        for pattern in ("(?P<pk>[^/.]+)", "(?P<pk>\\d+)", "<int:pk>", "<int:trace_id>", "<int:run_id>"):
+            path = path.replace(pattern, str(ids.get(noun)))
+        path = (
+            path.replace("(?P<index>\\d+)", "0")
+            .replace("<int:number>", "0")
+            .replace("<int:index>", "0")
+            .replace("<int:server>", "0")
+        )
+        assert "<" not in path, f"no id is known for {path}"
+        found.append((f"/{path}", methods_of(entry.callback)))
+    return found
+
+
+def methods_of(view) -> set[str]:
+    """What a view of the API declares; nothing for a page."""
+    plain = getattr(view, "cls", None)  # of an APIView, or of a viewset
+    declared = getattr(view, "actions", None) or (plain and {name for name in WRITES if hasattr(plain, name)})
+    return set(declared or {})
+
+
+def test_the_walk_finds_what_there_is(addresses):
+    paths = {path for path, _ in addresses}
+    assert len(paths) > 25
+    assert {"/", "/logout/", "/api/schedulers/", "/api/schema/"} < paths
+    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 6
+
+
+def test_a_stranger_gets_nothing(addresses):
+    stranger = Client()
+    for path, _ in addresses:
+        for method in ("get", *WRITES):
+            answer = getattr(stranger, method)(path)
+            if path.startswith("/api/"):
+                assert answer.status_code == 403, (method, path)
+            else:
+                assert answer.status_code == 302, (method, path)
+                assert answer.headers["Location"].startswith("/login/")
+
+
+def test_an_account_without_a_role_gets_nothing(addresses, nobody):
+    for path, _ in addresses:
+        if path != "/logout/":
+            assert nobody.get(path).status_code in (403, 405), path
+
+
+def test_a_viewer_reads_everything_and_writes_nothing(addresses, viewer):
+    before = [model.objects.count() for model in (Run, Trace, Scenario, AuditEntry)]
+    for path, methods in addresses:
+        if path == "/logout/":
+            continue
+        expected = 200 if not methods or "get" in methods else 405
+        assert viewer.get(path).status_code == expected, path
+        if path.startswith("/api/"):
+            for method in WRITES:
+                assert getattr(viewer, method)(path, content_type="application/json").status_code == 403, (method, path)
+    assert [model.objects.count() for model in (Run, Trace, Scenario, AuditEntry)] == before
+
+
+def test_an_operator_is_never_refused_for_the_role(addresses, operator):
+    """What the API declares is carried out or refused for its content; what it does not declare is not allowed at all."""
+    for path, methods in addresses:
+        for method in set(WRITES) & methods - {"delete"}:
+            answer = getattr(operator, method)(path, {}, content_type="application/json")
+            assert answer.status_code in (200, 201, 400, 404, 415), (method, path, answer.content)
+
+
+def test_a_superuser_is_an_operator_without_a_group(nobody):
+    nobody.user.is_superuser = True
+    nobody.user.save()
+    assert nobody.get("/api/runs/").status_code == 200
+    answer = nobody.post("/api/clusters/", {"profile": "oasis", "servers": 2}, content_type="application/json")
+    assert answer.status_code == 201
+    assert AuditEntry.objects.filter(action="cluster.create", user=nobody.user).count() == 1

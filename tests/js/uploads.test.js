@@ -1,0 +1,103 @@
+// Uploads in pieces: what is sent after a break, a lost answer, another offset.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { PIECE, Transfer, unfinished } from '../../static/js/lib/uploads.js';
+
+const file = (name, size) => ({ name, size, slice: (from, to) => ({ size: Math.min(size, to) - from }) });
+const trace = (...files) => ({ id: 7, status: 'uploading', files: files.map(([name, size, received = 0]) => ({ name, size, received })) });
+
+/** A server that keeps what it is sent; answers are replaced by those of `odd`, one for each request in order. */
+function server(announced, odd = []) {
+  const received = announced.files.map((f) => f.received);
+  const asked = [];
+  const put = async (path, piece) => {
+    const [, n, offset] = /files\/(\d+)\/\?offset=(\d+)/.exec(path).map(Number);
+    asked.push([n, offset]);
+    const answer = odd.shift();
+    if (answer === 'lost') received[n] += piece.size;
+    if (answer) return answer === 'lost' ? { status: 0, body: null } : answer;
+    if (offset !== received[n]) return { status: 409, body: { received: received[n], detail: 'elsewhere' } };
+    received[n] += piece.size;
+    const whole = announced.files.every((f, i) => f.size === received[i]);
+    return { status: 200, body: { received: received[n], ...(whole ? { trace: { id: 7, status: 'queued' } } : {}) } };
+  };
+  const waits = [];
+  const options = { put, sleep: async (ms) => waits.push(ms), now: () => 0, look: async () => ({ id: 7, status: 'parsing' }) };
+  return { asked, waits, options };
+}
+
+test('two files go in pieces, one after the other', async () => {
+  const announced = trace(['a', PIECE + 5], ['b', 3]);
+  const { asked, options } = server(announced);
+  const transfer = new Transfer(announced, [file('a', PIECE + 5), file('b', 3)], options);
+  await transfer.run();
+  assert.deepEqual(asked, [[0, 0], [0, PIECE], [1, 0]]);
+  assert.deepEqual([transfer.state, transfer.sent, transfer.trace.status], ['received', PIECE + 8, 'queued']);
+});
+
+test('it goes on where the server has got to, also when that is said only in the answer', async () => {
+  const announced = trace(['a', 3 * PIECE, PIECE]);
+  const { asked, options } = server(announced, [{ status: 409, body: { received: 2 * PIECE } }]);
+  announced.files[0].received = PIECE;
+  const transfer = new Transfer(announced, [file('a', 3 * PIECE)], options);
+  options.put('files/0/?offset=0', { size: 0 }); // takes the odd answer: nothing is sent from the beginning again
+  await transfer.run();
+  assert.deepEqual(asked.slice(1), [[0, PIECE], [0, 2 * PIECE]]);
+  assert.equal(transfer.state, 'received');
+});
+
+test('a broken connection is tried again; what had arrived is not sent twice', async () => {
+  const announced = trace(['a', 2 * PIECE]);
+  const { asked, waits, options } = server(announced, ['lost', { status: 503, body: null }]);
+  const transfer = new Transfer(announced, [file('a', 2 * PIECE)], options);
+  await transfer.run();
+  assert.deepEqual(asked, [[0, 0], [0, 0], [0, 0], [0, PIECE]], 'lost, 503, 409 with the offset, the rest');
+  assert.deepEqual(waits, [500, 1000]);
+  assert.equal(transfer.state, 'received');
+});
+
+test('a lost answer to the last piece is no failure', async () => {
+  const announced = trace(['a', 5]);
+  const { options } = server(announced, ['lost', { status: 409, body: { detail: 'trace a is parsing; it takes no more of its files' } }]);
+  const transfer = new Transfer(announced, [file('a', 5)], options);
+  await transfer.run();
+  assert.deepEqual([transfer.state, transfer.trace.status], ['received', 'parsing']);
+});
+
+test('after the last try it stops, says why, and can go on', async () => {
+  const announced = trace(['a', 5]);
+  const { options } = server(announced, Array(8).fill({ status: 0, body: null }));
+  const transfer = new Transfer(announced, [file('a', 5)], options);
+  await transfer.run();
+  assert.deepEqual([transfer.state, transfer.problem], ['stopped', 'The connection broke. Gave up after 8 tries.']);
+  await transfer.run();
+  assert.equal(transfer.state, 'received');
+});
+
+test('files that were uploaded before lead to their trace', async () => {
+  const announced = trace(['a', 5]);
+  const { options } = server(announced, [{ status: 409, body: { duplicate_of: 3, detail: 'uploaded before' } }]);
+  const transfer = new Transfer(announced, [file('a', 5)], options);
+  await transfer.run();
+  assert.deepEqual([transfer.state, transfer.earlier], ['duplicate', { id: 3, detail: 'uploaded before' }]);
+});
+
+test('an upload that is cancelled sends nothing more', async () => {
+  const announced = trace(['a', 2 * PIECE]);
+  const { asked, options } = server(announced);
+  const transfer = new Transfer(announced, [file('a', 2 * PIECE)], { ...options, put: async (...given) => (transfer.cancel(), options.put(...given)) });
+  await transfer.run();
+  assert.deepEqual([transfer.state, asked.length], ['cancelled', 1]);
+});
+
+test('an unfinished upload is found by names and sizes, in any order', () => {
+  const open = trace(['a', 5, 2], ['b', 9]);
+  const [a, b] = [file('a', 5), file('b', 9)];
+  assert.deepEqual(unfinished([b, a], [open]), { trace: open, files: [a, b] });
+  assert.equal(unfinished([b], [open]), null);
+  assert.equal(unfinished([b, file('a', 6)], [open]), null);
+  assert.equal(unfinished([b, b], [open]), null);
+  assert.equal(unfinished([a, b], [{ ...open, status: 'queued' }]), null);
+});

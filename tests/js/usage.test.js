@@ -1,0 +1,57 @@
+// Difference arrays against brute force, and the curves made of them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { counts } from '../../static/js/charts/queue.js';
+import { addInterval, addStep, settle } from '../../static/js/lib/usage.js';
+import { Store } from '../../static/js/store.js';
+
+function bruteForce(intervals, bins, from, width) {
+  return Array.from({ length: bins }, (_, i) => {
+    const [low, high] = [from + i * width, from + (i + 1) * width];
+    return intervals.reduce((sum, [start, end, amount]) => sum + (amount * Math.max(0, Math.min(end, high) - Math.max(start, low))) / width, 0);
+  });
+}
+
+test('half a bin, one and a half bins: 0.5, then 2 x 1 and 2 x 0.5', () => {
+  const diff = new Float64Array(4 + 2);
+  addInterval(diff, 4, 0, 10, 5, 10, 1);
+  addInterval(diff, 4, 0, 10, 20, 35, 2);
+  assert.deepEqual([...settle(diff, 4).subarray(0, 4)], [0.5, 0, 2, 1]);
+});
+
+test('intervals inside one bin, across the borders of the view and outside agree with brute force', () => {
+  let seed = 99;
+  const random = () => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
+  const intervals = Array.from({ length: 500 }, () => {
+    const start = Math.floor(random() * 3000) - 1000;
+    return [start, start + Math.floor(random() ** 3 * 900), 1 + Math.floor(random() * 5)];
+  });
+  const [bins, from, width] = [37, -13, 21.7];
+  const diff = new Float64Array(bins + 2);
+  for (const [start, end, amount] of intervals) addInterval(diff, bins, from, width, start, end, amount);
+  settle(diff, bins);
+  bruteForce(intervals, bins, from, width).forEach((wanted, i) => assert.ok(Math.abs(diff[i] - wanted) < 1e-6, `bin ${i}: ${diff[i]} is not ${wanted}`));
+});
+
+test('a step in the middle of a bin fills half of it and all that follow', () => {
+  const diff = new Float64Array(4 + 2);
+  addStep(diff, 4, 0, 10, 15, 1);
+  assert.deepEqual([...settle(diff, 4).subarray(0, 4)], [0, 0.5, 1, 1]);
+});
+
+test('a job waits 10 s, runs 20 s, and counts as completed from then on', () => {
+  const store = new Store();
+  store.feed([
+    [1, 0, 'job_arrived', { job: 0 }],
+    [2, 10_000, 'decided', { job: 0, kind: 'started', code: 'in_order', values: {} }],
+    [3, 10_000, 'planned', { job: 0, finish_ms: 30_000, bars: [0, 0, 0, 10_000, 30_000, 1, -1, -1, -1] }],
+    [4, 30_000, 'job_completed', { job: 0, utility: 1 }],
+  ]);
+  const sums = counts(store, 40_000, 0, 10_000, 4);
+  const bins = (name) => [...sums[name].subarray(0, 4)];
+  assert.deepEqual([bins('waiting'), bins('running'), bins('completed')], [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]);
+  const early = counts(store, 5_000, 0, 10_000, 4);
+  assert.deepEqual([...early.waiting.subarray(0, 4)], [0.5, 0, 0, 0]);
+});

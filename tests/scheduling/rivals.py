@@ -1,0 +1,77 @@
+"""How the schedulers that plan anew at every event are played and checked in tests."""
+
+import numpy as np
+
+from scheduling.metrics import _until
+from scheduling.registry import build
+from scheduling.simulation import Simulation
+from scheduling.workloads import generate
+from scheduling.workloads_pd_ors import pd_ors
+from tests.scheduling.test_verifier import ROLES, output_of
+
+
+def workload(world, num_jobs=40, num_servers=20, seed=0, slots=40):
+    if world == "oasis":
+        return generate("oasis", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
+    return pd_ors("calibrated", num_jobs, num_servers, seed, slots, 3_600_000)
+
+
+def told(cluster, jobs, scheduler, seed=0, **parameters):
+    return list(Simulation(cluster, jobs, build(scheduler, parameters), seed).events())
+
+
+def bars_of(events):
+    """{job: bars as they were}: a plan replaces the future of the one before."""
+    bars = {}
+    for event in events:
+        if event.kind == "planned":
+            job = event.data["job"]
+            bars[job] = _until(bars.get(job, ()), event.at_ms) + list(event.data["bars"])
+    return bars
+
+
+def workers(events, job):
+    """(start, end, workers) of each stretch of the job, in order, without the places."""
+    spans = {}
+    for bar in bars_of(events).get(job, ()):
+        if bar.role == 0:
+            spans[bar.start_ms, bar.end_ms] = spans.get((bar.start_ms, bar.end_ms), 0) + bar.count
+    return [(*span, count) for span, count in sorted(spans.items())]
+
+
+def decided(events):
+    return [(e.at_ms, e.data["job"], e.data["kind"], e.data["code"]) for e in events if e.kind == "decided"]
+
+
+def completed(events):
+    return {e.data["job"]: e.at_ms for e in events if e.kind == "job_completed"}
+
+
+def rows_of(cluster, jobs, scheduler, seed=0, **parameters):
+    """The rows that the verifier reads."""
+    rows = output_of(cluster, jobs, scheduler, seed, parameters)
+    names = [server.name for server in cluster.servers]
+    rows["schedule"] = [
+        {
+            "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "", "group": "",
+            "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
+        }
+        for bars in bars_of(told(cluster, jobs, scheduler, seed, **parameters)).values() for bar in bars
+    ]  # fmt: skip
+    return rows
+
+
+def in_pieces(cluster, jobs, scheduler, cuts, seed=0, **parameters):
+    """The events of a run that is saved and restored after some numbers of events."""
+    simulation = Simulation(cluster, jobs, build(scheduler, parameters), seed)
+    events = []
+    for cut in cuts:
+        events += simulation.run_until(max_events=cut)
+        state = simulation.state()
+        simulation = Simulation(cluster, jobs, build(scheduler, parameters), seed)
+        simulation.restore(state)
+    return events + list(simulation.events())
+
+
+def cuts_of(events, seed):
+    return np.random.default_rng(seed).integers(1, max(2, len(events) // 3), size=3).tolist()

@@ -1,0 +1,107 @@
+"""Imports in a worker: all or nothing, told as they go, taken up again when the worker is lost."""
+
+from datetime import timedelta
+
+import orjson
+import pytest
+from django.utils import timezone
+
+from twin import bus, control, importing, scenarios
+from twin.models import ClusterSpec, Trace
+
+from .conftest import messages, work
+
+ROWS = """timestamp,duration,num_gpus,gpu_time,cluster
+2017-10-01 00:00:10,3600.0,1,3600.0,a
+2017-10-01 00:00:00,60.0,8,480.0,b
+2017-10-01 01:00:00,nan,1,60.0,b
+"""
+
+
+@pytest.fixture
+def upload(db, settings, tmp_path, layer):
+    """An upload of these rows, queued."""
+    settings.UPLOAD_DIR = tmp_path
+
+    def make(text: str = ROWS, name: str = "philly.csv") -> Trace:
+        (tmp_path / "random-name").write_text(text)
+        return Trace.objects.create(
+            name=name, files=[{"name": name, "size": len(text), "received": len(text), "path": "random-name"}], seed=5
+        )
+
+    return make
+
+
+def test_it_keeps_the_jobs_and_the_report_and_drops_the_upload(upload, tmp_path, django_capture_on_commit_callbacks):
+    trace = upload()
+    with django_capture_on_commit_callbacks(execute=True):
+        control.start_import(trace)
+    work("io")
+    trace.refresh_from_db()
+    assert (trace.status, trace.progress, trace.job_count) == (Trace.READY, 1, 2), trace.message
+    assert trace.format == "philly_derived"
+    assert [job.arrival_ms for job in scenarios.jobs_of(trace.pk)] == [0, 10_000]
+    assert len(trace.preview) == 2
+    assert [file["path"] for file in trace.files] == [""]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refusal_is_one_clear_sentence_and_nothing_stays(upload, tmp_path):
+    trace = upload("a,b\n1,2\n")
+    importing.run(trace.pk)
+    trace.refresh_from_db()
+    assert trace.status == Trace.FAILED
+    assert "philly.csv" in trace.message
+    assert "Traceback" not in trace.message
+    assert (trace.job_count, bytes(trace.jobs), ClusterSpec.objects.count()) == (0, b"", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
+    trace = upload()
+    control.cancel_import(trace)
+    importing.run(trace.pk)
+    trace.refresh_from_db()
+    assert (trace.status, trace.job_count, bytes(trace.jobs)) == (Trace.CANCELLED, 0, b"")
+    with pytest.raises(control.Refused, match="only an import in progress can be cancelled"):
+        control.cancel_import(trace)
+
+
+def test_pages_hear_of_it(upload):
+    listener = bus.client().pubsub(ignore_subscribe_messages=True)
+    listener.subscribe(bus.TRACES)
+    listener.get_message(timeout=5)
+    importing.run(upload().pk)
+    told = []
+    while not told or told[-1]["status"] == Trace.PARSING:
+        told.append(orjson.loads(listener.get_message(timeout=5)["data"])["trace"])
+    listener.close()
+    assert (told[0]["status"], told[-1]["status"], told[-1]["job_count"]) == (Trace.PARSING, Trace.READY, 2)
+
+
+def test_an_import_in_the_hands_of_a_worker_is_left_to_it(upload):
+    trace = upload()
+    Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now())
+    importing.run(trace.pk)
+    trace.refresh_from_db()
+    assert (trace.status, trace.files[0]["path"]) == (Trace.PARSING, "random-name")
+    assert importing.take_up() == []
+
+
+def test_an_import_whose_worker_is_gone_is_parsed_again(upload):
+    trace = upload()
+    Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now() - timedelta(minutes=1))
+    assert importing.take_up() == [trace.pk]
+    work("io")
+    trace.refresh_from_db()
+    assert trace.status == Trace.READY
+    assert messages("io") == []
+
+
+def test_an_import_that_takes_too_long_is_given_up(upload, monkeypatch):
+    monkeypatch.setattr(importing, "MOST_S", -1.0)
+    trace = upload()
+    importing.run(trace.pk)
+    trace.refresh_from_db()
+    assert trace.status == Trace.FAILED
+    assert "import it in parts" in trace.message

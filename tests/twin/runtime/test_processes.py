@@ -1,0 +1,59 @@
+"""Children that are restarted when they die and cannot outlive whoever started them."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+
+from twin.processes import Child, Family
+
+from .stack import ROOT, wait_until
+
+SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
+
+
+def test_a_dead_child_is_started_again_and_said(tmp_path):
+    said = []
+    family = Family(tell=said.append)
+    child = family.add(Child("sleeper", SLEEPER, os.environ, tmp_path / "log", pause=0.0))
+    first = child.process.pid
+    child.process.kill()
+    child.process.wait()
+    wait_until(lambda: family.watch() or (child.alive and child.process.pid != first), "it is back", 20)
+    assert said == [f"sleeper ended (exit code -9); starting it again. Its log: {tmp_path / 'log'}"]
+    family.stop()
+
+
+def test_a_child_that_keeps_dying_waits_longer_each_time(tmp_path):
+    family = Family(tell=lambda line: None)
+    child = family.add(Child("failing", [sys.executable, "-c", "raise SystemExit(3)"], os.environ, tmp_path / "log", pause=0.01))
+    wait_until(lambda: family.watch() or child.pause >= 0.08, "three restarts", 30)
+    family.stop()
+
+
+def test_stopping_ends_what_the_children_started(tmp_path):
+    code = f"import subprocess, sys; subprocess.run({SLEEPER!r})"
+    family = Family(tell=lambda line: None)
+    child = family.add(Child("parent", [sys.executable, "-c", code], os.environ, tmp_path / "log"))
+    process = psutil.Process(child.process.pid)
+    wait_until(lambda: process.children(), "it has a child", 20)
+    grandchild = process.children()[0]
+    family.stop()
+    wait_until(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE, "nothing is left", 20)
+
+
+def test_children_go_when_their_starter_is_killed(tmp_path):
+    code = (
+        "import os, pathlib, signal\n"
+        "from twin.processes import Child, Family\n"
+        f"child = Family().add(Child('sleeper', {SLEEPER!r}, os.environ, pathlib.Path({str(tmp_path / 'log')!r})))\n"
+        "print(child.process.pid, flush=True)\n"
+        "signal.pause()\n"
+    )
+    starter = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    child = psutil.Process(int(starter.stdout.readline()))
+    starter.send_signal(signal.SIGKILL)
+    starter.wait()
+    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child is gone", 20)

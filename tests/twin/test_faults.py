@@ -1,0 +1,236 @@
+"""Real processes, killed in the middle of a run: the log afterwards is, to the byte, that of an undisturbed run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from scheduling.registry import build
+from scheduling.simulation import simulate
+from scheduling.workloads import generate
+from twin import broker
+from twin.eventlog import event_line
+
+from .runtime.stack import ROOT, Stack, free_port, wait_until
+
+pytestmark = pytest.mark.slow
+
+WORKLOAD = {"variant": "calibrated", "num_jobs": 3_000, "num_servers": 100, "seed": 11}
+LOCK_WAIT_S = 1.0
+
+START = f"""
+from scheduling.workloads import generate
+from twin import control
+from twin.models import Scenario
+from twin.scenarios import store_generated
+cluster, jobs = generate("oasis", **{WORKLOAD!r})
+spec, trace = store_generated("faults", cluster, jobs, 11)
+scenario = Scenario.objects.create(name="faults", cluster=spec, trace=trace, scheduler="oasis", seed=11)
+print(control.start_run(scenario).pk)
+"""
+CANONICAL = """
+import sys
+from twin import eventlog
+sys.stdout.flush()
+for line in eventlog.canonical({run}):
+    sys.stdout.buffer.write(line)
+"""
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> str:
+    cluster, jobs = generate("oasis", **WORKLOAD)
+    return b"".join(map(event_line, simulate(cluster, jobs, build("oasis"), 11))).decode()
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with tempfile.TemporaryDirectory(prefix="twin-faults-") as folder:
+        twin = Stack(Path(folder), DATABASE_LOCK_WAIT_S=str(LOCK_WAIT_S)).up()
+        yield twin
+        twin.down()
+
+
+def begun(stack: Stack) -> int:
+    """A run that is in the middle of its work."""
+    run = int(stack.manage(START))
+    wait_until(lambda: row(stack, run)["last_seq"] > 200, "the run has begun")
+    assert row(stack, run)["status"] in ("queued", "running")
+    assert row(stack, run)["last_seq"] < 5_000  # of 6,525
+    return run
+
+
+def row(stack: Stack, run: int) -> dict[str, object]:
+    names = ("status", "wanted", "message", "last_seq", "lease_owner")
+    return dict(zip(names, stack.sql(f"select {', '.join(names)} from twin_run where id = ?", run)[0], strict=True))
+
+
+def completes(stack: Stack, run: int, undisturbed: str) -> None:
+    wait_until(lambda: row(stack, run)["status"] in ("finished", "failed", "paused"), "the run ends")
+    assert (row(stack, run)["status"], row(stack, run)["message"]) == ("finished", "")
+    assert stack.manage(CANONICAL.format(run=run)) == undisturbed
+
+
+def test_a_killed_pool_child(stack, undisturbed):
+    run = begun(stack)
+    wait_until(lambda: row(stack, run)["lease_owner"], "a child holds the lease")
+    owner = int(str(row(stack, run)["lease_owner"] or "/0.0").split("/")[1].split(".")[0])
+    for child in stack.workers()[1]:
+        if child.pid == owner or owner == 0:
+            child.kill()
+    completes(stack, run, undisturbed)
+
+
+def test_a_killed_worker(stack, undisturbed):
+    run = begun(stack)
+    main, children = stack.workers()
+    main.kill()
+    wait_until(lambda: not any(child.is_running() for child in children), "its pool children are gone with it")
+    completes(stack, run, undisturbed)
+
+
+def test_a_killed_broker(stack, undisturbed):
+    run = begun(stack)
+    stack.processes("valkey-server")[0].kill()
+    completes(stack, run, undisturbed)
+
+
+def test_a_killed_web_server(stack, undisturbed):
+    run = begun(stack)
+    stack.processes("uvicorn")[0].kill()
+    wait_until(lambda: not stack.healthy(), "the web server is away")
+    completes(stack, run, undisturbed)
+    wait_until(stack.healthy, "the web server is back")
+
+
+def test_a_locked_database_pauses_the_run_with_the_reason(stack, undisturbed):
+    run = begun(stack)
+    locker = sqlite3.connect(stack.folder / "twin.sqlite3", timeout=30, isolation_level=None)
+    locker.execute("BEGIN IMMEDIATE")
+    worker_log = stack.folder / "logs" / "worker.log"
+    wait_until(lambda: "its pause could not be written yet" in worker_log.read_text(), "the worker meets the lock")
+    locker.execute("ROLLBACK")
+    locker.close()
+    wait_until(lambda: row(stack, run)["status"] == "paused", "the pause is written")
+    assert "database is locked" in str(row(stack, run)["message"])
+    stack.manage(f"from twin import control; from twin.models import Run; control.resume(Run.objects.get(pk={run}))")
+    completes(stack, run, undisturbed)
+
+
+def test_a_second_up_in_the_same_folder_says_so(stack):
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(stack.port + 1)]
+    second = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=60)
+    assert second.returncode != 0
+    assert f"the twin is already up on {stack.folder} (process {stack.process.pid})" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_a_port_in_use_is_answered_with_a_free_one(stack, tmp_path):
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(stack.port)]
+    other = subprocess.run(command, env=stack.env | {"TWIN_VAR_DIR": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    assert other.returncode != 0
+    assert f"127.0.0.1:{stack.port} cannot be used" in other.stderr
+    assert "is free: --port" in other.stderr
+
+
+def test_of_two_that_are_started_together_on_one_port_one_says_that_it_is_taken(tmp_path):
+    port = free_port()
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)]
+    twins = []
+    for name in ("one", "two"):
+        twin = Stack(tmp_path / name)
+        twin.folder.mkdir()
+        twin.process = subprocess.Popen(
+            command, env=twin.env, stdout=(tmp_path / name / "up.log").open("w"), stderr=subprocess.STDOUT, text=True
+        )
+        twins.append(twin)
+    try:
+        wait_until(lambda: any(twin.process.poll() is not None for twin in twins), "one of them gives up")
+        loser, winner = sorted(twins, key=lambda twin: twin.process.poll() is None)
+        assert loser.process.returncode != 0
+        assert f"127.0.0.1:{port} cannot be used" in loser.said()
+        assert len(loser.said().splitlines()) == 1
+        wait_until(lambda: "Ctrl-C stops it" in winner.said(), "the other one is up")
+        assert loser.processes() == []
+    finally:
+        for twin in twins:
+            twin.down()
+    assert not broker.socket_path(winner.folder).exists()
+    assert "ended" not in winner.said()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 24 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs root")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_pauses_the_run_and_everybody_is_told(small_disk, undisturbed):
+    twin = Stack(small_disk).up()
+    try:
+        run = begun(twin)
+        filler = small_disk / "filler"
+        fill(filler)
+        wait_until(lambda: row(twin, run)["status"] == "paused", "the pause is written by means of the reserve", 10)
+        assert f"paused: the disk of {small_disk} is full" in str(row(twin, run)["message"])
+        fill(filler)
+        with pytest.raises(urllib.error.HTTPError) as unwell:
+            urllib.request.urlopen(f"{twin.url}/healthz", timeout=5)
+        assert json.load(unwell.value)["disk"] == f"the disk of {small_disk} is full"
+        twin.processes("valkey-server")[0].kill()
+        wait_until(lambda: twin.processes("valkey-server"), "the broker is back though nothing can be written", 20)
+        filler.unlink()
+        wait_until(twin.healthy, "all is well again", 20)
+        twin.manage(f"from twin import control; from twin.models import Run; control.resume(Run.objects.get(pk={run}))")
+        completes(twin, run, undisturbed)
+        assert f"the disk of {small_disk} is full: runs pause until some of it is free" in twin.said()
+        assert f"there is room again on the disk of {small_disk}: paused runs can be resumed" in twin.said()
+        assert "worker ended" not in twin.said()
+    finally:
+        twin.down()
+    fill(filler)
+    command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(twin.port)]
+    again = subprocess.run(command, env=twin.env, capture_output=True, text=True, timeout=60, check=False)
+    assert (again.returncode, again.stderr) == (1, f"CommandError: the disk of {small_disk} is full: free some of it first\n")
+
+
+def fill(path: Path) -> None:
+    """Writes until the disk is full."""
+    with path.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+
+
+def test_a_killed_supervisor_leaves_no_process_and_the_next_start_completes_the_run(stack, undisturbed):
+    """The last test of the module: it ends the stack that the others share and starts it again."""
+    run = begun(stack)
+    stack.process.kill()
+    stack.process.wait()
+    wait_until(lambda: not stack.processes(), "every process of the stack is gone")
+    (stack.folder / "up.log").write_text("")
+    stack.up()
+    completes(stack, run, undisturbed)
+
+
+def test_ctrl_c_leaves_no_process(stack):
+    stack.process.send_signal(signal.SIGINT)
+    assert stack.process.wait(30) == 0
+    assert stack.processes() == []
+    folder = broker.socket_path(stack.folder).parent  # which makes it
+    folder.rmdir()

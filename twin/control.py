@@ -1,0 +1,182 @@
+"""What operators can do: start, pause, resume, cancel, pace, step, delete; each verb leaves an audit entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from scheduling.registry import build
+from twin import runner, scenarios
+from twin.clock import MOST_SPEED, Clock
+from twin.models import AuditEntry, Run, Scenario, Trace
+
+
+class Refused(ValueError):
+    """The verb does not apply; the message says why and what would."""
+
+
+def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
+    """Queues a run. `speed` (live): ms of the cluster's time in each ms."""
+    if mode not in (Run.BATCH, Run.LIVE):
+        raise Refused(f"mode must be batch or live, got {mode!r}")
+    if mode == Run.LIVE:
+        _check_speed(speed)
+    if scenario.trace.status != Trace.READY:
+        raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
+    # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
+    build(scenario.scheduler, scenario.parameters).check(scenarios.cluster_of(scenario.cluster_id))
+    with transaction.atomic():
+        run = Run.objects.create(
+            scenario=scenario, mode=mode, created_by=user, clock_wall=timezone.now(), clock_speed=speed if mode == Run.LIVE else 0
+        )
+        _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
+        transaction.on_commit(lambda: runner.enqueue(run.pk))
+    runner.announce(run)
+    return run
+
+
+def pause(run: Run, user: Any = None) -> Run:
+    """Stops after the current batch; a live run's clock stands still."""
+    _active(run, "pause")
+    if run.wanted == Run.PAUSED:
+        return run
+    now = timezone.now()
+    clock = clock_of(run)
+    return _want(run, Run.PAUSED, user, "run.pause", clock_sim_ms=clock.now_ms(now), clock_wall=now)
+
+
+def resume(run: Run, user: Any = None) -> Run:
+    """Goes on where it was paused."""
+    _active(run, "resume")
+    if run.wanted == Run.RUNNING and run.status != Run.PAUSED:
+        return run
+    fields: dict[str, Any] = {"clock_wall": timezone.now(), "message": ""}
+    if run.status == Run.PAUSED:
+        fields["status"] = Run.QUEUED
+    return _want(run, Run.RUNNING, user, "run.resume", **fields)
+
+
+def cancel(run: Run, user: Any = None) -> Run:
+    """Ends the run for good; its log stays."""
+    _active(run, "cancel")
+    return _want(run, Run.CANCELLED, user, "run.cancel")
+
+
+def set_speed(run: Run, speed: float, user: Any = None) -> Run:
+    """Paces a live run at `speed` ms a ms from this moment on."""
+    _live(run, "speed")
+    _active(run, "set the speed of")
+    _check_speed(speed)
+    now = timezone.now()
+    clock = clock_of(run).with_speed(speed, now)
+    Run.objects.filter(pk=run.pk).update(clock_sim_ms=clock.sim_ms, clock_wall=clock.wall, clock_speed=clock.speed)
+    return _done(run, user, "run.speed", {"speed": speed})
+
+
+def step(run: Run, user: Any = None) -> Run:
+    """Moves a paused live run's clock to its next event, lets that event happen, and stays paused."""
+    _live(run, "step")
+    _active(run, "step")
+    if run.wanted != Run.PAUSED:
+        raise Refused("pause the run before stepping it")
+    if run.status != Run.PAUSED:
+        raise Refused("the run is still pausing; try again in a moment")
+    if not runner.enqueue_step(run.pk):
+        raise Refused("the broker does not answer; try again in a moment")
+    return _done(run, user, "run.step", {})
+
+
+def delete(run: Run, user: Any = None) -> None:
+    """Removes a run that has ended, with its log."""
+    if run.status in Run.ACTIVE:
+        raise Refused(f"run {run.pk} is {run.status}; cancel it before deleting it")
+    with transaction.atomic():
+        _audit(user, "run.delete", f"run {run.pk}", {"scenario": run.scenario.name})
+        run.delete()
+
+
+def start_import(trace: Trace, user: Any = None) -> Trace:
+    """Queues an upload that has arrived: to be looked at or imported, as its stage says."""
+    _queue(trace, {"stage": trace.stage})
+    _audit(user, "trace.upload", f"trace {trace.pk}", {"name": trace.name})
+    return trace
+
+
+def choose(trace: Trace, stage: str, changes: dict[str, Any], user: Any = None) -> Trace:
+    """Imports an upload that was looked at, or looks at it again, with other options."""
+    with transaction.atomic():
+        standing = Trace.objects.select_for_update().only("status").get(pk=trace.pk)
+        if standing.status != Trace.SCANNED:
+            raise Refused(f"trace {trace.name} is {standing.status}; only an upload that waits for a choice can be imported")
+        _audit(user, f"trace.{stage}", f"trace {trace.pk}", changes.get("options", {}))
+        return _queue(trace, {**changes, "stage": stage})
+
+
+def _queue(trace: Trace, changes: dict[str, Any]) -> Trace:
+    from twin import importing
+
+    Trace.objects.filter(pk=trace.pk).update(**changes, status=Trace.QUEUED, progress=0, message="", touched_at=timezone.now())
+    transaction.on_commit(lambda: importing.enqueue(trace.pk))
+    trace.refresh_from_db()
+    importing.tell(trace)
+    return trace
+
+
+def cancel_import(trace: Trace, user: Any = None) -> Trace:
+    """Stops an import; nothing of it stays."""
+    from twin import importing
+
+    changed = Trace.objects.filter(pk=trace.pk, status__in=(*Trace.BUSY, Trace.SCANNED)).update(
+        status=Trace.CANCELLED, message="cancelled"
+    )
+    if not changed:
+        trace.refresh_from_db()
+        raise Refused(f"trace {trace.name} is {trace.status}; only an import in progress can be cancelled")
+    _audit(user, "trace.cancel", f"trace {trace.pk}", {})
+    trace.refresh_from_db()
+    importing.drop_upload(trace)
+    importing.tell(trace)
+    return trace
+
+
+def clock_of(run: Run) -> Clock:
+    """The clock as stored; a paused run's stands still."""
+    moving = run.wanted == Run.RUNNING and run.status != Run.PAUSED
+    return Clock(run.clock_sim_ms, run.clock_wall or timezone.now(), run.clock_speed if moving else 0.0)
+
+
+def _active(run: Run, verb: str) -> None:
+    run.refresh_from_db()
+    if run.status not in Run.ACTIVE:
+        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}")
+
+
+def _live(run: Run, verb: str) -> None:
+    if run.mode != Run.LIVE:
+        raise Refused(f"{verb} is for live runs; run {run.pk} is a batch run, its playhead is the browser's own")
+
+
+def _check_speed(speed: float) -> None:
+    if not 0 < speed <= MOST_SPEED:
+        raise Refused(f"speed must be above 0 and at most {MOST_SPEED:g} ms a ms, got {speed!r}; pause the run to stop it")
+
+
+def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:
+    if not Run.objects.filter(pk=run.pk, status__in=Run.ACTIVE).update(wanted=wanted, **fields):
+        _active(run, action.partition(".")[2])  # it ended since it was looked at
+    runner.enqueue(run.pk)
+    return _done(run, user, action, {})
+
+
+def _done(run: Run, user: Any, action: str, detail: dict[str, Any]) -> Run:
+    _audit(user, action, f"run {run.pk}", detail)
+    run.refresh_from_db()
+    runner.announce(run)
+    return run
+
+
+def _audit(user: Any, action: str, subject: str, detail: dict[str, Any]) -> None:
+    known = user if user is not None and getattr(user, "pk", None) else None
+    AuditEntry.objects.create(user=known, action=action, subject=subject, detail=detail)

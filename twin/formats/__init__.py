@@ -1,0 +1,1 @@
+"""The files of the headless interface (docs/formats.md)."""

@@ -1,0 +1,106 @@
+"""What the traces of Tiresias, Muri and ElasticFlow share: a gang of GPUs with an id, a submission, a duration and a model a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.importers.models import known_models
+from twin.importers.tables import Chunk, Table
+
+LATEST_MS = 10**14  # absolute Unix times are below it
+MOST_RUN_MS = 100 * 366 * 86_400_000  # a century
+MOST_GPUS = 100_000
+MOST_BATCH, MOST_ITERATIONS = 10**9, 2**53
+ONE_GPU = np.array([1000, -1, -1, -1, -1])
+
+
+def is_id(text: str) -> bool:
+    """Whether a job id may hold this text."""
+    return 0 < len(text) <= 190 and text.isprintable() and " " not in text and "," not in text
+
+
+def read_gangs(
+    sources: Sequence[Source], ask: Ask, needed: Sequence[str], unit_ms: int, model_origin: str, notes: Sequence[str]
+) -> Read:
+    """Rows to drafts. needed: job_id, num_gpu, submit_time, duration, model_name, the column of iterations, and what the dialect has more
+    of batch_size and ddl. unit_ms: of its times. model_origin: trace, or derived where the name is not that of a model."""
+    skipped, rows, seen = Skipped(), 0, set[str]()
+    iterations = next(name for name in needed if name.startswith("iteration"))
+    parts: list[NDArray] = []
+    names: list[str] = []
+    models: list[str] = []
+    for source in sources:
+        table = Table(source, needed, skipped, ask)
+        for chunk in table.chunks():
+            good, numbers = _rows(chunk, seen, skipped, unit_ms, iterations)
+            chosen = np.flatnonzero(good).tolist()
+            names += [chunk.columns["job_id"][row] for row in chosen]
+            models += [chunk.columns["model_name"][row] for row in chosen]
+            parts.append(numbers[:, good])
+        rows += table.rows
+    if not names:
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+    submit, run, gpus, steps, batch, target = np.concatenate(parts, axis=1)
+    order = np.argsort(submit, kind="stable")
+    submit = np.rint(submit[order]).astype(np.int64)
+    known = {**known_models(models), "iterations": steps, "global_batch": batch, "target_ms": target}
+    known = {name: column[order] for name, column in known.items() if column.dtype == object or not np.isnan(column).all()}
+    drafts = Drafts(
+        keys=np.array(names, dtype=object)[order], prefix="j", arrival_ms=submit - submit[0], run_ms=np.rint(run[order]).astype(np.int64),
+        workers=gpus[order].astype(np.int64), demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known=known,
+        origins={
+            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": model_origin, "gradient_mb": "derived",
+            "iterations": "trace", "global_batch": "trace", "target_ms": "trace",
+        },
+    )  # fmt: skip
+    unsized = sorted(
+        {
+            str(m)
+            for m, size in zip(known["model"], known.get("gradient_mb", np.full(len(order), np.nan)), strict=True)
+            if size != size
+        }
+    )
+    said = [*notes, "One worker has 1 GPU; gradient sizes are the models' parameter counts x 4 bytes. Job jN is job_id N."]
+    if unsized:
+        said.append(
+            f"No size is known of {', '.join(name or 'jobs without a model' for name in unsized[:10])}: their gradient is drawn."
+        )
+    return Read(rows, skipped, drafts=drafts, notes=said)
+
+
+def _rows(
+    chunk: Chunk, seen: set[str], skipped: Skipped, unit_ms: int, iterations: str
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which rows are good, and [submit ms, run ms, GPUs, iterations, batch, target ms] of every row; the last three with gaps."""
+    submit, run = chunk.numbers("submit_time") * unit_ms, chunk.numbers("duration") * unit_ms
+    gpus = chunk.numbers("num_gpu")
+    ids = chunk.columns["job_id"]
+    repeated = np.zeros(len(ids), dtype=bool)
+    for row, name in enumerate(ids):
+        repeated[row] = name in seen
+        seen.add(name)
+    good = chunk.sift(skipped, (
+        ("unreadable_name", np.array([not is_id(name) for name in ids], dtype=bool), "job_id"),
+        ("duplicate_id", repeated, "job_id"),
+        ("unreadable_submit_time", ~((submit >= 0) & (submit <= LATEST_MS)), "submit_time"),
+        ("unreadable_duration", np.isnan(run), "duration"),
+        ("run_not_positive", run < 1, "duration"),
+        ("run_too_long", run > MOST_RUN_MS, "duration"),
+        ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), "num_gpu"),
+        ("no_gpu", gpus <= 0, "num_gpu"),
+        ("too_many_gpus", gpus > MOST_GPUS, "num_gpu"),
+    ))  # fmt: skip
+    nothing = np.full(len(ids), np.nan)
+    steps = _within(chunk.numbers(iterations), MOST_ITERATIONS)
+    batch = _within(chunk.numbers("batch_size"), MOST_BATCH) if "batch_size" in chunk.columns else nothing
+    target = _within(chunk.numbers("ddl") * unit_ms - submit, LATEST_MS) if "ddl" in chunk.columns else nothing
+    return good, np.stack([submit, run, gpus, steps, batch, target])
+
+
+def _within(values: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Positive numbers up to `most`; NaN for others."""
+    return np.where((values > 0) & (values <= most), values, np.nan)

@@ -1,0 +1,79 @@
+"""manage.py import_trace: a cluster trace as cluster.json (if it lists machines) and jobs.jsonl (if it lists jobs)."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.management.base import CommandParser
+
+from twin import importers
+from twin.derive import SLOT_MS
+from twin.formats.cluster_json import dump_cluster
+from twin.formats.jobs_jsonl import job_lines
+from twin.formats.outputs import writing
+from twin.importers import Choice, Upload
+from twin.importers.imports import ImportResult, cluster_with
+from twin.management.headless import HeadlessCommand, natural, place, positive
+from twin.management.whole import whole_folder
+
+WRITTEN = ("cluster.json", "jobs.jsonl", "report.json", "skipped.csv")
+
+
+class Command(HeadlessCommand):
+    help = "Imports a trace; report.json accounts for every row."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=place, nargs="+", help="the files of one trace: plain, .gz, .zip or .tar.gz")
+        parser.add_argument("--format", default="auto")
+        parser.add_argument("--limit", type=positive, help="first jobs by arrival")
+        parser.add_argument("--sample", type=positive, help="this many jobs, drawn at random")
+        parser.add_argument("--group", action="append", default=[], help="only this virtual cluster; may be given again")
+        parser.add_argument("--rate", type=float, default=1.0, help="arrivals come this many times as fast")
+        parser.add_argument(
+            "--map", action="append", default=[], metavar="FIELD=COLUMN", help="a column of an unknown CSV; may be given again"
+        )
+        parser.add_argument("--from-ms", "--from", type=natural, help="arrivals from this time of the trace on")
+        parser.add_argument("--to-ms", "--to", type=positive, help="arrivals before this time of the trace")
+        parser.add_argument(
+            "--slot-ms", type=positive, help=f"slot length of the cluster and of what is drawn in slots (default {SLOT_MS:,})"
+        )
+        parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
+        parser.add_argument("--seed", type=natural, required=True)
+        parser.add_argument("--out", type=place, required=True)
+
+    def work(self, **options: Any) -> None:
+        paths: list[Path] = options["file"]
+        choice = Choice(
+            tuple(options["group"]), options["from_ms"], options["to_ms"], options["sample"], options["limit"], options["rate"]
+        )
+        with whole_folder(options["out"], WRITTEN, paths) as folder:
+            result = importers.read(
+                [Upload(path) for path in paths], format=options["format"], mapping=_mapping(options["map"]), choice=choice,
+                seed=options["seed"], slot_ms=options["slot_ms"],
+            )  # fmt: skip
+            self._write(folder, result, options)
+        self.tell(f"{', '.join(path.name for path in paths)} ({result.format}): {result.summary}")
+
+    def _write(self, folder: Path, result: ImportResult, options: dict[str, Any]) -> None:
+        if result.cluster is not None:
+            cluster = cluster_with(result.cluster, options["slot_ms"], options["horizon_slots"])
+            with writing(folder / "cluster.json") as file:
+                file.write(dump_cluster(cluster))
+        if result.jobs:
+            with writing(folder / "jobs.jsonl") as file:
+                file.writelines(job_lines(result.jobs))
+        with writing(folder / "report.json") as file:
+            file.write(orjson.dumps(result.report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        with writing(folder / "skipped.csv") as file:
+            file.write(gzip.decompress(result.skipped_csv))
+
+
+def _mapping(given: list[str]) -> dict[str, str] | None:
+    pairs = [text.partition("=") for text in given]
+    wrong = next((name for name, mark, column in pairs if not (name and mark and column)), None)
+    if wrong is not None:
+        raise importers.ImportRefused(f"--map must be FIELD=COLUMN, got {wrong!r}")
+    return {name: column for name, _, column in pairs} or None

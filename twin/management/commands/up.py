@@ -1,0 +1,280 @@
+"""manage.py up: the whole twin on one machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import http.client
+import os
+import re
+import secrets
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from twin import broker, disk
+from twin.processes import Child, Family
+
+MOST_PORT = 65_535
+MOST_WORKERS = 256
+
+
+class Command(BaseCommand):
+    help = "Starts the broker, the web server, the workers and the ticker, and prints a link to log in."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--demo", action="store_true", help="keep a live demo run going")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+        parser.add_argument("--port", default="8000")
+        parser.add_argument("--workers", default="2", help="worker processes for runs and imports")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        options |= {name: _number(name, options[name], most) for name, most in (("port", MOST_PORT), ("workers", MOST_WORKERS))}
+        try:
+            self._up(options)
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+
+    def _up(self, options: dict[str, Any]) -> None:
+        began = time.monotonic()
+        if full := disk.full():
+            raise CommandError(f"{full}: free some of it first")
+        lock = _lock(settings.VAR_DIR / "up.lock")
+        _check_port(options["host"], options["port"])
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: stop.set())
+        family = Family(tell=self._warn)
+        try:
+            settings.INSTANCE = secrets.token_hex(8)
+            self._start(family, options)
+            url = _url(options["host"], options["port"])
+            _wait_for_web(url, family, stop, lambda: _check_port(options["host"], options["port"]))
+            if not stop.is_set():
+                self._tell(url, time.monotonic() - began)
+            self._watch(family, stop)
+        finally:
+            family.stop()
+            if not settings.BROKER_URL:
+                broker.drop_socket(broker.socket_path(settings.VAR_DIR))
+            lock.close()
+
+    def _watch(self, family: Family, stop: threading.Event) -> None:
+        """Until somebody stops it."""
+        full = None
+        while not stop.wait(0.25):
+            family.watch()
+            before, full = full, disk.full()
+            if full and not before:
+                self._warn(f"{full}: runs pause until some of it is free")
+            elif before and not full:
+                self._warn(f"there is room again on the disk of {settings.VAR_DIR}: paused runs can be resumed")
+
+    def _warn(self, line: str) -> None:
+        try:
+            self.stderr.write(line)
+        except OSError:  # standard error is a file on the disk that is full
+            pass
+
+    def _tell(self, url: str, seconds: float) -> None:
+        path = StringIO()
+        call_command("login_link", role="operator", stdout=path)  # by name: twin imports nothing of the dashboard
+        link = url + path.getvalue().strip()
+        self.stdout.write(f"\nThe twin is up after {seconds:.1f} s. Open this link to log in as operator (it works once):\n")
+        self.stdout.write(f"\n    {link}\n\nCtrl-C stops it. Logs and data: {settings.VAR_DIR}\n")
+        self.stdout.flush()
+
+    def _start(self, family: Family, options: dict[str, Any]) -> None:
+        env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE}
+        logs = settings.VAR_DIR / "logs"
+        logs.mkdir(parents=True, exist_ok=True)
+        settings.UPLOAD_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._broker(family, env, logs)
+            self._check_celery_broker()
+        except broker.NoBroker as error:
+            raise CommandError(str(error)) from error
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+        except DatabaseError as error:
+            name = settings.DATABASES["default"]["NAME"]
+            raise CommandError(f"the database {name} cannot be used: {' '.join(str(error).split())}") from error
+        _collect_static()
+        python = sys.executable
+        web = [python, "-m", "uvicorn", "twin.asgi:application", "--host", options["host"], "--port", str(options["port"]),
+               "--log-level", "warning", "--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
+        family.add(Child("web", web, env, logs / "web.log"))
+        worker = [python, "-m", "celery", "-A", "twin", "worker", "-Q", "runs,io", "-c", str(options["workers"]), "-l", "warning",
+                  "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"twin-{os.getpid()}@%h"]  # fmt: skip
+        family.add(Child("worker", worker, env, logs / "worker.log"))
+        family.add(
+            Child(
+                "ticker",
+                [python, str(settings.BASE_DIR / "manage.py"), "ticker", *(["--demo"] if options["demo"] else [])],
+                env,
+                logs / "ticker.log",
+            )
+        )
+
+    def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
+        """Starts the embedded server unless URLs are given; children and this process learn where it is."""
+        if not settings.BROKER_URL:
+            path = broker.socket_path(settings.VAR_DIR)
+            path.unlink(missing_ok=True)
+            command = broker.command(broker.find_server(), path, settings.VAR_DIR / "broker")
+            child = family.add(Child("broker", command, env, logs / "broker.log"))
+            broker.wait(f"unix://{path}", alive=lambda: child.alive, log=child.log)
+            env["BROKER_URL"], env["LAYER_URL"] = f"redis+socket://{path}", f"unix://{path}"
+        elif settings.LAYER_URL:
+            broker.wait(settings.LAYER_URL)
+        else:
+            raise broker.NoBroker(
+                f"BROKER_URL is {settings.BROKER_URL}, which carries no live frames: set LAYER_URL to a Redis as well"
+            )
+        os.environ.update({name: env[name] for name in ("BROKER_URL", "LAYER_URL") if name in env})
+        settings.LAYER_URL = env.get("LAYER_URL", settings.LAYER_URL)
+
+    def _check_celery_broker(self) -> None:
+        """A broker that is not the embedded one, such as RabbitMQ, answers before anything is started on it."""
+        if not settings.BROKER_URL:
+            return
+        from kombu import Connection
+
+        try:
+            with Connection(settings.BROKER_URL, connect_timeout=5) as connection:
+                connection.ensure_connection(max_retries=1, timeout=5)
+        except Exception as error:  # each transport has its own
+            raise broker.NoBroker(f"the broker at {_without_password(settings.BROKER_URL)} does not answer: {error}") from error
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"//[^@/]*@", "//", url)
+
+
+def _number(name: str, text: str | int, most: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 1 <= value <= most:
+        raise CommandError(f"--{name} must be a number from 1 to {most}, got {text!r}")
+    return value
+
+
+def _lock(path: Path) -> Any:
+    """One `up` per data folder; the lock goes when its process does, however it ends."""
+    file = path.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        raise CommandError(f"the twin is already up on {settings.VAR_DIR} (process {file.read().strip() or 'unknown'})") from None
+    file.seek(0)
+    file.truncate()
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _check_port(host: str, port: int) -> None:
+    """Passes when the web server can listen there; else says why not, and which port near it is free."""
+    addresses = _addresses(host)
+    error = _taken(addresses, port)
+    if error is None:
+        return
+    if error.errno == errno.EADDRNOTAVAIL:
+        raise CommandError(f"--host {host} is not an address of this machine")
+    tried = range(port + 1, min(port + 50, MOST_PORT + 1))
+    free = next((candidate for candidate in tried if _taken(addresses, candidate) is None), None)
+    if free is None:
+        raise CommandError(f"{host}:{port} cannot be used ({error.strerror}), nor the ports behind it; choose one with --port")
+    raise CommandError(f"{host}:{port} cannot be used ({error.strerror}); port {free} is free: --port {free}")
+
+
+def _addresses(host: str) -> list[Any]:
+    """(family, address) of each that the name stands for."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM) if host else []
+    except (socket.gaierror, UnicodeError):
+        found = []
+    if not found:
+        raise CommandError(f"--host {host or repr(host)} is no address and no name that is known")
+    return [(family, address) for family, _, _, _, address in found]
+
+
+def _taken(addresses: list[Any], port: int) -> OSError | None:
+    """Why the port cannot be had on one of them; None when it can on all."""
+    for family, address in addresses:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                probe.bind((address[0], port, *address[2:]))
+            except OSError as error:
+                return error
+    return None
+
+
+def _url(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _wait_for_web(url: str, family: Family, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0) -> None:
+    """Returns when our own web server answers well. Somebody else may have taken the port since it was looked at."""
+    deadline = time.monotonic() + seconds
+    while not stop.is_set():
+        instance, status = _health(url)
+        if instance == settings.INSTANCE and status == 200:
+            return
+        somebody_else = instance != settings.INSTANCE if instance else status == 200  # our own errors do not say whose they are
+        if somebody_else or any(child.name == "web" and not child.alive for child in family.children):
+            check_port()
+        family.watch()
+        if time.monotonic() > deadline:
+            raise CommandError(
+                f"the web server does not answer at {url} after {seconds:g} s; its log: {settings.VAR_DIR / 'logs' / 'web.log'}"
+            )
+        stop.wait(0.05)
+
+
+def _health(url: str) -> tuple[str | None, int | None]:
+    """(whose web server answers, its status); None where nobody does."""
+    asking = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    allowed = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+    request = urllib.request.Request(f"{url}/healthz", headers={"Host": allowed[0]} if allowed else {})
+    try:
+        with asking.open(request, timeout=2) as answer:
+            return answer.headers.get("X-Twin-Instance"), answer.status
+    except urllib.error.HTTPError as error:
+        return error.headers.get("X-Twin-Instance"), error.code
+    except (OSError, http.client.HTTPException):
+        return None, None
+
+
+def _collect_static() -> None:
+    """Copies and compresses static files when any of them changed since the last start."""
+    stamp = settings.STATIC_ROOT.parent / "static.stamp"
+    newest = max(
+        (p.stat().st_mtime_ns for root in settings.STATICFILES_DIRS for p in Path(root).rglob("*") if p.is_file()), default=0
+    )
+    wanted = f"{newest} {sum(1 for root in settings.STATICFILES_DIRS for _ in Path(root).rglob('*'))}"
+    if settings.STATIC_ROOT.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    stamp.write_text(wanted)

@@ -1,0 +1,90 @@
+"""Results are whole or absent: written beside their place, and moved there when they are complete."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from scheduling.model import ModelError
+from twin.formats.outputs import writing
+
+
+@contextmanager
+def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ()) -> Iterator[Path]:
+    """A new folder to write into; when the block ends well it is `out`, and nothing of it is left when it does not.
+
+    names: the files that the command may write. Only a folder of such files is replaced, and never the folder of the inputs.
+    """
+    _check(out, names, inputs)
+    place = out.resolve()
+    parents = [parent for parent in place.parents if not parent.exists()]
+    beside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        beside.mkdir(parents=True)
+        yield beside
+        _replace(place, beside)
+    except OSError as error:
+        if error.filename is not None and Path(error.filename).is_relative_to(beside):
+            error.filename = str(out / Path(error.filename).relative_to(beside))
+        raise
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        for parent in parents:  # those that this command made, and that nobody uses
+            with suppress(OSError):
+                parent.rmdir()
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, opened at once; when the block ends well it is `path`."""
+    if path.is_dir():
+        raise ModelError(f"{path}: is a folder; name a file")
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        with writing(beside) as file:
+            yield file
+        beside.replace(path)
+    except OSError as error:
+        if error.filename == str(beside):
+            error.filename = str(path)
+        raise
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
+    """Refuses a place in which something else would be lost."""
+    place = out.resolve()
+    for path in inputs:
+        if path.resolve().parent == place:
+            raise ModelError(f"--out {out}: is the folder of the input {path.name}; choose another one")
+    if place == Path.cwd() or place in Path.cwd().parents:
+        raise ModelError(f"--out {out}: the command runs in this folder; name a new one")
+    if place.exists() and not place.is_dir():
+        raise ModelError(f"--out {out}: is a file; name a folder")
+    others = sorted(path.name for path in place.iterdir() if path.name not in names) if place.is_dir() else []
+    if others:
+        raise ModelError(f"--out {out}: holds {others[0]!r}, which is no result of this command; name a new folder")
+
+
+def _replace(place: Path, beside: Path) -> None:
+    """Moves `beside` into its place; what was there goes when that has succeeded."""
+    if not place.exists():
+        beside.rename(place)
+        return
+    earlier = beside.with_suffix(".old")
+    shutil.copymode(place, beside)
+    place.rename(earlier)
+    try:
+        beside.rename(place)
+    except BaseException:
+        if not place.exists():
+            earlier.rename(place)
+        raise
+    finally:
+        if place.exists():
+            shutil.rmtree(earlier, ignore_errors=True)

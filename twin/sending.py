@@ -1,0 +1,20 @@
+"""Asks workers for tasks, by name: who asks need not know the code that does it."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import current_app
+from kombu.exceptions import OperationalError as BrokerError
+
+log = logging.getLogger(__name__)
+
+
+def send(task: str, key: int, *, queue: str, expires: float | None = None) -> bool:
+    """Enqueues twin.tasks.<task>(key) once, without waiting for a broker that is away; False when it did not take it."""
+    try:
+        current_app.send_task(f"twin.tasks.{task}", (key,), queue=queue, retry=False, expires=expires)
+    except (BrokerError, OSError) as error:
+        log.warning("%s of %s: the broker did not take it: %s", task, key, error)
+        return False
+    return True
