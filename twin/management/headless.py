@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import signal
 import sys
@@ -19,9 +20,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from scheduling.model import LARGEST, ModelError, shorten
 from scheduling.registry import UnknownName
 from twin.importers import ImportRefused
+from twin.management.whole import take_away
 
 BAD_INPUT = (ModelError, UnknownName, ImportRefused, OSError)
-INTERRUPTED, TERMINATED = 130, 143  # exit codes, as shells count them: 128 + the signal
 LONGEST_WORD = 300  # characters without a blank in a line that is shown
 REMEDIES = {
     errno.ENOSPC: "nothing was written; free some space, or name a folder on another disk",
@@ -39,6 +40,7 @@ class HeadlessCommand(BaseCommand):
 
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
+    unwinds = False  # when stopped: True where there is more to end than results half written
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """A wrong option is one line as well; --help tells the rest."""
@@ -50,7 +52,7 @@ class HeadlessCommand(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            with _terminable():
+            with _stoppable(self.unwinds):
                 self.work(**options)
         except BAD_INPUT as error:
             self._refuse(_sentence(error) if isinstance(error, OSError) else str(error))
@@ -58,7 +60,7 @@ class HeadlessCommand(BaseCommand):
             self._refuse(f"too large for the memory of this machine: {error}")
         except KeyboardInterrupt:
             self.stderr.write("interrupted")
-            sys.exit(INTERRUPTED)
+            sys.exit(128 + signal.SIGINT)
 
     def tell(self, sentence: str) -> None:
         """One line on standard output, whatever names it holds."""
@@ -114,17 +116,27 @@ def _sentence(error: OSError) -> str:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends the command like an error, so that what it began is taken away."""
+def _stoppable(unwinds: bool) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the command, and nothing of what it began is left.
+
+    It ends where it stands: an exception could be swallowed by what it interrupts. Where there is more to end, an exception
+    it must be.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        sys.exit(TERMINATED)
+        if unwinds:
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+        take_away()
+        if number == signal.SIGINT:
+            os.write(sys.stderr.fileno(), b"interrupted\n")
+        os._exit(128 + number)  # as shells count
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

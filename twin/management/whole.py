@@ -1,16 +1,29 @@
-"""Results are whole or absent: written beside their place, and moved there when they are complete."""
+"""Results are whole or absent: written beside their place, and moved there when they are complete.
+
+What has begun is listed in `BEGUN`, so that a signal can take it away at any moment: an exception that a signal handler raises
+may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
+"""
 
 from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from scheduling.model import ModelError
 from twin.formats.outputs import writing
+
+BEGUN: list[Callable[[], None]] = []  # each takes away one result that is not complete; twice does no harm
+
+
+def take_away() -> None:
+    """Nothing of what has begun is left; for signal handlers, after which the process must end."""
+    for undo in reversed(BEGUN):
+        undo()
 
 
 @contextmanager
@@ -23,6 +36,8 @@ def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ())
     place = out.resolve()
     parents = [parent for parent in place.parents if not parent.exists()]
     beside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
+    undo = partial(_undo_folder, place, beside, parents)
+    BEGUN.append(undo)
     try:
         beside.mkdir(parents=True)
         yield beside
@@ -32,10 +47,8 @@ def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ())
             error.filename = str(out / Path(error.filename).relative_to(beside))
         raise
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        for parent in parents:  # those that this command made, and that nobody uses
-            with suppress(OSError):
-                parent.rmdir()
+        undo()
+        BEGUN.remove(undo)
 
 
 @contextmanager
@@ -44,6 +57,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise ModelError(f"{path}: is a folder; name a file")
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    undo = partial(beside.unlink, missing_ok=True)
+    BEGUN.append(undo)
     try:
         with writing(beside) as file:
             yield file
@@ -53,7 +68,8 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             error.filename = str(path)
         raise
     finally:
-        beside.unlink(missing_ok=True)
+        undo()
+        BEGUN.remove(undo)
 
 
 def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
@@ -73,18 +89,22 @@ def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
 
 def _replace(place: Path, beside: Path) -> None:
     """Moves `beside` into its place; what was there goes when that has succeeded."""
-    if not place.exists():
-        beside.rename(place)
-        return
-    earlier = beside.with_suffix(".old")
-    shutil.copymode(place, beside)
-    place.rename(earlier)
-    try:
-        beside.rename(place)
-    except BaseException:
-        if not place.exists():
-            earlier.rename(place)
-        raise
-    finally:
-        if place.exists():
-            shutil.rmtree(earlier, ignore_errors=True)
+    if place.exists():
+        shutil.copymode(place, beside)
+        place.rename(_earlier(beside))
+    beside.rename(place)
+
+
+def _undo_folder(place: Path, beside: Path, parents: Sequence[Path]) -> None:
+    earlier = _earlier(beside)
+    if earlier.exists() and not place.exists():
+        earlier.rename(place)
+    for left in (earlier, beside):
+        shutil.rmtree(left, ignore_errors=True)
+    for parent in parents:  # those that this command made, and that nobody uses
+        with suppress(OSError):
+            parent.rmdir()
+
+
+def _earlier(beside: Path) -> Path:
+    return beside.with_suffix(".old")

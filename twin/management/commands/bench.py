@@ -16,6 +16,7 @@ from twin.management.whole import whole_file
 
 class Command(HeadlessCommand):
     help = "Measures the product on this machine and compares with the targets."
+    unwinds = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--only", action="append", metavar="NAME", help="a row by its name; may be given again")
