@@ -149,20 +149,25 @@ def build(name: str, given: Mapping[str, Any] | None = None) -> BaseScheduler:
 
 def parse_parameters(cls: type[BaseScheduler], given: Mapping[str, Any]) -> Any:
     """`given` (strings as typed, or values) as cls.Parameters."""
-    known = {f.name: f for f in fields(cls.Parameters)}
+    return parse_declared(f"scheduler {cls.name}", cls.Parameters, given)
+
+
+def parse_declared(subject: str, declared: type, given: Mapping[str, Any]) -> Any:
+    """`given` (strings as typed, or values) as an instance of `declared`, a dataclass whose fields are `parameter`s."""
+    known = {f.name: f for f in fields(declared)}
     values: dict[str, Any] = {}
     for key, raw in given.items():
         if key not in known:
             names = ", ".join(known) or "none: it takes no parameters"
-            raise UnknownName(f"scheduler {cls.name}: unknown parameter {key!r}; known: {names}")
-        values[key] = _convert(cls.name, key, known[key].metadata, raw)
-    return cls.Parameters(**values)
+            raise UnknownName(f"{subject}: unknown parameter {key!r}; known: {names}")
+        values[key] = _convert(subject, key, known[key].metadata, raw)
+    return declared(**values)
 
 
-def describe(cls: type[BaseScheduler]) -> list[dict[str, Any]]:
-    """The declaration of each parameter as plain data: forms, API and command-line help are made from it."""
+def describe(declared: type) -> list[dict[str, Any]]:
+    """The declaration of each `parameter` of a dataclass as plain data: forms, API and command-line help are made from it."""
     rows = []
-    for f in fields(cls.Parameters):
+    for f in fields(declared):
         default = None if f.default is MISSING else f.default
         rows.append(
             {
@@ -204,7 +209,7 @@ def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
 _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
 
 
-def _convert(scheduler: str, key: str, metadata: Mapping[str, Any], raw: Any) -> Any:
+def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> Any:
     from scheduling.model import ModelError
 
     kind = metadata["type"]
@@ -219,4 +224,4 @@ def _convert(scheduler: str, key: str, metadata: Mapping[str, Any], raw: Any) ->
             raise ValueError(raw)
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"scheduler {scheduler}: parameter {key} must be of type {kind.__name__}, got {raw!r}") from error
+        raise ModelError(f"{subject}: parameter {key} must be of type {kind.__name__}, got {raw!r}") from error

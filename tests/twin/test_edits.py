@@ -1,0 +1,233 @@
+"""What-if edits on a small world, with values by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduling.model import LARGEST, Cluster, Job, ModelError, Server, Utility
+from scheduling.registry import UnknownName
+from twin.edits import MOST_EDITS, parse, phases, plain, verbs
+from twin.edits.base import World
+from twin.edits.effect import effect
+
+H = 3_600_000
+CAPACITY = (4_000, 16_000, 64_000, 100_000, 10_000)
+SERVERS = tuple(Server(f"{site}-{n}", site, CAPACITY, nic_gbps=10.0) for site in ("edge", "cloud") for n in range(2))
+JOBS = tuple(
+    Job(f"j{n}", n * H, model="vgg" if n % 2 else "resnet", epochs=10, upload_ms=(1, 2, 3, 4), cloud_upload_ms=9, utility=Utility(10.0, 1.0, 5.0))
+    for n in range(4)
+)  # fmt: skip
+WORLD = World(Cluster("c", H, SERVERS), JOBS, "oasis", {})
+
+
+def after(*edits, world=WORLD, fork_ms=0):
+    return phases(world, parse(list(edits)), fork_ms)
+
+
+def last(*edits, **options):
+    return after(*edits, **options)[-1][1]
+
+
+def test_added_servers_are_copies_with_names_of_their_own():
+    world = last({"verb": "add_servers", "like": "edge-1", "count": 2, "site": "cloud"})
+    assert [s.name for s in world.cluster.servers[4:]] == ["edge-1+1", "edge-1+2"]
+    assert {(s.site, s.capacity) for s in world.cluster.servers[4:]} == {("cloud", CAPACITY)}
+    assert world.jobs[0].upload_ms == (1, 2, 3, 4, 2, 2)
+
+
+def test_a_removed_server_is_out_of_the_list_from_the_beginning_and_away_later():
+    world = last({"verb": "remove_servers", "servers": "edge-0"})
+    assert [s.name for s in world.cluster.servers] == ["edge-1", "cloud-0", "cloud-1"]
+    assert world.jobs[0].upload_ms == (2, 3, 4)
+    later = last({"verb": "remove_servers", "servers": "edge-0", "at_ms": 2 * H})
+    assert [s.away for s in later.cluster.servers] == [((2 * H, LARGEST),), (), (), ()]
+
+
+def test_a_server_that_is_gone_cannot_be_named_again():
+    with pytest.raises(
+        ModelError, match=r"edit 2 \(fail servers\): no server is called 'edge-0' at 03:00:00; there are edge-1, cloud-0"
+    ):
+        after(
+            {"verb": "remove_servers", "servers": "edge-0", "at_ms": 2 * H},
+            {"verb": "fail_servers", "servers": "edge-0", "at_ms": 3 * H},
+        )
+
+
+def test_a_server_must_have_been_added_before_it_fails():
+    added, fails = (
+        {"verb": "add_servers", "like": "edge-0", "at_ms": 2 * H},
+        {"verb": "fail_servers", "servers": "edge-0+1", "for_ms": H},
+    )
+    assert last(added, {**fails, "at_ms": 2 * H}).cluster.servers[4].away == ((2 * H, 3 * H),)
+    with pytest.raises(ModelError, match=r"edit 2 \(fail servers\): no server is called 'edge-0\+1' at 01:00:00"):
+        after(added, {**fails, "at_ms": H})
+
+
+def test_a_failure_is_known_when_it_happens_and_a_drain_when_it_is_announced():
+    found = after(
+        {"verb": "fail_servers", "servers": "edge-*", "at_ms": 2 * H, "for_ms": H},
+        {"verb": "drain_servers", "servers": "edge-1", "at_ms": H, "from_ms": 5 * H, "to_ms": 6 * H},
+    )
+    assert [(ms, [s.away for s in world.cluster.servers[:2]]) for ms, world in found] == [
+        (0, [(), ()]),
+        (H, [(), ((5 * H, 6 * H),)]),
+        (2 * H, [((2 * H, 3 * H),), ((2 * H, 3 * H), (5 * H, 6 * H))]),
+    ]
+
+
+def test_absences_that_touch_become_one():
+    world = last(
+        {"verb": "fail_servers", "servers": "edge-0", "at_ms": H, "for_ms": H},
+        {"verb": "fail_servers", "servers": "edge-0", "at_ms": 2 * H, "for_ms": H},
+    )
+    assert world.cluster.servers[0].away == ((H, 3 * H),)
+
+
+def test_resized_servers_and_faster_links():
+    world = last(
+        {"verb": "resize_servers", "servers": "cloud-*", "resource": "gpu", "amount": 1.5},
+        {"verb": "change_bandwidth", "servers": "edge-0", "factor": 0.5},
+    )
+    assert [s.capacity[0] for s in world.cluster.servers] == [4_000, 4_000, 1_500, 1_500]
+    assert (world.cluster.servers[0].capacity[4], world.cluster.servers[0].nic_gbps) == (5_000, 5.0)
+
+
+def test_jobs_are_added_dropped_delayed_and_changed():
+    world = last(
+        {"verb": "add_jobs", "like": "j1", "count": 2, "arrival_ms": 30 * 60_000, "every_ms": H},
+        {"verb": "drop_jobs", "jobs": "j0"},
+        {"verb": "delay_jobs", "jobs": "j2", "by_ms": 2 * H},
+        {"verb": "change_jobs", "jobs": "model:vgg", "field": "epochs", "factor": 0.25},
+        {"verb": "change_utility", "jobs": "j3", "priority": 2, "target_slots": 0.5},
+    )
+    assert [(job.id, job.arrival_ms / H, job.epochs) for job in world.jobs] == [
+        ("j1+1", 0.5, 2), ("j1", 1, 2), ("j1+2", 1.5, 2), ("j3", 3, 2), ("j2", 4, 10),
+    ]  # fmt: skip
+    assert world.jobs[3].utility == Utility(20.0, 1.0, 2.5)
+
+
+def test_the_rate_of_arrivals_scales_what_is_to_come():
+    assert [job.arrival_ms / H for job in last({"verb": "scale_arrivals", "factor": 2, "at_ms": H}).jobs] == [0, 1, 1.5, 2]
+
+
+def test_jobs_that_have_arrived_cannot_be_changed():
+    assert [job.arrival_ms / H for job in last({"verb": "delay_jobs", "jobs": "*", "by_ms": H, "at_ms": 2 * H}).jobs] == [
+        0,
+        1,
+        3,
+        4,
+    ]
+    with pytest.raises(ModelError, match=r"edit 1 \(drop jobs\): the 1 jobs that fit 'j0' have arrived before 01:00:00"):
+        after({"verb": "drop_jobs", "jobs": "j0", "at_ms": H})
+
+
+def test_all_phases_have_the_same_jobs():
+    found = after(
+        {"verb": "delay_jobs", "jobs": "j3", "by_ms": H, "at_ms": 2 * H},
+        {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": H},
+    )
+    assert [(ms, world.scheduler, world.jobs[3].arrival_ms) for ms, world in found] == [
+        (0, "oasis", 4 * H),
+        (H, "fifo", 4 * H),
+        (2 * H, "fifo", 4 * H),
+    ]
+
+
+def test_an_edit_that_is_switched_off_changes_nothing():
+    assert after({"verb": "drop_jobs", "jobs": "j0", "off": True}) == [(0, WORLD)]
+
+
+def test_the_cloud_and_uploads():
+    world = last({"verb": "switch_cloud", "on": True}, {"verb": "change_uploads", "where": "edge", "factor": 2})
+    assert (world.cluster.unlimited_cloud, world.jobs[0].upload_ms, world.jobs[0].cloud_upload_ms) == (True, (2, 4, 6, 8), 9)
+    with pytest.raises(ModelError, match="the cloud is off already"):
+        after({"verb": "switch_cloud", "on": "false"})
+
+
+@pytest.mark.parametrize(("edits", "sentence"), [
+    ([{"verb": "explode"}], "edit 1: unknown verb 'explode'; known: add_jobs, add_servers, change_bandwidth"),
+    (["drop"], "edit 1: must be an object with a verb, got 'drop'"),
+    ([{"verb": "drop_jobs", "at_ms": -1}], r"edit 1: at_ms must be an integer from 0 to 2\^53 ms, got '-1'"),
+    ([{"verb": "drop_jobs", "job": "j1"}], r"edit 1 \(drop jobs\): unknown parameter 'job'; known: jobs"),
+    ([{"verb": "drop_jobs", "jobs": "x*"}], r"edit 1 \(drop jobs\): no job fits 'x\*'; there are j0, j1, j2, j3"),
+    ([{"verb": "drop_jobs", "jobs": "*"}], r"edit 1 \(drop jobs\): no job would be left"),
+    ([{"verb": "drop_jobs", "jobs": " "}], r"edit 1 \(drop jobs\): jobs must be named; \* stands for all"),
+    ([{"verb": "remove_servers", "servers": "*"}], r"edit 1 \(remove servers\): no server would be left"),
+    ([{"verb": "remove_servers", "servers": "*", "at_ms": 1}], r"edit 1 \(remove servers\): no server would be left"),
+    ([{"verb": "add_servers", "like": "edge-0", "count": 0}], r"edit 1 \(add servers\): parameter count must be >= 1, got 0"),
+    ([{"verb": "add_servers", "like": "edge-0", "count": 20_000}], "a cluster has at most 20,000 servers, it would have 20,004"),
+    ([{"verb": "scale_arrivals", "factor": "fast"}], r"edit 1 \(scale the arrival rate\): parameter factor must be of type float, got 'fast'"),
+    ([{"verb": "resize_servers", "servers": "edge-0", "amount": 0.0001}], "amount must have at most three decimals"),
+    ([{"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "from_ms": 0}], "cannot be announced at 01:00:00"),
+    ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after it begins"),
+    ([{"verb": "add_jobs", "like": "j9"}], "no job is called 'j9'"),
+    ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}], r"none of the jobs '\*' has iterations"),
+    ([{"verb": "change_scheduler", "scheduler": "best"}], "unknown scheduler 'best'; known: "),
+    ([{"verb": "change_scheduler", "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value between blanks, got 'fast'"),
+    ([{"verb": "drop_jobs"}] * (MOST_EDITS + 1), "a scenario has at most 200 edits, got 201"),
+])  # fmt: skip
+def test_what_cannot_be_done_is_said(edits, sentence):
+    with pytest.raises((ModelError, UnknownName), match=sentence):
+        after(*edits)
+
+
+def test_an_edit_before_the_fork_is_refused():
+    with pytest.raises(
+        ModelError, match=r"edit 1 \(drop jobs\): takes effect at 01:00:00, before the fork at 02:00:00; choose a later moment"
+    ):
+        after({"verb": "drop_jobs", "jobs": "j3", "at_ms": H}, fork_ms=2 * H)
+
+
+def test_sentences():
+    said = [edit.sentence() for edit in parse([
+        {"verb": "fail_servers", "servers": "edge-0", "at_ms": 26 * H, "for_ms": 90 * 60_000},
+        {"verb": "scale_arrivals", "factor": 1.5},
+        {"verb": "add_jobs", "like": "j1", "count": 3, "arrival_ms": H, "every_ms": 60_000},
+    ])]  # fmt: skip
+    assert said == [
+        "From 1 d 02:00:00: edge-0 fails for 01:30:00",
+        "Jobs arrive at 1.5 times the rate",
+        "Add 3 jobs like j1, arriving at 01:00:00, one every 00:01:00",
+    ]
+
+
+def test_every_verb_says_what_it_is_and_has_a_sentence():
+    for name, cls in verbs().items():
+        edit = parse([{"verb": name, "at_ms": 5}])[0]
+        assert cls.about.endswith(".")
+        assert edit.sentence().startswith("From 00:00:00.005: ")
+        assert parse([plain(edit)]) == [edit]
+
+
+def test_the_effect_in_numbers():
+    world = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"}, {"verb": "delay_jobs", "jobs": "j1 j2"},
+                 {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "change_scheduler", "scheduler": "fifo"})  # fmt: skip
+    assert effect(replace(WORLD, jobs=[replace(j, upload_ms=None) for j in JOBS]), world.with_jobs([replace(j, upload_ms=None) for j in world.jobs])) == {
+        "servers": 1, "capacity": dict.fromkeys(("gpu", "cpu", "memory", "storage", "bandwidth"), 0.25), "away": 2,
+        "jobs_dropped": 1, "jobs_touched": 2, "scheduler": "fifo",
+    }  # fmt: skip
+
+
+@given(st.lists(st.sampled_from([
+    {"verb": "add_servers", "like": "edge-*"}, {"verb": "remove_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "cloud-*"},
+    {"verb": "delay_jobs", "jobs": "j*"}, {"verb": "scale_arrivals", "factor": 3}, {"verb": "add_jobs", "like": "j2", "arrival_ms": 9 * H},
+    {"verb": "drop_jobs", "jobs": "j3"},
+]), max_size=6), st.lists(st.integers(0, 9), min_size=6, max_size=6))  # fmt: skip
+def test_whatever_is_edited_the_world_stays_sound(edits, hours):
+    given_edits = [{**edit, "at_ms": hour * H} for edit, hour in zip(edits, hours, strict=False)]
+    try:
+        found = after(*given_edits)
+    except ModelError:
+        return
+    moments = [ms for ms, _ in found]
+    assert moments == sorted(set(moments))
+    for (_, before), (_, later) in pairwise(found):
+        assert [s.name for s in later.cluster.servers[: len(before.cluster.servers)]] == [s.name for s in before.cluster.servers]
+    arrivals = [job.arrival_ms for job in found[-1][1].jobs]
+    assert arrivals == sorted(arrivals)
+    assert len({job.id for job in found[-1][1].jobs}) == len(arrivals)
