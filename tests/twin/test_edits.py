@@ -119,23 +119,30 @@ def test_jobs_that_have_arrived_cannot_be_changed():
     assert [job.arrival_ms / H for job in last({"verb": "delay_jobs", "jobs": "*", "by_ms": H, "at_ms": 2 * H}).jobs] == [
         0,
         1,
-        3,
+        2,
         4,
     ]
     with pytest.raises(ModelError, match=r"edit 1 \(drop jobs\): the 1 jobs that fit 'j0' have arrived before 01:00:00"):
         after({"verb": "drop_jobs", "jobs": "j0", "at_ms": H})
 
 
-def test_all_phases_have_the_same_jobs():
+def test_each_phase_has_the_jobs_that_are_known_in_it():
     found = after(
         {"verb": "delay_jobs", "jobs": "j3", "by_ms": H, "at_ms": 2 * H},
         {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": H},
     )
     assert [(ms, world.scheduler, world.jobs[3].arrival_ms) for ms, world in found] == [
-        (0, "oasis", 4 * H),
-        (H, "fifo", 4 * H),
+        (0, "oasis", 3 * H),
+        (H, "fifo", 3 * H),
         (2 * H, "fifo", 4 * H),
     ]
+
+
+def test_jobs_that_an_edit_brings_arrive_behind_its_moment():
+    added = {"verb": "add_jobs", "like": "j1", "arrival_ms": H, "at_ms": H}
+    assert [(job.id, job.arrival_ms) for job in last(added, {"verb": "scale_arrivals", "factor": 1000, "at_ms": 3 * H - 2}).jobs][1:] == [
+        ("j1", H), ("j1+1", H + 1), ("j2", 2 * H), ("j3", 3 * H - 1),
+    ]  # fmt: skip
 
 
 def test_an_edit_that_is_switched_off_changes_nothing():

@@ -53,7 +53,9 @@ def plain(edit: Edit) -> dict[str, Any]:
 
 
 def phases(base: World, edits: Sequence[Edit], fork_ms: int = 0) -> list[tuple[int, World]]:
-    """(from_ms, world) in the order of time, the first from `fork_ms` on. All worlds hold the same jobs.
+    """(from_ms, world) in the order of time, the first from `fork_ms` on.
+
+    Up to the moment of the next one, the same jobs arrive in all of them, and servers keep their numbers.
 
     base: what holds at the fork, or from the beginning (fork_ms 0). ModelError when an edit cannot be done where it stands.
     """
@@ -70,7 +72,7 @@ def phases(base: World, edits: Sequence[Edit], fork_ms: int = 0) -> list[tuple[i
         if found[-1][0] == edit.at_ms:
             found.pop()
         found.append((edit.at_ms, world))
-    return [(from_ms, phase.with_jobs(world.jobs)) for from_ms, phase in found]
+    return found
 
 
 def _parse(number: int, given: Any) -> Edit | None:

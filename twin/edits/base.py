@@ -105,12 +105,22 @@ def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
         raise ModelError(
             f"no job fits {shorten(text)!r}; there are {_some([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
         )
-    later = [i for i in named if world.jobs[i].arrival_ms >= at_ms]
+    later = [i for i in named if to_come(world.jobs[i], at_ms)]
     if not later:
         raise ModelError(
             f"the {len(named)} jobs that fit {shorten(text)!r} have arrived before {moment(at_ms)}; choose jobs that are still to come"
         )
     return later
+
+
+def to_come(job: Job, at_ms: int) -> bool:
+    """Whether an edit at that moment can still change the job: what arrives at the moment itself has arrived."""
+    return job.arrival_ms > at_ms or at_ms == 0
+
+
+def arriving(job: Job, arrival_ms: int, at_ms: int) -> Job:
+    """The job with another arrival, behind the moment of the edit that moves it."""
+    return replace(job, arrival_ms=max(arrival_ms, at_ms + 1) if at_ms else arrival_ms)
 
 
 def change_jobs(world: World, chosen: Sequence[int], change: Callable[[Job], Job | None]) -> World:

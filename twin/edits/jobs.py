@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from scheduling.model import LARGEST, Job, ModelError
 from scheduling.registry import Parameters, parameter
-from twin.edits.base import Edit, World, change_jobs, chosen_jobs, jobs_field
+from twin.edits.base import Edit, World, arriving, change_jobs, chosen_jobs, jobs_field, to_come
 from twin.edits.moments import moment
 
 MOST_ADDED = 100_000
@@ -45,7 +45,7 @@ class AddJobs(Edit):
         taken = {job.id for job in world.jobs}
         names = (name for n in range(1, 2 * MOST_ADDED + len(taken)) if (name := f"{model.id[:180]}+{n}") not in taken)
         added = [
-            replace(model, id=name, arrival_ms=p.arrival_ms + p.every_ms * n)
+            replace(arriving(model, p.arrival_ms + p.every_ms * n, self.at_ms), id=name)
             for n, name in zip(range(p.count), names, strict=False)
         ]
         return world.with_jobs(sorted([*world.jobs, *added], key=lambda job: job.arrival_ms))
@@ -145,8 +145,8 @@ class ScaleArrivals(Edit):
 
     def apply(self, world: World) -> World:
         factor, at_ms = self.parameters.factor, self.at_ms
-        later = [i for i, job in enumerate(world.jobs) if job.arrival_ms >= at_ms]
-        return change_jobs(world, later, lambda job: replace(job, arrival_ms=at_ms + round((job.arrival_ms - at_ms) / factor)))
+        later = [i for i, job in enumerate(world.jobs) if to_come(job, at_ms)]
+        return change_jobs(world, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms))
 
     def _words(self) -> str:
         return f"Jobs arrive at {self.parameters.factor:g} times the rate"

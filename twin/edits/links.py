@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scheduling.model import LARGEST, RESOURCES, Job, ModelError
 from scheduling.registry import Parameters, parameter
-from twin.edits.base import Edit, World, chosen_servers, servers_field
+from twin.edits.base import Edit, World, chosen_servers, servers_field, to_come
 
 BANDWIDTH = RESOURCES.index("bandwidth")
 
@@ -59,7 +59,7 @@ class ChangeUploads(Edit):
     def apply(self, world: World) -> World:
         if all(job.upload_ms is None and job.cloud_upload_ms is None for job in world.jobs):
             raise ModelError("no job of this trace says how long its uploads take")
-        return world.with_jobs([self._changed(job) if job.arrival_ms >= self.at_ms else job for job in world.jobs])
+        return world.with_jobs([self._changed(job) if to_come(job, self.at_ms) else job for job in world.jobs])
 
     def _changed(self, job: Job) -> Job:
         p = self.parameters
