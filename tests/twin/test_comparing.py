@@ -1,0 +1,290 @@
+"""Two runs side by side: two servers and three jobs by hand, then plain loops against the arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduling.model import Cluster, Event, Job, ModelError, Placement, Server, Utility
+from scheduling.registry import schedulers
+from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from twin import eventlog, runner, scenarios
+from twin.comparing import Compared, common_instant, differences, side_of
+from twin.comparing.decisions import Decisions
+from twin.comparing.divergence import first_parting
+from twin.comparing.figures import FIGURES, against
+from twin.comparing.lives import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
+from twin.comparing.words import decision_of
+from twin.models import Run, Scenario
+from twin.state import RunState, at
+
+UNIT = (1000, 0, 0, 0, 0)
+CLUSTER = Cluster("two", 100, (Server("a", "edge", UNIT), Server("b", "cloud", UNIT)))
+IN_ORDER = {"workers": 1, "ps": 0, "waited_ms": 0}
+
+
+def job(name, arrival_ms, model="m1", workers=1):
+    return Job(name, arrival_ms, model, worker=UNIT, requested_workers=workers, utility=Utility(5, 0, 1))
+
+
+JOBS = [job("x", 0), job("y", 0), job("z", 100, "m2", workers=3)]
+
+
+def bar(index, server, start, end):
+    return Placement(index, 0, server, start, end, 1)
+
+
+def told(*happened):
+    """Events numbered from 1: (at_ms, kind, data)."""
+    return [Event(seq, *event) for seq, event in enumerate(happened, 1)]
+
+
+def decided(at_ms, index, kind, code="in_order", values=IN_ORDER):
+    return (at_ms, "decided", {"job": index, "kind": kind, "code": code, "values": values})
+
+
+def planned(at_ms, index, finish_ms, *bars):
+    return (at_ms, "planned", {"job": index, "finish_ms": finish_ms, "bars": list(bars)})
+
+
+START = [
+    (0, "run_started", {}), (0, "job_arrived", {"job": 0}), (0, "job_arrived", {"job": 1}),
+    decided(0, 0, "started"), planned(0, 0, 400, bar(0, 0, 0, 400)), decided(0, 1, "started"), planned(0, 1, 200, bar(1, 1, 0, 200)),
+    (100, "job_arrived", {"job": 2}),
+]  # fmt: skip
+BASE = told(
+    *START, decided(100, 2, "rejected", "gang_too_large", {"role": "worker", "count": 3, "most": 2}),
+    (200, "job_completed", {"job": 1, "utility": 2.0}), (400, "job_completed", {"job": 0, "utility": 4.0}), (400, "run_finished", {}),
+)  # fmt: skip
+OTHER = told(
+    *START, decided(100, 2, "started"), planned(100, 2, 300, bar(2, 1, 200, 300)), (200, "job_completed", {"job": 1, "utility": 2.0}),
+    decided(250, 0, "preempted", "server_gone", {}), planned(250, 0, None), (300, "job_completed", {"job": 2, "utility": 1.0}),
+    decided(350, 0, "resumed"), planned(350, 0, 500, bar(0, 1, 350, 500)), (500, "job_completed", {"job": 0, "utility": 3.0}),
+    (500, "run_finished", {}),
+)  # fmt: skip
+
+
+@pytest.fixture
+def stored(db):
+    """stored(events, jobs) -> a run whose log holds them."""
+
+    def store(events, jobs=JOBS, trace=None, status=Run.FINISHED):
+        spec, own = scenarios.store_generated("hand", CLUSTER, jobs, 1)
+        scenario = Scenario.objects.create(name="hand", cluster=spec, trace=trace or own, scheduler="fifo")
+        run = Run.objects.create(scenario=scenario, status=status)
+        eventlog.append(run.pk, 0, events[:7])
+        eventlog.append(run.pk, 0, events[7:])
+        run.refresh_from_db()
+        return run
+
+    return store
+
+
+def compared(*runs, until_ms=FOREVER):
+    return Compared([side_of(run, at(run.pk), until_ms) for run in runs], until_ms)
+
+
+@pytest.fixture
+def pair(stored):
+    first = stored(BASE)
+    return first, stored(OTHER, trace=first.scenario.trace)
+
+
+def test_figures_of_both_runs_by_hand(pair):
+    """Three jobs on two GPUs: 600 of 800 GPU-ms held until 400, and 700 of 1,000 until 500."""
+    base, other = compared(*pair).figures
+    assert base | {"utilization.gpu": pytest.approx(0.75)} == base
+    assert other | {"utilization.gpu": pytest.approx(0.7)} == other
+    expected = {
+        "total_utility": (6, 6), "jobs": (3, 3), "admitted": (2, 3), "rejected": (1, 0), "completed": (2, 3),
+        "mean_jct_ms": (300, 300), "median_jct_ms": (300, 200), "common_jct_ms": (300, 350), "makespan_ms": (400, 500),
+        "mean_slowdown": (1, (500 / 400 + 1 + 2) / 3), "mean_wait_ms": (0, 100 / 3), "suspensions": (0, 1), "preemptions": (0, 1),
+    }  # fmt: skip
+    assert {key: (base[key], other[key]) for key in expected} == {key: pytest.approx(value) for key, value in expected.items()}
+    assert base["utilization.cpu"] is None
+
+
+def test_each_job_has_its_kinds_of_difference(pair):
+    """x is stopped at 250 and goes on elsewhere; y is the same; z was rejected in the base."""
+    mask = compared(*pair).kinds[1]
+    assert [differences.names_of(int(m)) for m in mask] == [["shifted", "moved", "preempted"], [], ["admitted"]]
+    assert differences.counts(mask) == {"shifted": 1, "moved": 1, "admitted": 1, "rejected": 0, "preempted": 1}
+    back = compared(*reversed(pair)).kinds[1]
+    assert differences.names_of(int(back[2])) == ["rejected"]
+
+
+def test_the_runs_part_where_the_third_job_is_decided(pair):
+    """Both decide x and y alike at 0; at 100 one rejects z and the other plans it."""
+    found = compared(*pair)
+    parting = found.partings[1]
+    assert (parting.at_ms, parting.job, parting.jobs, parting.same) == (100, 2, 1, 2)
+    mine, yours = (decision_of(side, 2, 100, FOREVER) for side in found.sides)
+    assert mine["sentence"] == "Rejected: it asks for 3 workers at once, and the empty cluster has room for 2."
+    assert (mine["then"], mine["plan"]) == (True, None)
+    assert yours["kind"] == "started"
+    assert yours["plan"] == {"start_ms": 200, "finish_ms": 300, "workers": 1, "servers": ["b"], "more": 0}
+
+
+def test_a_decision_that_comes_later_is_told_as_later(pair):
+    side = compared(*pair).sides[1]
+    later = decision_of(side, 0, 1, FOREVER)
+    assert (later["at_ms"], later["then"], later["kind"]) == (250, False, "preempted")
+    assert decision_of(side, 1, 1, FOREVER) is None
+
+
+def test_equal_runs_never_part(stored):
+    first = stored(BASE)
+    found = compared(first, stored(BASE, trace=first.scenario.trace))
+    assert found.partings == [None, None]
+    assert not found.kinds[1].any()
+
+
+def test_runs_that_go_on_are_compared_up_to_the_instant_that_both_have_reached(stored):
+    """At 275 x runs in the base and is suspended in the other; the base's z is rejected, the other's runs since 200."""
+    first = stored([event for event in BASE if event.at_ms <= 200])
+    first.status = Run.RUNNING
+    other = stored([event for event in OTHER if event.at_ms <= 300], trace=first.scenario.trace, status=Run.RUNNING)
+    finished = stored(OTHER, trace=first.scenario.trace)
+    assert common_instant([first, other, finished]) == 200
+    assert common_instant([other, finished]) == 300
+    assert common_instant([finished]) == FOREVER
+    found = compared(stored(BASE, trace=first.scenario.trace), other, until_ms=275)
+    states = [[STATES[code] for code in side.lives.states] for side in found.sides]
+    assert states == [["running", "completed", "rejected"], ["suspended", "completed", "running"]]
+    assert found.sides[0].lives.finish_ms.tolist() == [400, 200, -1]
+    assert found.sides[0].lives.service_ms.tolist() == [275, 200, 0]
+    assert [f["completed"] for f in found.figures] == [1, 1]
+    assert found.figures[0]["utilization.gpu"] == pytest.approx(475 / 550)
+
+
+def test_runs_of_two_traces_share_the_jobs_with_the_same_id(stored):
+    others = [job("w", 0), job("x", 0)]
+    first, second = stored(BASE), stored(told((0, "run_started", {}), (0, "job_arrived", {"job": 0})), others)
+    found = compared(first, second)
+    assert [rows.tolist() for rows in found.rows] == [[0], [1]]
+    strangers = stored(told((0, "run_started", {})), [job("q", 0)])
+    with pytest.raises(ModelError, match="no job in common"):
+        compared(first, strangers)
+
+
+def test_groups_by_model_size_and_site(pair):
+    groups = compared(*pair).groups
+    told = {
+        by: [(row["name"], row["jobs"], [v["value"] for v in row["completed"]]) for row in rows] for by, rows in groups.items()
+    }
+    assert told["model"] == [("m1", [2, 2], [2, 2]), ("m2", [1, 1], [0, 1])]
+    assert told["size"] == [("up to 1 GPU", [2, 2], [2, 2]), ("over 2, up to 4 GPU", [1, 1], [0, 1])]
+    assert told["site"] == [
+        ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]), ("nowhere yet", [1, 0], [0, 0]),
+    ]  # fmt: skip
+    assert compared(*pair).sides[1].lives.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
+
+
+def test_distributions_are_quantiles(pair):
+    jct, slowdown, utility = compared(*pair).distributions
+    assert [(curve["jobs"], curve["values"][0], curve["values"][50], curve["values"][100]) for curve in jct["curves"]] == [
+        (2, 200, 300, 400), (3, 200, 200, 500),
+    ]  # fmt: skip
+    assert slowdown["curves"][1]["values"][100] == 2
+    assert (utility["curves"][0]["jobs"], utility["curves"][0]["values"][0]) == (3, 0), "the rejected job is worth nothing"
+
+
+def test_a_delta_knows_which_way_is_better():
+    less, none, more = against([10, None, 12], "lower")
+    assert (less["verdict"], less["best"]) == ("same", True)
+    assert none == {"value": None, "delta": None, "relative": None, "verdict": None, "best": False}
+    assert (more["delta"], more["relative"], more["verdict"], more["best"]) == (2, 0.2, "worse", False)
+    assert [v["best"] for v in against([3, 3], "higher")] == [False, False]
+    assert against([1, 2], None)[1]["verdict"] is None
+
+
+@pytest.mark.parametrize("scheduler", [name for name in ("fifo", "drf", "oasis", "rrh") if name in schedulers()])
+def test_at_its_end_a_run_has_the_figures_of_its_summary(make_run, layer, scheduler):  # noqa: F811
+    """The arrays against scheduling/metrics.py, which folds the events one by one."""
+    run = make_run(scheduler=scheduler, jobs=30)
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED
+    found = compared(run, run).figures[0]
+    plain = dict(run.metrics)
+    shares = plain.pop("utilization")
+    expected = plain | {f"utilization.{name}": share for name, share in shares.items()}
+    assert {key: found[key] for key in expected} == {key: pytest.approx(value) for key, value in expected.items()}
+    assert set(expected) <= {figure.key for figure in FIGURES}
+
+
+bars_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 5), st.integers(-1, 1)), max_size=12)
+
+
+@settings(deadline=None)
+@given(bars_of)
+def test_service_and_suspensions_are_those_of_plain_loops(spans):
+    rows = np.array(
+        [[j, 0, 0, start, start + length, 1, -1, chunk, -1, 0, -1] for j, start, length, chunk in spans], dtype=np.int64
+    ).reshape(-1, 11)
+    service = [
+        len({t for j, start, length, _ in spans if j == index for t in range(start, start + length)}) for index in range(3)
+    ]
+    assert _service(rows, 3).tolist() == service
+    gaps = [0, 0, 0]
+    for index in range(3):
+        for chunk in (-1, 0, 1):
+            busy = {t for j, start, length, c in spans if (j, c) == (index, chunk) for t in range(start, start + length)}
+            gaps[index] += sum(t not in busy and t - 1 in busy and any(u > t for u in busy) for t in range(15))
+    assert suspensions(rows, 3).tolist() == gaps
+
+
+acts = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(1, 3)), max_size=10)
+
+
+@settings(deadline=None)
+@given(acts, acts)
+def test_runs_part_at_the_first_instant_with_another_set_of_decisions(mine, yours):
+    """plans of one instant and job are a bag; the earliest instant at which some job's bag differs."""
+
+    def decisions(given):
+        given = sorted(given, key=lambda act: act[0])
+        plans = np.array([[seq, at_ms, index] for seq, (at_ms, index, _) in enumerate(given, 1)], dtype=np.int64).reshape(-1, 3)
+        return Decisions(
+            np.empty((0, 4), dtype=np.int64), plans, np.array([99**plan for *_, plan in given], dtype=np.uint64) << np.uint64(20)
+        )
+
+    def bags(given):
+        return {(at_ms, index): sorted(p for a, j, p in given if (a, j) == (at_ms, index)) for at_ms, index, _ in given}
+
+    places = (np.arange(4), np.arange(4))
+    found = first_parting(decisions(mine), decisions(yours), places, FOREVER)
+    ours, theirs = bags(mine), bags(yours)
+    differing = sorted(key for key in {*ours, *theirs} if ours.get(key, []) != theirs.get(key, []))
+    if not differing:
+        assert found is None
+        return
+    moment = differing[0][0]
+    there = {index for at_ms, index in differing if at_ms == moment}
+    assert found is not None
+    assert (found.at_ms, found.jobs) == (moment, len(there))
+    assert found.job in there
+
+
+def test_a_plan_is_known_by_its_bars_whatever_their_order_or_lane(stored):
+    """Lanes are for drawing; the count of workers is not."""
+
+    def run(*bars):
+        return stored(told((0, "run_started", {}), (0, "job_arrived", {"job": 0}), planned(0, 0, 400, *bars)), trace=first)
+
+    first = stored(BASE).scenario.trace
+    one, two = bar(0, 0, 0, 100), bar(0, 1, 0, 400)
+    base = run(one, two)
+    assert compared(base, run(two, one._replace(lane=3, chunk=1))).partings[1] is None
+    assert compared(base, run(one, two._replace(count=2))).partings[1] is not None
+    assert compared(base, run(one)).partings[1] is not None
+
+
+def test_a_snapshot_of_nothing_can_be_compared(stored):
+    """A run that has not begun."""
+    first = stored(BASE)
+    empty = Run.objects.create(scenario=first.scenario)
+    found = Compared([side_of(first, at(first.pk), FOREVER), side_of(empty, RunState(), FOREVER)])
+    assert found.figures[1]["jobs"] == 0
+    assert not found.kinds[1].any(), "a job that has not arrived is no difference"
