@@ -1,0 +1,173 @@
+"""Memory, subtasks, sharing and the mapping between the papers' models, with numbers that can be checked by hand."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from scheduling.harmony import memory, subtasks
+from scheduling.harmony.algorithm1 import schedule
+from scheduling.harmony.memory import Data, Ground
+from scheduling.harmony.performance import bound, iteration_ms
+from scheduling.harmony.sharing import paces_ms
+from scheduling.mapping import as_harmony, facts, for_others, workers_on
+from scheduling.model import Job, Server
+from scheduling.workloads import generate
+from scheduling.workloads_harmony import COMBINATIONS, harmony
+from tests.scheduling import harmony_reference as reference
+from tests.scheduling.test_harmony_grouping import table
+
+MICRO = Ground(32, 32.0, 0.00015)
+EIGHT = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
+EIGHT_COMM = [row.comm_s * 1000 for row in COMBINATIONS]
+EIGHT_COMP = [row.comm_s * row.share / (1 - row.share) * 500 for row in COMBINATIONS]  # at 32 machines, half of those at 16
+
+
+def test_eight_jobs_on_32_machines_fill_them_as_worked_by_hand():
+    """(608.5 + 81.2) GB / 32 x 1.5 = 32.33 GB of data and 1.5 x 5 % x 24 GB / 32 at work, of 27.2 usable."""
+    assert memory.usage(EIGHT, MICRO, [0.0] * 8, [0.0] * 8) == pytest.approx((32.33 + 0.05625) / 27.2, abs=1e-3)
+    assert memory.usage(EIGHT, MICRO, [0.3] * 8, [0.0] * 8) < 1
+
+
+def test_a_fixed_ratio_has_a_best_value_and_the_adapted_one_is_no_worse():
+    """Fig. of Section V-G: too little on disk and garbage collection slows down, too much and the disk does. The paper's best is 0.3."""
+    times = {a / 20: memory.fixed(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO, a / 20).pace_ms for a in range(21)}
+    best = min(times, key=lambda a: times[a])
+    assert 0.2 <= best <= 0.45
+    assert times[0.1] > times[best] < times[0.6]
+    assert memory.adapted(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO).pace_ms <= times[best] * 1.005
+
+
+def test_models_go_to_disk_only_when_all_inputs_are_there():
+    data = [Data(10.0, 30.0, 0.1)] * 2
+    found = memory.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
+    assert found.disk == [1.0, 1.0]
+    assert 0 < found.model[0] < 1
+    assert memory.usage(data, Ground(4, 32.0, 0.00015), found.disk, found.model) <= memory.GC_FROM
+
+
+def test_what_fits_stays_in_memory():
+    assert memory.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
+
+
+def test_one_job_goes_round_and_round():
+    """10 s of computation, 4 s of communication: PULL 2, COMP 10, PUSH 2."""
+    bars = subtasks.window([10_000], [4_000], 0, 0, 16_000)
+    assert [(b.kind, b.iteration, b.start_ms, b.end_ms) for b in bars] == [
+        (0, 1, 0, 2_000), (1, 1, 2_000, 12_000), (2, 1, 12_000, 14_000), (0, 2, 14_000, 16_000),
+    ]  # fmt: skip
+
+
+def test_two_opposite_jobs_fill_both_lanes():
+    """8 + 2 and 2 + 8 seconds: in the long run 10 s an iteration, and neither lane is ever empty."""
+    comp, comm = [8_000, 2_000], [2_000, 8_000]
+    assert subtasks.mean_iteration_ms(comp, comm) == pytest.approx(10_000)
+    bars = subtasks.window(comp, comm, 0, 1_000_000, 1_100_000)
+    assert subtasks.idle(bars, 1_000_000, 1_100_000, "cpu") == []
+
+
+def test_a_lane_serves_one_subtask_at_a_time_and_jobs_stay_together():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        jobs = int(rng.integers(1, 6))
+        comp, comm = rng.uniform(100, 9_000, jobs), rng.uniform(100, 9_000, jobs)
+        bars = subtasks.window(comp, comm, 0, 0, 200_000)
+        for kinds in ((1,), (0, 2)):
+            lane = [b for b in bars if b.kind in kinds]
+            assert all(a.end_ms <= b.start_ms + 1e-6 for a, b in pairwise(lane))
+        ends = {(b.job, b.iteration): b.end_ms for b in bars if b.kind == subtasks.PUSH}
+        for b in bars:
+            if b.kind == subtasks.PULL and b.iteration > 2:
+                assert all(ends[j, b.iteration - 2] <= b.start_ms + 1e-6 for j in range(jobs))
+
+
+def test_a_window_does_not_depend_on_where_another_one_lies():
+    """Looking far ahead skips whole periods; what is seen there is what a run through all of it shows."""
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        jobs = int(rng.integers(1, 5))
+        comp, comm = rng.integers(1, 9, jobs) * 500.0, rng.integers(1, 9, jobs) * 500.0
+        far = subtasks.window(comp, comm, 70, 300_070, 330_070)
+        through = [b for b in subtasks.window(comp, comm, 70, 0, 330_070) if b.end_ms > 300_070]
+        assert far == through
+
+
+def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():
+    """Within 5 % in at least 95 % of them."""
+    errors = []
+    for seed in range(12):
+        work = table(80, 100, seed)
+        found = schedule(work)
+        for own, m in zip(found.lists(), found.machines.tolist(), strict=True):
+            comp, comm = work.comp[own] / m, work.comm[own]
+            errors.append(abs(subtasks.mean_iteration_ms(comp, comm) / float(iteration_ms(comp, comm)) - 1))
+    assert np.mean(np.array(errors) <= 0.05) >= 0.95
+
+
+def test_eq_1_by_hand():
+    for comp, comm, period, cause in (([9, 9], [1, 1], 18, "cpu"), ([1, 1], [9, 9], 18, "net"), ([9, 1], [9, 1], 18, "job")):
+        pair = np.array(comp, float), np.array(comm, float)
+        assert float(iteration_ms(*pair)) == period == reference.eq1(list(zip(comp, comm, strict=True)))
+        assert bound(*pair) == cause
+
+
+def test_alone_nobody_contends_and_jobs_in_step_always_do():
+    assert paces_ms([10.0], [4.0]) == [14.0]
+    assert paces_ms([10.0, 10.0], [10.0, 10.0]) == pytest.approx([42.0, 42.0])  # in step: (10 + 10) x 2 x 1.05
+    first, second = paces_ms([10.0, 2.0], [2.0, 10.0])
+    assert 12 < first < 20
+    assert 12 < second < 20
+
+
+def test_work_is_conserved_from_chunks_and_from_samples():
+    """E D B tau (or E K tau) machine-ms, on both sides."""
+    _, jobs = generate("oasis", num_jobs=60, num_servers=10, seed=4)
+    for job in jobs:
+        full = as_harmony(job)
+        total = job.epochs * job.num_chunks * job.minibatches_per_chunk * job.minibatch_ms
+        assert full.iterations * full.comp_machine_ms == pytest.approx(total, rel=1e-12)
+        assert full.comm_ms == pytest.approx(16 * job.gradient_mb / 1.1)
+        assert set(full.provenance.values()) >= {"derived"}
+    _, jobs = generate("pd-ors", num_jobs=60, num_servers=10, seed=4, horizon_slots=20)
+    for job in jobs:
+        full = as_harmony(replace(job, num_chunks=None))
+        assert full.iterations * full.comp_machine_ms == pytest.approx(job.epochs * job.num_samples * job.sample_ms, rel=1e-12)
+
+
+def test_a_gang_as_large_as_asked_for_keeps_the_time_of_a_minibatch():
+    """With as many machines as mini-batches in an iteration it takes tau + 2 g / b, at b = 1.1 Gbps."""
+    job = Job("a", 0, epochs=2, num_chunks=8, minibatches_per_chunk=5, minibatch_ms=700.0, gradient_mb=11.0, requested_workers=8)
+    full = as_harmony(job)
+    assert (full.iterations, full.iterations_per_epoch) == (10, 5)
+    assert full.comp_machine_ms / 8 + full.comm_ms == pytest.approx(700 + 160)
+
+
+def test_harmonys_jobs_under_the_others_have_the_same_work():
+    _, jobs = harmony("calibrated", 40, 10, 1, 100, 3_600_000)
+    for job in jobs:
+        total = job.iterations * job.comp_machine_ms
+        assert job.epochs * job.num_chunks * job.minibatches_per_chunk * job.minibatch_ms == pytest.approx(total, rel=1e-12)
+        assert job.epochs * job.num_samples * job.sample_ms == pytest.approx(total, rel=1e-12)
+        assert job.epochs * job.minibatches_per_chunk >= job.iterations
+        assert as_harmony(job) is job
+
+
+def test_a_machine_stands_for_as_many_workers_as_it_holds():
+    server = Server("s", "edge", (4_000, 16_000, 64_000, 0, 0), speed=2.0)
+    job = Job("a", 0, epochs=1, num_chunks=4, minibatches_per_chunk=1, minibatch_ms=9.0, gradient_mb=0.0,
+              worker=(1_000, 3_000, 4_000, 0, 500), ps=(0, 4_000, 4_000, 0, 900), workers_per_ps=4)  # fmt: skip
+    assert workers_on(facts(job).demand, server) == 8.0  # 4 GPUs, 16 vCPU / (3 + 1): 4 workers, twice as fast
+    assert workers_on(None, server) == 2.0
+
+
+def test_a_job_without_work_of_any_kind_has_no_facts():
+    assert facts(Job("a", 0)) is None
+
+
+def test_there_and_back():
+    job = Job("a", 0, comp_machine_ms=1_600.0, comm_ms=40.0, iterations=100, input_gb=3.0)
+    both = for_others(job, (0, 8_000, 0, 0, 1_100), (0, 0, 0, 0, 1_100))
+    assert (both.epochs, both.minibatches_per_chunk, both.minibatch_ms, both.gradient_mb) == (10, 10, 100.0, 2.75)
+    again = as_harmony(replace(both, comp_machine_ms=None, input_gb=None))
+    assert (again.comp_machine_ms, again.comm_ms, again.iterations, again.input_gb) == (1_600.0, 40.0, 100, pytest.approx(3.0))
