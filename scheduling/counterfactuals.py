@@ -15,6 +15,7 @@ from typing import Any
 from scheduling.model import Job
 from scheduling.reasons import duration
 from scheduling.registry import BaseScheduler
+from scheduling.training import most_workers
 from scheduling.utility import arrival_slot
 
 ADMITTED = "payoff_positive"
@@ -119,7 +120,7 @@ def _target(asked: _Asked, admitted: bool) -> Counterfactual | None:
 
 
 def _workers(asked: _Asked, admitted: bool) -> Counterfactual | None:
-    own = asked.job.num_chunks
+    own = most_workers(asked.job, asked.scheduler.model_on(asked.scheduler.cluster))
     if own is None:
         return None
     low, high = (1, own) if admitted else (own, own * MOST_MORE)

@@ -59,11 +59,17 @@ def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
 
 def _failures(values: Values) -> str:
     """What solvers did not finish."""
-    said = {"solver_error": "failed", "solver_time_limit": "ran out of time"}
-    parts = [f"{said[what]} {_count(values[what], 'time')}" for what in said if values.get(what)]
-    return (
-        f" The refinement is not finished, the solver {' and '.join(parts)}: a placement found before was used." if parts else ""
+    return _unfinished(values, "solver", "The refinement is not finished, the solver", "a placement found before was used") + (
+        _unfinished(
+            values, "relaxation", "The relaxation was not always solved, its solver", "a placement found without it was used"
+        )
     )
+
+
+def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
+    said = {"error": "failed", "limit": "reached its limit"}
+    parts = [f"{said[what]} {_count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")]
+    return f" {subject} {' and '.join(parts)}: {outcome}." if parts else ""
 
 
 def _payoff(values: Values, verb: str, comparison: str) -> str:

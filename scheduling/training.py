@@ -111,6 +111,11 @@ def as_oasis(job: Job) -> Job:
     )  # fmt: skip
 
 
+def most_workers(job: Job, world: str | None) -> int | None:
+    """Workers that the job may have at a time: its chunks (OASiS), or its global batch (PD-ORS)."""
+    return job.global_batch if world == "pd-ors" else job.num_chunks
+
+
 def gang_size(job: Job, most: int | None) -> int:
     """requested_workers, at least 1 and at most `most` (chunks of OASiS, global batch of PD-ORS) and MOST_GANG."""
     return max(1, min(job.requested_workers or 1, most or MOST_GANG, MOST_GANG))

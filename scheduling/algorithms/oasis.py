@@ -8,7 +8,7 @@ Differs from the paper:
 - A worker with bandwidth 0 and no gradients needs one parameter server, not none.
 - Servers that may hold both roles are divided: `worker_share` of them hold workers, the rest parameter servers. Servers
   with GPUs become worker servers first, spread evenly over the cluster's order.
-- A cluster without a horizon gets one that lets FINISH_SHARE of the jobs finish however late they arrive.
+- A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
 - In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma) parameter
   servers, and no bandwidth; machines with both roles are divided as everywhere (specification 1.5, A30).
 - A server may be away for known times; it then holds nothing. Price bounds are of the whole capacity all the same.
@@ -28,9 +28,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling.admission import Room, impossible, missing_part
-from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, ModelError, Placement, Reason, Role, Server, Verdict
-from scheduling.prices import MODES, UNIT, PriceBook, estimate
+from scheduling.explanation import Held, costs
+from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
+from scheduling.prices import MODES, PriceBook, estimate
 from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon
 from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.solvers.window import Best, best_completion, near_best
 from scheduling.training import (
@@ -46,12 +48,9 @@ from scheduling.training import (
 )
 from scheduling.utility import arrival_slot, utility_at, utility_over
 
-DEAREST = 10  # cells that an explanation names
 MOST_UNITS = 100_000  # workers of one job in one slot
 MOST_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
 CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
-FINISH_SHARE = 95  # percent of the jobs that can finish behind the last arrival, in a horizon of our own
-MOST_CELLS = 60_000_000  # prices that are kept, slots x servers x resources: 480 MB for each array over them
 GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
 
 
@@ -95,7 +94,7 @@ class Oasis(BaseScheduler):
 
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
-            _check_size(cluster, cluster.horizon_slots)
+            check_size(self.name, cluster, cluster.horizon_slots)
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -103,8 +102,8 @@ class Oasis(BaseScheduler):
         self.limits = LIMITS[self.world]
         self.needed = self.needs if self.world == "oasis" else (*NEEDS[self.world], "utility")
         self.rows = [self._as_seen(job) for job in jobs]
-        self.horizon = cluster.horizon_slots or own_horizon(self.rows, cluster.slot_ms)
-        _check_size(cluster, self.horizon)
+        self.horizon = cluster.horizon_slots or own_horizon(jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms)
+        check_size(self.name, cluster, self.horizon)
         divided = divide_roles(cluster.servers, self.parameters.worker_share)
         self.fits = Room(replace(cluster, servers=divided), limits=self.limits)
         self.members = [
@@ -142,9 +141,7 @@ class Oasis(BaseScheduler):
             place = np.full(len(self.cluster.servers), -1)
             place[members] = np.arange(len(members))
             own = bars[bars[:, 1] == role]
-            lengths = (own[:, 4] - own[:, 3]) // slot_ms
-            rows = np.repeat(np.arange(len(own)), lengths)
-            slots = own[rows, 3] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            rows, slots = cells_of(own, slot_ms)
             demands = np.array([(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, 0].tolist()], dtype=np.int64)
             amounts = demands.reshape(-1, len(RESOURCES)) * own[:, 5:6]
             book.hold(slots, place[own[rows, 2]], amounts[rows])
@@ -201,54 +198,23 @@ class Oasis(BaseScheduler):
     def _explain(self, job: Job, first: int, best: Best, workers: Units, ps: Units) -> dict[str, Any]:
         """The numbers behind a decision; servers and resources by index, cost in utility."""
         utility = utility_at(job.utility, first + best.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
-        rows: list[np.ndarray] = []
-        by_role = []
-        for units, book, members, demand in zip((workers, ps), self.books, self.members, (job.worker, job.ps), strict=True):
-            price = book.price[:, units.slots, units.servers]  # [resource, cell]
-            cost = price * (np.array(demand)[:, None] / UNIT) * units.counts
-            by_role.append([float(c) for c in cost.sum(axis=1)])
-            resources, cells = np.nonzero(cost)
-            found = (
-                members[units.servers[cells]],
-                resources,
-                units.slots[cells],
-                price[resources, cells],
-                cost[resources, cells],
-            )
-            rows.append(np.column_stack(found))
-        cells = np.concatenate(rows)
-        if len(cells) > DEAREST:  # only what can be among the dearest is sorted, ties included
-            cells = cells[cells[:, 4] >= np.partition(cells[:, 4], -DEAREST)[-DEAREST]]
-        dearest = cells[np.lexsort((cells[:, 1], cells[:, 0], cells[:, 2], -cells[:, 4]))[:DEAREST]]
-        return {
+        demands: tuple[Demand, Demand] = (job.worker, job.ps)  # type: ignore[assignment]  # checked by `impossible`
+        held = [
+            Held(book, demand, units.slots, units.servers, units.counts, names)
+            for book, demand, units, names in zip(self.books, demands, (workers, ps), self.members, strict=True)
+        ]
+        values = {
             "utility": utility,
             "cost": best.cost,
             "payoff": utility - best.cost,
             "start_slot": int(workers.slots.min()),
             "finish_slot": first + best.last,
             "workers_peak": int(best.workers.max()),
-            "cost_by_resource": [w + p for w, p in zip(*by_role, strict=True)],
-            "cost_by_role": [sum(by_role[0]), sum(by_role[1])],
-            "cells": [[int(s), int(r), int(t), float(p), float(c)] for s, r, t, p, c in dearest],
         }
+        return values | costs(held)
 
     def _bars(self, job: int, role: Role, units: Units) -> list[Placement]:
-        """One bar per stretch of consecutive slots with the same count on a server, by server and time."""
-        if not len(units.slots):
-            return []
-        order = np.lexsort((units.slots, units.servers))
-        slots, servers, counts = units.slots[order], units.servers[order], units.counts[order]
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (servers[1:] != servers[:-1]) | (counts[1:] != counts[:-1]) | (slots[1:] != slots[:-1] + 1)
-        starts = np.flatnonzero(new)
-        ends = np.append(starts[1:], len(order)) - 1
-        slot_ms, members = self.cluster.slot_ms, self.members[role]
-        return [
-            Placement(
-                job, int(role), int(members[servers[a]]), int(slots[a]) * slot_ms, (int(slots[b]) + 1) * slot_ms, int(counts[a])
-            )
-            for a, b in zip(starts, ends, strict=True)
-        ]
+        return bars_of(job, role, units.slots, self.members[role][units.servers], units.counts, self.cluster.slot_ms)
 
 
 class Quote:
@@ -334,15 +300,6 @@ def no_capacity(role: str, need: int, slots: int) -> Reason:
     return Reason("no_capacity", {"role": role, "need_worker_slots": need, "left_slots": slots})
 
 
-def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarray:
-    """[slot, server] whether the server is away for any part of the slot."""
-    away = np.zeros((slots, len(servers)), dtype=bool)
-    for i, server in enumerate(servers):
-        for begin, end in server.away:
-            away[begin // slot_ms : -(-end // slot_ms), i] = True
-    return away
-
-
 def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server, ...]:
     """Each server with both roles keeps one: the first `worker_share` of them, GPU servers before others, hold workers.
 
@@ -368,21 +325,7 @@ def _rejected(job: int, reason: Reason) -> Decision:
     return Decision(verdicts=(Verdict(job, "rejected", reason),))
 
 
-def own_horizon(jobs: Sequence[Job], slot_ms: int) -> int:
-    """Slots up to the last arrival, and as many more as FINISH_SHARE percent of the jobs need with all their workers."""
-    able = [job for job in jobs if missing_part(job, Oasis.needs) is None]
-    least = [
-        -(-oasis_worker_slots(job, slot_ms) // (job.num_chunks or 1)) for job in able if math.isfinite(oasis_minibatch_ms(job))
-    ]
-    last = max((arrival_slot(job.arrival_ms, slot_ms) for job in jobs), default=0)
-    return last + max(1, math.ceil(np.percentile(least, FINISH_SHARE)) if least else 1)
-
-
-def _check_size(cluster: Cluster, horizon: int) -> None:
-    cells = horizon * len(cluster.servers) * len(RESOURCES)
-    if cells > MOST_CELLS:
-        most = MOST_CELLS // (len(cluster.servers) * len(RESOURCES))
-        raise ModelError(
-            f"scheduler oasis: {horizon} slots of {len(cluster.servers)} servers are {cells:,} prices, more than {MOST_CELLS:,}; "
-            f"set horizon_slots to at most {most}, or lengthen the slot of {cluster.slot_ms} ms"
-        )
+def _least_slots(rows: Sequence[Job], slot_ms: int) -> list[int]:
+    """Slots of each job with all its workers, of those that can end."""
+    able = [row for row in rows if missing_part(row, Oasis.needs) is None and math.isfinite(oasis_minibatch_ms(row))]
+    return [-(-oasis_worker_slots(row, slot_ms) // (row.num_chunks or 1)) for row in able]

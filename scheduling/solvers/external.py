@@ -10,7 +10,7 @@ see external_exact.py. `least_costs` bounds all y from below; where the two agre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,50 +49,52 @@ class Nested:
 
 
 def least_costs(
-    worker_cost: np.ndarray, ps_cost: np.ndarray, worker_room: np.ndarray, ps_room: np.ndarray, ps_of: np.ndarray
-) -> np.ndarray:
+    worker_cost: np.ndarray, ps_cost: np.ndarray, worker_room: np.ndarray, ps_room: np.ndarray, ps_of: np.ndarray,
+    orders: Sequence[np.ndarray] | None = None,
+) -> np.ndarray:  # fmt: skip
     """A lower bound of the cost of 0, 1, ... workers, [slot, workers]: workers and parameter servers each have all the room.
 
-    worker_cost, ps_cost, worker_room, ps_room: [slot, server]
+    worker_cost, ps_cost, worker_room, ps_room: [slot, server]; orders: the servers by price for each role, when known
     """
-    most = len(ps_of) - 1
-    workers = prefix(marginal_costs(worker_cost, worker_room, most))
-    return workers + prefix(marginal_costs(ps_cost, ps_room, int(ps_of[-1])))[:, ps_of]
+    worker_order, ps_order = orders or (None, None)
+    workers = prefix(marginal_costs(worker_cost, worker_room, len(ps_of) - 1, worker_order))
+    return workers + prefix(marginal_costs(ps_cost, ps_room, int(ps_of[-1]), ps_order))[:, ps_of]
 
 
 def apart(
-    free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_cost: np.ndarray, ps_cost: np.ndarray,
+    free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: np.ndarray, ps_cost: np.ndarray,
     worker_room: np.ndarray, ps_room: np.ndarray, workers: np.ndarray, parameter_servers: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Whether the bound of so many units in each slot is a placement, and in which order workers and parameter servers fill up.
 
     Both take their cheapest machines, parameter servers, of equal ones, those that workers take last. If that many fit beside
-    each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server]
+    each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server]; worker_order: the
+    servers by the price of a worker, [slot, place]
     """
-    worker_order = np.argsort(np.where(worker_room > 0, worker_cost, np.inf), axis=1, kind="stable")
+    rows = np.arange(len(ps_cost))[:, None]
     turned = worker_order[:, ::-1]
-    price = np.take_along_axis(np.where(ps_room > 0, ps_cost, np.inf), turned, axis=1)
-    ps_order = np.take_along_axis(turned, np.argsort(price, axis=1, kind="stable"), axis=1)
+    price = np.where(ps_room > 0, ps_cost, np.inf)[rows, turned]
+    ps_order = turned[rows, np.argsort(price, axis=1, kind="stable")]
     counts = []
     for order, room, wanted in ((worker_order, worker_room, workers), (ps_order, ps_room, parameter_servers)):
-        sorted_room = np.take_along_axis(room, order, axis=1)
-        before = np.cumsum(sorted_room, axis=1) - sorted_room
+        sorted_room = room[rows, order]
+        left = wanted[:, None] + sorted_room - np.cumsum(sorted_room, axis=1)
         count = np.empty_like(room)
-        np.put_along_axis(count, order, np.clip(wanted[:, None] - before, 0, sorted_room), axis=1)
+        count[rows, order] = np.maximum(np.minimum(left, sorted_room), 0)
         counts.append(count)
-    fits = np.ones(len(worker_cost), dtype=bool)
+    fits = np.ones(len(ps_cost), dtype=bool)
     for amount, w, s in zip(free, worker, ps, strict=True):
         fits &= (counts[0] * w + counts[1] * s <= amount).all(axis=1)
     return fits, worker_order, ps_order
 
 
 def nested_greedy(
-    free: Sequence[Sequence[int]], worker: Sequence[int], ps: Sequence[int], worker_order: Sequence[int], ps_order: Sequence[int],
+    free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: Sequence[int], ps_order: Sequence[int],
     workers_per_ps: int, most: int,
 ) -> Nested:  # fmt: skip
     """Places up to `most` workers.
 
-    free                    thousandths, [server][resource], of the resources that either role wants
+    free                    thousandths, [server, resource], of the resources that either role wants
     worker, ps              demands, [resource]
     worker_order, ps_order  the servers on which one unit fits, in order of preference
     """
@@ -109,7 +111,7 @@ def nested_greedy(
         server = worker_order[worker_at]
         room = left.get(server)
         if room is None:
-            room = left[server] = list(free[server])
+            room = left[server] = free[server].tolist()
         if support:
             count = most - reach if most - reach < support else support
             for r, amount in for_worker:
@@ -140,7 +142,7 @@ def nested_greedy(
         else:
             other = left.get(host)
             if other is None:
-                other = left[host] = list(free[host])
+                other = left[host] = free[host].tolist()
             for r, amount in for_ps:
                 fit = other[r] // amount
                 if fit < groups:
@@ -176,13 +178,13 @@ def nested_greedy(
 def _prefix(strides: Strides, unit: np.ndarray) -> np.ndarray:
     if not strides:
         return np.zeros(1)
-    servers, counts = np.array(strides).T
-    total = np.zeros(int(counts.sum()) + 1)
-    np.cumsum(np.repeat(unit[servers], counts), out=total[1:])
+    servers, counts = zip(*strides, strict=True)
+    total = np.zeros(sum(counts) + 1)
+    np.cumsum(np.repeat(unit[list(servers)], counts), out=total[1:])
     return total
 
 
-def first_units(strides: Strides, wanted: int) -> dict[int, int]:
+def first_units(strides: Iterable[tuple[int, int]], wanted: int) -> dict[int, int]:
     """{server: count} of the first units of the strides."""
     placed: dict[int, int] = {}
     for server, count in strides:

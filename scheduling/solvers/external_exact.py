@@ -38,7 +38,7 @@ class Machines(NamedTuple):
 
 
 class Exact(NamedTuple):
-    """What the solver found. status: optimal | bound (nothing better exists) | infeasible | time_limit | error."""
+    """What the solver found. status: optimal | bound (nothing better exists) | infeasible | limit (of time or nodes) | error."""
 
     status: str
     cost: float = math.inf
@@ -85,7 +85,8 @@ def _solve(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: 
         )  # fmt: skip
     except (ValueError, ArithmeticError):
         return Exact("error")
-    status = {0: "optimal", 1: "time_limit", 2: "infeasible"}.get(result.status, "error")
+    stopped = result.status == 4 and (result.get("mip_node_count") or 0) >= MOST_NODES
+    status = "limit" if stopped else {0: "optimal", 1: "limit", 2: "infeasible"}.get(result.status, "error")
     if result.x is None:
         return Exact("bound" if status == "infeasible" and math.isfinite(known) else status)
     counts = np.rint(result.x).astype(np.int64)

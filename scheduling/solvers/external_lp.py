@@ -1,80 +1,67 @@
 """The linear relaxation of placing y workers and z parameter servers on any machines (PD-ORS, 000 Problem 23), for many (y, z).
 
-Only two row bounds change from one (y, z) to the next, so a solver that keeps its basis needs few steps: highspy, an optional
-extra, does that; without it every point is solved anew by scipy.
+Only two row bounds change from one (y, z) to the next, so the solver, which keeps its basis, needs few steps.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
+import highspy
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, vstack
 
 from scheduling.solvers.external_exact import Machines
 
-try:
-    highspy: Any = import_module("highspy")
-except ImportError:  # an optional extra
-    highspy = None
+STATUS = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
+    highspy.HighsModelStatus.kTimeLimit: "limit",
+}
 
 
 class Relaxation:
     """The program of one slot. Columns: workers on each host, then parameter servers; amounts in whole units."""
 
-    def __init__(self, machines: Machines, warm: bool = True) -> None:
+    def __init__(self, machines: Machines, seconds: float) -> None:
+        """seconds: time limit of one solution."""
+        self.seconds = seconds
         self.hosts = np.flatnonzero((machines.worker_room > 0) | (machines.ps_room > 0))
+        self.cost = np.concatenate((machines.worker_cost[self.hosts], machines.ps_cost[self.hosts]))
+        self.cover = len(self.hosts) * machines.free.shape[1]  # the row of the workers; then that of the parameter servers
+        self.solver = self._build(machines) if len(self.hosts) else None
+
+    def solve(self, workers: int, ps: int) -> tuple[str, np.ndarray | None]:
+        """(optimal | infeasible | limit | error, fractions of units on the hosts, the workers first, when optimal)."""
+        if self.solver is None:
+            return "infeasible", None
+        self.solver.setOptionValue("time_limit", self.solver.getRunTime() + self.seconds)
+        self.solver.changeRowBounds(self.cover, float(workers), highspy.kHighsInf)
+        self.solver.changeRowBounds(self.cover + 1, float(ps), highspy.kHighsInf)
+        self.solver.run()
+        status = STATUS.get(self.solver.getModelStatus(), "error")
+        if status != "optimal":
+            return status, None
+        return status, np.maximum(np.array(self.solver.getSolution().col_value), 0.0)
+
+    def _build(self, machines: Machines) -> highspy.Highs:
         n, resources = len(self.hosts), machines.free.shape[1]
-        rows = np.arange(n * resources)
-        columns = np.repeat(np.arange(n), resources)
+        row, column = np.arange(self.cover), np.repeat(np.arange(n), resources)
         data = np.concatenate((np.tile(machines.worker, n), np.tile(machines.ps, n))) / 1000
         used = data != 0
-        row, column = np.tile(rows, 2)[used], np.concatenate((columns, columns + n))[used]
-        self.capacity = csr_matrix((data[used], (row, column)), shape=(n * resources, 2 * n))
-        self.room = machines.free[self.hosts].ravel() / 1000
-        self.cost = np.concatenate((machines.worker_cost[self.hosts], machines.ps_cost[self.hosts]))
-        self.scale = float(self.cost.max(initial=0.0)) or 1.0
-        can = np.concatenate((machines.worker_room[self.hosts] > 0, machines.ps_room[self.hosts] > 0))
-        self.most = np.where(can, np.inf, 0.0)
-        self.solver = self._warm() if warm and highspy is not None and n else None
-
-    def solve(self, workers: int, ps: int) -> np.ndarray | None:
-        """Fractions of units on the hosts, the workers first; None when not even fractions fit, or the solver failed."""
-        n = len(self.hosts)
-        if not n:
-            return None
-        if self.solver is not None:
-            cover = len(self.room)
-            self.solver.changeRowBounds(cover, float(workers), highspy.kHighsInf)
-            self.solver.changeRowBounds(cover + 1, float(ps), highspy.kHighsInf)
-            self.solver.run()
-            if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                return None
-            return np.maximum(np.array(self.solver.getSolution().col_value), 0.0)
-        cover_rows = csr_matrix((-np.ones(2 * n), (np.repeat([0, 1], n), np.arange(2 * n))), shape=(2, 2 * n))
-        result = linprog(
-            self.cost / self.scale, vstack([self.capacity, cover_rows], format="csr"), np.append(self.room, (-workers, -ps)),
-            bounds=np.column_stack((np.zeros(2 * n), self.most)), method="highs",
-        )  # fmt: skip
-        return np.maximum(result.x, 0.0) if result.status == 0 else None
-
-    def _warm(self) -> Any:
-        n, cover = len(self.hosts), len(self.room)
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = 2 * n, cover + 2
-        lp.col_cost_, lp.col_lower_ = self.cost / self.scale, np.zeros(2 * n)
-        lp.col_upper_ = np.where(np.isinf(self.most), highspy.kHighsInf, self.most)
-        lp.row_lower_ = np.append(np.full(cover, -highspy.kHighsInf), (0.0, 0.0))
-        lp.row_upper_ = np.append(self.room, (highspy.kHighsInf, highspy.kHighsInf))
+        places = np.tile(row, 2)[used], np.concatenate((column, column + n))[used]
+        capacity = csr_matrix((data[used], places), shape=(self.cover, 2 * n))
         covers = csr_matrix((np.ones(2 * n), (np.repeat([0, 1], n), np.arange(2 * n))), shape=(2, 2 * n))
-        matrix = vstack([self.capacity, covers], format="csc")
+        matrix = vstack([capacity, covers], format="csc")
+        can = np.concatenate((machines.worker_room[self.hosts] > 0, machines.ps_room[self.hosts] > 0))
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = 2 * n, self.cover + 2
+        lp.col_cost_, lp.col_lower_ = self.cost / (float(self.cost.max()) or 1.0), np.zeros(2 * n)
+        lp.col_upper_ = np.where(can, highspy.kHighsInf, 0.0)
+        lp.row_lower_ = np.append(np.full(self.cover, -highspy.kHighsInf), (0.0, 0.0))
+        lp.row_upper_ = np.append(machines.free[self.hosts].ravel() / 1000, (highspy.kHighsInf, highspy.kHighsInf))
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
         solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
-        solver.setOptionValue("threads", 1)
-        solver.setOptionValue("presolve", "off")
+        for option, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
+            solver.setOptionValue(option, value)
         solver.passModel(lp)
         return solver

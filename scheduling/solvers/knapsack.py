@@ -28,9 +28,10 @@ TOLERANCE = 1e-12  # utility; a gain of less is none
 SAFE = 1e-9  # relative; a bound is a sum in another order than the cost it bounds
 ROUNDING = 1e-14  # relative, of a difference of utilities
 NOTHING = -1  # no option
-FIRST_TRY = 1 / 16  # of the gap: an optimum is mostly this close to its bound
+FIRST_TRY = 1 / 4  # of the gap: an optimum is mostly this close to its bound
 
 Row = tuple[np.ndarray, np.ndarray]  # gain and cost of the options of one kind
+Edges = tuple[np.ndarray, ...]  # parallel arrays: slope, step (gain), extra cost, option, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,10 @@ class Options:
         self.known = np.full(kinds, evaluate is None or not guessed.any()) if known is None else known.copy()
         self.cost = undominated(gain, cost)
         self.count = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)  # slots of each kind up to each slot
-        self.edges: list[list[np.ndarray]] = [[np.empty(0)] * 4 for _ in range(kinds)]
+        none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
+        # the edges of all lower convex hulls by slope: slope, step and extra cost, the option that they lead to, the kind
+        self.slope, self.step, self.extra, self.option, self.owner = none, none, none, no_index, no_index
         self._wrap(np.arange(kinds))
-        self._merge()
 
     def learn(self, kinds: np.ndarray) -> bool:
         """Evaluates those kinds that are not known; whether there were any."""
@@ -90,7 +92,6 @@ class Options:
         """The gains or full costs of those kinds are others."""
         self.cost[kinds] = undominated(self.gain[kinds], self.full_cost[kinds])
         self._wrap(kinds)
-        self._merge()
 
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:
         """[slot] least cost of the work by the end of each slot if options could be split, and the edge that is split."""
@@ -132,42 +133,14 @@ class Options:
         return np.unique(self.owner[edges])
 
     def _wrap(self, kinds: np.ndarray) -> None:
-        """The lower convex hulls of those kinds, from (0, 0): slope, step, extra cost and option of each edge."""
-        edges: list[tuple[np.ndarray, ...]] = []
-        rows, gain, cost = kinds, self.gain[kinds], self.cost[kinds]
-        at_gain, at_cost = np.zeros((len(rows), 1)), np.zeros((len(rows), 1))
-        while len(rows):
-            ahead = gain - at_gain
-            with np.errstate(divide="ignore", invalid="ignore"):
-                slope = np.where(ahead > 0, (cost - at_cost) / ahead, np.inf)
-            steepness = slope.min(axis=1, initial=np.inf)
-            found = steepness < np.inf
-            if not found.all():
-                rows, slope, steepness, ahead = rows[found], slope[found], steepness[found], ahead[found]
-                gain, cost, at_gain, at_cost = gain[found], cost[found], at_gain[found], at_cost[found]
-                if not len(rows):
-                    break
-            choice = np.where(slope <= steepness[:, None], ahead, -1.0).argmax(axis=1)  # the farthest of equal slopes
-            own = np.arange(len(rows))
-            step, next_cost = ahead[own, choice], cost[own, choice]
-            edges.append((rows, steepness, step, next_cost - at_cost[:, 0], choice))
-            at_gain, at_cost = at_gain + step[:, None], next_cost[:, None]
-        for kind in kinds.tolist():
-            self.edges[kind] = [np.empty(0)] * 4
-        if edges:
-            owner, *columns = (np.concatenate(column) for column in zip(*edges, strict=True))
-            order = np.argsort(owner, kind="stable")
-            owner, columns = owner[order], [column[order] for column in columns]
-            for kind in kinds.tolist():
-                low, high = np.searchsorted(owner, (kind, kind + 1))
-                self.edges[kind] = [column[low:high] for column in columns]
-
-    def _merge(self) -> None:
-        columns = [np.concatenate(column) for column in zip(*self.edges, strict=True)] if self.edges else [np.empty(0)] * 4
-        owner = np.repeat(np.arange(len(self.edges)), [len(own[0]) for own in self.edges])
-        order = np.argsort(columns[0], kind="stable")
-        self.slope, self.step, self.extra = (column[order] for column in columns[:3])
-        self.option, self.owner = columns[3][order].astype(np.int64), owner[order]
+        """Replaces the edges of those kinds by their lower convex hulls from (0, 0)."""
+        stay = ~np.isin(self.owner, kinds) if len(self.owner) else np.empty(0, dtype=bool)
+        edges: list[Edges] = [(self.slope[stay], self.step[stay], self.extra[stay], self.option[stay], self.owner[stay])]
+        edges += hulls(kinds, self.gain[kinds], self.cost[kinds])
+        slope, step, extra, option, owner = (np.concatenate(column) for column in zip(*edges, strict=True))
+        order = np.lexsort((owner, slope))
+        self.slope, self.step, self.extra = slope[order], step[order], extra[order]
+        self.option, self.owner = option[order], owner[order]
 
 
 def best_plan(need: int, utility: np.ndarray, options: Options, least: float = TOLERANCE) -> Plan | None:
@@ -289,30 +262,31 @@ def _forward(
     base: np.ndarray, slope: float, margin: float,
 ) -> Plan | None:  # fmt: skip
     """The program over the options kept, and the states from which the plan can stay within the margin."""
-    kind = kind[: ends[-1] + 1]
-    columns = {k: np.flatnonzero(kept[k]) for k in np.unique(kind).tolist()}
+    kinds = kind[: ends[-1] + 1].tolist()
+    columns = {k: np.flatnonzero(kept[k]) for k in set(kinds)}
     pairs = {
         k: list(zip(gain[k, own].astype(np.int64).tolist(), cost[k, own].tolist(), strict=True)) for k, own in columns.items()
     }
-    most = {k: max((g for g, _ in own), default=0) for k, own in pairs.items()}
-    rest = sum(most[k] for k in kind.tolist())
+    most = {k: max(own)[0] if own else 0 for k, own in pairs.items()}
+    rest = sum(most[k] for k in kinds)
+    tilt = slope * np.arange(need + 1)
     low, before = 0, np.zeros(1)  # cost of the states low, low + 1, ... of the work done
     reach = 0
     steps = [(low, before)]
     floor = 0.0
     payoff, last = -np.inf, NOTHING
     ending = set(ends)
-    for t, k in enumerate(kind.tolist()):
+    for t, k in enumerate(kinds):
         rest -= most[k]
         reach = min(need, reach + most[k])
         first = max(0, need - rest)  # less work cannot be made up for
         if first > reach:
             break
+        past = low + len(before)
         after = np.full(reach - first + 1, np.inf)
-        size = len(before)
-        floor += base[k]
-        past = low + size
-        for work, price in ((0, 0.0), *pairs[k]):
+        if past > first:  # the job does not run
+            after[max(0, low - first) : past - first] = before[max(0, first - low) :]
+        for work, price in pairs[k]:
             # state w comes from w - work, or, at need, from any state of at least need - work
             begin = low + work
             end = past + work if past + work <= reach else reach + 1
@@ -324,11 +298,13 @@ def _forward(
                 beyond = before[max(0, need - work - low) :].min() + price
                 if beyond < after[-1]:
                     after[-1] = beyond
-        live = np.flatnonzero(after - slope * np.arange(first, reach + 1) - floor <= margin)
-        if not len(live):
+        floor += base[k]
+        live = after - tilt[first : reach + 1] - floor <= margin
+        a = int(live.argmax())
+        if not live[a]:
             break
-        a, b = int(live[0]), int(live[-1]) + 1
-        low, before = first + a, after[a:b]
+        before = after[a : len(live) - int(live[::-1].argmax())]
+        low = first + a
         reach = low + len(before) - 1
         steps.append((low, before))
         if reach == need and t in ending and utility[t] - before[-1] > payoff + (TOLERANCE if last >= 0 else 0.0):
@@ -338,7 +314,7 @@ def _forward(
     chosen = np.full(last + 1, NOTHING, dtype=np.int64)
     left = need
     for t in range(last, -1, -1):
-        k = int(kind[t])
+        k = kinds[t]
         low, before = steps[t]
         best, origin = _from(before, low, left, 0, left == need)
         for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
@@ -361,6 +337,30 @@ def _from(before: np.ndarray, low: int, state: int, work: int, last: bool) -> tu
         return np.inf, origin
     best = begin + int(before[begin:].argmin())
     return float(before[best]), low + best
+
+
+def hulls(kinds: np.ndarray, gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
+    """The lower convex hulls of rows of options, [kind, option], from (0, 0): first edges of all kinds, second ones, and so on."""
+    found: list[Edges] = []
+    at_gain, at_cost = np.zeros((len(kinds), 1)), np.zeros((len(kinds), 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while len(kinds):
+            ahead = gain - at_gain
+            slope = np.where(ahead > 0, (cost - at_cost) / ahead, np.inf)
+            least = slope.min(axis=1, initial=np.inf)
+            going = least < np.inf
+            if not going.all():
+                kinds, slope, least, ahead = kinds[going], slope[going], least[going], ahead[going]
+                gain, cost, at_cost = gain[going], cost[going], at_cost[going]
+                at_gain = at_gain[going]
+                if not len(kinds):
+                    break
+            choice = np.where(slope <= least[:, None], ahead, -1.0).argmax(axis=1)  # the farthest of equal slopes
+            own = np.arange(len(kinds))
+            step, next_cost = ahead[own, choice], cost[own, choice]
+            found.append((least, step, next_cost - at_cost[:, 0], choice, kinds))
+            at_gain, at_cost = at_gain + step[:, None], next_cost[:, None]
+    return found
 
 
 def undominated(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 
-def marginal_costs(unit: np.ndarray, room: np.ndarray, most: int) -> np.ndarray:
+def cheapest_first(unit: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """The servers of each slot by price, [slot, place]; equal prices: lowest server first, those without room last."""
+    return np.argsort(np.where(room > 0, unit, np.inf), axis=1, kind="stable")
+
+
+def marginal_costs(unit: np.ndarray, room: np.ndarray, most: int, order: np.ndarray | None = None) -> np.ndarray:
     """Cost of the 1st, 2nd, ... `most`-th unit in each slot, [slot, unit]; infinite beyond what there is room for.
 
-    unit  price of one unit, [slot, server]
-    room  units that fit, [slot, server]
+    unit   price of one unit, [slot, server]
+    room   units that fit, [slot, server]
+    order  the servers by price, when that is known (`cheapest_first`)
     """
     slots = len(unit)
-    order = np.argsort(unit, axis=1)  # equal prices give equal marginal costs in any order
-    order += np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else 0
+    order = np.argsort(unit, axis=1) if order is None else order  # equal prices give equal marginal costs in any order
+    order = order + np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else 0
     counts = np.empty((slots, unit.shape[1] + 1), dtype=np.int64)
     counts[:, :-1] = room.ravel()[order]
     before = np.cumsum(counts[:, :-1], axis=1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.algorithms.oasis import Oasis, OasisParameters, divide_roles, own_horizon
+from scheduling.algorithms.oasis import Oasis, OasisParameters, divide_roles
 from scheduling.model import Cluster, ModelError, Server, Utility
 from scheduling.reasons import sentence
 from scheduling.registry import build
@@ -110,8 +110,9 @@ def test_a_cluster_without_a_horizon_gets_one_behind_the_last_arrival():
     job = tiny.job()
     least = -(-oasis_worker_slots(job, 1_000) // job.num_chunks)
     late = replace(job, id="late", arrival_ms=3_000)
-    assert own_horizon([job, late], 1_000) == 3 + least
-    assert own_horizon([], 1_000) == 1
+    endless = replace(tiny.cluster(), horizon_slots=None)
+    assert scheduler_of(endless, [job, late]).horizon == 3 + least
+    assert scheduler_of(endless, []).horizon == 1
 
 
 def test_more_prices_than_memory_are_refused_with_what_would_work():

@@ -208,7 +208,7 @@ def test_a_solver_that_fails_is_told_and_the_run_goes_on(monkeypatch, raised):
     healthy = run(machines, jobs, price_mode="literal")
     monkeypatch.setattr(external_exact, "milp", broken)
     events = run(machines, jobs, price_mode="literal")
-    name = "solver_error" if raised else "solver_time_limit"
+    name = "solver_error" if raised else "solver_limit"
     told = [e.data for e in events if e.kind == "decided" and name in e.data["values"]]
     assert told
     assert all("The refinement is not finished" in sentence(data["code"], data["values"]) for data in told)

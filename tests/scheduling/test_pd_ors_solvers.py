@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.solvers import external_exact, external_lp
+from scheduling.solvers import external_exact
 from scheduling.solvers.external import least_costs, nested_greedy
 from scheduling.solvers.external_exact import Machines, cheapest
 from scheduling.solvers.external_lp import Relaxation
@@ -56,7 +56,7 @@ def greedy(machines, group, most):
         [int(h) for h in np.argsort(cost, kind="stable") if room[h]]
         for cost, room in ((machines.worker_cost, machines.worker_room), (machines.ps_cost, machines.ps_room))
     ]
-    return nested_greedy(machines.free.tolist(), machines.worker.tolist(), machines.ps.tolist(), *orders, group, most)
+    return nested_greedy(machines.free, machines.worker.tolist(), machines.ps.tolist(), *orders, group, most)
 
 
 def one_by_one(machines, group, most):
@@ -161,20 +161,32 @@ def test_the_program_over_slots_equals_trying_everything(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_relaxation_bounds_the_integer_program_warm_or_cold(seed):
+def test_the_relaxation_bounds_the_integer_program(seed):
+    """Asked for one point after another, each begins where the last ended; a new program gives the same."""
     machines, group = instance(seed)
-    for warm in {False, external_lp.highspy is not None}:
-        relaxation = Relaxation(machines, warm=warm)
-        for workers in (1, 3, 2):
-            ps = -(-workers // group)
-            best = brute(machines, workers, ps)
-            found = relaxation.solve(workers, ps)
-            if math.isfinite(best):
-                assert relaxation.cost @ found <= best + 1e-6
-            if found is not None:
-                n = len(relaxation.hosts)
-                assert found[:n].sum() >= workers - 1e-6
-                assert found[n:].sum() >= ps - 1e-6
+    relaxation = Relaxation(machines, 10)
+    for workers in (1, 3, 2, 9, 2):
+        ps = -(-workers // group)
+        status, found = relaxation.solve(workers, ps)
+        alone, cold = Relaxation(machines, 10).solve(workers, ps)
+        assert status == alone == ("infeasible" if found is None else "optimal")
+        if found is None:
+            assert brute(machines, min(workers, 4), -(-min(workers, 4) // group)) == math.inf or workers == 9
+            continue
+        n = len(relaxation.hosts)
+        assert relaxation.cost @ found == pytest.approx(relaxation.cost @ cold)
+        assert found[:n].sum() >= workers - 1e-6
+        assert found[n:].sum() >= ps - 1e-6
+        if workers < 9:
+            assert relaxation.cost @ found <= brute(machines, workers, ps) + 1e-6
+
+
+def test_a_relaxation_out_of_time_says_so_and_can_be_asked_again():
+    machines, group = instance(1)
+    relaxation = Relaxation(machines, 0.0)
+    assert relaxation.solve(2, -(-2 // group)) == ("limit", None)
+    relaxation.seconds = 10
+    assert relaxation.solve(2, -(-2 // group))[0] == "optimal"
 
 
 def test_a_solver_that_breaks_is_reported_as_such(monkeypatch):

@@ -1,0 +1,79 @@
+"""The placements on several machines as the paper finds them: the linear relaxation, rounded at random (PD-ORS, 000 Algorithm 4).
+
+Where no rounding is feasible the greedy placement stays (specification 1.5, A19), and where there is none, an integer
+program looks for one. The same where the solver of the relaxation fails: `failures` then counts it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from scheduling.outside_pd_ors import Places
+from scheduling.solvers.external_exact import cheapest
+from scheduling.solvers.external_lp import Relaxation
+from scheduling.solvers.rounding import gain, packing_width, round_off
+from scheduling.view_pd_ors import View
+
+COVERS = 2  # rows to cover, workers and parameter servers (A14)
+
+
+class Rounding:
+    """Finds placements for one job. All its draws are from `rng`."""
+
+    def __init__(
+        self, view: View, rounding_gain: float, failure_probability: float | None, tries: int, first_feasible: int,
+        seconds: float, rng: np.random.Generator, failures: Counter[str],
+    ) -> None:  # fmt: skip
+        self.view, self.rng, self.failures = view, rng, failures
+        self.gain, self.failure_probability = rounding_gain, failure_probability
+        self.tries, self.first_feasible, self.seconds = tries, first_feasible, seconds
+
+    def placements(self, kind: int, wanted: list[int], known: np.ndarray) -> Iterator[tuple[int, float, Places | None]]:
+        """(workers, cost, places) of some of the `wanted` numbers of workers; an infinite cost: not even fractions fit.
+
+        known: [workers] cost of a greedy placement, infinite where there is none. Left out: where that stays.
+        """
+        view, machines = self.view, self.view.machines(kind)
+        relaxation = Relaxation(machines, self.seconds)
+        hosts = relaxation.hosts
+        free, room = machines.free[hosts], np.concatenate((machines.worker_room[hosts], machines.ps_room[hosts]))
+        width = packing_width(machines.free, view.alpha, view.beta, view.most)
+        for workers in wanted:
+            ps = int(view.ps_of[workers])
+            status, relaxed = relaxation.solve(workers, ps)
+            if status == "infeasible":
+                yield workers, np.inf, None
+                continue
+            if relaxed is None:
+                self.failures[f"relaxation_{status}"] += 1
+            else:
+                found = round_off(
+                    relaxed, self._scale(width, min(workers, ps)), workers, view.most, view.group, free, view.alpha, view.beta,
+                    relaxation.cost, room, self.tries, self.first_feasible, self.rng,
+                )  # fmt: skip
+                if found is not None:
+                    yield workers, found.cost, Places(*(_nonzero(hosts, own) for own in (found.workers, found.ps)))
+                    continue
+            if np.isfinite(known[workers]):
+                continue
+            repaired = cheapest(machines, workers, ps, np.inf, self.seconds)
+            if repaired.status in ("limit", "error"):
+                self.failures[f"solver_{repaired.status}"] += 1
+            if repaired.workers is not None and repaired.ps is not None:
+                yield workers, repaired.cost, Places(repaired.workers, repaired.ps)
+
+    def _scale(self, width: float, cover: int) -> float:
+        """What fractions are multiplied by: the gain given, or the theorems'."""
+        if self.failure_probability is None:
+            return self.gain
+        if self.gain > 1:
+            return gain(self.failure_probability, cover, COVERS, cover=True)
+        return gain(self.failure_probability, width, len(self.view.alpha) * self.view.servers + 1, cover=False)
+
+
+def _nonzero(hosts: np.ndarray, counts: np.ndarray) -> dict[int, int]:
+    used = np.flatnonzero(counts)
+    return dict(zip(hosts[used].tolist(), counts[used].tolist(), strict=True))

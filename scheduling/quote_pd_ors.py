@@ -1,0 +1,307 @@
+"""What one job would pay on the cluster as it stands, and its best schedule (PD-ORS, 000 Algorithms 2 to 4).
+
+An option is a mode, on one machine or on several, and a number of workers; it does some of the work at a cost, in each kind
+of slots. Options on one machine are exact; those on several begin as bounds and are evaluated when a plan would use them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.model import Job, Reason
+from scheduling.outside_pd_ors import Outside, Places
+from scheduling.paper_pd_ors import Rounding
+from scheduling.prices import PriceBook
+from scheduling.solvers.external_exact import cheapest
+from scheduling.solvers.external_lp import Relaxation
+from scheduling.solvers.internal import internal_costs
+from scheduling.solvers.knapsack import TOLERANCE, Options, Plan, best_plan, near_plan
+from scheduling.training import EPSILON, pd_ors_sample_ms
+from scheduling.utility import utility_at, utility_over
+from scheduling.view_pd_ors import View, counted
+
+MOST_UNITS = 100_000  # workers of one job in one slot
+MOST_CURVE = 4_000_000  # slots of the window x workers: 32 MB for each of some arrays
+MOST_WORK = 4000  # states of the work done, Wcap of the specification
+FINEST = 8  # parts of a worker-slot that are counted at most
+SAME = 1e-9  # relative, of costs
+MOST_EXTENDED = 4  # kinds of slots in which more workers are tried than the greedy placement holds
+MOST_FURTHER = 3  # workers more
+GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How placements on several machines are found."""
+
+    refine: bool  # the greedy ones by integer programs
+    solver_seconds: float  # for one program; then what was known stays
+    rounding: tuple[float, float | None, int, int] | None  # the paper's gain, delta, tries, first feasible: instead of refining
+
+
+class Units(NamedTuple):
+    """Where units of one role stand: parallel arrays, one row per (slot, server)."""
+
+    slots: np.ndarray
+    servers: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A plan with its places. Slots count from the beginning of the run."""
+
+    units: tuple[Units, Units]  # workers, parameter servers
+    start: int
+    last: int
+    cost: float
+    workers_peak: int
+    internal_slots: int
+    external_slots: int
+
+
+class Work(NamedTuple):
+    """A job's work in the units that plans count."""
+
+    need: int
+    external: np.ndarray  # done by 0, 1, ... workers in a slot
+    internal: np.ndarray
+
+
+def count_work(external: float, internal: float, most: int) -> Work:
+    """Work of `external` worker-slots at the external rate, `internal` at the internal one, for up to `most` workers."""
+    whole = math.ceil(external - EPSILON)
+    parts = min(FINEST, MOST_WORK // whole) if 0 < whole <= MOST_WORK else MOST_WORK / max(whole, 1)
+    workers = np.arange(most + 1)
+    return Work(
+        max(1, math.ceil(parts * external - EPSILON)),
+        np.floor(parts * workers + EPSILON),
+        np.floor(parts * workers * (external / internal) + EPSILON),
+    )
+
+
+class Quote:
+    """The options of one job in each slot of its window, `first` to the horizon, and the plans made of them."""
+
+    def __init__(
+        self, job: Job, first: int, slot_ms: int, book: PriceBook, hosts: Sequence[np.ndarray], kinds: np.ndarray, manner: Manner,
+        rng: np.random.Generator, most_workers: int | None = None,
+    ) -> None:  # fmt: skip
+        """hosts: [server] whether it takes workers, and parameter servers; kinds: [slot], equal where the cluster's state is."""
+        assert job.utility is not None
+        assert job.global_batch is not None
+        self.first, self.window, self.manner = first, len(kinds) - first, manner
+        self.failures: Counter[str] = Counter()  # of solvers, by what happened
+        self.tried: set[tuple[int, int]] = set()
+        self.improved = 0
+        samples = (job.epochs or 0) * (job.num_samples or 0)
+        # worker-slots of the whole job in each mode
+        self.slots_external, self.slots_internal = (
+            samples * pd_ors_sample_ms(job, internal) / slot_ms for internal in (False, True)
+        )
+        enough = math.ceil(max(self.slots_external, self.slots_internal))
+        most = int(min(
+            most_workers or job.global_batch, enough, book.empty_room(counted(job.worker)), MOST_UNITS,
+            max(1, MOST_CURVE // self.window),
+        ))  # fmt: skip
+        self.work = count_work(self.slots_external, self.slots_internal, most)
+        self.utility = utility_over(job.utility, np.arange(self.window))
+        worth = utility_at(job.utility, 0)
+        grid = GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
+        _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
+        order = np.argsort(begin)  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
+        self.kind = np.argsort(order)[kind]
+        self.view = View(job, most, first + begin[order], book, hosts, grid)
+        self.outside = Outside(self.view)
+        self._make_options()
+        self.rounding: Rounding | None = None
+        if manner.rounding is not None:
+            self.rounding = Rounding(self.view, *manner.rounding, manner.solver_seconds, rng, self.failures)
+
+    def decide(self) -> tuple[Plan | None, Plan | None]:
+        """The plan with the highest payoff if that is positive, and the plan to tell about."""
+        plan, found = self._plans()
+        if self.manner.refine and self.rounding is None:
+            changed = self._refine(found) | self._extend(found)
+            if changed:
+                self.options.change(np.array(sorted(changed)))
+                plan, found = self._plans()
+                if self._refine(found) and found is not None:  # the same plan, for less
+                    found = self._repriced(found)
+                    plan = found if found.payoff > TOLERANCE else None
+        return plan, found
+
+    def schedule(self, plan: Plan) -> Schedule:
+        """The servers of a plan."""
+        held: tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]] = ([], [])
+        used = np.flatnonzero(plan.options >= 0)
+        options, kinds = plan.options[used], self.kind[used]
+        counts = self.workers[options]
+        peak = np.zeros(self.view.kinds, dtype=np.int64)
+        np.maximum.at(peak, kinds, counts)
+        chosen = zip((self.first + used).tolist(), kinds.tolist(), options.tolist(), counts.tolist(), strict=True)
+        for slot, kind, option, workers in chosen:
+            if self.external[option]:
+                places = self.outside.place(kind, workers, int(peak[kind]), self.options.full_cost[kind, option])
+            else:
+                machine = int(self.machine[kind, workers])
+                places = Places({machine: workers}, {machine: int(self.view.ps_of[workers])})
+            for role, units in zip(held, places, strict=True):
+                role += [(slot, server, count) for server, count in sorted(units.items())]
+        workers_held, ps_held = (Units(*np.array(rows, dtype=np.int64).reshape(-1, 3).T) for rows in held)
+        external = int(self.external[options].sum())
+        return Schedule(
+            (workers_held, ps_held), self.first + int(used[0]), self.first + plan.last, plan.cost, int(counts.max()),
+            len(used) - external, external,
+        )  # fmt: skip
+
+    def notes(self) -> dict[str, Any]:
+        """What the solvers did: placements made cheaper, and failures, if there were any."""
+        return {"refined": self.improved} | dict(sorted(self.failures.items()))
+
+    def no_capacity(self) -> Reason:
+        """Which role ran out: the workers, if there is no room for the work even without parameter servers."""
+        free = np.minimum(self.view.room[0].sum(axis=1), self.view.most)[self.kind]
+        done = np.maximum(self.work.external, self.work.internal)[free].sum()
+        role = "worker" if done < self.work.need else "ps"
+        need = math.ceil(min(self.slots_external, self.slots_internal))
+        values = {"role": role, "need_worker_slots": need, "left_slots": self.window} | dict(sorted(self.failures.items()))
+        return Reason("no_capacity", values)
+
+    def _make_options(self) -> None:
+        """Costs of all options in each kind of slots: exact on one machine, bounds for the others."""
+        view = self.view
+        inside, self.machine = internal_costs(view.pairs, view.unit[0], view.unit[1], view.ps_of)
+        outside = self.outside.least
+        inner, outer = inside.shape[1] - 1, outside.shape[1] - 1
+        workers = np.concatenate((np.arange(1, inner + 1), np.arange(1, outer + 1)))
+        external = np.repeat([False, True], [inner, outer])
+        order = np.lexsort((external, workers))  # the order in which ties are resolved
+        self.workers, self.external = workers[order], external[order]
+        cost = np.concatenate((inside[:, 1:], outside[:, 1:]), axis=1)[:, order]
+        gain = np.where(self.external, self.work.external[self.workers], self.work.internal[self.workers])
+        cost[:, gain <= 0] = np.inf
+        # where one machine is slower than several, what happens to stand on one does less than planned
+        known = self.outside.tight & (self.manner.rounding is None) & (self.slots_internal <= self.slots_external)
+        self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
+
+    def _plans(self) -> tuple[Plan | None, Plan | None]:
+        plan = best_plan(self.work.need, self.utility, self.options)
+        return plan, plan or near_plan(self.work.need, self.utility, self.options)
+
+    def _evaluate(self, kind: int) -> tuple[np.ndarray, np.ndarray]:
+        """Gain and cost of the options of a kind with their placements on several machines."""
+        workers = self.workers[self.external]
+        costs = self.outside.nest(kind, self.view.most)[:, workers]
+        gain, cost = self.options.gain[kind].copy(), self.options.full_cost[kind].copy()
+        single = np.array([nested.single(self.view.ps_of) for nested in self.outside.greedy[kind].tries])[costs.argmin(axis=0)]
+        done = np.where(workers <= single, self.work.internal[workers], self.work.external[workers])
+        gain[self.external] = done
+        cost[self.external] = np.where(done > 0, costs.min(axis=0), np.inf)
+        if self.rounding is not None:
+            self._round(self.rounding, kind, gain, cost)
+        return gain, cost
+
+    def _round(self, rounding: Rounding, kind: int, gain: np.ndarray, cost: np.ndarray) -> None:
+        """Replaces the greedy placements by the paper's."""
+        option_of = np.zeros(self.view.most + 1, dtype=np.int64)
+        option_of[self.workers[self.external]] = np.flatnonzero(self.external)
+        worthless = self.outside.least[kind] >= self.utility[0]  # in any plan
+        cost[option_of[1:][worthless[1:]]] = np.inf
+        known = cost[option_of]
+        for workers, price, places in rounding.placements(kind, np.flatnonzero(~worthless)[1:].tolist(), known):
+            option = option_of[workers]
+            cost[option] = price
+            if places is not None:
+                gain[option] = self._rate(places)[workers]
+                cost[option] = price if gain[option] > 0 else np.inf
+                self.outside.solved[kind, workers] = places
+
+    def _rate(self, places: Places) -> np.ndarray:
+        """Work of 0, 1, ... workers in a slot who stand like that."""
+        return self.work.internal if places.on_one_machine() else self.work.external
+
+    def _refine(self, plan: Plan | None) -> set[int]:
+        """Looks for the cheapest placements of the options of a plan; the kinds for which there are cheaper ones."""
+        if plan is None:
+            return set()
+        used = np.flatnonzero(plan.options >= 0)
+        chosen = {(int(self.kind[t]), int(plan.options[t])) for t in used if self.external[plan.options[t]]}
+        return {kind for kind, option in sorted(chosen) if self._solve(kind, option)}
+
+    def _extend(self, plan: Plan | None) -> set[int]:
+        """Tries more workers in slots that the plan fills up, as the greedy placement sees it (specification 3.4, ii)."""
+        greedy = self.outside.greedy
+        if plan is None:
+            wanted = set(greedy)
+        else:
+            used = np.flatnonzero(plan.options >= 0)
+            wanted = {
+                int(k)
+                for k, workers in zip(self.kind[used], self.workers[plan.options[used]], strict=True)
+                if k in greedy and workers >= self.outside.reach(int(k))
+            }
+        changed = set()
+        for kind in sorted(wanted)[:MOST_EXTENDED]:
+            reach = self.outside.reach(kind)
+            options = [
+                o for y in range(reach + 1, reach + 1 + MOST_FURTHER) for o in np.flatnonzero(self.external & (self.workers == y))
+            ]
+            options = [o for o in options if self.outside.least[kind, self.workers[o]] < self.utility[0]]
+            if options and self._fractions_fit(kind, reach + 1):
+                for option in options:
+                    if not self._solve(kind, int(option)):
+                        break
+                    changed.add(kind)
+        return changed
+
+    def _fractions_fit(self, kind: int, workers: int) -> bool:
+        """Whether that many workers fit if they may be split."""
+        machines, ps = self.view.machines(kind), int(self.view.ps_of[workers])
+        if (machines.free.sum(axis=0) < workers * self.view.alpha + ps * self.view.beta).any():
+            return False
+        status, relaxed = Relaxation(machines, self.manner.solver_seconds).solve(workers, ps)
+        if status in ("limit", "error"):
+            self.failures[f"relaxation_{status}"] += 1
+        return relaxed is not None
+
+    def _solve(self, kind: int, option: int) -> bool:
+        """Whether there is a cheaper placement for an option; if so, it is the option's from now on."""
+        workers = int(self.workers[option])
+        if (kind, workers) in self.tried:
+            return False
+        self.tried.add((kind, workers))
+        known = float(self.options.full_cost[kind, option])
+        if self.outside.least[kind, workers] >= known * (1 - SAME):
+            return False
+        found = cheapest(self.view.machines(kind), workers, int(self.view.ps_of[workers]), known, self.manner.solver_seconds)
+        if found.status in ("limit", "error"):
+            self.failures[f"solver_{found.status}"] += 1
+        if found.workers is None or found.ps is None:
+            return False
+        return self._adopt(kind, option, Places(found.workers, found.ps), found.cost)
+
+    def _adopt(self, kind: int, option: int, places: Places, cost: float) -> bool:
+        """Takes a placement for an option, at the rate that it has."""
+        workers = int(self.workers[option])
+        gain = float(self._rate(places)[workers])
+        if gain < min(self.options.gain[kind, option], self.work.external[workers]) or gain <= 0:
+            return False
+        self.options.gain[kind, option], self.options.full_cost[kind, option] = gain, cost
+        self.outside.solved[kind, workers] = places
+        self.improved += 1
+        return True
+
+    def _repriced(self, plan: Plan) -> Plan:
+        """The plan at the costs that its options have now."""
+        used = np.flatnonzero(plan.options >= 0)
+        cost = float(self.options.full_cost[self.kind[used], plan.options[used]].sum())
+        if self.options.gain[self.kind[used], plan.options[used]].sum() < self.work.need:
+            return plan
+        return Plan(plan.last, plan.options, cost, float(self.utility[plan.last] - cost))
