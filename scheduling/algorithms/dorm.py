@@ -17,8 +17,10 @@ Differs from that:
   equal GPUs, or all of a role.
 - When nothing runs and the fairness cannot be had in whole workers, it is given up: the cluster would stay idle for ever.
 - A job that holds nothing can be given workers without counting as adjusted.
-A job has at most MOST_WORKERS workers. The same inputs give the same result unless the time limit strikes, which the node limit makes
-rare (some hundred jobs waiting for separate servers); the reasons say when it did.
+- With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the gap is then told
+  against the relaxation of the whole program, and allocations may be missed.
+A job has at most MOST_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the time limit is
+a safety for machines that stand still, and where it strikes the reasons say "time".
 """
 
 from __future__ import annotations
@@ -48,10 +50,15 @@ class DormParameters(GangParameters):
     )
     theta2: float = parameter(0.1, "share of the running jobs whose number of workers may change at one event", low=0.0, high=1.0)
     gap: float = parameter(0.01, "how far from its bound the solver may stop, relative", low=0.0, high=1.0)
-    node_limit: int = parameter(10, "branch-and-bound nodes after which the solver stops", low=1)
-    time_limit: float = parameter(
-        2.0, "time after which the solver stops; then results may differ between runs", low=0.01, high=3600.0, unit="s"
+    narrow: bool = parameter(
+        True,
+        "which of the running jobs may change is chosen before the integer program is solved; much quicker, and may miss some",
     )
+    node_limit: int = parameter(1, "branch-and-bound nodes after which the solver stops", low=1)
+    time_limit: float = parameter(
+        60.0, "a safety that the node limit keeps from striking; when it does, results may differ between runs",
+        low=0.01, high=3600.0, unit="s",
+    )  # fmt: skip
 
 
 class Dorm(GangScheduler):
@@ -119,7 +126,7 @@ class Dorm(GangScheduler):
         )
         unfair = parameters.theta1 * 2 * len(limited)
         changes = math.ceil(parameters.theta2 * len(self.held))
-        limits = parameters.gap, parameters.node_limit, parameters.time_limit
+        limits = parameters.gap, parameters.node_limit, parameters.time_limit, parameters.narrow
         answer = share_out(demands, pools, unfair, changes, *limits)
         if answer.workers is None and not self.held:
             answer = share_out(demands, pools, None, changes, *limits)

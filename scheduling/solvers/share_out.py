@@ -6,6 +6,10 @@ subject to each type of server holds its units; parameter servers are as many as
            adjustment: at most `changes` of the jobs that run get another number of workers.
 
 A worker may stand on any type on which it fits; only the sums over the types are integers, as nobody asks where they stand.
+
+What takes time is to choose the running jobs that change. `narrow` chooses first and leaves to the integer program the workers of
+those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most and, where that finds nothing, those
+whose change brings most fairness. That may miss an allocation; the gap that is told is the one to the relaxation of the whole program.
 """
 
 from __future__ import annotations
@@ -14,12 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import coo_array
 
+SLACK = 1e-9  # of a bound that is rounded down to whole workers
 SATURATED = 1e-9  # share of a resource that is as good as none
 HALVINGS = 60
-STATUS = ("optimal", "limit", "infeasible", "failed", "failed")  # of scipy.optimize.milp, which calls the node limit "other"
+STATUS = ("optimal", "time", "infeasible", "failed", "limit")  # of scipy.optimize.milp, which calls the node limit "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,8 @@ class Pool:
 class Answer:
     """What the solver found: workers is None when it is nothing.
 
-    status: optimal (within the gap asked for), limit (of time or nodes), infeasible or failed. gap: relative, to its bound.
+    status: optimal (within the gap asked for), narrowed (the best of the narrowed program, its gap told against the relaxation),
+    limit (of nodes), time (the wall clock: another machine may find something else), infeasible or failed. gap: relative, to its bound.
     """
 
     status: str
@@ -56,16 +62,21 @@ class Answer:
 
 
 def share_out(
-    jobs: Demands, pools: Sequence[Pool], unfair: float | None, changes: int, gap: float, node_limit: int, time_limit: float
-) -> Answer:
+    jobs: Demands, pools: Sequence[Pool], unfair: float | None, changes: int, gap: float, node_limit: int, time_limit: float,
+    narrow: bool = False,
+) -> Answer:  # fmt: skip
     """unfair: None for no constraint. At least one job and one pool."""
     total = np.maximum(np.sum([pool.capacity for pool in pools], axis=0), 1)
     dominant = dominant_shares(jobs, total)
     fair = fair_shares(jobs, total, dominant)
     program = Program()
-    least = np.where(dominant > 0, 0, jobs.most)  # a job that needs nothing has all it can use
-    workers = program.columns(least, jobs.most, (jobs.worker / total).sum(axis=1), integer=True)
-    ps = program.columns(np.zeros_like(least), jobs.most, (jobs.ps / total).sum(axis=1), integer=True)
+    most = jobs.most
+    if unfair is not None:  # a job alone may not be further from its fair share
+        furthest = np.divide(fair + unfair, dominant, out=np.full_like(fair, np.inf), where=dominant > 0)
+        most = np.minimum(most, np.floor(furthest + SLACK)).astype(np.int64)
+    least = np.where(dominant > 0, 0, most)  # a job that needs nothing has all it can use
+    workers = program.columns(least, most, (jobs.worker / total).sum(axis=1), integer=True)
+    ps = program.columns(np.zeros_like(least), -(-most * jobs.need // jobs.give), (jobs.ps / total).sum(axis=1), integer=True)
     program.rows([(ps, 1), (workers, -jobs.need / jobs.give)], 0, 1 - 1 / jobs.give)  # ceil, in exact steps of 1 / give
     spread: list[tuple[np.ndarray, np.ndarray]] = []  # columns of each pool
     for pool in pools:
@@ -81,13 +92,26 @@ def share_out(
         program.rows([(workers, dominant), (loss, 1)], fair, np.inf)
         program.row([(loss, 1)], -np.inf, unfair)
     runs = np.flatnonzero(jobs.before)
-    if len(runs):
-        before, most = jobs.before[runs], np.maximum(jobs.most, jobs.before)[runs]
-        adjusted = program.columns(0 * before, 1, integer=True)
-        program.rows([(workers[runs], 1), (adjusted, -most)], -np.inf, before)
-        program.rows([(workers[runs], 1), (adjusted, most)], before, np.inf)
-        program.row([(adjusted, 1)], -np.inf, changes)
-    return program.solve(workers, gap, node_limit, time_limit)
+    if not len(runs):
+        return program.solve(workers, gap, node_limit, time_limit)
+    before = jobs.before[runs]
+    adjusted = program.columns(0 * before, 1, integer=True)
+    program.rows([(workers[runs], 1), (adjusted, -np.maximum(most[runs] - before, 0))], -np.inf, before)
+    program.rows([(workers[runs], 1), (adjusted, before)], before, np.inf)
+    program.row([(adjusted, 1)], -np.inf, changes)
+    if not narrow or not 0 < changes < len(runs):  # else there is nothing to choose
+        return program.solve(workers, gap, node_limit, time_limit)
+    relaxed = program.relaxation()
+    if relaxed.x is None:
+        return Answer(STATUS[relaxed.status], None, np.inf)
+    for gain in (relaxed.x[adjusted], (np.abs(dominant * jobs.before - fair) - _least_loss(dominant, fair))[runs]):
+        order = adjusted[np.argsort(-gain, kind="stable")]
+        program.fix(order[:changes], 1)
+        program.fix(order[changes:], 0)
+        answer = program.solve(workers, gap, node_limit, time_limit, -relaxed.fun)
+        if answer.workers is not None or answer.status == "time":
+            return answer
+    return Answer("narrowed", None, np.inf)
 
 
 def dominant_shares(jobs: Demands, total: np.ndarray) -> np.ndarray:
@@ -125,6 +149,12 @@ def _unit(jobs: Demands, total: np.ndarray) -> np.ndarray:
     return (jobs.worker + jobs.ps * (jobs.need / jobs.give)[:, None]) / total
 
 
+def _least_loss(dominant: np.ndarray, fair: np.ndarray) -> np.ndarray:
+    """[job] how far from its fair share a whole number of workers leaves it at least."""
+    below = np.floor(np.divide(fair, dominant, out=np.zeros_like(fair), where=dominant > 0) + SLACK) * dominant
+    return np.minimum(np.abs(fair - below), np.abs(below + dominant - fair))
+
+
 class Program:
     """Columns and rows of an integer program, collected piece by piece."""
 
@@ -159,21 +189,39 @@ class Program:
         """One row over all positions."""
         self._add(np.zeros(len(terms[0][0]), dtype=np.int64), terms, 1, least, most)
 
-    def solve(self, asked: np.ndarray, gap: float, node_limit: int, time_limit: float) -> Answer:
-        """The values of the integer columns `asked`."""
-        rows, columns, values = (np.concatenate(part) for part in zip(*self.entries, strict=True))
-        matrix = coo_array((values, (rows, columns)), shape=(self.num_rows, self.num_columns)).tocsc()
-        found = milp(
-            -np.concatenate(self.gain),
-            integrality=np.concatenate(self.whole),
-            bounds=Bounds(np.concatenate(self.low), np.concatenate(self.high)),
-            constraints=LinearConstraint(matrix, np.concatenate(self.least), np.concatenate(self.most)),
-            options={"mip_rel_gap": gap, "node_limit": node_limit, "time_limit": time_limit},
-        )
-        status = "limit" if (found.mip_node_count or 0) >= node_limit and found.status == 4 else STATUS[found.status]
+    def fix(self, columns: np.ndarray, value: float) -> None:
+        """From now on these columns have this value."""
+        for book in (self.low, self.high):
+            everything = np.concatenate(book)
+            everything[columns] = value
+            book[:] = [everything]
+
+    def relaxation(self) -> OptimizeResult:
+        """The optimum without whole numbers."""
+        return self._run(np.zeros(self.num_columns), {})
+
+    def solve(self, asked: np.ndarray, gap: float, node_limit: int, time_limit: float, bound: float | None = None) -> Answer:
+        """The values of the integer columns `asked`. bound: of the program before some columns were fixed."""
+        found = self._run(np.concatenate(self.whole), {"mip_rel_gap": gap, "node_limit": node_limit, "time_limit": time_limit})
+        status = STATUS[found.status]
         if found.x is None:
             return Answer(status, None, np.inf)
-        return Answer(status, np.rint(found.x[asked]).astype(np.int64), float(found.mip_gap or 0.0))
+        reached = float(found.mip_gap or 0.0)
+        if bound is not None:
+            reached = max(0.0, (bound + found.fun) / max(-found.fun, SATURATED))
+            status = status if found.status == 1 else "optimal" if reached <= gap else "narrowed"
+        return Answer(status, np.rint(found.x[asked]).astype(np.int64), reached)
+
+    def _run(self, whole: np.ndarray, options: dict[str, float]) -> OptimizeResult:
+        rows, columns, values = (np.concatenate(part) for part in zip(*self.entries, strict=True))
+        matrix = coo_array((values, (rows, columns)), shape=(self.num_rows, self.num_columns)).tocsc()
+        return milp(
+            -np.concatenate(self.gain),
+            integrality=whole,
+            bounds=Bounds(np.concatenate(self.low), np.concatenate(self.high)),
+            constraints=LinearConstraint(matrix, np.concatenate(self.least), np.concatenate(self.most)),
+            options=options,
+        )
 
     def _add(
         self, rows: np.ndarray, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], size: int,

@@ -17,7 +17,6 @@ from tests.scheduling.test_away import random_away, with_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
-PATIENT = {"time_limit": 600.0}  # so that a busy machine changes nothing
 
 
 def demands(worker, ps=None, most=9, need=1, give=9, before=0):
@@ -71,6 +70,31 @@ def test_of_the_running_jobs_only_so_many_change():
     assert sorted(fair.tolist()) == [1, 2, 3]
     assert fair[2] >= 1
     assert share_out(jobs, machine, 0.4, 0, 0.0, 100, 60).status == "infeasible"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_narrowed_program_stays_within_the_bounds_and_tells_its_gap(seed):
+    """Against the whole program: never better, and no further from it than it says."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(3, 7))
+    jobs = Demands(
+        rng.integers(1, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count), rng.integers(1, 3, count),
+        rng.integers(2, 5, count), rng.integers(0, 3, count),
+    )  # fmt: skip
+    capacity = rng.integers(8, 20, 2)
+    machine, changes = [pool(jobs, capacity)], int(rng.integers(0, 3))
+    whole, narrowed = (share_out(jobs, machine, 1.0, changes, 0.0, 1_000, 60, narrow) for narrow in (False, True))
+    if whole.workers is None:
+        assert narrowed.workers is None
+    elif narrowed.workers is not None:
+        best, used = (
+            ((n @ jobs.worker + -(-n * jobs.need // jobs.give) @ jobs.ps) / capacity).sum()
+            for n in (whole.workers, narrowed.workers)
+        )
+        assert used <= best + 1e-9
+        assert best <= used * (1 + narrowed.gap) + 1e-6
+        runs = jobs.before > 0
+        assert ((narrowed.workers != jobs.before) & runs).sum() <= changes
 
 
 def test_a_job_that_needs_nothing_has_all_workers_it_can_use():
@@ -139,7 +163,7 @@ def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     )
 
 
-@pytest.mark.parametrize(("status", "name"), [(1, "limit"), (4, "failed")])
+@pytest.mark.parametrize(("status", "name"), [(1, "time"), (3, "failed"), (4, "limit")])
 def test_a_solver_that_finds_nothing_is_reported_and_the_run_goes_on(monkeypatch, status, name):
     """It fails at the second of three events: b waits, a goes on, and at the third all is well again."""
     calls, real = [], solver.milp
@@ -196,10 +220,10 @@ def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, num_jobs=12, num_servers=10, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
-        assert verify(**rows_of(machine, jobs, "dorm", seed, **PATIENT)) == []
-        events = told(machine, jobs, "dorm", seed, **PATIENT)
+        assert verify(**rows_of(machine, jobs, "dorm", seed)) == []
+        events = told(machine, jobs, "dorm", seed)
         assert any(event.kind == "planned" for event in events)
-        assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed, **PATIENT) == events
+        assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 
 
 @settings(max_examples=15, deadline=None)
@@ -211,8 +235,8 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
 def test_whoever_can_run_finishes_and_few_running_jobs_change_at_a_time(rows, horizon, cuts):
     machines = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=horizon)
     jobs = [job(f"j{i}", at, workers=n, slots=k) for i, (at, n, k) in enumerate(sorted(rows))]
-    events = told(machines, jobs, "dorm", **PATIENT)
-    assert in_pieces(machines, jobs, "dorm", cuts, **PATIENT) == events
+    events = told(machines, jobs, "dorm")
+    assert in_pieces(machines, jobs, "dorm", cuts) == events
     if horizon is None:
         assert len(completed(events)) == len(jobs)
     spans = {i: workers(events, i) for i in range(len(jobs))}
