@@ -51,7 +51,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "worker": [amount for job in jobs for amount in job.worker or ZERO],
         "ps": [amount for job in jobs for amount in job.ps or ZERO],
     }
-    return _answer(request, orjson.dumps(body), "application/json")
+    return answered(request, orjson.dumps(body), "application/json")
 
 
 def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
@@ -61,10 +61,10 @@ def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
     run.refresh_from_db()
     meta["status"] = wire.status(run)
     body = pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
-    return _answer(request, body, "application/octet-stream")
+    return answered(request, body, "application/octet-stream")
 
 
-def _answer(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
+def answered(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
     """Zipped for who takes that, faster than Django's middleware does it."""
     zipped = takes_gzip(request)
     answer = HttpResponse(gzip.compress(body, compresslevel=1) if zipped else body, content_type=kind)

@@ -6,6 +6,7 @@ from rest_framework.routers import SimpleRouter
 
 from dashboard.api.certificates import CertificateView
 from dashboard.api.clusters import ClusterViewSet
+from dashboard.api.compare import CompareViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
 from dashboard.api.prices import ServerPricesView
 from dashboard.api.runs import RunViewSet
@@ -28,6 +29,7 @@ urlpatterns = [
     path("clusters/", pages.clusters, name="clusters"),
     path("scenarios/", pages.scenarios, name="scenarios"),
     path("runs/<int:run_id>/", pages.run, name="run"),
+    path("compare/", pages.compare, name="compare"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
     path("logout/", login.leave, name="logout"),
@@ -46,5 +48,10 @@ urlpatterns = [
     path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),
     path("api/runs/<int:pk>/summary.json", RunViewSet.as_view({"get": "summary"}), name="run-summary"),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/compare/", CompareViewSet.as_view({"get": "list"}), name="compare-runs"),
+    path("api/compare/jobs/", CompareViewSet.as_view({"get": "jobs"}), name="compare-jobs"),
+    path("api/compare/kinds/", CompareViewSet.as_view({"get": "kinds"}), name="compare-kinds"),
+    path("api/compare/metrics.csv", CompareViewSet.as_view({"get": "metrics"}), name="compare-metrics"),
+    path("api/compare/differences.csv", CompareViewSet.as_view({"get": "differences"}), name="compare-differences"),
     path("api/", include(router.urls)),
 ]

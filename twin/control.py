@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -19,6 +20,24 @@ class Refused(ValueError):
 
 def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
     """Queues a run. `speed` (live): ms of the cluster's time in each ms."""
+    with transaction.atomic():
+        run = _new_run(scenario, mode, speed, user)
+        transaction.on_commit(lambda: runner.enqueue(run.pk))
+    runner.announce(run)
+    return run
+
+
+def start_runs(entered: Sequence[Scenario], user: Any = None) -> list[Run]:
+    """Queues a batch run of each scenario, all at once: the workers share them."""
+    with transaction.atomic():
+        runs = [_new_run(scenario, Run.BATCH, 0, user) for scenario in entered]
+        transaction.on_commit(lambda: runner.enqueue_all([run.pk for run in runs]))
+    for run in runs:
+        runner.announce(run)
+    return runs
+
+
+def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
     if mode not in (Run.BATCH, Run.LIVE):
         raise Refused(f"mode must be batch or live, got {mode!r}")
     if mode == Run.LIVE:
@@ -27,13 +46,10 @@ def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, 
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
     # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
     build(scenario.scheduler, scenario.parameters).check(scenarios.cluster_of(scenario.cluster_id))
-    with transaction.atomic():
-        run = Run.objects.create(
-            scenario=scenario, mode=mode, created_by=user, clock_wall=timezone.now(), clock_speed=speed if mode == Run.LIVE else 0
-        )
-        _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
-        transaction.on_commit(lambda: runner.enqueue(run.pk))
-    runner.announce(run)
+    run = Run.objects.create(
+        scenario=scenario, mode=mode, created_by=user, clock_wall=timezone.now(), clock_speed=speed if mode == Run.LIVE else 0
+    )
+    _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
     return run
 
 

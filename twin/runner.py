@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -21,7 +22,7 @@ from twin.clock import Clock
 from twin.engine import Engine, percentiles
 from twin.eventlog import LeaseLost
 from twin.models import Checkpoint, Run
-from twin.sending import send
+from twin.sending import send, send_all
 
 log = logging.getLogger(__name__)
 SLICE_S = 2.0  # then the worker is free for others
@@ -41,6 +42,11 @@ def step(run_id: int) -> None:
 def enqueue(run_id: int) -> bool:
     """Asks a worker for the next slice. False when the broker is away: the ticker asks again."""
     return send("advance_run", run_id, queue="runs", expires=60)
+
+
+def enqueue_all(run_ids: Sequence[int]) -> bool:
+    """Asks the workers for the first slice of several runs, as one group. False when the broker is away: the ticker asks again."""
+    return send_all("advance_run", run_ids, queue="runs", expires=60)
 
 
 def enqueue_step(run_id: int) -> bool:

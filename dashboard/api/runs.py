@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -28,6 +31,19 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     queryset = Run.objects.select_related("scenario", "scenario__trace").defer("scenario__trace__jobs", "scenario__trace__report")
     serializer_class = RunSerializer
     lookup_value_regex = r"\d+"
+
+    @extend_schema(
+        parameters=[OpenApiParameter("q", str, description="part of the scenario's name, the trace's or the scheduler")]
+    )
+    def list(self, request: Request) -> Response:
+        """The newest first."""
+        return super().list(request)
+
+    def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
+        found = super().filter_queryset(queryset)
+        asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""
+        names = ("scenario__name", "scenario__trace__name", "scenario__scheduler")
+        return found.filter(reduce(or_, (Q(**{f"{name}__icontains": asked}) for name in names))) if asked else found
 
     @extend_schema(request=RunSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:

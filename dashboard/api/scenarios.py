@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from rest_framework import mixins, viewsets
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.audit import AuditedDelete, record
-from dashboard.api.serializers import ScenarioSerializer
+from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
 from scheduling.registry import build
+from twin import racing
 from twin.formats.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
 
@@ -40,6 +46,37 @@ class ScenarioViewSet(
             if spec != cluster.spec:
                 given["cluster"] = _with(cluster, changed, spec)
             record(self.request.user, "scenario.create", serializer.save(created_by=self.request.user))
+
+    @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def race(self, request: Request, pk: str) -> Response:
+        """Which schedulers can run this scenario's cluster and trace, and why the others cannot."""
+        return Response(_entrants(self.get_object()))
+
+    @extend_schema(operation_id="scenarios_race", request=RaceSerializer, responses={201: OpenApiTypes.OBJECT})
+    @race.mapping.post
+    def start_race(self, request: Request, pk: str) -> Response:
+        """One scenario and one batch run of each of them, started together."""
+        form = RaceSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        scenario = self.get_object()
+        with transaction.atomic():
+            runs = racing.race(scenario, form.validated_data.get("schedulers"), request.user)
+            record(request.user, "scenario.race", scenario)
+        told = [{"id": run.pk, "scenario": run.scenario_id, "scheduler": run.scenario.scheduler} for run in runs]
+        compare = f"/compare/?runs={','.join(str(run.pk) for run in runs)}&race={scenario.pk}"
+        return Response({**_entrants(scenario), "runs": told, "compare": compare}, status=status.HTTP_201_CREATED)
+
+
+def _entrants(scenario: Scenario) -> dict[str, Any]:
+    """{scenario, name, able: [{scheduler, title}], left_out: [{scheduler, title, reason}]}"""
+    found = [(e.reason, {"scheduler": e.scheduler.name, "title": e.scheduler.title}) for e in racing.entrants(scenario)]
+    return {
+        "scenario": scenario.pk,
+        "name": scenario.name,
+        "able": [plain for reason, plain in found if not reason],
+        "left_out": [plain | {"reason": reason} for reason, plain in found if reason],
+    }
 
 
 def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:

@@ -191,18 +191,25 @@ class ScenarioSerializer(serializers.ModelSerializer):
         return attrs
 
 
+class RaceSerializer(serializers.Serializer[Any]):
+    """Which schedulers take part; all that can unless they are named."""
+
+    schedulers = serializers.ListField(child=serializers.CharField(max_length=60), required=False, min_length=2, max_length=24)
+
+
 class RunSerializer(serializers.ModelSerializer):
     """A run in one row."""
 
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     scheduler = serializers.CharField(source="scenario.scheduler", read_only=True)
+    trace_name = serializers.CharField(source="scenario.trace.name", read_only=True)
     job_count = serializers.IntegerField(source="scenario.trace.job_count", read_only=True)
     speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MOST_SPEED)
     mode = serializers.ChoiceField(choices=(Run.BATCH, Run.LIVE), default=Run.BATCH)
 
     class Meta:
         model = Run
-        fields = ("id", "scenario", "scenario_name", "scheduler", "job_count", "mode", "speed", "status", "wanted", "message", "last_seq",
+        fields = ("id", "scenario", "scenario_name", "scheduler", "trace_name", "job_count", "mode", "speed", "status", "wanted", "message", "last_seq",
                   "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms",
                             "created_at", "started_at", "finished_at")  # fmt: skip

@@ -57,6 +57,12 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     return _page(request, "run.html", run=get_object_or_404(Run.objects.select_related("scenario"), pk=run_id))
 
 
+@_looked_at
+def compare(request: HttpRequest) -> HttpResponse:
+    """Runs side by side; chosen on the page, kept in its address."""
+    return _page(request, "compare.html")
+
+
 def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     if not is_viewer(request.user):
         raise PermissionDenied("Your account has no role yet; ask an administrator to add you to the group viewer or operator.")

@@ -18,9 +18,9 @@ const ROW_PX = [3, 64]; // lowest and highest row
 const LABEL_PX = 11;
 
 export class Gantt {
-  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job). */
-  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick }) {
-    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick });
+  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); paint(job, colors) -> [fill, ink]. */
+  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick, paint = byJob }) {
+    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, paint });
     this.rows = new Rows(store, info, order);
     this.raster = new Raster();
     this.rowPx = null; // null = as high as fits
@@ -283,14 +283,15 @@ export class Gantt {
       const x = Math.max(area.left - 2, area.left + (bars.start_ms[bar] - from) * pxPerMs);
       const right = Math.min(area.right + 2, area.left + (bars.end_ms[bar] - from) * pxPerMs);
       const dim = this.selected !== null && this.selected !== job;
-      const color = dim ? c.line : c.jobs[job % c.jobs.length];
+      const [own, ink] = this.paint(job, c);
+      const color = dim ? c.line : own;
       const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
       const rect = [x, y + lane * lanePx + gap / 2, Math.max(right - x - (right - x > 4 ? 1 : 0), 1), Math.max(1, lanePx - gap)];
       if (!buckets.has(fill)) buckets.set(fill, []);
       buckets.get(fill).push(...rect);
       if (lanePx >= LABEL_PX && rect[2] > 34 && labels.length < 400 && !isPs) {
         const text = bars.count[bar] > 1 ? `${this.#jobName(job)} ×${bars.count[bar]}` : this.#jobName(job);
-        labels.push([text, Math.max(x, area.left), rect[1] + rect[3] / 2 + 0.5, right - Math.max(x, area.left), dim ? c.muted : c.onJob[job % c.jobs.length]]);
+        labels.push([text, Math.max(x, area.left), rect[1] + rect[3] / 2 + 0.5, right - Math.max(x, area.left), dim ? c.muted : ink]);
       }
     }
   }
@@ -419,6 +420,11 @@ export class Gantt {
     if (server === -2) return 'cloud';
     return this.info.cluster.servers[server]?.name ?? '–';
   }
+}
+
+/** Each job its own colour, and what is readable on it. */
+function byJob(job, c) {
+  return [c.jobs[job % c.jobs.length], c.onJob[job % c.jobs.length]];
 }
 
 export function roleName(role, count = 1) {

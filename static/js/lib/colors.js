@@ -14,7 +14,7 @@ export function colors() {
   const jobs = Array.from({ length: JOB_COLORS }, (_, i) => read(`--job-${i}`));
   cache = {
     ink: read('--ink'), muted: read('--muted'), line: read('--line'), panel: read('--panel'), accent: read('--accent'),
-    band: read('--band'), bad: read('--bad'), good: read('--good'), warn: read('--warn'), dark: read('color-scheme') === 'dark',
+    band: read('--band'), bad: read('--bad'), good: read('--good'), warn: read('--warn'), same: read('--same'), dark: read('color-scheme') === 'dark',
     jobs,
     onJob: jobs.map((color) => (luminance(rgb(color)) > 0.3 ? '#10161b' : '#ffffff')),
     resources: RESOURCE_COLORS.map(read),

@@ -1,6 +1,7 @@
 // Overview: what runs, and the cluster of the newest run by site.
 
 import { get } from '../lib/api.js';
+import { address } from '../lib/compare.js';
 import { $, debounce, fill, h } from '../lib/dom.js';
 import { clock, number, percent, plural, wall } from '../lib/format.js';
 import { empty, shown, table } from '../lib/list.js';
@@ -15,7 +16,9 @@ let cluster = null; // of the newest run
 let runs = [];
 let total = 0;
 
+const ticked = new Set(); // runs to compare, the base first
 const columns = [
+  { title: h('span', { title: 'Tick runs to compare them' }, '⇄'), cell: (run) => tick(run) },
   { title: 'Run', cell: (run) => h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`) },
   { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status, title: run.message }, run.status) },
   { title: 'Scheduler', cell: (run) => run.scheduler },
@@ -28,6 +31,23 @@ const columns = [
   { title: 'Total utility', number: true, cell: (run) => number(run.metrics?.total_utility ?? live.get(run.id)?.utility) },
   { title: 'Started', cell: (run) => h('span', { class: 'nowrap muted' }, wall(run.created_at)) },
 ];
+
+function tick(run) {
+  const box = h('input', { type: 'checkbox', 'aria-label': `Compare run ${run.id}`, 'data-compare': run.id, onchange: () => {
+    if (box.checked) ticked.add(run.id);
+    else ticked.delete(run.id);
+    paintCompare();
+  } });
+  box.checked = ticked.has(run.id);
+  return box;
+}
+
+function paintCompare() {
+  $('#compare').href = address([...ticked]);
+  $('#compare').textContent = ticked.size > 1 ? `Compare ${ticked.size} runs` : 'Compare runs';
+  $('#compare').classList.toggle('primary', ticked.size > 1);
+  $('#compare-hint').textContent = ticked.size === 1 ? 'tick one more' : '';
+}
 
 async function load() {
   const page = await get('/api/runs/?size=50');

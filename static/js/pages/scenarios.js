@@ -18,12 +18,30 @@ const columns = [
   { title: 'Scheduler', cell: (s) => [s.scheduler, Object.keys(s.parameters).length ? h('div', { class: 'muted small' }, Object.entries(s.parameters).map(([k, v]) => `${k} = ${v}`).join(', ')) : null] },
   { title: 'Seed', number: true, cell: (s) => String(s.seed) },
   { title: 'Created', cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)) },
-  { title: '', cell: (s) => (operator ? h('span', { class: 'nowrap' }, h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'), ' ', h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live')) : '') },
+  { title: '', cell: (s) => (operator ? h('span', { class: 'nowrap' }, h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'), ' ', h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live'), ' ',
+    h('button', { type: 'button', class: 'quiet', title: 'Every scheduler that can, on this cluster and trace, side by side; then the comparison', onclick: (event) => raceThem(s, event.currentTarget) }, 'Race them')) : '') },
 ];
 
 async function again(scenario, mode) {
   const run = await post('/api/runs/', { scenario: scenario.id, mode, speed: 3600 }).catch(failList);
   if (run) location.assign(`/runs/${run.id}/`);
+}
+
+async function raceThem(scenario, button) {
+  button.disabled = true;
+  button.textContent = 'Starting …';
+  const race = await post(`/api/scenarios/${scenario.id}/race/`).catch((error) => {
+    button.disabled = false;
+    button.textContent = 'Race them';
+    raceError(error);
+  });
+  if (race) location.assign(race.compare);
+}
+
+function raceError(error) {
+  const said = $('#race-error') ?? h('p', { class: 'error', id: 'race-error', role: 'alert' });
+  said.textContent = error.message;
+  $('#list').before(said);
 }
 
 async function list() {

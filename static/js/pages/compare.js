@@ -1,0 +1,236 @@
+// The compare page: runs from the address, one answer of the API for the tables, the runs' own states for the schedules.
+
+import { get, getColumns } from '../lib/api.js';
+import { KINDS, runsOf } from '../lib/compare.js';
+import { $, debounce, fill, h, setText } from '../lib/dom.js';
+import { clock, number } from '../lib/format.js';
+import { watchOverview } from '../lib/overview-socket.js';
+import { View, url } from '../lib/view.js';
+import { redraw } from '../frame.js';
+import { Playhead } from '../playhead.js';
+import { Gantts } from '../charts/gantts.js';
+import { Spread, spreadTable } from '../charts/spread.js';
+import { ChooseRuns } from '../controls/choose-runs.js';
+import { Differences, kindMark } from '../controls/differences.js';
+import { Groups, paintFigures, runMark } from '../controls/figures.js';
+import { numbersButton } from '../controls/numbers.js';
+import { paintParting } from '../controls/parting.js';
+import { Tip } from '../controls/tip.js';
+
+const AGAIN_MS = 1500; // after news of a run that goes on
+const ACTIVE = ['queued', 'running', 'paused'];
+const ids = runsOf(url.get('runs'));
+const view = new View();
+const playhead = new Playhead();
+let answer = null;
+let other = null; // the run told against the base
+let gantts = null;
+let spreads = null;
+let explained = false;
+let picked = url.get('job');
+
+const differences = new Differences(ids, (row) => pick(row?.id ?? null));
+const groups = new Groups($('#panel-groups'), { by: url.get('by'), figure: url.get('figure'), onChange: ({ by, figure }) => url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }) });
+
+if (ids.length < 2) choose(true);
+else compare().catch(fail);
+
+async function compare() {
+  $('#change').hidden = false;
+  $('#change').addEventListener('click', () => choose($('#choose').hidden));
+  $('#loading').hidden = false;
+  await load();
+  $('#loading').hidden = true;
+  $('#compared').hidden = false;
+  wire();
+  const full = answer.runs.slice(0, answer.in_full.length);
+  gantts = new Gantts($('#gantts'), { view, playhead, order: url.get('rows') === 'servers' ? 'servers' : 'jobs', byKind: url.get('color') !== 'job', onPick: pickIndex, onData: reach });
+  wireGantts();
+  paint();
+  await gantts.start(full);
+  await recolor();
+  keepInAddress();
+  if (picked !== null) pick(picked, false);
+  Object.assign(globalThis, { twin: { view, playhead, gantts, get answer() { return answer; } } }); // for the console, and the browser tests
+  const again = debounce(() => load().then(paint).then(recolor).catch(fail), AGAIN_MS);
+  watchOverview((message) => ids.includes((message.run ?? message).id) && answer.runs.some(({ status }) => ACTIVE.includes(status)) && again(), again);
+}
+
+async function load() {
+  answer = await get(`/api/compare/?runs=${ids.join(',')}`);
+  const asked = url.number('against');
+  other ??= answer.in_full.includes(asked) && asked !== answer.in_full[0] ? asked : answer.in_full[1];
+  const race = url.number('race');
+  if (race !== null && !$('#race')) await tellRace(race);
+}
+
+/** Who took part in the race that led here, and who was left out. */
+async function tellRace(id) {
+  const told = await get(`/api/scenarios/${id}/race/`).catch(() => null);
+  if (!told) return;
+  const out = told.left_out.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`));
+  $('#compared').prepend(h('div', { class: 'notice', id: 'race' }, `Race on “${told.name}”: every scheduler that can run its cluster and trace, with the same seed. `, out.length ? ['Left out:', h('ul', {}, out)] : 'None was left out.'));
+}
+
+function paint() {
+  const [base] = answer.runs;
+  const end = answer.at_ms === null ? 'to the end of each run' : `up to ${clock(answer.at_ms)}`;
+  setText($('#subtitle'), `${answer.runs.length} runs of ${base.trace} on ${base.cluster}, ${number(answer.shared.jobs, 0)} shared jobs, ${end}`);
+  fill($('#notes'), answer.notes.map((note) => h('li', { class: 'notice' }, note)));
+  $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
+  setText($('#figures-note'), `Below each value: the difference to run ${base.id}`);
+  paintFigures($('#figures'), answer, explained);
+  groups.paint(answer);
+  paintSpreads();
+  paintAgainst();
+}
+
+/** All that is told about one run against the base. */
+function paintAgainst() {
+  const full = answer.runs.slice(1, answer.in_full.length);
+  fill($('#against'), full.map((run, i) => h('button', { type: 'button', 'aria-pressed': String(run.id === other), 'data-run': run.id, onclick: () => against(run.id) }, runMark(i + 1), `${run.title} · ${run.id}`)));
+  const position = answer.in_full.indexOf(other);
+  const parting = answer.partings[position - 1];
+  paintParting($('#parting'), $('#parting-actions'), answer, position, parting, () => {
+    pick(parting.job);
+    playhead.scrub(parting.at_ms);
+    view.reveal(parting.at_ms);
+    $('#panel-gantts').scrollIntoView({ behavior: 'smooth', block: 'start' });
+  });
+  return differences.show(answer, other);
+}
+
+function against(run) {
+  other = run;
+  url.set({ against: run === answer.in_full[1] ? '' : run, page: '' });
+  paintAgainst();
+  recolor();
+}
+
+async function recolor() {
+  gantts.setKinds(await getColumns(`/api/compare/kinds/?runs=${ids.join(',')}`), other);
+}
+
+function paintSpreads() {
+  const names = answer.runs.slice(0, answer.in_full.length).map((run) => `${run.title} · ${run.id}`);
+  spreads ??= answer.distributions.map((one) => {
+    const plot = h('div', { class: 'plot spread' });
+    $('#spreads').append(plot);
+    return new Spread(plot, new Tip(h('div', { class: 'tip', hidden: true })), one, names);
+  });
+  const draw = () => spreads.forEach((spread, i) => spread.paint(answer.distributions[i].curves));
+  const toggle = (i) => (event) => {
+    for (const { hidden } of spreads) if (!hidden.delete(i)) hidden.add(i);
+    event.currentTarget.setAttribute('aria-pressed', String(!spreads[0].hidden.has(i)));
+    draw();
+  };
+  if (!$('#spread-legend').children.length) {
+    fill($('#spread-legend'), names.map((name, i) => h('button', { type: 'button', class: 'key', 'aria-pressed': 'true', title: 'Hide or show this run', onclick: toggle(i) }, h('i', { class: `dash dash-${i} job-line-${i}` }), name)));
+  }
+  draw();
+}
+
+/** How far the time axis goes, and the moment that all runs have reached. */
+function reach() {
+  if (!gantts?.list.length) return;
+  const going = gantts.list.filter(({ store }) => !store.finished && store.lastSeq).map(({ store }) => store.simMs);
+  playhead.setLive(going.length ? Math.min(...going) : Math.max(...gantts.list.map(({ store }) => store.simMs)));
+  view.setExtent(Math.max(...gantts.list.map(({ store }) => store.horizonMs)));
+}
+
+/** Highlights a job everywhere; null = none. */
+function pick(id, toView = true) {
+  picked = id;
+  url.set({ job: id ?? '' });
+  differences.select(id);
+  gantts?.select(id);
+  if (id !== null && toView) {
+    const row = differences.last?.rows.find((one) => one.id === id);
+    const start = row && (row.base.start_ms ?? row.other.start_ms);
+    if (start !== null && start !== undefined) view.reveal(start);
+  }
+}
+
+function pickIndex(run, index) {
+  const { info } = gantts.list.find((entry) => entry.run.id === run);
+  const id = info.ids[index];
+  pick(id === picked ? null : id, false);
+}
+
+function wire() {
+  numbersButton('spread', () => spreadTable(answer.distributions, spreads[0].names));
+  $('#explain').addEventListener('click', () => {
+    explained = !explained;
+    $('#explain').setAttribute('aria-pressed', String(explained));
+    paintFigures($('#figures'), answer, explained);
+  });
+  const scrub = $('#scrub');
+  scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
+  $('#newest').addEventListener('click', () => playhead.goLive());
+  const moved = () => {
+    setText($('#moment'), clock(playhead.ms));
+    $('#newest').setAttribute('aria-pressed', String(playhead.following));
+    if (document.activeElement !== scrub || playhead.following) scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
+  };
+  for (const name of ['move', 'state']) playhead.addEventListener(name, () => redraw(moved));
+  addEventListener('keydown', (event) => event.key === 'Escape' && picked !== null && pick(null));
+}
+
+function wireGantts() {
+  const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
+  const colors = { kind: $('#color-kind'), job: $('#color-job') };
+  const show = () => {
+    for (const [name, button] of Object.entries(orders)) button.setAttribute('aria-pressed', String(gantts.order === name));
+    for (const [name, button] of Object.entries(colors)) button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
+    $('#kind-key').hidden = !gantts.byKind;
+  };
+  for (const [name, button] of Object.entries(orders)) button.addEventListener('click', () => {
+    gantts.setOrder(name);
+    url.set({ rows: name === 'servers' ? name : '' });
+    show();
+  });
+  for (const [name, button] of Object.entries(colors)) button.addEventListener('click', () => {
+    gantts.setByKind(name === 'kind');
+    url.set({ color: name === 'job' ? name : '' });
+    show();
+  });
+  fill($('#kind-key'), h('span', {}, 'Colour: the job’s difference'), KINDS.map((kind) => h('span', { title: answer.kinds[kind] }, kindMark(kind), kind)), h('span', {}, kindMark(null), 'the same in both'));
+  const filter = $('#row-filter');
+  filter.value = url.get('filter') ?? '';
+  gantts.query = filter.value;
+  filter.addEventListener('input', debounce(() => {
+    gantts.setQuery(filter.value);
+    url.set({ filter: filter.value });
+  }, 200));
+  $('#rows-lower').addEventListener('click', () => gantts.scaleRows(1 / 1.5));
+  $('#rows-higher').addEventListener('click', () => gantts.scaleRows(1.5));
+  $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
+  $('#zoom-fit').addEventListener('click', () => view.fit());
+  numbersButton('gantts', () => gantts.table());
+  view.addEventListener('range', debounce(() => setText($('#gantts-detail'), gantts.shaded ? 'Many bars are shaded by the share of the server allocated; zoom in for their colours.' : ''), 200));
+  show();
+}
+
+/** Range and moment: read from the address once, then written to it. */
+function keepInAddress() {
+  const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
+  if (from !== null && to !== null && to > from) view.set(from, to);
+  if (at !== null) playhead.scrub(at);
+  view.addEventListener('range', debounce(() => url.set(view.fitted ? { from: '', to: '' } : { from: Math.round(view.from), to: Math.round(view.to) }), 250));
+  for (const name of ['move', 'state']) playhead.addEventListener(name, debounce(() => url.set({ t: playhead.following ? '' : Math.round(playhead.ms) }), 250));
+}
+
+function choose(open) {
+  $('#choose').hidden = !open;
+  $('#change').setAttribute('aria-expanded', String(open));
+  if (!open || choose.list) return;
+  choose.list = new ChooseRuns(ids);
+  choose.list.load();
+}
+
+function fail(error) {
+  $('#loading').hidden = true;
+  $('#notice').hidden = false;
+  setText($('#notice'), error.message);
+  if (!answer) choose(true);
+}
