@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
-from scipy.sparse import coo_array
+
+from scheduling.solvers.program import Program
 
 SLACK = 1e-9  # of a bound that is rounded down to whole workers
 SATURATED = 1e-9  # share of a resource that is as good as none
@@ -93,14 +93,14 @@ def share_out(
         program.row([(loss, 1)], -np.inf, unfair)
     runs = np.flatnonzero(jobs.before)
     if not len(runs):
-        return program.solve(workers, gap, node_limit, time_limit)
+        return _solve(program, workers, gap, node_limit, time_limit)
     before = jobs.before[runs]
     adjusted = program.columns(0 * before, 1, integer=True)
     program.rows([(workers[runs], 1), (adjusted, -np.maximum(most[runs] - before, 0))], -np.inf, before)
     program.rows([(workers[runs], 1), (adjusted, before)], before, np.inf)
     program.row([(adjusted, 1)], -np.inf, changes)
     if not narrow or not 0 < changes < len(runs):  # else there is nothing to choose
-        return program.solve(workers, gap, node_limit, time_limit)
+        return _solve(program, workers, gap, node_limit, time_limit)
     relaxed = program.relaxation()
     if relaxed.x is None:
         return Answer(STATUS[relaxed.status], None, np.inf)
@@ -108,7 +108,7 @@ def share_out(
         order = adjusted[np.argsort(-gain, kind="stable")]
         program.fix(order[:changes], 1)
         program.fix(order[changes:], 0)
-        answer = program.solve(workers, gap, node_limit, time_limit, -relaxed.fun)
+        answer = _solve(program, workers, gap, node_limit, time_limit, -relaxed.fun)
         if answer.workers is not None or answer.status == "time":
             return answer
     return Answer("narrowed", None, np.inf)
@@ -155,80 +155,16 @@ def _least_loss(dominant: np.ndarray, fair: np.ndarray) -> np.ndarray:
     return np.minimum(np.abs(fair - below), np.abs(below + dominant - fair))
 
 
-class Program:
-    """Columns and rows of an integer program, collected piece by piece."""
-
-    def __init__(self) -> None:
-        self.low: list[np.ndarray] = []
-        self.high: list[np.ndarray] = []
-        self.gain: list[np.ndarray] = []
-        self.whole: list[np.ndarray] = []
-        self.entries: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # rows, columns, values
-        self.least: list[np.ndarray] = []
-        self.most: list[np.ndarray] = []
-        self.num_columns = self.num_rows = 0
-
-    def columns(
-        self, low: np.ndarray, high: np.ndarray | float, gain: np.ndarray | float = 0.0, integer: bool = False
-    ) -> np.ndarray:
-        """New variables, one for each element of `low`; their numbers."""
-        size = len(low)
-        for book, value in ((self.low, low), (self.high, high), (self.gain, gain), (self.whole, int(integer))):
-            book.append(np.broadcast_to(np.asarray(value, dtype=float), size))
-        self.num_columns += size
-        return np.arange(self.num_columns - size, self.num_columns)
-
-    def rows(
-        self, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], least: np.ndarray | float, most: np.ndarray | float
-    ) -> None:
-        """One row for each position: least <= the sum of the terms there <= most."""
-        size = len(terms[0][0])
-        self._add(np.arange(size), terms, size, least, most)
-
-    def row(self, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], least: float, most: float) -> None:
-        """One row over all positions."""
-        self._add(np.zeros(len(terms[0][0]), dtype=np.int64), terms, 1, least, most)
-
-    def fix(self, columns: np.ndarray, value: float) -> None:
-        """From now on these columns have this value."""
-        for book in (self.low, self.high):
-            everything = np.concatenate(book)
-            everything[columns] = value
-            book[:] = [everything]
-
-    def relaxation(self) -> OptimizeResult:
-        """The optimum without whole numbers."""
-        return self._run(np.zeros(self.num_columns), {})
-
-    def solve(self, asked: np.ndarray, gap: float, node_limit: int, time_limit: float, bound: float | None = None) -> Answer:
-        """The values of the integer columns `asked`. bound: of the program before some columns were fixed."""
-        found = self._run(np.concatenate(self.whole), {"mip_rel_gap": gap, "node_limit": node_limit, "time_limit": time_limit})
-        status = STATUS[found.status]
-        if found.x is None:
-            return Answer(status, None, np.inf)
-        reached = float(found.mip_gap or 0.0)
-        if bound is not None:
-            reached = max(0.0, (bound + found.fun) / max(-found.fun, SATURATED))
-            status = status if found.status == 1 else "optimal" if reached <= gap else "narrowed"
-        return Answer(status, np.rint(found.x[asked]).astype(np.int64), reached)
-
-    def _run(self, whole: np.ndarray, options: dict[str, float]) -> OptimizeResult:
-        rows, columns, values = (np.concatenate(part) for part in zip(*self.entries, strict=True))
-        matrix = coo_array((values, (rows, columns)), shape=(self.num_rows, self.num_columns)).tocsc()
-        return milp(
-            -np.concatenate(self.gain),
-            integrality=whole,
-            bounds=Bounds(np.concatenate(self.low), np.concatenate(self.high)),
-            constraints=LinearConstraint(matrix, np.concatenate(self.least), np.concatenate(self.most)),
-            options=options,
-        )
-
-    def _add(
-        self, rows: np.ndarray, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], size: int,
-        least: np.ndarray | float, most: np.ndarray | float,
-    ) -> None:  # fmt: skip
-        for columns, values in terms:
-            self.entries.append((rows + self.num_rows, columns, np.broadcast_to(np.asarray(values, dtype=float), len(columns))))
-        self.least.append(np.broadcast_to(np.asarray(least, dtype=float), size))
-        self.most.append(np.broadcast_to(np.asarray(most, dtype=float), size))
-        self.num_rows += size
+def _solve(
+    program: Program, asked: np.ndarray, gap: float, node_limit: int, time_limit: float, bound: float | None = None
+) -> Answer:
+    """The values of the integer columns `asked`. bound: of the program before some columns were fixed."""
+    found = program.solve(mip_rel_gap=gap, node_limit=node_limit, time_limit=time_limit)
+    status = STATUS[found.status]
+    if found.x is None:
+        return Answer(status, None, np.inf)
+    reached = float(found.mip_gap or 0.0)
+    if bound is not None:
+        reached = max(0.0, (bound + found.fun) / max(-found.fun, SATURATED))
+        status = status if found.status == 1 else "optimal" if reached <= gap else "narrowed"
+    return Answer(status, np.rint(found.x[asked]).astype(np.int64), reached)

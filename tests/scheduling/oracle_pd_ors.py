@@ -1,12 +1,13 @@
 """Slow and obvious solutions of tiny PD-ORS instances, to compare the fast ones with. Shares no code with them.
 
-`best_payoff` tries every placement of one job in every slot at given prices (000, problem 11 for one job).
+`best_payoff` tries every placement of one job in every slot at given prices (000, problem 11 for one job); `enumerated` tries every
+pair of schedules of two jobs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -48,6 +49,47 @@ def best_payoff(cluster: Cluster, job: Job, price: np.ndarray, free: np.ndarray)
             last = max(t for t, (done, _) in enumerate(combination) if done)
             best = max(best, utility(job, last) - sum(cost for _, cost in combination))
     return best
+
+
+def enumerated(cluster: Cluster, jobs: Sequence[Job]) -> float:
+    """The greatest total utility of at most two jobs."""
+    room = np.array([[server.capacity[:RESOURCES] for server in cluster.servers]] * cluster.horizon_slots)
+    first, second = (_schedules(cluster, job) for job in [*jobs, None][:2])
+    best = 0.0
+    for worth, held in first:
+        fits = [other for other, more in second if (held + more <= room).all()]
+        best = max(best, worth + max(fits, default=0.0))
+    return best
+
+
+def _schedules(cluster: Cluster, job: Job | None) -> list[tuple[float, np.ndarray]]:
+    """(utility, thousandths held [slot, server, resource]) of every schedule, and of none."""
+    shape = cluster.horizon_slots, len(cluster.servers), RESOURCES
+    found = [(0.0, np.zeros(shape, dtype=np.int64))]
+    if job is None:
+        return found
+    worker, ps = np.array(job.worker[:RESOURCES]), np.array(job.ps[:RESOURCES])
+    ways: list[tuple[float, np.ndarray]] = [(0.0, np.zeros(shape[1:], dtype=np.int64))]  # samples done in a slot, held
+    own = []
+    for server in cluster.servers:
+        most = [job.global_batch if role in server.roles else 0 for role in ("worker", "ps")]
+        own.append([
+            (w, s) for w in range(most[0] + 1) for s in range(most[1] + 1)
+            if (w * worker + s * ps <= np.array(server.capacity[:RESOURCES])).all()
+        ])  # fmt: skip
+    for units in product(*own):
+        workers, servers = sum(w for w, _ in units), sum(s for _, s in units)
+        if 1 <= workers <= job.global_batch and workers <= servers * job.workers_per_ps:
+            done = workers * cluster.slot_ms / sample_ms(job, sum(w + s > 0 for w, s in units) == 1)
+            ways.append((done, np.array([w * worker + s * ps for w, s in units])))
+    first = math.ceil(job.arrival_ms / cluster.slot_ms)
+    for slots in product(*([ways] * (cluster.horizon_slots - first))):
+        done = [samples for samples, _ in slots]
+        if slots and sum(done) >= job.epochs * job.num_samples * (1 - 1e-9):
+            held = np.zeros(shape, dtype=np.int64)
+            held[first:] = [amounts for _, amounts in slots]
+            found.append((utility(job, max(t for t, samples in enumerate(done) if samples)), held))
+    return found
 
 
 def _placements(cluster: Cluster, job: Job, price: np.ndarray, free: np.ndarray) -> Iterator[tuple[int, bool, float]]:

@@ -9,8 +9,9 @@ from scheduling.certificates import KINDS, certify, dual_bound, dual_of_servers,
 from scheduling.model import Certificate, ModelError
 from scheduling.registry import build
 from scheduling.simulation import Simulation
+from scheduling.solvers.optimum import optimum
 from scheduling.workloads import generate
-from tests.scheduling import oracle, tiny
+from tests.scheduling import oracle, test_pd_ors, tiny
 
 
 def run(cluster, jobs, scheduler="oasis", **parameters):
@@ -44,6 +45,57 @@ def test_every_bound_is_at_least_the_optimum(block):
         found = certify(task, achieved, prices)
         assert achieved - 1e-9 <= found.bound == pytest.approx(max(min(bounds), achieved))
         recheck(task, found, prices)
+
+
+def shared_instance(seed: int):
+    """The same with 1-3 shared servers, some of which take one role only, in the world of PD-ORS."""
+    rng = np.random.default_rng([7, seed])
+    slots = int(rng.integers(2, 5))
+    roles = [("worker", "ps"), ("worker", "ps"), ("worker", "ps"), ("worker",), ("ps",)]
+    servers = [
+        test_pd_ors.server(f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))])
+        for h in range(int(rng.integers(1, 4)))
+    ]
+    jobs = [test_pd_ors.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
+    return test_pd_ors.cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)
+
+
+SCHEDULERS = {"oasis": ("oasis", "fifo", "drf", "rrh", "dorm"), "pd-ors": ("pd_ors", "oasis", "fifo", "drf", "rrh", "dorm")}
+
+
+@pytest.mark.parametrize("block", range(25))
+def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
+    """500 tiny instances of PD-ORS against the MILP."""
+    for seed in range(block * 20, block * 20 + 20):
+        cluster, jobs = shared_instance(seed)
+        best = optimum(cluster, jobs, "pd-ors").value
+        simulation, achieved = run(cluster, jobs, "pd_ors")
+        task = problem(cluster, jobs, range(len(jobs)), "pd-ors")
+        prices = simulation.scheduler.prices(np.arange(task.slots))
+        value, duals = pooled_lp(task)
+        bounds = [trivial(task), dual_of_servers(task, prices), value * (1 + 1e-6), dual_bound(task, duals)]
+        assert min(bounds) >= best - 1e-6 * max(1, best), (seed, bounds, best)
+        assert achieved <= best + 1e-6
+        assert dual_bound(task, duals) <= value * (1 + 1e-6) + 1e-6
+        found = certify(task, achieved, prices)
+        assert achieved - 1e-9 <= found.bound == pytest.approx(max(min(bounds), achieved))
+        recheck(task, found, prices)
+
+
+@pytest.mark.parametrize("world", ["oasis", "pd-ors"])
+def test_no_scheduler_exceeds_the_optimum_nor_its_bound(world):
+    """40 tiny instances, every scheduler that works in slots."""
+    for seed in range(40):
+        cluster, jobs = instance(2_000 + seed) if world == "oasis" else shared_instance(2_000 + seed)
+        best = optimum(cluster, jobs, world).value
+        task = problem(cluster, jobs, range(len(jobs)), world)
+        for scheduler in SCHEDULERS[world]:
+            given = {} if scheduler == "pd_ors" else {"model": world}
+            _, achieved = run(cluster, jobs, scheduler, **given)
+            assert achieved <= best + 1e-6, (seed, scheduler)
+            found = certify(task, achieved)
+            assert found.bound >= best - 1e-6
+            recheck(task, found)
 
 
 def test_any_prices_bound_the_optimum():
@@ -131,14 +183,15 @@ def test_slots_taken_together_only_raise_the_bound(monkeypatch, grouped):
     assert dual_bound(task, duals) >= achieved > 0
 
 
-def test_no_scheduler_beats_its_bound():
+@pytest.mark.parametrize("world", ["oasis", "pd-ors"])
+def test_no_scheduler_beats_its_bound(world):
     """At the paper's scale, for schedulers that know nothing of each other."""
-    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=60, num_servers=40, seed=2)
-    task = problem(cluster, jobs, range(len(jobs)), "oasis")
-    for scheduler in ("oasis", "fifo"):
+    cluster, jobs = generate(world, variant="calibrated", num_jobs=60, num_servers=40, seed=2)
+    task = problem(cluster, jobs, range(len(jobs)), world)
+    for scheduler in (SCHEDULERS[world][0], "fifo", "drf", "rrh"):
         simulation, achieved = run(cluster, jobs, scheduler)
         found = certify(task, achieved)
         recheck(task, found)
         assert 0.02 < ratio(found) <= 1
-        assert found.kind in ("lp_priced_dual", "pooled_lp")
+        assert found.kind in ("lp_priced_dual", "pooled_lp", "trivial")
         assert simulation.ended

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.reasons import sentence
-from scheduling.solvers import share_out as solver
+from scheduling.solvers import program as solver
 from scheduling.solvers.share_out import Demands, Pool, dominant_shares, fair_shares, share_out
 from scheduling.verifier import verify
 from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
