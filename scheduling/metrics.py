@@ -3,7 +3,7 @@
 Definitions: completion is when a job's work is done; JCT = completion - arrival, over completed jobs; makespan = last
 completion - first arrival; a suspension is a gap between the worker bars of a chunk (or of a job without chunks);
 utilization of a resource is the share of capacity x time that bars hold, from the first arrival to the last end of a bar;
-a server that is away has no capacity.
+a server that is away has no capacity. Figures of typed lanes are in metrics_lanes.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model import RESOURCES, Cluster, Event, Job, Placement, Role
+from scheduling.futures import Futures
+from scheduling.metrics_lanes import of_lanes, suspensions
+from scheduling.model import RESOURCES, Cluster, Event, Job, Role
 
 
 def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) -> dict[str, Any]:
@@ -21,12 +23,12 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
     arrivals: dict[int, int] = {}
     completions: dict[int, int] = {}
     first_verdict: dict[int, str] = {}
-    futures: dict[int, list[Placement]] = {}
+    futures = Futures()
     utility = 0.0
     for event in events:
         data = event.data
-        if event.kind == "planned":
-            futures[data["job"]] = _until(futures.get(data["job"], ()), event.at_ms) + list(data["bars"])
+        if event.kind == "planned" or event.kind == "lanes_planned":
+            futures.feed(event)
         elif event.kind == "decided":
             first_verdict.setdefault(data["job"], data["kind"])
         elif event.kind == "job_arrived":
@@ -36,7 +38,9 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
             utility += data["utility"]
     times = np.array([completions[job] - arrivals[job] for job in completions], dtype=np.int64)
     rejected = sum(kind == "rejected" for kind in first_verdict.values())
-    return {
+    bars = futures.matrix()
+    first_ms = min(arrivals.values(), default=0)
+    figures: dict[str, Any] = {
         "total_utility": utility,
         "jobs": len(arrivals),
         "admitted": sum(kind in ("admitted", "started") for kind in first_verdict.values()),
@@ -46,36 +50,22 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
         "median_jct_ms": float(np.median(times)) if len(times) else None,
         "p95_jct_ms": float(np.percentile(times, 95)) if len(times) else None,
         "makespan_ms": max(completions.values()) - min(arrivals.values()) if completions else None,
-        "suspensions": sum(_gaps(bars) for bars in futures.values()),
-        "utilization": _utilization(futures, cluster, jobs, min(arrivals.values(), default=0)),
+        "suspensions": _suspensions(bars),
+        "utilization": _utilization(bars, cluster, jobs, first_ms),
     }
+    if (bars[:, 6] >= 0).any() or futures.lanes:
+        figures["lanes"] = of_lanes(bars, cluster, jobs, {job: completions[job] - arrivals[job] for job in completions}, first_ms)
+    return figures
 
 
-def _until(bars: Iterable[Placement], at_ms: int) -> list[Placement]:
-    """What of the bars has happened by `at_ms`."""
-    return [bar if bar.end_ms <= at_ms else bar._replace(end_ms=at_ms) for bar in bars if bar.start_ms < at_ms]
+def _suspensions(bars: np.ndarray) -> int:
+    """Of chunks, or of jobs without chunks."""
+    workers = bars[bars[:, 1] == Role.WORKER]
+    _, owner = np.unique(workers[:, [0, 7]], axis=0, return_inverse=True)
+    return suspensions(owner, workers)
 
 
-def _gaps(bars: list[Placement]) -> int:
-    """Times at which a chunk, or the job when it has no chunks, stopped and ran again later."""
-    spans: dict[int, list[tuple[int, int]]] = {}
-    for bar in bars:
-        if bar.role == Role.WORKER:
-            spans.setdefault(bar.chunk, []).append((bar.start_ms, bar.end_ms))
-    count = 0
-    for intervals in spans.values():
-        intervals.sort()
-        reached = intervals[0][1]
-        for start_ms, end_ms in intervals:
-            count += start_ms > reached
-            reached = max(reached, end_ms)
-    return count
-
-
-def _utilization(
-    futures: dict[int, list[Placement]], cluster: Cluster, jobs: Sequence[Job], first_ms: int
-) -> dict[str, float | None]:
-    bars = np.array([bar for bars in futures.values() for bar in bars], dtype=np.int64).reshape(-1, len(Placement._fields))
+def _utilization(bars: np.ndarray, cluster: Cluster, jobs: Sequence[Job], first_ms: int) -> dict[str, float | None]:
     bars = bars[(bars[:, 2] >= 0) & (bars[:, 1] != Role.TRANSFER)]
     capacity = np.array([server.capacity for server in cluster.servers], dtype=float).sum(axis=0)
     if not len(bars) or not len(cluster.servers):

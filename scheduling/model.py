@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import numpy as np
+
 RESOURCES = ("gpu", "cpu", "memory", "storage", "bandwidth")
 RESOURCE_UNITS = ("GPU", "vCPU", "GB", "GB", "Gbps")
 SITES = ("edge", "cloud")
@@ -253,6 +255,20 @@ class Verdict(NamedTuple):
     reason: Reason
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LanePlan:
+    """Every bar from now on of some lanes, whose futures it replaces (docs/decisions/0008).
+
+    lanes  int64 [lane, 3]: role, server, lane; on the cloud, which has no lanes, the job stands in place of the lane
+    bars   int64 [bar, 9]: in the order of Placement, each on one of these lanes
+    jobs   int64 [job, 3]: job, when its first worker starts, when its work is done; NONE where that is not planned
+    """
+
+    lanes: np.ndarray
+    bars: np.ndarray
+    jobs: np.ndarray
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What changes from now on.
@@ -270,6 +286,9 @@ class Decision:
 
 
 NOTHING = Decision()
+    lanes: LanePlan | None = None
+    alarm_ms: int | None = None
+    told: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 class Event(NamedTuple):

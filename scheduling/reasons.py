@@ -22,29 +22,6 @@ def sentence(code: str, values: Values, servers: Sequence[str] = ()) -> str:
     return SENTENCES[code](values) + _dearest(values.get("cells", ()), servers) + _failures(values)
 
 
-def duration(ms: float) -> str:
-    """Milliseconds as people say them: 850 ms, 12.5 s, 3 min 20 s, 5 h 10 min, 2 d 3 h."""
-    if ms < 1_000:
-        return f"{ms:g} ms"
-    seconds = ms / 1_000
-    if seconds < 60:
-        return f"{seconds:.3g} s"
-    if seconds < 3_600:
-        return _two_parts(int(seconds), "min", 60, "s", 1)
-    if seconds < 86_400:
-        return _two_parts(int(seconds), "h", 3_600, "min", 60)
-    return _two_parts(int(seconds), "d", 86_400, "h", 3_600)
-
-
-def _two_parts(seconds: int, unit: str, size: int, part: str, part_size: int) -> str:
-    whole, rest = divmod(seconds, size)
-    return f"{whole} {unit} {rest // part_size} {part}" if rest >= part_size else f"{whole} {unit}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
     """Where most of the cost lies: [server, resource, slot, price, cost], dearest first."""
     if not cells:
@@ -68,14 +45,14 @@ def _failures(values: Values) -> str:
 
 def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
     said = {"error": "failed", "limit": "reached its limit"}
-    parts = [f"{said[what]} {_count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")]
+    parts = [f"{said[what]} {count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")]
     return f" {subject} {' and '.join(parts)}: {outcome}." if parts else ""
 
 
 def _payoff(values: Values, verb: str, comparison: str) -> str:
     slots = f"slots {values['start_slot']} to {values['finish_slot']}"
     return (
-        f"{verb}: the best schedule found ({slots}, at most {_count(values['workers_peak'], 'worker')}) is worth {values['utility']:.2f} "
+        f"{verb}: the best schedule found ({slots}, at most {count(values['workers_peak'], 'worker')}) is worth {values['utility']:.2f} "
         f"and would use resources priced at {values['cost']:.2f}, so its payoff of {values['payoff']:.2f} is {comparison}."
     )
 
@@ -89,7 +66,7 @@ def _fits_nowhere(values: Values) -> str:
 
 
 def _in_order(values: Values) -> str:
-    gang = f"{_count(values['workers'], 'worker')} and {_count(values['ps'], 'parameter server')}"
+    gang = f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
     waited = "without waiting" if not values["waited_ms"] else f"after waiting {duration(values['waited_ms'])}"
     return f"Started in order of arrival with {gang}, {waited}."
 
@@ -102,7 +79,7 @@ def _fits_together(values: Values) -> str:
 def _reward(values: Values, verb: str, comparison: str) -> str:
     place = "fits beside the jobs that run" if values["beside"] else "does not fit beside the jobs that run"
     return (
-        f"{verb}: it takes {_count(values['rest_slots'], 'slot')}, {place}, and its discounted utility of {values['value']:.2f} less "
+        f"{verb}: it takes {count(values['rest_slots'], 'slot')}, {place}, and its discounted utility of {values['value']:.2f} less "
         f"{values['cost']:.2f} that the others would lose is {comparison} than {values['threshold']:g}."
     )
 
@@ -118,13 +95,15 @@ def _nothing(values: Values) -> str:
 def _solver(values: Values) -> str:
     """What to know about the solver's answer; nothing where it is as good as asked for."""
     told = {
-        "limit": " The solver stopped at its limit of time or nodes",
+        "limit": " The solver stopped at its limit of nodes",
+        "time": " The solver stopped at its limit of time, which another machine may not reach",
+        "narrowed": " Which running jobs may change was chosen beforehand",
         "infeasible": " No allocation keeps within the bounds on unfairness and changes, so the last one is kept.",
         "failed": " The solver failed, so the last allocation is kept.",
     }.get(values["solver"], "")
-    if values["solver"] == "limit":
+    if told and not told.endswith("."):
         gap = values.get("gap")
-        told += ", so the last allocation is kept." if gap is None else f", {gap:.1%} from its bound."
+        told += ", so the last allocation is kept." if gap is None else f", {gap:.1%} from the bound."
     return told
 
 
@@ -135,17 +114,17 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
     "fits_nowhere_together": _fits_together,
     "missing_part": lambda v: f"Rejected: the job has no {v['part']}, which this scheduler needs.",
     "too_late": lambda v: (
-        f"Rejected: even with all its workers the job needs {_count(v['need_slots'], 'slot')}, and {v['left_slots']} are left before the horizon."
+        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}, and {v['left_slots']} are left before the horizon."
     ),
     "no_capacity": lambda v: (
         f"Rejected: beside the jobs already planned, the {ROLE[v['role']]}s for its work do not fit into the "
-        f"{_count(v['left_slots'], 'slot')} before the horizon."
+        f"{count(v['left_slots'], 'slot')} before the horizon."
     ),
     "gang_too_large": lambda v: (
-        f"Rejected: it asks for {_count(v['count'], ROLE[v['role']])} at once, and the empty cluster has room for {v['most']}."
+        f"Rejected: it asks for {count(v['count'], ROLE[v['role']])} at once, and the empty cluster has room for {v['most']}."
     ),
     "gang_fits_nowhere": lambda v: (
-        f"Rejected: its {_count(v['workers'], 'worker')} and {_count(v['ps'], 'parameter server')} do not fit the empty cluster together."
+        f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty cluster together."
     ),
     "ps_too_slow": lambda v: (
         f"Rejected: a worker sends {v['worker_gbps']:g} Gbps and a parameter server takes {v['ps_gbps']:g} Gbps, so it would need more "
@@ -157,31 +136,31 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
     ),
     "server_gone": lambda v: "Stopped because a server that it stands on is away; what it has done is kept.",
     "fair_share": lambda v: (
-        f"Gets {_count(v['workers'], 'worker')} and {_count(v['ps'], 'parameter server')}, {v['share']:.2%} of all {v['resource']}: its share "
-        f"among {_count(v['jobs'], 'job')} by dominant resource fairness."
+        f"Gets {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, {v['share']:.2%} of all {v['resource']}: its share "
+        f"among {count(v['jobs'], 'job')} by dominant resource fairness."
     ),
     "no_share": lambda v: (
-        f"Stopped: with {_count(v['jobs'], 'job')} to share among, there is no room left for a worker of this one; what it has done is kept."
+        f"Stopped: with {count(v['jobs'], 'job')} to share among, there is no room left for a worker of this one; what it has done is kept."
     ),
     "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more"),
     "reward_too_low": lambda v: _reward(v, "Rejected", "not more"),
     "rewarding": lambda v: (
-        f"Runs with {_count(v['workers'], 'worker')} and {_count(v['ps'], 'parameter server')}: it earns {v['reward']:.4g} for each of its "
-        f"{_count(v['rest_slots'], 'slot')}, and there is room beside those that earn more."
+        f"Runs with {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}: it earns {v['reward']:.4g} for each of its "
+        f"{count(v['rest_slots'], 'slot')}, and there is room beside those that earn more."
     ),
     "outbid": lambda v: (
-        f"Paused: it would earn {v['reward']:.4g} for each of its {_count(v['rest_slots'], 'slot')}, and its "
-        f"{_count(v['workers'], 'worker')} have no room beside the jobs that earn more."
+        f"Paused: it would earn {v['reward']:.4g} for each of its {count(v['rest_slots'], 'slot')}, and its "
+        f"{count(v['workers'], 'worker')} have no room beside the jobs that earn more."
     ),
     "shared_out": lambda v: (
-        f"Gets {_count(v['workers'], 'worker')} and {_count(v['ps'], 'parameter server')} of the {v['wanted']} workers that the solver gave "
-        f"it among {_count(v['jobs'], 'job')}.{_solver(v)}"
+        f"Gets {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} of the {v['wanted']} workers that the solver gave "
+        f"it among {count(v['jobs'], 'job')}.{_solver(v)}"
     ),
     "shared_out_nothing": lambda v: (
-        f"Stopped: {_nothing(v)} among {_count(v['jobs'], 'job')}; what it has done is kept.{_solver(v)}"
+        f"Stopped: {_nothing(v)} among {count(v['jobs'], 'job')}; what it has done is kept.{_solver(v)}"
     ),
     "allocation_kept": lambda v: (
-        f"Waits: the solver found no allocation for {_count(v['jobs'], 'job')}, so the last one, of {v['running']} that run, is kept."
+        f"Waits: the solver found no allocation for {count(v['jobs'], 'job')}, so the last one, of {v['running']} that run, is kept."
         f"{_solver(v)}"
     ),
     "horizon": lambda v: f"Unfinished: the horizon of {_count(v['horizon_slots'], 'slot')} ended first.",

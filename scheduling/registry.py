@@ -45,6 +45,7 @@ class BaseScheduler:
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
     limits: tuple[str, ...] = RESOURCES  # those that a server can run out of in this scheduler's model; start may narrow it
+    lanes: ClassVar[bool] = False  # it places single workers on typed lanes (typed.py), which are what servers run out of
     quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `quote`)
     worlds: ClassVar[tuple[str, ...]] = ()  # training models (training.WORLDS) that its slots and jobs may obey
     Parameters: ClassVar[type] = Parameters
@@ -89,6 +90,10 @@ class BaseScheduler:
         Called after the completions and arrivals of the same instant. A job that arrived at any time up to and
         including now_ms may use this slot.
         """
+        return NOTHING
+
+    def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
+        """The time that the newest `Decision.alarm_ms` asked for, due_ms, has come; completions and arrivals of this instant are over."""
         return NOTHING
 
     def assume(self, bars: np.ndarray) -> None:

@@ -1,7 +1,7 @@
 """The kernel: plays jobs against a scheduler on a cluster and tells what happens as events. It knows no clock.
 
-At one instant: completions (in the order of the jobs), then servers that leave or return, then arrivals, then `on_slot` when
-a slot begins and something has happened since the last call or a wake-up was asked for. Events depend on cluster, jobs, scheduler and
+At one instant: completions (in the order of the jobs), then servers that leave or return, then arrivals, then the alarm that was
+asked for, then `on_slot` when a slot begins and something has happened since the last call or a wake-up was asked for. Events depend on cluster, jobs, scheduler and
 seed alone: not on how the run is cut into calls of `run_until`, nor on whether it was saved and restored in between.
 """
 
@@ -12,12 +12,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduling.lane_ledger import LaneLedger
 from scheduling.ledger import Ledger, Overbooked
-from scheduling.model import NOTHING, Cluster, Decision, Event, Job, ModelError, Placement, Role
+from scheduling.model import NOTHING, Cluster, Decision, Event, Job, LanePlan, ModelError, Placement, Role
 from scheduling.pricing import price_event, slots_of
 from scheduling.registry import BaseScheduler
 from scheduling.utility import duration_slots, utility_at
@@ -65,12 +66,12 @@ class Simulation:
         self.slot_due = _NEVER  # the boundary at which on_slot is owed
         self.wakes: list[int] = []  # heap of boundaries asked for
         cls = type(scheduler)
-        self.on_arrival, self.on_completion, self.on_cluster_change, self.on_slot, self.prices = (
+        self.on_arrival, self.on_completion, self.on_cluster_change, self.on_slot, self.on_alarm, self.prices = (
             getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None
-            for name in ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "prices")
+            for name in ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
         )  # hooks that the class does not override are not called
         scheduler.start(cluster, jobs, np.random.default_rng(seed))
-        self.ledger = Ledger(cluster, jobs, scheduler.limits)
+        self.ledger = self._ledger()
 
     def events(self) -> Iterator[Event]:
         """Everything from here to the end; `state` then stands behind the step of the last event taken."""
@@ -79,6 +80,7 @@ class Simulation:
 
     def run_until(self, limit_ms: int | None = None, max_events: int = 1_000) -> list[Event]:
         """Steps until the next one lies behind limit_ms or max_events are reached (the last step may exceed it)."""
+        self.alarm_ms = _NEVER  # when on_alarm is owed
         out: list[Event] = []
         self.out = out
         limit = _NEVER if limit_ms is None else limit_ms
@@ -101,7 +103,7 @@ class Simulation:
             "changed": self.changed,
             "open": np.array(sorted(self.open), dtype=np.int64),
             "finishes": np.array(sorted(self.finishes.items()), dtype=np.int64).reshape(-1, 2),
-            "slot_due": self.slot_due, "wakes": sorted(self.wakes),
+            "slot_due": self.slot_due, "wakes": sorted(self.wakes), "alarm_ms": self.alarm_ms,
             "bars": np.array(self.ledger.bars(self.now_ms), dtype=np.int64).reshape(-1, len(Placement._fields)),
             "rng": json.dumps(self.scheduler.rng.bit_generator.state),  # text: it holds integers of 128 bits
             "scheduler": self.scheduler.state(),
@@ -115,19 +117,20 @@ class Simulation:
         self.open, self.wakes = set(state["open"].tolist()), list(state["wakes"])
         self.finishes = dict(state["finishes"].tolist())
         self.completions = sorted((at_ms, job) for job, at_ms in self.finishes.items())
-        self.ledger = Ledger(self.cluster, self.jobs, self.scheduler.limits)
+        self.ledger = self._ledger()
         self.ledger.rebuild(self.now_ms, map(Placement._make, state["bars"].tolist()))
         self.scheduler.rng.bit_generator.state = json.loads(state["rng"])
         self.scheduler.restore(state["scheduler"])
 
     def _next(self) -> tuple[int, Callable[[int], None]]:
-        """The next step and its time; at equal times completions before arrivals before slots."""
+        """The next step and its time; at equal times completions before arrivals before the alarm before slots."""
         if not self.begun:
             return 0, self._begin
         completions, finishes = self.completions, self.finishes
         while completions and finishes.get(completions[0][1]) != completions[0][0]:
             heapq.heappop(completions)
         at_ms, step = (completions[0][0], self._complete) if completions else (_NEVER, self._end)
+        self.alarm_ms = state["alarm_ms"]
         if self.changes[self.changed][0] < at_ms and (self.open or self.arrivals[self.arrived] != _NEVER):
             at_ms, step = self.changes[self.changed][0], self._change
         if self.arrivals[self.arrived] < at_ms:
@@ -135,6 +138,11 @@ class Simulation:
         slot_ms = min(self.slot_due, self.wakes[0]) if self.wakes else self.slot_due
         if slot_ms < at_ms:
             at_ms, step = slot_ms, self._slot
+    def _ledger(self) -> Ledger | LaneLedger:
+        if self.scheduler.lanes:
+            return LaneLedger(self.cluster, self.jobs)
+        return Ledger(self.cluster, self.jobs, self.scheduler.limits)
+
         if at_ms == _NEVER:  # what is still open waits for the horizon
             at_ms = max(self.now_ms, self.horizon_ms) if self.open and self.horizon_ms != _NEVER else self.now_ms
         return at_ms, step
@@ -147,6 +155,8 @@ class Simulation:
             "servers": len(cluster.servers), "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
         })  # fmt: skip
         if self.prices and scheduler.horizon:
+        if self.alarm_ms < at_ms:
+            at_ms, step = self.alarm_ms, self._ring
             self._price(at_ms, range(scheduler.horizon))
 
     def _complete(self, at_ms: int) -> None:
@@ -201,6 +211,12 @@ class Simulation:
         self.now_ms = at_ms
         if self.on_slot and self.slot_due == _NEVER:
             boundary = -(-at_ms // self.slot_ms) * self.slot_ms
+    def _ring(self, at_ms: int) -> None:
+        self.now_ms = at_ms
+        self.alarm_ms = _NEVER
+        if self.on_alarm:
+            self._ask(self.on_alarm, at_ms, at_ms)
+
             if boundary < self.horizon_ms:
                 self.slot_due = boundary
 
@@ -214,7 +230,7 @@ class Simulation:
     def _commit(self, at_ms: int, decision: Decision) -> None:
         """Checks the decision, tells it, and makes it the future."""
         plan, finishes = decision.plan, decision.finishes
-        dropped = self.ledger.replace(at_ms, plan)
+        dropped = self.ledger.replace(at_ms, plan) if plan else []
         for job, kind, reason in decision.verdicts:
             if kind == "rejected":
                 self.open.discard(job)
@@ -241,11 +257,38 @@ class Simulation:
             )
         self.finishes[job] = finish_ms
         heapq.heappush(self.completions, (finish_ms, job))
+        if decision.lanes is not None:
+            self._commit_lanes(at_ms, decision.lanes)
+        for kind, data in decision.told:
+            self._tell(at_ms, kind, data)
 
     def _wake(self, at_ms: int, wake_ms: int) -> None:
+        if decision.alarm_ms is not None:
+            self._set_alarm(at_ms, decision.alarm_ms)
         if wake_ms <= at_ms:
             raise ModelError(f"scheduler {self.scheduler.name}: a wake-up must lie after now ({at_ms} ms), got {wake_ms} ms")
         boundary = -(-wake_ms // self.slot_ms) * self.slot_ms
+    def _commit_lanes(self, at_ms: int, plan: LanePlan) -> None:
+        """The same for the futures of lanes, which must not outlast the jobs on them."""
+        if not isinstance(self.ledger, LaneLedger):
+            raise ModelError(f"scheduler {self.scheduler.name}: plans lanes, so it must set `lanes`")
+        self.ledger.replace_lanes(at_ms, plan)
+        for job, _, finish_ms in plan.jobs.tolist():
+            if finish_ms < 0:
+                self.finishes.pop(job, None)
+            else:
+                self.finishes[job] = finish_ms
+                heapq.heappush(self.completions, (finish_ms, job))
+        order = np.argsort(plan.bars[:, 0], kind="stable")
+        jobs, first = np.unique(plan.bars[order, 0], return_index=True)
+        ends = np.maximum.reduceat(plan.bars[order, 4], first) if len(jobs) else jobs
+        for job, end_ms in zip(jobs.tolist(), ends.tolist(), strict=True):
+            if self.finishes.get(job, end_ms) < max(at_ms, end_ms):
+                raise Overbooked(
+                    f"job {self.jobs[job].id}: must hold nothing after its work is done at {self.finishes[job]} ms; its plan goes on until {end_ms} ms"
+                )
+        self._tell(at_ms, "lanes_planned", {"lanes": plan.lanes, "jobs": plan.jobs, "bars": plan.bars})
+
         if boundary < self.horizon_ms and boundary not in self.wakes:
             heapq.heappush(self.wakes, boundary)
 
@@ -257,3 +300,8 @@ class Simulation:
     def _tell(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
         self.seq += 1
         self.out.append(Event(self.seq, at_ms, kind, data))
+    def _set_alarm(self, at_ms: int, alarm_ms: int) -> None:
+        if alarm_ms < at_ms:
+            raise ModelError(f"scheduler {self.scheduler.name}: an alarm must not lie before now ({at_ms} ms), got {alarm_ms} ms")
+        self.alarm_ms = alarm_ms if alarm_ms < self.horizon_ms else _NEVER
+

@@ -4,8 +4,8 @@ The rows are those of the files (whole units, text ids), as Python values of any
 (verifier_form.py), then what they mean. events.jsonl is the source of truth (verifier_log.py): the schedule, the decisions and the
 metrics have to follow from it. Every problem is one sentence; an empty list means that nothing is wrong.
 
-Slot schedulers are checked in one of two worlds: `oasis` (003 constraints 2-10) and `pd-ors` (000 constraints 1-9). Bars
-of schedulers of other worlds are checked for form, arrival, roles and figures only.
+Slot schedulers are checked in one of two worlds: `oasis` (003 constraints 2-10) and `pd-ors` (000 constraints 1-9); schedulers of
+typed lanes by verifier_lanes.py, those of groups by verifier_groups.py. Bars of schedulers of other worlds are checked for form, arrival, roles and figures only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PARTS = {
 }  # what the amount of work is made of
 WORLD_OF = {"oasis": "oasis", "pd_ors": "pd-ors"}  # unless their parameter `model` names another one
 CHOOSING = ("fifo", "drf", "rrh", "dorm")  # live in the world named by their parameter `model`, or by the servers' roles
-FINAL = ("oasis", "pd_ors")  # what they admit, they complete
+FINAL = ("oasis", "pd_ors", "a_online", "a_online_edge")  # what they admit, they complete
 CLOSE = 1e-9  # relative, for sums of floats
 NO_PAYOFF = 1e-12  # utility; a payoff up to here is none, and its job is rejected
 
@@ -103,7 +103,7 @@ def _check_meaning(
     if world is not None:
         _check_work(cluster, by_id, per_job, demands, world, done, problems)
     first = _check_decisions(by_id, per_job, decisions, problems)
-    if summary["scheduler"] in FINAL:
+    if summary["scheduler"] in FINAL and (world is not None or cluster["horizon_slots"] is None):
         _check_final(by_id, done, first, problems)
     utilities = {id_: _utility(cluster, by_id[id_], end) for id_, end in done.items()}
     for index, (_, utility) in told.completed.items():
@@ -120,6 +120,8 @@ def _names(cluster: Row) -> list[str]:
     return [server["name"] for server in cluster["servers"]]
 
 
+    if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and told.bars):
+        expected["lanes"] = lane_figures(cluster, jobs, told)
 def _filled(cluster: Row) -> Row:
     """The cluster with every key that may be left out."""
     servers = [
@@ -430,7 +432,7 @@ def _figures(
         "p95_jct_ms": _quantile(times, 0.95),
         "makespan_ms": max(done.values()) - min(arrivals.values()) if done else None,
         "suspensions": _suspensions(bars),
-        **{f"utilization.{name}": share for name, share in _utilization(cluster, jobs, demands, bars).items()},
+        "utilization": _utilization(cluster, jobs, demands, bars),
     }
 
 
@@ -441,6 +443,14 @@ def _suspensions(bars: Sequence[Sequence[int]]) -> int:
         if role == 0:
             spans[job, chunk].append((start_ms, end_ms))
     gaps = 0
+def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
+    """{where a figure stands: figure} of figures within figures."""
+    out: dict[tuple[str, ...], Any] = {}
+    for name, value in figures.items():
+        out |= _nested((*path, name), value) if isinstance(value, dict) else {(*path, name): value}
+    return out
+
+
     for own in spans.values():
         own.sort()
         reached = np.maximum.accumulate([end for _, end in own])
@@ -474,11 +484,12 @@ def _check_summary(expected: Row, told: Told, summary: Row, problems: list[str])
                 f"summary.json: {name} is {shorten(repr(summary[name]))}, but the run of events.jsonl had {shorten(repr(told.started[name]))}"
             )
     metrics = summary["metrics"]
-    for name, value in expected.items():
-        group, _, key = name.partition(".")
-        given = metrics[group][key] if key else metrics[group]
+    for path, value in _nested((), expected).items():
+        given: Any = metrics
+        for key in path:
+            given = given.get(key) if isinstance(given, dict) else None
         if (value is None) != (given is None) or (value is not None and not _same(given, value)):
-            problems.append(f"summary.json: {name} is {given!r}, recomputed {value!r}")
+            problems.append(f"summary.json: {'.'.join(path)} is {given!r}, recomputed {value!r}")
     times = summary["decision_ms"]
     if times is not None and not times["p50"] <= times["p95"] <= times["max"]:
         problems.append(f"summary.json: decision_ms must have p50 <= p95 <= max, got {times}")

@@ -126,6 +126,14 @@ def bars(value: Any) -> str | None:
     return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
 
 
+def triples(value: Any) -> str | None:
+    """Of a plan of lanes: lists of three integers."""
+    holds = isinstance(value, list) and all(
+        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= LARGEST for n in row) for row in value
+    )
+    return None if holds else "lists of three integers"
+
+
 def slots(value: Any) -> str | None:
     holds = value == "all" or (isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value))
     return None if holds else '"all" or a list of slots'
@@ -141,7 +149,14 @@ _AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))
 _ROLES = many(one_of(("worker", "ps")), "a list of worker and ps")
 _SERVER = row(
     {"name": text, "capacity": _AMOUNTS},
-    {"roles": absent_or(_ROLES), "away": absent_or(many(interval, "a list of [from_ms, to_ms]"))},
+    {
+        "roles": absent_or(_ROLES),
+        "away": absent_or(many(interval, "a list of [from_ms, to_ms]")),
+        "worker_lanes": absent_or(named(_WHOLE)),
+        "ps_lanes": absent_or(named(_WHOLE)),
+        "site": absent_or(one_of(("edge", "cloud"))),
+        **dict.fromkeys(("speed", "nic_gbps", "disk_gbps"), absent_or(_SHARE)),
+    },
     open_=True,
 )
 _CLUSTER = row(
@@ -158,6 +173,11 @@ _JOB = row(
         **dict.fromkeys(("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps"), absent_or(_SHARE)),
         "gradient_mb": absent_or(_REAL), "worker": absent_or(_AMOUNTS), "ps": absent_or(_AMOUNTS),
         "utility": absent_or(row({"priority": _SHARE, "sensitivity": _REAL, "target_slots": _REAL})),
+        "ps_update_ms": absent_or(_REAL), "chunk_mb": absent_or(_REAL), "cloud_upload_ms": absent_or(_WHOLE),
+        "requested_workers": absent_or(_COUNT), "worker_type": absent_or(text), "ps_type": absent_or(text),
+        **dict.fromkeys(("comp_machine_ms", "comm_ms", "input_gb", "model_gb"), absent_or(_REAL)),
+        **dict.fromkeys(("iterations", "iterations_per_epoch"), absent_or(_COUNT)),
+        "upload_ms": absent_or(many(_WHOLE, "a list of integers from 0")),
     },
     open_=True,
 )  # fmt: skip
@@ -168,7 +188,11 @@ _METRICS = row({
     "total_utility": number, **dict.fromkeys(("jobs", "admitted", "rejected", "completed", "suspensions"), _WHOLE),
     **dict.fromkeys(("mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms"), absent_or(_REAL)),
     "utilization": row(dict.fromkeys(AMOUNTS, absent_or(number))),
-})  # fmt: skip
+}, {"lanes": row({
+    **dict.fromkeys(("job_suspensions", "cloud_chunks", "upload_ms", "transfer_ms", "exchange_ms", "communication_ms"), _WHOLE),
+    **dict.fromkeys(("mean_slowdown", "median_slowdown", "p95_slowdown", "mean_busy", "peak_busy"), absent_or(number)),
+    "busy": named(named(number)),
+})})  # fmt: skip
 _SUMMARY = row({
     "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
     "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number, "ratio": real(0, 1)})),

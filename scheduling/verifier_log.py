@@ -55,6 +55,8 @@ class _Player:
         self.unfinished: set[int] = set()
         self.finishes: dict[int, int] = {}  # when a job ends by its newest plan
         self.gangs: dict[int, tuple[int, int]] = {}  # workers and parameter servers that a reason promised
+        self.on: dict[tuple[int, int, int], Plan] = {}  # bars of the newest plan of each lane
+        self.starts: dict[int, int] = {}  # when a job begins by the newest plan of its lanes
 
     def run_started(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         self.told.started = data
@@ -194,6 +196,14 @@ def held(rows: Iterable[Sequence[Any]]) -> Held:
         changes = found[tuple(place)]
         changes[start_ms] = changes.get(start_ms, 0) + count
         changes[end_ms] = changes.get(end_ms, 0) - count
+        for bars in self.on.values():
+            self._over(bars)
+        for job, start_ms in self.starts.items():
+            first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
+            if first != start_ms:
+                self.problems.append(
+                    f"events.jsonl: job {self.jobs[job]['id']} was told to start at {start_ms} ms and starts at {first} ms"
+                )
     return {place: left for place, changes in found.items() if (left := {ms: by for ms, by in changes.items() if by})}
 
 

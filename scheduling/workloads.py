@@ -17,6 +17,8 @@ import numpy as np
 
 from scheduling.model import LARGEST, MOST_SLOT_MS, Cluster, Demand, Job, ModelError, Server, Utility, shorten
 from scheduling.training import BANDWIDTH
+from scheduling.workloads_a_online import a_online
+from scheduling.workloads_harmony import harmony
 from scheduling.workloads_pd_ors import pd_ors
 
 SLOT_MS = 3_600_000
@@ -37,11 +39,12 @@ MODELS = ("resnet-50", "resnet-101", "vgg-16", "inception-v3", "alexnet", "googl
 
 def generate(
     profile: str, *, variant: str = "calibrated", num_jobs: int, num_servers: int = 100, seed: int = 0,
-    horizon_slots: int = HORIZON, slot_ms: int = SLOT_MS, **options: Any,
+    horizon_slots: int | None = None, slot_ms: int = SLOT_MS, **options: Any,
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival, of a paper's profile. ModelError names the profiles that exist.
 
-    options: of the profile alone; those of pd-ors are in workloads_pd_ors.py, mix and timestamps among them.
+    horizon_slots: HORIZON when it is left out; a-online, whose schedulers plan without an end, has none then.
+    options: of the profile alone; those of pd-ors are in workloads_pd_ors.py, those of a-online in workloads_a_online.py.
     """
     if profile not in PROFILES:
         raise ModelError(f"unknown profile {shorten(repr(profile))}; known: {', '.join(PROFILES)}")
@@ -49,9 +52,11 @@ def generate(
         raise ModelError(f"unknown variant {shorten(repr(variant))}; known: {', '.join(VARIANTS)}")
     if num_jobs < 0 or num_servers < 2:
         raise ModelError(f"a workload has at least 0 jobs and 2 servers, got {num_jobs} and {num_servers}")
+    if horizon_slots is None and profile not in ENDLESS:
+        horizon_slots = HORIZON
     for name, value, most in (
         ("jobs", num_jobs, MOST_JOBS), ("servers", num_servers, MOST_SERVERS), ("slot_ms", slot_ms, MOST_SLOT_MS),
-        ("slot_ms x horizon_slots", slot_ms * horizon_slots, LARGEST),
+        ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), LARGEST),
     ):  # fmt: skip
         if value > most:
             raise ModelError(f"a workload has at most {most:,} {name}, got {value:,}")
@@ -69,7 +74,8 @@ def oasis(
     return cluster, [_oasis_job(rng, f"j{i + 1:0{width}d}", int(at_ms), variant, slot_ms) for i, at_ms in enumerate(arrivals)]
 
 
-PROFILES: dict[str, Callable[..., tuple[Cluster, list[Job]]]] = {"oasis": oasis, "pd-ors": pd_ors}
+PROFILES: dict[str, Callable[..., tuple[Cluster, list[Job]]]] = {"oasis": oasis, "pd-ors": pd_ors, "a-online": a_online, "harmony": harmony}
+ENDLESS = ("a-online", "harmony")  # profiles without a horizon unless one is asked for
 
 
 def draw_utility(rng: np.random.Generator) -> Utility:

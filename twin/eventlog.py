@@ -1,12 +1,13 @@
 """The event log: batches of events in order, written under the run's newest epoch; the source of truth about a run.
 
 Payload of a batch: ``columns.pack(lines, {"bars": int64 [n, 9]})`` where a line is ``[seq, at_ms, kind, data]``; the bars of
-a ``planned`` event stand in the matrix, and its data says ``"bars": [first row, count]``.
+an event stand in the matrix, and its data says ``"bars": [first row, count]``. A batch with plans of lanes has the matrices
+``lanes`` and ``jobs``, int64 [n, 3], too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,7 @@ from twin.formats.outputs import event_line
 from twin.models import Checkpoint, EventBatch, Run
 
 BAR_COLUMNS = len(Placement._fields)
+LANE_MATRICES = ("lanes", "jobs")  # of lanes_planned, beside its bars; int64 [n, 3]
 
 
 class LeaseLost(RuntimeError):
@@ -79,19 +81,28 @@ def canonical(run_id: int) -> Iterator[bytes]:
 def encode(events: Sequence[Event]) -> bytes:
     """Events as a payload."""
     lines: list[Any] = []
-    plans: list[list[Placement]] = []
+    plans: list[list[Placement] | np.ndarray] = []
+    beside: dict[str, list[np.ndarray]] = {}
     rows = 0
     for event in events:
         data = event.data
-        if event.kind == "planned":
+        if event.kind == "planned" or event.kind == "lanes_planned":
             bars = data["bars"]
             plans.append(bars)
             data = {**data, "bars": (rows, len(bars))}
             rows += len(bars)
+            if event.kind == "lanes_planned":
+                for name in LANE_MATRICES:
+                    parts = beside.setdefault(name, [])
+                    data[name] = (sum(map(len, parts)), len(data[name]))
+                    parts.append(event.data[name])
         lines.append((event.seq, event.at_ms, event.kind, data))
-    flat = chain.from_iterable(chain.from_iterable(plans))
-    matrix = np.fromiter(flat, dtype=np.int64, count=rows * BAR_COLUMNS).reshape(rows, BAR_COLUMNS)
-    return pack(lines, {"bars": matrix})
+    if beside:
+        matrix = np.concatenate([np.asarray(bars, dtype=np.int64).reshape(-1, BAR_COLUMNS) for bars in plans])
+    else:
+        flat = chain.from_iterable(chain.from_iterable(plans))
+        matrix = np.fromiter(flat, dtype=np.int64, count=rows * BAR_COLUMNS).reshape(rows, BAR_COLUMNS)
+    return pack(lines, {"bars": matrix} | {name: np.concatenate(parts) for name, parts in beside.items()})
 
 
 def decode(payload: bytes | memoryview) -> list[Event]:
@@ -99,13 +110,25 @@ def decode(payload: bytes | memoryview) -> list[Event]:
     events = []
     with collector.paused():
         lines, columns = unpack(payload)
-        bars = list(map(Placement._make, columns["bars"].tolist()))
+        matrix = columns["bars"]
+        bars = list(map(Placement._make, matrix.tolist())) if "lanes" not in columns else []
         for seq, at_ms, kind, data in lines:
             if kind == "planned":
                 first, count = data["bars"]
-                data["bars"] = bars[first : first + count]
+                data["bars"] = bars[first : first + count] or list(map(Placement._make, matrix[first : first + count].tolist()))
+            elif kind == "lanes_planned":
+                first, count = data["bars"]
+                data["bars"] = matrix[first : first + count]
+                _with_lanes(data, columns)
             events.append(Event(seq, at_ms, kind, data))
     return events
+
+
+def _with_lanes(data: dict[str, Any], columns: Mapping[str, np.ndarray]) -> None:
+    """Puts the rows of the matrices into the data of a plan of lanes."""
+    for name in LANE_MATRICES:
+        first, count = data[name]
+        data[name] = columns[name][first : first + count]
 
 
 def lines_and_bars(
@@ -120,4 +143,8 @@ def lines_and_bars(
     for payload in batches.values_list("payload", flat=True).iterator(chunk_size=20):
         with collector.paused():
             lines, columns = unpack(payload)
+            if "lanes" in columns:
+                for _, _, kind, data in lines:
+                    if kind == "lanes_planned":
+                        _with_lanes(data, columns)
         yield lines, columns["bars"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.model import Event, Placement, Role
+from scheduling.model import CLOUD, Event, Placement, Role
 
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility")
@@ -19,7 +19,8 @@ START, END = Placement._fields.index("start_ms"), Placement._fields.index("end_m
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0)  # a job that has not arrived
-WORKER = int(Role.WORKER)
+WORKER, PS = int(Role.WORKER), int(Role.PS)
+PLANS = ("planned", "lanes_planned")  # kinds of events that have bars
 
 
 class Growing:
@@ -55,6 +56,9 @@ class RunState:
         self.verdicts: list[list[str] | None] = []  # [first kind, latest kind, latest code] of each job
         self.bars = Growing(len(BAR_FIELDS))
         self.alive: dict[int, list[int]] = {}  # rows of each job's bars that no later plan has replaced
+        self.alive_on: dict[
+            tuple[int, int, int], list[int]
+        ] = {}  # the same of lanes, where plans are of lanes: rows of the last one
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
@@ -62,7 +66,7 @@ class RunState:
         """Folds events; those already folded are passed over."""
         for event in events:
             if event.seq > self.last_seq:
-                bars = event.data["bars"] if event.kind == "planned" else ()
+                bars = event.data["bars"] if event.kind in PLANS else ()
                 self._apply(event.seq, event.at_ms, event.kind, event.data, np.asarray(bars, dtype=np.int64).reshape(-1, BORN))
         return self
 
@@ -73,7 +77,7 @@ class RunState:
                 continue
             if (up_to is not None and seq > up_to) or (up_to_ms is not None and at_ms > up_to_ms):
                 break
-            rows = bars[data["bars"][0] : data["bars"][0] + data["bars"][1]] if kind == "planned" else bars[:0]
+            rows = bars[data["bars"][0] : data["bars"][0] + data["bars"][1]] if kind in PLANS else bars[:0]
             self._apply(seq, at_ms, kind, data, rows)
         return self
 
@@ -81,6 +85,8 @@ class RunState:
         self.last_seq, self.sim_ms = seq, at_ms
         if kind == "planned":
             self._planned(at_ms, data, bars)
+        elif kind == "lanes_planned":
+            self._lanes_planned(at_ms, data, bars)
         elif kind == "decided":
             job = self._job(data["job"])
             verdict = self.verdicts[data["job"]]
@@ -122,6 +128,20 @@ class RunState:
         job[3] = NEVER if data["finish_ms"] is None else data["finish_ms"]
         starts = [part[part[:, 1] == WORKER, START] for part in (truth, bars) if len(part)]
         job[2] = min((int(some.min()) for some in starts if len(some)), default=NEVER)
+
+    def _lanes_planned(self, at_ms: int, data: Any, bars: np.ndarray) -> None:
+        replaced: list[int] = []
+        for lane in map(tuple, np.asarray(data["lanes"]).reshape(-1, 3).tolist()):
+            replaced += self.alive_on.pop(lane, ())
+        self._replace(replaced, at_ms)
+        first = self.bars.length
+        rows = self.bars.add(len(bars))
+        rows[:, :BORN], rows[:, BORN], rows[:, DIED] = bars, at_ms, NEVER
+        places = np.stack([bars[:, 1] == PS, bars[:, 2], np.where(bars[:, 2] == CLOUD, bars[:, 0], bars[:, 6])], axis=1)
+        for row, lane in enumerate(map(tuple, places.tolist()), start=first):
+            self.alive_on.setdefault(lane, []).append(row)
+        for index, start_ms, finish_ms in np.asarray(data["jobs"]).reshape(-1, 3).tolist():
+            self._job(index)[2:4] = start_ms, finish_ms
 
     def _replace(self, rows: list[int], at_ms: int) -> list[int]:
         """Ends the rows' future at at_ms: what had begun is cut, what had not is dropped. Returns the rows that stay true."""

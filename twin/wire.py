@@ -15,7 +15,7 @@ from twin.models import Run, Trace
 
 def frame(events: Sequence[Event]) -> bytes:
     """Consecutive events as one message; the bars of a plan become one flat list of numbers."""
-    lines = [[e.seq, e.at_ms, e.kind, _flat(e.data) if e.kind == "planned" else e.data] for e in events]
+    lines = [[e.seq, e.at_ms, e.kind, _flat(e.kind, e.data)] for e in events]
     return orjson.dumps(
         {"type": "frame", "first": events[0].seq, "last": events[-1].seq, "sim_ms": events[-1].at_ms, "events": lines}
     )
@@ -59,5 +59,9 @@ def trace_row(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _flat(data: Any) -> dict[str, Any]:
-    return {**data, "bars": list(chain.from_iterable(data["bars"]))}
+def _flat(kind: str, data: Any) -> Any:
+    if kind == "planned":
+        return {**data, "bars": list(chain.from_iterable(data["bars"]))}
+    if kind == "lanes_planned":
+        return {name: matrix.ravel().tolist() for name, matrix in data.items()}
+    return data

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scheduling.metrics import _until
+from scheduling.futures import until
 from scheduling.registry import build
 from scheduling.simulation import Simulation
 from scheduling.workloads import generate
@@ -26,7 +26,7 @@ def bars_of(events):
     for event in events:
         if event.kind == "planned":
             job = event.data["job"]
-            bars[job] = _until(bars.get(job, ()), event.at_ms) + list(event.data["bars"])
+            bars[job] = until(bars.get(job, ()), event.at_ms) + list(event.data["bars"])
     return bars
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduling.metrics import _until, summarize
-from scheduling.model import RESOURCES, Utility
+from scheduling.futures import Futures
+from scheduling.metrics import summarize
+from scheduling.model import CLOUD, RESOURCES, Placement, Utility
 from scheduling.reasons import SENTENCES
 from scheduling.registry import build
 from scheduling.simulation import Simulation
@@ -37,16 +38,17 @@ def output_of(cluster, jobs, scheduler, seed, parameters):
     simulation = Simulation(cluster, jobs, build(scheduler, parameters), seed)
     events = list(simulation.events())
     names = [server.name for server in cluster.servers]
-    bars = {}
+    futures = Futures()
     for event in events:
-        if event.kind == "planned":
-            bars[event.data["job"]] = _until(bars.get(event.data["job"], ()), event.at_ms) + list(event.data["bars"])
+        futures.feed(event)
+    shown = [str(n) if n >= 0 else "" for n in range(-1, 1_000)]
     schedule = [
         {
-            "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "", "group": "",
+            "job": jobs[bar.job].id, "chunk": shown[bar.chunk + 1], "role": ROLES[bar.role],
+            "server": "cloud" if bar.server == CLOUD else names[bar.server], "lane": shown[bar.lane + 1], "group": "",
             "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
-        for plan in bars.values() for bar in plan
+        for bar in map(Placement._make, futures.matrix().tolist())
     ]  # fmt: skip
     decisions = [
         {
@@ -58,7 +60,8 @@ def output_of(cluster, jobs, scheduler, seed, parameters):
     demands = [{role: whole(demand) for role in ("worker", "ps") if (demand := getattr(job, role))} for job in jobs]
     rows = {
         "cluster": {
-            "name": cluster.name, "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots, "cloud": None,
+            "name": cluster.name, "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
+            "cloud": {"unlimited": True} if cluster.unlimited_cloud else None,
             "servers": [asdict(server) | {"capacity": whole(server.capacity)} for server in cluster.servers],
         },
         "jobs": [asdict(job) | demand for job, demand in zip(jobs, demands, strict=True)],
@@ -70,7 +73,7 @@ def output_of(cluster, jobs, scheduler, seed, parameters):
             "metrics": summarize(events, cluster, jobs), "certificate": None, "decision_ms": None, "wall_s": 0.1,
         },
     }  # fmt: skip
-    return json.loads(json.dumps(rows))  # as they come from files
+    return json.loads(json.dumps(rows, default=lambda array: array.tolist()))  # as they come from files
 
 
 @pytest.fixture(scope="module")

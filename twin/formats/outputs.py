@@ -13,8 +13,11 @@ from typing import IO, Any
 
 import orjson
 
+from scheduling.futures import Futures
 from scheduling.model import CLOUD, LARGEST, NONE, Cluster, Event, Job, ModelError, Placement, Role
 from twin.formats.cluster_json import dump_cluster
+from twin.formats.groups_csv import NAME as GROUPS
+from twin.formats.groups_csv import GroupHistory
 from twin.formats.jobs_jsonl import job_lines
 from twin.formats.textcheck import BOM, check_text
 from twin.formats.units import shorten
@@ -39,11 +42,12 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 
 class OutputWriter:
-    """Writes events.jsonl and decisions.jsonl as events pass; schedule.csv and summary.json at the end. The folder exists."""
+    """Writes events.jsonl and decisions.jsonl as events pass; schedule.csv, groups.csv and summary.json at the end. The folder exists."""
 
     def __init__(self, directory: Path, cluster: Cluster, jobs: Sequence[Job]) -> None:
         self.directory, self.cluster, self.jobs = directory, cluster, jobs
-        self.futures: dict[int, list[Placement]] = {}
+        self.futures = Futures()
+        self.groups = GroupHistory()
 
     def passing(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yields the events on, written down."""
@@ -53,15 +57,18 @@ class OutputWriter:
             for event in events:
                 if event.kind == "decided":
                     decisions.write(orjson.dumps(self._decision(event), option=_LINE))
-                elif event.kind == "planned":
+                elif event.kind in ("planned", "lanes_planned"):
                     self._planned(event)
+                self.groups.feed(event)
                 log.write(event_line(event))
                 yield event
 
     def finish(self, summary: dict[str, Any]) -> None:
-        """Writes schedule.csv and summary.json."""
-        bars = (bar for job in sorted(self.futures) for bar in self.futures[job])
+        """Writes schedule.csv, summary.json and, for schedulers of groups, groups.csv."""
+        bars = map(Placement._make, self.futures.matrix().tolist())
         self._write("schedule.csv", (line.encode() for line in schedule_lines(self.cluster, self.jobs, bars)))
+        if self.groups.wanted:
+            self._write(GROUPS, (line.encode() for line in self.groups.lines(self.cluster, self.jobs)))
         self._write("summary.json", [orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | _LINE)])
 
     def _write(self, name: str, parts: Iterable[bytes]) -> None:
@@ -74,23 +81,20 @@ class OutputWriter:
         return {"seq": event.seq, "at_ms": event.at_ms, "job": self.jobs[data["job"]].id, "kind": data["kind"], "reason": reason}
 
     def _planned(self, event: Event) -> None:
-        ends_ms = max((bar.end_ms for bar in event.data["bars"]), default=0)
-        if ends_ms > LARGEST:
-            id_ = self.jobs[event.data["job"]].id
+        bars = event.data["bars"]
+        last = max(bars, key=itemgetter(4), default=None)
+        if last is not None and last[4] > LARGEST:
+            id_ = self.jobs[last[0]].id
             raise ModelError(
-                f"job {id_}: would run until {ends_ms} ms, beyond 2^53; set horizon_slots, or give the jobs less work"
+                f"job {id_}: would run until {last[4]} ms, beyond 2^53; set horizon_slots, or give the jobs less work"
             )
-        past = []
-        for bar in self.futures.get(event.data["job"], ()):
-            if bar.start_ms < event.at_ms:
-                past.append(bar if bar.end_ms <= event.at_ms else bar._replace(end_ms=event.at_ms))
-        self.futures[event.data["job"]] = past + list(event.data["bars"])
+        self.futures.feed(event)
 
 
 def event_line(event: Event) -> bytes:
     """One line of events.jsonl; bars become lists."""
     line = {"seq": event.seq, "at_ms": event.at_ms, "kind": event.kind, "data": event.data}
-    return orjson.dumps(line, default=tuple, option=_LINE)
+    return orjson.dumps(line, default=tuple, option=_LINE | orjson.OPT_SERIALIZE_NUMPY)
 
 
 def schedule_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placement]) -> Iterator[str]:

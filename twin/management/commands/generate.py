@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
+from scheduling.model import ModelError
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
+from scheduling.workloads_a_online import HOUR_MS, PRESETS
+from twin import importers
 from twin.formats.cluster_json import check_end, dump_cluster
 from twin.formats.jobs_jsonl import job_lines
 from twin.formats.outputs import writing
@@ -14,6 +18,7 @@ from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
 
 WRITTEN = ("cluster.json", "jobs.jsonl")
+OPTIONS = ("preset", "workers", "span_hours", "load", "gang_share", "trace")
 
 
 class Command(HeadlessCommand):
@@ -25,18 +30,49 @@ class Command(HeadlessCommand):
         parser.add_argument("--jobs", type=natural, required=True)
         parser.add_argument("--servers", type=positive, default=100)
         parser.add_argument("--seed", type=natural, required=True)
-        parser.add_argument("--horizon-slots", type=positive, default=HORIZON)
+        parser.add_argument(
+            "--horizon-slots", type=positive, help=f"{HORIZON} by default; a-online has no horizon unless one is given"
+        )
         parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
+        only = parser.add_argument_group("a-online only")
+        only.add_argument("--preset", choices=PRESETS, help="simulator (by default) or testbed, which always has 8 servers")
+        only.add_argument("--workers", type=positive, help="of every server, instead of 2 or 8 as drawn")
+        only.add_argument(
+            "--span-hours", type=float, help="over which jobs arrive; by default 3288 in the simulator, 240 on the testbed"
+        )
+        only.add_argument("--load", type=float, help="divides the span")
+        only.add_argument(
+            "--gang-share", type=float, help="workers that a gang asks for, as a share of the chunks; 0.5 by default"
+        )
+        only.add_argument("--trace", type=place, help="a trace whose arrivals are used, by the hour; all else is drawn")
         parser.add_argument("--out", type=place, required=True)
 
     def work(self, **options: Any) -> None:
+        given = {name: options[name] for name in OPTIONS if options[name] is not None}
+        if given and options["profile"] != "a-online":
+            raise ModelError(
+                f"--{next(iter(given)).replace('_', '-')} is an option of the profile a-online, not of {options['profile']}"
+            )
+        if "trace" in given:
+            given["arrivals"] = _arrivals(given.pop("trace"), options["jobs"], options["seed"], given.pop("load", 1.0))
         with whole_folder(options["out"], WRITTEN) as folder:
             cluster, jobs = generate(
                 options["profile"], variant=options["variant"], num_jobs=options["jobs"], num_servers=options["servers"],
                 seed=options["seed"], horizon_slots=options["horizon_slots"], slot_ms=options["slot_ms"],
+                **given,
             )  # fmt: skip
             with writing(folder / "cluster.json") as file:
                 file.write(dump_cluster(check_end(cluster)))
             with writing(folder / "jobs.jsonl") as file:
                 file.writelines(job_lines(jobs))
         self.tell(f"{len(jobs)} jobs and {len(cluster.servers)} servers in {options['out']}")
+
+
+def _arrivals(path: Path, count: int, seed: int, load: float) -> list[int]:
+    """The arrivals of the first jobs of a trace, from its first on, in whole hours as in the paper."""
+    if not load > 0:
+        raise ModelError(f"load must be > 0, got {load:g}")
+    times = [job.arrival_ms for job in importers.read(path, seed=seed, choice=importers.Choice(limit=count)).jobs]
+    if len(times) < count:
+        raise ModelError(f"{path.name}: holds {len(times)} jobs, and {count} were asked for")
+    return [int((ms - times[0]) / load) // HOUR_MS * HOUR_MS for ms in times]

@@ -1,0 +1,14 @@
+"""A_online-E: A_online that schedules on edge servers only (002, Section V), to show what the cloud is worth."""
+
+from __future__ import annotations
+
+from scheduling.algorithms.a_online import AOnline
+
+
+class AOnlineEdge(AOnline):
+    """The same without a cloud."""
+
+    name = "a_online_edge"
+    title = "A_online-E"
+    summary = "A_online on edge servers only: no chunk goes to the cloud, so a crowded edge makes jobs wait."
+    cloud = False

@@ -1,0 +1,186 @@
+"""What stands on which typed lane; refuses what overlaps, does not fit, or stands where nobody is.
+
+The counterpart of ledger.py for schedulers that place single workers (`BaseScheduler.lanes`). One lane holds one unit at a time:
+a worker or, while a gang loads its data, a transfer, of a job of its type; or a parameter server of any job, since one of another type
+may stand in (specification, A12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from scheduling import typed
+from scheduling.ledger import Overbooked
+from scheduling.model import CLOUD, Cluster, Job, LanePlan, Placement, Role
+
+_PS, _TRANSFER = int(Role.PS), int(Role.TRANSFER)
+_INTEGERS = {int}
+_NO_KIND = -1
+
+
+class LaneLedger:
+    """Two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace all that stood there."""
+
+    def __init__(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
+        self._cluster, self._jobs = cluster, jobs
+        self._horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        self._lanes = [typed.lanes(cluster, role) for role in (0, 1)]
+        count = len(cluster.servers)
+        self._sizes = np.stack([np.bincount(lanes.server, minlength=count) for lanes in self._lanes])  # [role, server]
+        self._firsts = np.cumsum(self._sizes, axis=1) - self._sizes
+        workers = self._lanes[0]
+        places = {kind: place for place, kind in enumerate(workers.kinds)}
+        self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
+        self._kinds = np.array(self._kind, dtype=np.int64)
+        self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
+        self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
+        self._held: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # lane -> (start, end, job) that are not over
+
+    def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
+        """Makes `plan` the future of the jobs it names and returns the bars that it takes from them. All of it or nothing."""
+        before = {job: self._plans.get(job) for job in plan}
+        dropped = [bar for bars in before.values() for bar in bars or () if bar.end_ms > now_ms]
+        for bar in dropped:
+            self._give(bar)
+        taken: list[Placement] = []
+        try:
+            for job, bars in plan.items():
+                for bar in bars:
+                    self._check(now_ms, job, bar)
+                    self._take(now_ms, bar)
+                    taken.append(bar)
+        except Overbooked:
+            for bar in taken:
+                self._give(bar)
+            for bar in dropped:
+                self._take(now_ms, bar)
+            raise
+        self._plans.update(plan)
+        return dropped
+
+    def replace_lanes(self, now_ms: int, plan: LanePlan) -> None:
+        """Checks the whole future of some lanes. Nothing else can stand there, so nothing has to be remembered."""
+        bars = plan.bars
+        named = plan.lanes.tolist()
+        if bars.dtype != np.int64 or bars.ndim != 2 or bars.shape[1] != len(Placement._fields):
+            raise Overbooked(
+                f"the bars of lanes must be int64 [bar, {len(Placement._fields)}], got {bars.dtype} {list(bars.shape)}"
+            )
+        for _, server, lane in named:
+            if server != CLOUD and not (0 <= server < self._sizes.shape[1] and lane >= 0):
+                raise Overbooked(f"a plan names lane {lane} of server {server}, which the cluster does not have")
+        if not len(bars):
+            return
+        job, role, server, start, end, count, lane, _, _ = bars.T
+        self._hold(bars, (job >= 0) & (job < len(self._jobs)), f"must name one of {len(self._jobs)} jobs")
+        self._hold(bars, (role >= 0) & (role <= _TRANSFER), f"must have a role from 0 to {_TRANSFER}")
+        self._hold(bars, (start >= now_ms) & (end > start), f"must start at or after now ({now_ms} ms) and end later")
+        if self._horizon_ms is not None:
+            self._hold(bars, end <= self._horizon_ms, f"must end by the horizon ({self._horizon_ms} ms)")
+        cloud = server == CLOUD
+        if not self._cluster.unlimited_cloud:
+            self._hold(bars, ~cloud, "must stand on a server of the cluster")
+        self._hold(bars, cloud | ((server >= 0) & (server < self._sizes.shape[1])), "must stand on a server of the cluster")
+        ps = (role == _PS).astype(np.int64)
+        at = np.where(cloud, 0, server)
+        self._hold(bars, cloud | ((lane >= 0) & (lane < self._sizes[ps, at])), "must stand on a lane of its server")
+        self._hold(bars, count == 1, "must have a count of 1, as every lane")
+        worker = ~cloud & (ps == 0)
+        kinds = np.full(len(bars), _NO_KIND)
+        kinds[worker] = self._lanes[0].kind[(self._firsts[0][at] + lane)[worker]]
+        self._hold(bars, ~worker | (kinds == self._kinds[job]), "must stand on a lane of the job's type")
+        places = self._code(ps, server, np.where(cloud, job, lane))
+        if not np.isin(places, self._code(*plan.lanes.T)).all():
+            raise Overbooked(f"a plan has bars on lanes that it does not name: {len(named)} named")
+        order = np.lexsort((start, places))
+        order = order[~cloud[order]]
+        apart = np.ones(len(bars), dtype=bool)
+        apart[order[1:]] = (places[order[1:]] != places[order[:-1]]) | (start[order[1:]] >= end[order[:-1]])
+        self._hold(bars, apart, "overlaps another on its lane")
+        for s, begin, back in self._away:
+            self._hold(
+                bars,
+                (server != s) | (end <= begin) | (start >= back),
+                f"stands on a server that is away from {begin} to {back} ms",
+            )
+
+    def _code(self, ps: np.ndarray, server: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """One number for each lane; place: the lane, or the job on the cloud."""
+        return (place * 2 + ps) * (self._sizes.shape[1] - CLOUD) + server - CLOUD
+
+    def forget(self, job: int) -> None:
+        """The job is over and so are its bars."""
+        for bar in self._plans.pop(job, ()):
+            self._give(bar)
+
+    def bars(self, now_ms: int) -> list[Placement]:
+        """All bars of jobs' plans that end after now, job by job: enough to rebuild the ledger."""
+        return [bar for job in sorted(self._plans) for bar in self._plans[job] if bar.end_ms > now_ms]
+
+    def rebuild(self, now_ms: int, bars: Iterable[Placement]) -> None:
+        """In an empty ledger: hold the `bars` of a ledger at now_ms."""
+        for bar in bars:
+            self._take(now_ms, bar)
+            self._plans.setdefault(bar.job, []).append(bar)
+
+    def _check(self, now_ms: int, job: int, bar: Placement) -> None:
+        """Every rule but that lanes hold one unit."""
+        if {*map(type, bar)} != _INTEGERS:
+            self._refuse(bar, "must be integers")
+        _, role, server, start_ms, end_ms, count, lane, _, _ = bar
+        if bar.job != job or not 0 <= job < len(self._jobs):
+            self._refuse(bar, f"must name the job in whose plan it stands, {job} of {len(self._jobs)}")
+        if not 0 <= role <= _TRANSFER:
+            self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
+        if not now_ms <= start_ms < end_ms:
+            self._refuse(bar, f"must start at or after now ({now_ms} ms) and end later")
+        if self._horizon_ms is not None and end_ms > self._horizon_ms:
+            self._refuse(bar, f"must end by the horizon ({self._horizon_ms} ms)")
+        if server == CLOUD and self._cluster.unlimited_cloud:
+            if count < 1:
+                self._refuse(bar, "must have a count >= 1")
+            return
+        if not 0 <= server < self._sizes.shape[1]:
+            self._refuse(bar, "must stand on a server of the cluster")
+        ps = int(role == _PS)
+        if not 0 <= lane < self._sizes[ps, server] or count != 1:
+            self._refuse(bar, "must stand on one lane of its server")
+        if not ps and self._lanes[0].kind[self._firsts[0][server] + lane] != self._kind[job]:
+            self._refuse(bar, "must stand on a lane of the job's type")
+        for s, begin, back in self._away:
+            if s == server and start_ms < back and end_ms > begin:
+                self._refuse(bar, f"stands on a server that is away from {begin} to {back} ms")
+
+    def _take(self, now_ms: int, bar: Placement) -> None:
+        if bar.server < 0:
+            return
+        held = self._held.setdefault((int(bar.role == _PS), bar.server, bar.lane), [])
+        if held and held[0][1] <= now_ms:
+            held[:] = [item for item in held if item[1] > now_ms]
+        for start_ms, end_ms, job in held:
+            if bar.start_ms < end_ms and bar.end_ms > start_ms and end_ms > now_ms:
+                name = self._cluster.servers[bar.server].name
+                raise Overbooked(
+                    f"job {self._jobs[bar.job].id}: lane {bar.lane} of server {name} is held by job {self._jobs[job].id} in "
+                    f"[{max(start_ms, bar.start_ms)}, {min(end_ms, bar.end_ms)}) ms"
+                )
+        held.append((bar.start_ms, bar.end_ms, bar.job))
+
+    def _give(self, bar: Placement) -> None:
+        if bar.server < 0:
+            return
+        held = self._held.get((int(bar.role == _PS), bar.server, bar.lane), [])
+        if (bar.start_ms, bar.end_ms, bar.job) in held:
+            held.remove((bar.start_ms, bar.end_ms, bar.job))
+
+    def _hold(self, bars: np.ndarray, rule: np.ndarray, text: str) -> None:
+        if not rule.all():
+            self._refuse(Placement(*bars[int(np.argmin(rule))].tolist()), text)
+
+    def _refuse(self, bar: Placement, rule: str) -> NoReturn:
+        known = isinstance(bar.job, int) and 0 <= bar.job < len(self._jobs)
+        job = self._jobs[bar.job].id if known else bar.job
+        raise Overbooked(f"job {job}: bar {tuple(bar)} {rule}")

@@ -1,0 +1,72 @@
+"""Sentences for the reasons of schedulers that place single workers on typed lanes (reasons.py has all others)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduling.words import count, duration
+
+Values = Mapping[str, Any]
+
+
+def _cost(values: Values) -> str:
+    """Q of Eq. (5) and its four terms."""
+    parts = ", ".join(f"{duration(values[f'{name}_ms'])} {noun}" for name, noun in (
+        ("upload", "upload"), ("waiting", "waiting"), ("processing", "work"), ("postponed", "delay of others"),
+    ))  # fmt: skip
+    return f"the completion times of all rise by {duration(values['cost_ms'])} ({parts})"
+
+
+def _dispatched(values: Values) -> str:
+    places = []
+    if values["edge"]:
+        places.append(f"{count(values['edge'], 'chunk')} on {count(values['servers'], 'edge server')}")
+    if values["cloud"]:
+        places.append(f"{count(values['cloud'], 'chunk')} in the cloud")
+    stopped = f" It displaces chunks of {count(len(values['displaced']), 'job')}." if values["displaced"] else ""
+    return f"Dispatched, {' and '.join(places)}: {_cost(values)}.{stopped}"
+
+
+def _no_worker(values: Values) -> str:
+    known = ", ".join(values["types"]) or "none"
+    return f"Rejected: no edge server has a worker of its type ({values['type'] or 'none'}); those there are: {known}."
+
+
+def _alone(values: Values) -> str:
+    where = "in the cloud" if values["cloud"] else f"with {count(values['workers'], 'worker')} at the edge"
+    return (
+        f"Scheduled in batch {values['batch']}, {where}: the cheapest of its {count(values['choices'], 'choice')}, at {values['price']:.4g} "
+        f"worker-hours in cloud prices."
+    )
+
+
+LANE_SENTENCES: dict[str, Callable[[Values], str]] = {
+    "dispatched": _dispatched,
+    "displaced": lambda v: (
+        f"Displaced by job {v['by_id']}, which is ahead by its rate: {count(v['chunks'], 'chunk')} will stop halfway and wait. With that "
+        f"job {_cost(v)}."
+    ),
+    "no_worker_of_type": _no_worker,
+    "too_much_work": lambda v: (
+        f"Rejected: its work takes one worker {duration(v['work_ms'])}, and at most {duration(v['most_ms'])} can be scheduled."
+    ),
+    "storage_full": lambda v: (
+        f"Waits: its {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB do not fit beside what is stored; place {v['waiting']} of those "
+        "that wait for storage."
+    ),
+    "storage_too_small": lambda v: (
+        f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB, and the empty servers that have workers of its type "
+        f"store {v['most']} of them."
+    ),
+    "taken": lambda v: (
+        f"{'Resumed' if v['again'] else 'Started'} with {count(v['workers'], 'worker')} on {count(v['servers'], 'server')}"
+        + (f", after loading its data for {duration(v['load_ms'])}" if v["load_ms"] else "")
+        + f": {v['order']}."
+    ),
+    "outranked": lambda v: (
+        f"Stopped: its {count(v['workers'], 'worker')} go to job {v['by_id']}, which comes before it; what it has done is kept."
+    ),
+    "batched": _alone,
+    "lane_left": lambda v: f"Stopped because server number {v['server']} leaves; what it has done is kept.",
+}
