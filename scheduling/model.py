@@ -277,18 +277,19 @@ class Decision:
     finishes  {job index: ms at which the job's work is done under this plan}; a job without an entry is unfinished
     verdicts  what to tell about whom, in order; naming a job in a verdict does not change its plan
     wake_ms   call on_slot again at this time even if nothing else happens by then
+    lanes     the futures of lanes instead of those of jobs, for schedulers whose jobs share lanes
+    alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for before
     """
 
     plan: Mapping[int, list[Placement]] = field(default_factory=dict)
     finishes: Mapping[int, int] = field(default_factory=dict)
     verdicts: tuple[Verdict, ...] = ()
     wake_ms: int | None = None
+    lanes: LanePlan | None = None
+    alarm_ms: int | None = None
 
 
 NOTHING = Decision()
-    lanes: LanePlan | None = None
-    alarm_ms: int | None = None
-    told: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 class Event(NamedTuple):

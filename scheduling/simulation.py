@@ -65,6 +65,7 @@ class Simulation:
         self.completions: list[tuple[int, int]] = []  # heap of (finish_ms, job); stale where `finishes` says otherwise
         self.slot_due = _NEVER  # the boundary at which on_slot is owed
         self.wakes: list[int] = []  # heap of boundaries asked for
+        self.alarm_ms = _NEVER  # when on_alarm is owed
         cls = type(scheduler)
         self.on_arrival, self.on_completion, self.on_cluster_change, self.on_slot, self.on_alarm, self.prices = (
             getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None
@@ -80,7 +81,6 @@ class Simulation:
 
     def run_until(self, limit_ms: int | None = None, max_events: int = 1_000) -> list[Event]:
         """Steps until the next one lies behind limit_ms or max_events are reached (the last step may exceed it)."""
-        self.alarm_ms = _NEVER  # when on_alarm is owed
         out: list[Event] = []
         self.out = out
         limit = _NEVER if limit_ms is None else limit_ms
@@ -115,12 +115,18 @@ class Simulation:
         self.changed = state["changed"]
         self.begun, self.ended, self.slot_due = state["begun"], state["ended"], state["slot_due"]
         self.open, self.wakes = set(state["open"].tolist()), list(state["wakes"])
+        self.alarm_ms = state["alarm_ms"]
         self.finishes = dict(state["finishes"].tolist())
         self.completions = sorted((at_ms, job) for job, at_ms in self.finishes.items())
         self.ledger = self._ledger()
         self.ledger.rebuild(self.now_ms, map(Placement._make, state["bars"].tolist()))
         self.scheduler.rng.bit_generator.state = json.loads(state["rng"])
         self.scheduler.restore(state["scheduler"])
+
+    def _ledger(self) -> Ledger | LaneLedger:
+        if self.scheduler.lanes:
+            return LaneLedger(self.cluster, self.jobs)
+        return Ledger(self.cluster, self.jobs, self.scheduler.limits)
 
     def _next(self) -> tuple[int, Callable[[int], None]]:
         """The next step and its time; at equal times completions before arrivals before the alarm before slots."""
@@ -130,19 +136,15 @@ class Simulation:
         while completions and finishes.get(completions[0][1]) != completions[0][0]:
             heapq.heappop(completions)
         at_ms, step = (completions[0][0], self._complete) if completions else (_NEVER, self._end)
-        self.alarm_ms = state["alarm_ms"]
         if self.changes[self.changed][0] < at_ms and (self.open or self.arrivals[self.arrived] != _NEVER):
             at_ms, step = self.changes[self.changed][0], self._change
         if self.arrivals[self.arrived] < at_ms:
             at_ms, step = self.arrivals[self.arrived], self._arrive
+        if self.alarm_ms < at_ms:
+            at_ms, step = self.alarm_ms, self._ring
         slot_ms = min(self.slot_due, self.wakes[0]) if self.wakes else self.slot_due
         if slot_ms < at_ms:
             at_ms, step = slot_ms, self._slot
-    def _ledger(self) -> Ledger | LaneLedger:
-        if self.scheduler.lanes:
-            return LaneLedger(self.cluster, self.jobs)
-        return Ledger(self.cluster, self.jobs, self.scheduler.limits)
-
         if at_ms == _NEVER:  # what is still open waits for the horizon
             at_ms = max(self.now_ms, self.horizon_ms) if self.open and self.horizon_ms != _NEVER else self.now_ms
         return at_ms, step
@@ -155,8 +157,6 @@ class Simulation:
             "servers": len(cluster.servers), "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
         })  # fmt: skip
         if self.prices and scheduler.horizon:
-        if self.alarm_ms < at_ms:
-            at_ms, step = self.alarm_ms, self._ring
             self._price(at_ms, range(scheduler.horizon))
 
     def _complete(self, at_ms: int) -> None:
@@ -196,6 +196,12 @@ class Simulation:
         if self.on_slot:
             self._ask(self.on_slot, at_ms, at_ms // self.slot_ms)
 
+    def _ring(self, at_ms: int) -> None:
+        self.now_ms = at_ms
+        self.alarm_ms = _NEVER
+        if self.on_alarm:
+            self._ask(self.on_alarm, at_ms, at_ms)
+
     def _end(self, at_ms: int) -> None:
         """Nothing more can happen: what is still open stays unfinished."""
         code = "stuck" if self.horizon_ms == _NEVER else "horizon"
@@ -211,12 +217,6 @@ class Simulation:
         self.now_ms = at_ms
         if self.on_slot and self.slot_due == _NEVER:
             boundary = -(-at_ms // self.slot_ms) * self.slot_ms
-    def _ring(self, at_ms: int) -> None:
-        self.now_ms = at_ms
-        self.alarm_ms = _NEVER
-        if self.on_alarm:
-            self._ask(self.on_alarm, at_ms, at_ms)
-
             if boundary < self.horizon_ms:
                 self.slot_due = boundary
 
@@ -242,32 +242,15 @@ class Simulation:
             else:
                 self._promise(at_ms, job, finish_ms, bars)
             self._tell(at_ms, "planned", {"job": job, "finish_ms": finish_ms, "bars": bars})
+        if decision.lanes is not None:
+            self._commit_lanes(at_ms, decision.lanes)
         if decision.wake_ms is not None and self.on_slot:
             self._wake(at_ms, decision.wake_ms)
+        if decision.alarm_ms is not None:
+            self._set_alarm(at_ms, decision.alarm_ms)
         if plan and self.prices:
             self._price(at_ms, slots_of([*dropped, *(bar for bars in plan.values() for bar in bars)], at_ms, self.slot_ms))
 
-    def _promise(self, at_ms: int, job: int, finish_ms: int, bars: list[Placement]) -> None:
-        """Notes when the job completes: at the end of its last worker bar."""
-        last_ms = max([bar.end_ms for bar in bars if bar.role == _WORKER], default=finish_ms)
-        if finish_ms < at_ms or finish_ms != last_ms or max([bar.end_ms for bar in bars], default=0) > finish_ms:
-            raise Overbooked(
-                f"job {self.jobs[job].id}: must finish when its last worker stops ({last_ms} ms), not before now ({at_ms} ms), and "
-                f"hold nothing afterwards; its plan finishes at {finish_ms} ms"
-            )
-        self.finishes[job] = finish_ms
-        heapq.heappush(self.completions, (finish_ms, job))
-        if decision.lanes is not None:
-            self._commit_lanes(at_ms, decision.lanes)
-        for kind, data in decision.told:
-            self._tell(at_ms, kind, data)
-
-    def _wake(self, at_ms: int, wake_ms: int) -> None:
-        if decision.alarm_ms is not None:
-            self._set_alarm(at_ms, decision.alarm_ms)
-        if wake_ms <= at_ms:
-            raise ModelError(f"scheduler {self.scheduler.name}: a wake-up must lie after now ({at_ms} ms), got {wake_ms} ms")
-        boundary = -(-wake_ms // self.slot_ms) * self.slot_ms
     def _commit_lanes(self, at_ms: int, plan: LanePlan) -> None:
         """The same for the futures of lanes, which must not outlast the jobs on them."""
         if not isinstance(self.ledger, LaneLedger):
@@ -289,8 +272,28 @@ class Simulation:
                 )
         self._tell(at_ms, "lanes_planned", {"lanes": plan.lanes, "jobs": plan.jobs, "bars": plan.bars})
 
+    def _promise(self, at_ms: int, job: int, finish_ms: int, bars: list[Placement]) -> None:
+        """Notes when the job completes: at the end of its last worker bar."""
+        last_ms = max([bar.end_ms for bar in bars if bar.role == _WORKER], default=finish_ms)
+        if finish_ms < at_ms or finish_ms != last_ms or max([bar.end_ms for bar in bars], default=0) > finish_ms:
+            raise Overbooked(
+                f"job {self.jobs[job].id}: must finish when its last worker stops ({last_ms} ms), not before now ({at_ms} ms), and "
+                f"hold nothing afterwards; its plan finishes at {finish_ms} ms"
+            )
+        self.finishes[job] = finish_ms
+        heapq.heappush(self.completions, (finish_ms, job))
+
+    def _wake(self, at_ms: int, wake_ms: int) -> None:
+        if wake_ms <= at_ms:
+            raise ModelError(f"scheduler {self.scheduler.name}: a wake-up must lie after now ({at_ms} ms), got {wake_ms} ms")
+        boundary = -(-wake_ms // self.slot_ms) * self.slot_ms
         if boundary < self.horizon_ms and boundary not in self.wakes:
             heapq.heappush(self.wakes, boundary)
+
+    def _set_alarm(self, at_ms: int, alarm_ms: int) -> None:
+        if alarm_ms < at_ms:
+            raise ModelError(f"scheduler {self.scheduler.name}: an alarm must not lie before now ({at_ms} ms), got {alarm_ms} ms")
+        self.alarm_ms = alarm_ms if alarm_ms < self.horizon_ms else _NEVER
 
     def _price(self, at_ms: int, slots: Sequence[int]) -> None:
         data = price_event(self.scheduler, slots, all_slots=self.scheduler.horizon)
@@ -300,8 +303,3 @@ class Simulation:
     def _tell(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
         self.seq += 1
         self.out.append(Event(self.seq, at_ms, kind, data))
-    def _set_alarm(self, at_ms: int, alarm_ms: int) -> None:
-        if alarm_ms < at_ms:
-            raise ModelError(f"scheduler {self.scheduler.name}: an alarm must not lie before now ({at_ms} ms), got {alarm_ms} ms")
-        self.alarm_ms = alarm_ms if alarm_ms < self.horizon_ms else _NEVER
-

@@ -20,6 +20,7 @@ import numpy as np
 
 from scheduling.model import LARGEST, shorten
 from scheduling.verifier_form import AMOUNTS, check_events, check_inputs, check_results, number
+from scheduling.verifier_lanes import KINDS, check_lanes, lane_figures
 from scheduling.verifier_log import CLOUD, NOWHERE, ROLES, Told, differences, held, replay, unclear
 
 COUNTED = {"oasis": 5, "pd-ors": 4, None: 0}  # how many of AMOUNTS a server can run out of
@@ -100,6 +101,8 @@ def _check_meaning(
     demands = {(id_, role): _thousandths(job.get(role)) for id_, job in by_id.items() for role in ("worker", "ps")}
     _check_capacity(servers, demands, bars, COUNTED[world], problems)
     done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in told.completed.items()}
+    if summary["scheduler"] in KINDS:
+        check_lanes(cluster, jobs, told, summary, problems)
     if world is not None:
         _check_work(cluster, by_id, per_job, demands, world, done, problems)
     first = _check_decisions(by_id, per_job, decisions, problems)
@@ -113,6 +116,8 @@ def _check_meaning(
             )
     _check_explanations(cluster, by_id, done, utilities, decisions, problems)
     expected = _figures(cluster, jobs, demands, told, done, utilities)
+    if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and told.bars):
+        expected["lanes"] = lane_figures(cluster, jobs, told)
     _check_summary(expected, told, summary, problems)
 
 
@@ -120,8 +125,6 @@ def _names(cluster: Row) -> list[str]:
     return [server["name"] for server in cluster["servers"]]
 
 
-    if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and told.bars):
-        expected["lanes"] = lane_figures(cluster, jobs, told)
 def _filled(cluster: Row) -> Row:
     """The cluster with every key that may be left out."""
     servers = [
@@ -436,13 +439,6 @@ def _figures(
     }
 
 
-def _suspensions(bars: Sequence[Sequence[int]]) -> int:
-    """Gaps between the worker bars of a chunk, or of a job without chunks."""
-    spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for job, role, _, start_ms, end_ms, _, _, chunk, _ in bars:
-        if role == 0:
-            spans[job, chunk].append((start_ms, end_ms))
-    gaps = 0
 def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
     """{where a figure stands: figure} of figures within figures."""
     out: dict[tuple[str, ...], Any] = {}
@@ -451,6 +447,13 @@ def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
     return out
 
 
+def _suspensions(bars: Sequence[Sequence[int]]) -> int:
+    """Gaps between the worker bars of a chunk, or of a job without chunks."""
+    spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for job, role, _, start_ms, end_ms, _, _, chunk, _ in bars:
+        if role == 0:
+            spans[job, chunk].append((start_ms, end_ms))
+    gaps = 0
     for own in spans.values():
         own.sort()
         reached = np.maximum.accumulate([end for _, end in own])

@@ -206,6 +206,7 @@ DATA: dict[str, Check] = {
     "job_arrived": row({"job": _WHOLE}),
     "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
     "planned": row({"job": _WHOLE, "finish_ms": absent_or(_WHOLE), "bars": bars}),
+    "lanes_planned": row({"lanes": triples, "jobs": triples, "bars": bars}),
     "job_completed": row({"job": _WHOLE, "utility": number}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),

@@ -128,6 +128,45 @@ class _Player:
         past = [bar if bar[4] <= at_ms else [*bar[:4], at_ms, *bar[5:]] for bar in self.told.bars.get(job, ()) if bar[3] < at_ms]
         self.told.bars[job] = past + [list(bar) for bar in bars]
 
+    def lanes_planned(self, at: str, at_ms: int, data: Row, event: Row) -> None:
+        """Replaces the futures of lanes; on the cloud, which has none, the job stands in place of the lane."""
+        named = {(role, server, place) for role, server, place in data["lanes"]}
+        for lane in named:
+            self._over(self.on.pop(lane, []), at_ms)
+            self.on[lane] = []
+        for job, start_ms, finish_ms in data["jobs"]:
+            if not self._known(at, job):
+                return
+            self.starts[job] = start_ms
+            if finish_ms < 0:
+                self.finishes.pop(job, None)
+            elif finish_ms < at_ms:
+                self.problems.append(f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, before it was planned")
+            else:
+                self.finishes[job] = finish_ms
+        for bar in data["bars"]:
+            if not self._known(at, bar[0]):
+                return
+            id_ = self.jobs[bar[0]]["id"]
+            if (broken := self._broken(bar[0], bar, at_ms)) is not None:
+                self.problems.append(f"{at}: a bar of job {id_} must {broken}, got {bar}")
+                return
+            lane = (int(bar[1] == 1), bar[2], bar[0] if bar[2] == CLOUD else bar[6])
+            if lane not in named:
+                self.problems.append(f"{at}: a bar of job {id_} stands on a lane that is not named: {bar}")
+                return
+            if bar[0] in self.rejected or bar[0] in self.told.completed:
+                self.problems.append(f"{at}: job {id_} is planned after its end")
+            self.on[lane].append(list(bar))
+
+    def _over(self, bars: Plan, at_ms: int | None = None) -> None:
+        """These bars held, until at_ms at most."""
+        for bar in bars:
+            if at_ms is None or bar[3] < at_ms:
+                if at_ms is not None and bar[4] > at_ms:
+                    bar[4] = at_ms
+                self.told.bars.setdefault(bar[0], []).append(bar)
+
     def job_completed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         job = data["job"]
         if not self._known(at, job):
@@ -151,6 +190,14 @@ class _Player:
 
     def end(self) -> None:
         """What has to have happened by now."""
+        for bars in self.on.values():
+            self._over(bars)
+        for job, start_ms in self.starts.items():
+            first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
+            if first != start_ms:
+                self.problems.append(
+                    f"events.jsonl: job {self.jobs[job]['id']} was told to start at {start_ms} ms and starts at {first} ms"
+                )
         if self.arrived < len(self.jobs):
             self.problems.append(f"events.jsonl: {self.arrived} of {len(self.jobs)} jobs arrive")
         for job, ms in sorted(self.finishes.items()):
@@ -196,14 +243,6 @@ def held(rows: Iterable[Sequence[Any]]) -> Held:
         changes = found[tuple(place)]
         changes[start_ms] = changes.get(start_ms, 0) + count
         changes[end_ms] = changes.get(end_ms, 0) - count
-        for bars in self.on.values():
-            self._over(bars)
-        for job, start_ms in self.starts.items():
-            first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
-            if first != start_ms:
-                self.problems.append(
-                    f"events.jsonl: job {self.jobs[job]['id']} was told to start at {start_ms} ms and starts at {first} ms"
-                )
     return {place: left for place, changes in found.items() if (left := {ms: by for ms, by in changes.items() if by})}
 
 
