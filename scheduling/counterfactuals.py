@@ -2,7 +2,8 @@
 
 Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target, the fewest
 workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was admitted: how far each could
-go the other way and it still is. The answer is monotone in the first three, so they are found by halving; arrivals are tried in turn.
+go the other way and it still is. The answer is monotone in the first three: priority and
+target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in turn.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scheduling.model import Job
+from scheduling.model import Job, Reason
 from scheduling.reasons import duration
 from scheduling.registry import BaseScheduler
 from scheduling.training import most_workers
@@ -39,7 +40,7 @@ class Counterfactual:
 def counterfactuals(scheduler: BaseScheduler, job: Job) -> list[Counterfactual]:
     """For a job at its own arrival. The scheduler stands as it stood then (`assume`)."""
     asked = _Asked(scheduler, job)
-    admitted = asked.at(job)
+    admitted = asked.own.code == ADMITTED
     found = [_priority(asked, admitted), _target(asked, admitted), _workers(asked, admitted), _arrival(asked, admitted)]
     return [row for row in found if row is not None]
 
@@ -85,37 +86,57 @@ _SENTENCES = {"priority": _priority_text, "target_slots": _target_text, "workers
 
 
 class _Asked:
-    """Whether a job like this one would be admitted."""
+    """What would be said to a job like this one."""
 
     def __init__(self, scheduler: BaseScheduler, job: Job) -> None:
         self.scheduler, self.job = scheduler, job
+        self.own = scheduler.quote(job.arrival_ms, job)
 
-    def at(self, job: Job, most_workers: int | None = None) -> bool:
-        return self.scheduler.quote(job.arrival_ms, job, most_workers).code == ADMITTED
+    def admits(self, job: Job, most_workers: int | None = None) -> bool:
+        return self.scheduler.admits(job.arrival_ms, job, most_workers)
 
-    def with_utility(self, **changes: Any) -> bool:
+    def with_utility(self, **changes: Any) -> Reason:
         assert self.job.utility is not None
-        return self.at(replace(self.job, utility=replace(self.job.utility, **changes)))
+        changed = replace(self.job, utility=replace(self.job.utility, **changes))
+        return self.scheduler.quote(changed.arrival_ms, changed)
 
 
 def _priority(asked: _Asked, admitted: bool) -> Counterfactual | None:
     utility = asked.job.utility
     if utility is None:
         return None
-    low, high = (
-        (utility.priority / MOST_PRIORITY, utility.priority) if admitted else (utility.priority, utility.priority * MOST_PRIORITY)
-    )
-    value = _least(lambda x: asked.with_utility(priority=math.exp(x)), math.log(low), math.log(high), CLOSE)
-    return Counterfactual("priority", utility.priority, None if value is None else math.exp(value), True)
+
+    def ask(x: float) -> tuple[bool, float]:
+        said = asked.own if x == own else asked.with_utility(priority=math.exp(x))
+        worth, cost = said.values.get("utility", 0.0), said.values.get("cost", math.inf)
+        return said.code == ADMITTED, x + _log(
+            cost / worth
+        ) if worth else math.inf  # what a schedule is worth grows in proportion
+
+    own = math.log(utility.priority)
+    value = _least(ask, own, own + math.log(MOST_PRIORITY) * (-1 if admitted else 1), CLOSE)
+    exact = utility.priority if value == own else None if value is None else math.exp(value)
+    return Counterfactual("priority", utility.priority, exact, True)
 
 
 def _target(asked: _Asked, admitted: bool) -> Counterfactual | None:
     utility = asked.job.utility
     if utility is None or not utility.sensitivity:
         return None  # it is worth the same at any time
-    reach = float(asked.scheduler.horizon or 0) + 1
-    low, high = (0.0, utility.target_slots) if admitted else (utility.target_slots, max(reach, utility.target_slots))
-    value = _least(lambda x: asked.with_utility(target_slots=x), low, high, CLOSE_SLOTS)
+    first = arrival_slot(asked.job.arrival_ms, asked.scheduler.cluster.slot_ms)
+
+    def ask(x: float) -> tuple[bool, float]:
+        said = asked.own if x == utility.target_slots else asked.with_utility(target_slots=x)
+        cost = said.values.get("cost", math.inf)
+        if cost >= utility.priority:
+            return said.code == ADMITTED, math.inf
+        late = said.values["finish_slot"] - first - x
+        # priority / (1 + exp(sensitivity * late)) = cost
+        spare = _log(utility.priority / cost - 1) / utility.sensitivity if cost else math.inf
+        return said.code == ADMITTED, x + late - spare
+
+    reach = max(float(asked.scheduler.horizon or 0) + 1, utility.target_slots)
+    value = _least(ask, utility.target_slots, 0.0 if admitted else reach, CLOSE_SLOTS)
     return Counterfactual("target_slots", utility.target_slots, value, True)
 
 
@@ -124,11 +145,11 @@ def _workers(asked: _Asked, admitted: bool) -> Counterfactual | None:
     if own is None:
         return None
     low, high = (1, own) if admitted else (own, own * MOST_MORE)
-    if not asked.at(asked.job, high):
+    if not asked.admits(asked.job, high):
         return Counterfactual("workers", own, None, True)
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if asked.at(asked.job, middle) else (middle + 1, high)
+        low, high = (low, middle) if asked.admits(asked.job, middle) else (middle + 1, high)
     return Counterfactual("workers", own, high, True)
 
 
@@ -138,18 +159,43 @@ def _arrival(asked: _Asked, admitted: bool) -> Counterfactual | None:
     first = arrival_slot(job.arrival_ms, slot_ms)
     last = min(first + MOST_LATER, (asked.scheduler.horizon or first) - 1)
     for slot in range(first + 1, last + 1):
-        if asked.at(replace(job, arrival_ms=slot * slot_ms)) != admitted:
+        if asked.admits(replace(job, arrival_ms=slot * slot_ms)) != admitted:
             return Counterfactual("arrival_ms", job.arrival_ms, slot * slot_ms, not admitted)
     return Counterfactual("arrival_ms", job.arrival_ms, None, not admitted)
 
 
-def _least(holds: Callable[[float], bool], low: float, high: float, close: float) -> float | None:
-    """The least x in [low, high] at which it holds, within `close` above; None when it does not hold at `high`."""
-    if not holds(high):
-        return None
-    if holds(low):
-        return low
+def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float, close: float) -> float | None:
+    """The least x between own and limit at which the job is admitted, within `close` above; None when it is at neither.
+
+    ask: whether it is at x, and the x at which the schedule found there breaks even: above that it surely is.
+    """
+    held, even = ask(own)
+    low, high, known = (limit, own, False) if held else (own, limit, True)  # known: that it is not admitted at `low`
+    if not held:
+        for probe in (min(even + close / 4, limit), limit):
+            held, even = ask(probe)
+            high, low = (probe, low) if held else (high, probe)
+            if held:
+                break
+        else:
+            return None
+    slow = False  # the last step left more than half of what lies between
     while high - low > close:
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        width = high - low
+        probe = min(even + close / 4, high - close)
+        if slow or probe <= low:
+            probe = (low + high) / 2 if known or probe > low else low
+        held, found = ask(probe)
+        if held and probe == low:
+            return low
+        known |= not held
+        if held:
+            high, even = probe, found
+        else:
+            low = probe
+        slow = not slow and high - low > width / 2
     return high
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf

@@ -7,7 +7,7 @@ program looks for one. The same where the solver of the relaxation fails: `failu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -21,13 +21,14 @@ COVERS = 2  # rows to cover, workers and parameter servers (A14)
 
 
 class Rounding:
-    """Finds placements for one job. All its draws are from `rng`."""
+    """Finds placements for one job."""
 
     def __init__(
         self, view: View, rounding_gain: float, failure_probability: float | None, tries: int, first_feasible: int,
-        seconds: float, rng: np.random.Generator, failures: Counter[str],
+        seconds: float, seed: Sequence[int], failures: Counter[str],
     ) -> None:  # fmt: skip
-        self.view, self.rng, self.failures = view, rng, failures
+        """seed: of its draws, which are the same in whatever order the kinds of slots are asked for."""
+        self.view, self.seed, self.failures = view, seed, failures
         self.gain, self.failure_probability = rounding_gain, failure_probability
         self.tries, self.first_feasible, self.seconds = tries, first_feasible, seconds
 
@@ -37,7 +38,7 @@ class Rounding:
         known: [workers] cost of a greedy placement, infinite where there is none. Left out: where that stays.
         """
         view, machines = self.view, self.view.machines(kind)
-        relaxation = Relaxation(machines, self.seconds)
+        relaxation, rng = Relaxation(machines, self.seconds), np.random.default_rng((*self.seed, kind))
         hosts = relaxation.hosts
         free, room = machines.free[hosts], np.concatenate((machines.worker_room[hosts], machines.ps_room[hosts]))
         width = packing_width(machines.free, view.alpha, view.beta, view.most)
@@ -52,7 +53,7 @@ class Rounding:
             else:
                 found = round_off(
                     relaxed, self._scale(width, min(workers, ps)), workers, view.most, view.group, free, view.alpha, view.beta,
-                    relaxation.cost, room, self.tries, self.first_feasible, self.rng,
+                    relaxation.cost, room, self.tries, self.first_feasible, rng,
                 )  # fmt: skip
                 if found is not None:
                     yield workers, found.cost, Places(*(_nonzero(hosts, own) for own in (found.workers, found.ps)))

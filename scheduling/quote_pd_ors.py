@@ -21,7 +21,7 @@ from scheduling.prices import PriceBook
 from scheduling.solvers.external_exact import cheapest
 from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.internal import internal_costs
-from scheduling.solvers.knapsack import TOLERANCE, Options, Plan, best_plan, near_plan
+from scheduling.solvers.knapsack import SAFE, TOLERANCE, Options, Plan, best_plan, near_plan
 from scheduling.training import EPSILON, pd_ors_sample_ms
 from scheduling.utility import utility_at, utility_over
 from scheduling.view_pd_ors import View, counted
@@ -91,9 +91,9 @@ class Quote:
 
     def __init__(
         self, job: Job, first: int, slot_ms: int, book: PriceBook, hosts: Sequence[np.ndarray], kinds: np.ndarray, manner: Manner,
-        rng: np.random.Generator, most_workers: int | None = None,
+        seed: Sequence[int], most_workers: int | None = None,
     ) -> None:  # fmt: skip
-        """hosts: [server] whether it takes workers, and parameter servers; kinds: [slot], equal where the cluster's state is."""
+        """seed: of the job's draws. hosts: [server] whether it takes workers, and parameter servers; kinds: [slot], equal where the cluster's state is."""
         assert job.utility is not None
         assert job.global_batch is not None
         self.first, self.window, self.manner = first, len(kinds) - first, manner
@@ -122,7 +122,15 @@ class Quote:
         self._make_options()
         self.rounding: Rounding | None = None
         if manner.rounding is not None:
-            self.rounding = Rounding(self.view, *manner.rounding, manner.solver_seconds, rng, self.failures)
+            self.rounding = Rounding(self.view, *manner.rounding, manner.solver_seconds, seed, self.failures)
+
+    def admits(self) -> bool:
+        """Whether `decide` finds a plan with a positive payoff, mostly without looking for the best one."""
+        bound, _ = self.options.bounds(self.work.need)
+        if not (self.utility - bound * (1 - SAFE)).max() > TOLERANCE:
+            return False
+        near = near_plan(self.work.need, self.utility, self.options)  # the best is no worse, and refining makes none worse
+        return (near is not None and near.payoff > SAME * near.cost + TOLERANCE) or self.decide()[0] is not None
 
     def decide(self) -> tuple[Plan | None, Plan | None]:
         """The plan with the highest payoff if that is positive, and the plan to tell about."""

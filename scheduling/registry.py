@@ -107,6 +107,10 @@ class BaseScheduler:
         """
         raise NotImplementedError
 
+    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
+        """Whether `quote` would say yes; a scheduler may know that sooner than its reason."""
+        return self.quote(now_ms, job, most_workers).code == "payoff_positive"
+
     def prices(self, slots: np.ndarray) -> np.ndarray | None:
         """Current prices per whole unit, [slot, server, resource] for the slots asked, NaN where there is none."""
         return None

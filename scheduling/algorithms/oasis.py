@@ -135,6 +135,12 @@ class Oasis(BaseScheduler):
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
         return self._consider(now_ms, job, most_workers)[0]
 
+    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
+        quote = self._look(now_ms, job, most_workers)
+        if isinstance(quote, Reason):
+            return False
+        return best_completion(quote.need, quote.utility, quote.curves, quote.least_unit, soon=True) is not None
+
     def assume(self, bars: np.ndarray) -> None:
         slot_ms = self.cluster.slot_ms
         for role, (book, members) in enumerate(zip(self.books, self.members, strict=True)):
@@ -146,29 +152,34 @@ class Oasis(BaseScheduler):
             amounts = demands.reshape(-1, len(RESOURCES)) * own[:, 5:6]
             book.hold(slots, place[own[rows, 2]], amounts[rows])
 
-    def _consider(self, now_ms: int, row: Job, most_workers: int | None = None) -> tuple[Reason, tuple[Units, Units, int] | None]:
+    def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, tuple[Units, Units, int] | None]:
         """What is said to a job that arrives now; its workers, parameter servers and last slot when it is admitted."""
-        first = arrival_slot(now_ms, self.cluster.slot_ms)
-        reason = impossible(row, self.needed, self.fits, self.world)
-        row = self._as_seen(row)
-        reason = reason or self._hopeless(row, first, most_workers)
-        if reason is not None:
-            return reason, None
-        assert row.num_chunks is not None
-        need = oasis_worker_slots(row, self.cluster.slot_ms)
-        most = most_at_once(row, need, self.horizon - first, self.books[0], most_workers)
-        if need > most * (self.horizon - first):  # not even on an empty cluster
-            return no_capacity("worker", need, self.horizon - first), None
-        quote = Quote(row, need, most, first, self.horizon, self.books, self.world)
+        quote = self._look(now_ms, job, most_workers)
+        if isinstance(quote, Reason):
+            return quote, None
         best = best_completion(quote.need, quote.utility, quote.curves, quote.least_unit)
         found = best or near_best(quote.need, quote.utility, quote.curves, quote.least_unit)
         if found is None:
             return quote.no_capacity(), None
         workers, ps = quote.place(found)
-        values = self._explain(row, first, found, workers, ps)
+        values = self._explain(quote.job, quote.first, found, workers, ps)
         if best is None:
             return Reason("payoff_not_positive", values), None
-        return Reason("payoff_positive", values), (workers, ps, first + best.last)
+        return Reason("payoff_positive", values), (workers, ps, quote.first + best.last)
+
+    def _look(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
+        """What a job that arrives now would pay, or why it cannot run."""
+        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        reason = impossible(job, self.needed, self.fits, self.world)
+        row = self._as_seen(job)
+        reason = reason or self._hopeless(row, first, most_workers)
+        if reason is not None:
+            return reason
+        need = oasis_worker_slots(row, self.cluster.slot_ms)
+        most = most_at_once(row, need, self.horizon - first, self.books[0], most_workers)
+        if need > most * (self.horizon - first):  # not even on an empty cluster
+            return no_capacity("worker", need, self.horizon - first)
+        return Quote(row, need, most, first, self.horizon, self.books, self.world)
 
     def prices(self, slots: np.ndarray) -> np.ndarray:
         shown = np.full((len(slots), len(self.cluster.servers), len(RESOURCES)), np.nan)

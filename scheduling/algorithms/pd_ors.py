@@ -134,6 +134,10 @@ class PdOrs(BaseScheduler):
         """The rates stay those of the job's own global batch, whatever `most_workers` is."""
         return self._consider(now_ms, job, most_workers)[0]
 
+    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
+        quote = self._look(now_ms, job, most_workers)
+        return isinstance(quote, Quote) and quote.admits()
+
     def assume(self, bars: np.ndarray) -> None:
         touched = []
         for role in ROLES:
@@ -147,19 +151,14 @@ class PdOrs(BaseScheduler):
 
     def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, Schedule | None]:
         """What is said to a job that arrives now; its schedule when it is admitted."""
-        first = arrival_slot(now_ms, self.cluster.slot_ms)
-        reason = impossible(job, self.needs, self.fits, "pd-ors") or self._hopeless(job, first, most_workers)
-        if reason is not None:
-            return reason, None
-        drawn = np.random.default_rng([self.seed, *job.id.encode()])
-        quote = Quote(
-            job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, drawn, most_workers
-        )  # fmt: skip
+        quote = self._look(now_ms, job, most_workers)
+        if isinstance(quote, Reason):
+            return quote, None
         plan, found = quote.decide()
         if found is None:
             return quote.no_capacity(), None
         schedule = quote.schedule(found)
-        values = self._explain(job, first, schedule) | quote.notes()
+        values = self._explain(job, quote.first, schedule) | quote.notes()
         if plan is None:
             return Reason("payoff_not_positive", values), None
         return Reason("payoff_positive", values), schedule
@@ -182,6 +181,15 @@ class PdOrs(BaseScheduler):
         for t in slots.tolist():
             state = self.book.free[:COUNTED, t].tobytes() + self.book.away[t].tobytes()
             self.kinds[t] = self.known_kinds.setdefault(blake2b(state, digest_size=16).digest(), len(self.known_kinds))
+
+    def _look(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
+        """The options of a job that arrives now, or why it has none."""
+        first = arrival_slot(now_ms, self.cluster.slot_ms)
+        reason = impossible(job, self.needs, self.fits, "pd-ors") or self._hopeless(job, first, most_workers)
+        if reason is not None:
+            return reason
+        seed = (self.seed, *job.id.encode())
+        return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, seed, most_workers)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Why the job cannot end before the horizon even on an empty cluster."""

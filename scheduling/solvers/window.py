@@ -37,7 +37,9 @@ class Best:
     payoff: float
 
 
-def best_completion(need: int, utility: np.ndarray, curves: Curves, least_unit: float = 0.0, prune: bool = True) -> Best | None:
+def best_completion(
+    need: int, utility: np.ndarray, curves: Curves, least_unit: float = 0.0, prune: bool = True, soon: bool = False
+) -> Best | None:
     """The completion with the highest payoff, or None when no payoff is positive.
 
     need        worker-slots, >= 1
@@ -45,6 +47,7 @@ def best_completion(need: int, utility: np.ndarray, curves: Curves, least_unit: 
     curves      (first, past) -> cost of 0..most workers [slot, workers], and the marginal costs of a convex lower bound
                 [slot, worker], for the slots first <= t < past; asked for in the blocks of `blocks`
     least_unit  a lower bound of the cost of one worker in any slot
+    soon        the first completion with a positive payoff is enough
     """
     slots = len(utility)
     least = SAFE * least_unit * np.arange(need, -1, -1)  # of the work that is left after 0, 1, ... worker-slots
@@ -72,6 +75,8 @@ def best_completion(need: int, utility: np.ndarray, curves: Curves, least_unit: 
             after = _step(before, row[: most + 1], need) if most > 0 else before
             if len(after) > need and utility[t] - after[need] > payoff + (TOLERANCE if last >= 0 else 0.0):
                 payoff, last, total = float(utility[t] - after[need]), t, float(after[need])
+                if soon:
+                    return Best(last, _trace_back([*steps, after], [*costs, row], last, need), total, payoff)
             if prune and t + 1 < slots:
                 after = after[: _last(after + least[: len(after)] < utility[t + 1] - payoff) + 1]
             costs.append(row)

@@ -15,39 +15,53 @@ from scheduling.workloads import generate
 from tests.scheduling import tiny
 
 
-def as_it_was(cluster, jobs, events, seq, name="oasis"):
+def as_it_was(cluster, jobs, events, seq, name="oasis", **parameters):
     """A scheduler in the state before event `seq`."""
-    scheduler = build(name)
+    scheduler = build(name, parameters)
     scheduler.start(cluster, jobs, np.random.default_rng(0))
     bars = [bar for event in events if event.seq < seq and event.kind == "planned" for bar in event.data["bars"]]
     scheduler.assume(np.array(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
     return scheduler
 
 
-@pytest.fixture(scope="module")
-def scenario():
-    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=40, num_servers=16, seed=4, horizon_slots=60)
-    return cluster, jobs, list(Simulation(cluster, jobs, build("oasis"), 0).events())
+SHARED = ("pd-ors", "calibrated", 40, 8, 4, 20)  # profile, variant, jobs, servers, seed, slots
+WORLDS = {
+    "oasis": ("oasis", {}, ("oasis", "calibrated", 40, 16, 4, 60)),
+    "oasis in the world of pd-ors": ("oasis", {"model": "pd-ors"}, SHARED),
+    "pd-ors": ("pd_ors", {}, SHARED),
+    "pd-ors, not refined": ("pd_ors", {"refine": False, "price_mode": "literal"}, SHARED),
+    "pd-ors as in the paper": ("pd_ors", {"mode": "paper"}, ("pd-ors", "calibrated", 20, 8, 4, 20)),
+}
 
 
-def test_a_quote_is_what_was_decided(scenario):
-    """Every decision of the run, with all its numbers, from the bars of the log alone."""
-    cluster, jobs, events = scenario
+@pytest.fixture(scope="module", params=WORLDS)
+def world(request):
+    """(cluster, jobs, scheduler, parameters, the events of a run)"""
+    name, parameters, (profile, variant, num_jobs, num_servers, seed, slots) = WORLDS[request.param]
+    cluster, jobs = generate(profile, variant=variant, num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
+    return cluster, jobs, name, parameters, list(Simulation(cluster, jobs, build(name, parameters), 0).events())
+
+
+def test_a_quote_is_what_was_decided(world):
+    """Every decision of the run, with all its numbers, from the bars of the log alone; and `admits` knows it, too."""
+    cluster, jobs, name, parameters, events = world
     for event in events:
-        if event.kind == "decided":
-            reason = as_it_was(cluster, jobs, events, event.seq).quote(event.at_ms, jobs[event.data["job"]])
+        if event.kind == "decided" and event.data["kind"] != "unfinished":
+            scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
+            reason = scheduler.quote(event.at_ms, job)
             assert (reason.code, reason.values) == (event.data["code"], event.data["values"])
+            assert scheduler.admits(event.at_ms, job) == (reason.code == ADMITTED)
 
 
-def test_each_counterfactual_flips_the_answer(scenario):
-    cluster, jobs, events = scenario
+def test_each_counterfactual_flips_the_answer(world):
+    cluster, jobs, name, parameters, events = world
     seen = set()
     for event in events:
         if event.kind != "decided" or event.data["code"] not in (ADMITTED, "payoff_not_positive"):
             continue
         job = jobs[event.data["job"]]
         admitted = event.data["code"] == ADMITTED
-        scheduler = as_it_was(cluster, jobs, events, event.seq)
+        scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
 
         def says(changed, most=None, scheduler=scheduler):
             return scheduler.quote(changed.arrival_ms, changed, most).code == ADMITTED
@@ -65,11 +79,53 @@ def test_each_counterfactual_flips_the_answer(scenario):
                 assert says(replace(job, utility=replace(utility, target_slots=found.value)))
                 assert found.value <= 0.02 or not says(replace(job, utility=replace(utility, target_slots=found.value - 0.02)))
             elif found.what == "workers":
+                assert found.actual == (job.global_batch if scheduler.model_on(cluster) == "pd-ors" else job.num_chunks)
                 assert says(job, int(found.value))
                 assert found.value == 1 or not says(job, int(found.value) - 1)
             else:
                 assert says(replace(job, arrival_ms=int(found.value))) == found.admitted == (not admitted)
-    assert {("priority", True), ("priority", False), ("workers", True)} <= seen
+    assert {("priority", True), ("workers", True)} <= seen
+    assert {("priority", False), ("target_slots", False)} & seen
+
+
+def test_the_flip_happens_in_a_new_simulation(world):
+    """With the job changed as told and prices estimated from the same history, the run decides the other way, or as before."""
+    cluster, jobs, name, parameters, events = world
+    decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
+    flips = 0
+    for event in [*decided[:4], *(e for e in decided if e.data["code"] != ADMITTED)][:8]:
+        index = event.data["job"]
+        utility = jobs[index].utility
+        rows = {
+            row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[index])
+        }
+        changes = [("priority", 1 - 2e-3), ("target_slots", 1 - 0.02 / max(rows["target_slots"].value or 1, 0.02))] if (
+            "target_slots" in rows
+        ) else [("priority", 1 - 2e-3)]  # fmt: skip
+        for what, less in changes:
+            if rows[what].value is None or rows[what].value <= 0.02:
+                continue
+            for factor, expected in ((1, "admitted"), (less, "rejected")):
+                changed = list(jobs)
+                changed[index] = replace(jobs[index], utility=replace(utility, **{what: rows[what].value * factor}))
+                told = {e.data["job"]: e.data["kind"] for e in run_with_history(cluster, changed, jobs, name, parameters)}
+                assert told[index] == expected, (what, factor)
+                flips += told[index] != event.data["kind"]
+    assert flips
+
+
+def run_with_history(cluster, jobs, history, name, parameters):
+    """The first decisions of a run of `jobs` whose price bounds come from another set of jobs."""
+
+    class Told(type(build(name))):
+        def start(self, cluster, given, rng):
+            super().start(cluster, history, rng)
+            self.jobs = given
+            if name == "oasis":
+                self.rows = [self._as_seen(job) for job in given]
+
+    events = Simulation(cluster, jobs, Told(build(name, parameters).parameters), 0).events()
+    return [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
 
 
 def test_the_least_priority_by_hand():

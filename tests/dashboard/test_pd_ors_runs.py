@@ -1,0 +1,59 @@
+"""Runs of PD-ORS, and of OASiS in its world, answer what would have flipped a decision and what a server costs, from the log."""
+
+import numpy as np
+import pytest
+
+from scheduling.model import RESOURCES
+from scheduling.registry import build
+from scheduling.simulation import Simulation
+from scheduling.workloads import generate
+from tests.twin.runtime.conftest import work
+from twin import runner, scenarios
+from twin.models import Run, Scenario
+
+
+@pytest.fixture(params=[("pd_ors", {}), ("pd_ors", {"mode": "paper"}), ("oasis", {"model": "pd-ors"})], ids=str)
+def shared_run(db, request):
+    """Twenty jobs on shared servers, to the end."""
+    name, parameters = request.param
+    cluster, jobs = generate("pd-ors", variant="calibrated", num_jobs=20, num_servers=4, seed=2)
+    spec, trace = scenarios.store_generated("20 jobs", cluster, jobs, 2)
+    scenario = Scenario.objects.create(name="shared", cluster=spec, trace=trace, scheduler=name, seed=2, parameters=parameters)
+    run = Run.objects.create(scenario=scenario, mode=Run.BATCH)
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED
+    return run
+
+
+def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
+    rows = viewer.get(f"/api/runs/{shared_run.pk}/jobs/").json()["rows"]
+    jobs = scenarios.jobs_of(shared_run.scenario.trace_id)
+    told = {}
+    for job in rows:
+        if not job["code"].startswith("payoff"):
+            continue
+        found = viewer.get(f"/api/runs/{shared_run.pk}/jobs/{job['index']}/counterfactuals/").json()
+        assert found["admitted"] == (job["code"] == "payoff_positive")
+        by_name = {row["what"]: row for row in found["rows"]}
+        assert {"priority", "workers", "arrival_ms"} <= set(by_name)
+        assert by_name["workers"]["actual"] == jobs[job["index"]].global_batch
+        assert all(row["sentence"].endswith(".") for row in found["rows"])
+        told.setdefault(found["admitted"], by_name["priority"]["sentence"])
+    assert told[True].startswith("It would still have been admitted with a priority of")
+
+
+def test_the_prices_of_a_server_are_those_that_the_scheduler_ended_with(viewer, shared_run):
+    scenario = shared_run.scenario
+    jobs = list(scenarios.jobs_of(scenario.trace_id))
+    cluster = scenarios.cluster_of(scenario.cluster_id)
+    simulation = Simulation(cluster, jobs, build(scenario.scheduler, scenario.parameters), scenario.seed)
+    list(simulation.events())
+    wanted = simulation.scheduler.prices(np.arange(simulation.scheduler.horizon))
+    assert np.nanmax(wanted) > np.nanmin(wanted)
+    for server in (0, 3):
+        found = viewer.get(f"/api/runs/{shared_run.pk}/prices/{server}/").json()
+        for r, name in enumerate(RESOURCES):
+            prices = [np.nan if price is None else price for price in found["prices"][name]]
+            assert prices == pytest.approx(wanted[:, server, r].tolist(), rel=1e-5, nan_ok=True)
