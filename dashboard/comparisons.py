@@ -74,7 +74,7 @@ def told(runs: Sequence[Run]) -> dict[str, Any]:
     found = compared(runs)
     listed = runs[MOST_DRAWN:]
     values = [
-        figures | _measured(run, found.until_ms)
+        (figures if run.last_seq else {}) | _measured(run, found.until_ms)
         for run, figures in zip(runs, [*found.figures, *map(_stored, listed)], strict=True)
     ]
     return {
@@ -201,16 +201,15 @@ def _notes(runs: Sequence[Run], found: Compared) -> Iterator[str]:
             "when they finished are shown."
         )
     going = [run for run in runs[:MOST_DRAWN] if run.status != Run.FINISHED]
-    begun = [f"{run.pk} ({run.status})" for run in going if run.last_seq]
+    begun = [run for run in going if run.last_seq]
     if begun:
-        verb = "has" if len(begun) == 1 else "have"
         yield (
-            f"Run {' and '.join(begun)} {verb} not finished: all that follows compares what is known up to "
+            f"{_named(begun)} not finished: all that follows compares what is known up to "
             f"{duration(found.until_ms)} after the scenario's start, the latest instant that all have reached."
         )
-    idle = [f"{run.pk} ({run.status})" for run in going if not run.last_seq]
+    idle = [run for run in going if not run.last_seq]
     if idle:
-        yield f"Run {' and '.join(idle)} {'has' if len(idle) == 1 else 'have'} not begun: there is nothing to compare of it yet."
+        yield f"{_named(idle)} not begun: there is nothing to compare yet."
     shared, sizes = len(found.rows[0]), [len(side.jobs) for side in found.sides]
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
@@ -220,6 +219,12 @@ def _notes(runs: Sequence[Run], found: Compared) -> Iterator[str]:
         )
     if len({run.scenario.cluster_id for run in runs[:MOST_DRAWN]}) > 1:
         yield "The runs have different clusters: what differs is not due to the scheduler alone."
+
+
+def _named(runs: Sequence[Run]) -> str:
+    """'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
+    *others, last = [f"{run.pk} ({run.status})" for run in runs]
+    return f"Runs {', '.join(others)} and {last} have" if others else f"Run {last} has"
 
 
 def _parting(found: Compared, which: int) -> dict[str, Any]:

@@ -31,7 +31,8 @@ class Entrant:
 def entrants(scenario: Scenario) -> list[Entrant]:
     """One for each scheduler: the scenario's own first, with its parameters; the others with their defaults, in alphabetical order.
 
-    All train by one model (training.WORLDS): that of the scenario's own scheduler, or the figures would not be comparable.
+    All train by one model (training.WORLDS): that of the scenario's own scheduler, or the figures would not be comparable. Schedulers
+    without one of these race among themselves, as far as the trace has what they need.
     """
     cluster = scenarios.cluster_of(scenario.cluster_id)
     world = build(scenario.scheduler, scenario.parameters).model_on(cluster)
@@ -71,8 +72,9 @@ def _entrant(
 def _obstacle(
     cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, world: str | None, tables: list[JobTable]
 ) -> str:
-    if world and cls.worlds and world not in cls.worlds:
-        return f"it trains by the model of {' or '.join(cls.worlds)}, and this race is run by that of {world}"
+    if (world not in cls.worlds) if world else cls.worlds:
+        theirs = f"the model of {' or '.join(cls.worlds)}" if cls.worlds else "a model of its own"
+        return f"it trains by {theirs}, and this race is run by {f'that of {world}' if world else 'another'}"
     try:
         build(cls.name, parameters).check(cluster)
     except ModelError as error:

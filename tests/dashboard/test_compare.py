@@ -151,7 +151,8 @@ def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
     idle = Run.objects.create(scenario=pair[0].scenario)
     answer = viewer.get(address(pair[0], idle)).json()
     assert answer["at_ms"] is None
-    assert "has not begun" in answer["notes"][0]
+    assert answer["notes"] == [f"Run {idle.pk} (queued) has not begun: there is nothing to compare yet."]
+    assert answer["metrics"][0]["values"][1]["value"] is None
     assert answer["differences"][0]["differing"] == 0
 
 
@@ -179,6 +180,8 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     left_out = {row["scheduler"]: row["reason"] for row in told["left_out"]}
     assert "trains by the model of pd-ors, and this race is run by that of oasis" in left_out["pd_ors"]
     assert {row["scheduler"] for row in told["able"]} | set(left_out) == set(schedulers())
+    assert {"oasis", "fifo", "drf", "rrh"} <= {row["scheduler"] for row in told["able"]}
+    assert all("a model of its own" in left_out[name] for name, cls in schedulers().items() if not cls.worlds)
     answer = post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo", "drf"]})
     assert answer.status_code == 201
     runs = answer.json()["runs"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,11 @@ from twin.comparing.figures import figures
 from twin.comparing.groups import groups
 from twin.comparing.lives import FOREVER, Lives, believed, lives_of
 from twin.models import Run
-from twin.state import RunState
+from twin.state import BAR_FIELDS, RunState
 
 MOST_RUNS = 24  # in the table of figures
 MOST_DRAWN = 6  # compared in full: the first ones
+NO_BARS = np.empty((0, len(BAR_FIELDS)), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,17 @@ class Compared:
     """Two to MOST_DRAWN sides; the first is the base. ModelError when they have no job in common."""
 
     def __init__(self, sides: Sequence[Side], until_ms: int = FOREVER) -> None:
-        self.sides = sides
         self.until_ms = until_ms
         self.rows = _matched([side.jobs for side in sides])  # of each side, [shared job] its index
         if not len(self.rows[0]):
             names = ", ".join(str(side.run_id) for side in sides)
             raise ModelError(f"runs {names} have no job in common, by id; runs of the same trace can be compared")
-
-    @cached_property
-    def figures(self) -> list[dict[str, Any]]:
-        """{key: value} of each side."""
-        done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in self._pairs])
-        return [figures(side.lives, side.bars, side.cluster, side.jobs, self.until_ms, rows[done]) for side, rows in self._pairs]
+        pairs = list(zip(sides, self.rows, strict=True))
+        done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in pairs])
+        self.figures = [  # {key: value} of each side
+            figures(side.lives, side.bars, side.cluster, side.jobs, until_ms, rows[done]) for side, rows in pairs
+        ]
+        self.sides = [replace(side, bars=NO_BARS) for side in sides]  # nothing else needs them, and they are large
 
     @cached_property
     def distributions(self) -> list[dict[str, Any]]:

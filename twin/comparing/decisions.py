@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -15,7 +16,7 @@ KINDS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished"
 ADMITTED, STARTED, _, PREEMPTED, REJECTED, UNFINISHED = range(len(KINDS))
 POSITION = {name: i for i, name in enumerate(KINDS)}
 OTHER = len(KINDS)  # a kind that is told and counted nowhere
-ROLE, SERVER, START, END, COUNT = 1, 2, 3, 4, 5  # columns of a bar
+JOB, ROLE, SERVER, START, END, COUNT = range(6)  # columns of a bar
 REFUSAL = np.uint64(0x9E3779B97F4A7C15)  # what a refusal adds to the number of its instant
 EMPTY = np.uint64(0xD1B54A32D192ED03)  # of a plan without bars, which is a plan, too
 
@@ -37,14 +38,22 @@ def read(run_id: int, cluster: Cluster, last_seq: int) -> Decisions:
         for lines, bars in lines_and_bars(run_id, up_to=last_seq):
             verdicts: list[int] = []
             planned: list[int] = []
+            lanes: list[tuple[int, int, np.ndarray, Sequence[int]]] = []
             for seq, at_ms, kind, data in lines:
                 if kind == "planned":
                     planned += (seq, at_ms, data["job"], *data["bars"])
+                elif kind == "lanes_planned":
+                    lanes.append((seq, at_ms, np.asarray(data["jobs"]).reshape(-1, 3), data["bars"]))
                 elif kind == "decided":
                     verdicts += (seq, at_ms, data["job"], POSITION.get(data["kind"], OTHER))
             told.append(_rows(verdicts, 4))
             plans.append(_rows(planned, 5))
             digests.append(_digests(bars, plans[-1][:, 3:], names))
+            for seq, at_ms, jobs, (first, count) in lanes:
+                rows = np.zeros((len(jobs), 5), dtype=np.int64)
+                rows[:, 0], rows[:, 1], rows[:, 2] = seq, at_ms, jobs[:, 0]
+                plans.append(rows)
+                digests.append(_lane_digests(bars[first : first + count], jobs, names))
     verdict, plan, digest = np.concatenate(told), np.concatenate(plans), np.concatenate(digests)
     known = plan[:, 0] <= last_seq
     return Decisions(verdict[verdict[:, 0] <= last_seq], plan[known, :3], digest[known])
@@ -68,9 +77,25 @@ def mixed(values: np.ndarray) -> np.ndarray:
 
 
 def _digests(bars: np.ndarray, spans: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Of each plan [first row, count]: a sum over its bars, so that their order does not matter. Lanes, chunks and groups are not told."""
+    """Of each plan [first row, count]: a sum over its bars, so that their order does not matter."""
+    sums = np.concatenate(([np.uint64(0)], np.cumsum(_numbers(bars, names), dtype=np.uint64)))
+    return sums[spans[:, 0] + spans[:, 1]] - sums[spans[:, 0]] + EMPTY
+
+
+def _lane_digests(bars: np.ndarray, jobs: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """Of each row [job, start_ms, finish_ms] of a plan of lanes: its times, and its bars on these lanes."""
+    numbers = mixed(mixed(jobs[:, 1].astype(np.uint64)) + jobs[:, 2].astype(np.uint64)) + EMPTY
+    order = np.argsort(jobs[:, 0])
+    place = np.searchsorted(jobs[order, 0], bars[:, JOB])
+    told = place < len(jobs)
+    told[told] = jobs[order[place[told]], 0] == bars[told, JOB]
+    np.add.at(numbers, order[place[told]], _numbers(bars[told], names))
+    return numbers
+
+
+def _numbers(bars: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """[bar] a number of role, server, times and count; lanes, chunks and groups are not told."""
     number = names[bars[:, SERVER]]
     for column in (ROLE, START, END, COUNT):
         number = mixed(number + bars[:, column].astype(np.uint64))
-    sums = np.concatenate(([np.uint64(0)], np.cumsum(number, dtype=np.uint64)))
-    return sums[spans[:, 0] + spans[:, 1]] - sums[spans[:, 0]] + EMPTY
+    return number

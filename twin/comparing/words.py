@@ -8,9 +8,9 @@ import numpy as np
 
 from scheduling.reasons import sentence
 from twin.comparing.compared import Side
-from twin.comparing.decisions import COUNT, END, ROLE, SERVER, START
+from twin.comparing.decisions import COUNT, END, JOB, ROLE, SERVER, START
 from twin.eventlog import lines_and_bars
-from twin.state import WORKER
+from twin.state import NEVER, WORKER
 
 MOST_SERVERS = 4  # that are named
 
@@ -42,8 +42,11 @@ def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, An
             continue
         if kind == "decided":
             answer |= {"kind": data["kind"], "code": data["code"], "sentence": sentence(data["code"], data["values"], names)}
-        else:
+        elif kind == "planned":
             answer["plan"] = _plan(bars, data["finish_ms"], names)
+        else:
+            finish_ms = next((row[2] for row in np.asarray(data["jobs"]).reshape(-1, 3).tolist() if row[0] == job), NEVER)
+            answer["plan"] = _plan(bars[bars[:, JOB] == job], None if finish_ms == NEVER else finish_ms, names)
     return answer
 
 
@@ -51,8 +54,8 @@ def _events(run_id: int, first: int, last: int) -> list[tuple[int, str, Any, np.
     found = []
     for lines, bars in lines_and_bars(run_id, first - 1, last):
         for seq, _, kind, data in lines:
-            if first <= seq <= last and kind in ("decided", "planned"):
-                row, count = data["bars"] if kind == "planned" else (0, 0)
+            if first <= seq <= last and kind in ("decided", "planned", "lanes_planned"):
+                row, count = data.get("bars", (0, 0))
                 found.append((seq, kind, data, bars[row : row + count]))
     return found
 

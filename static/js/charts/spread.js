@@ -13,7 +13,8 @@ export class Spread {
     Object.assign(this, { tip, unit, names });
     this.hidden = new Set();
     this.canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': `${title} ${of}; the button Table shows the same numbers`, id: `spread-${key}` });
-    plot.append(this.canvas, tip.element);
+    this.nothing = h('p', { class: 'nothing muted small', hidden: true }, `${title}: no job to show yet`);
+    plot.append(this.canvas, tip.element, this.nothing);
     this.chart = new Chart(this.canvas, {
       type: 'line', data: { datasets: [] },
       options: {
@@ -32,6 +33,8 @@ export class Spread {
 
   paint(curves) {
     this.curves = curves;
+    this.nothing.hidden = curves.some(({ jobs }) => jobs);
+    this.canvas.hidden = !this.nothing.hidden;
     const log = this.unit !== '' && wide(curves);
     const { x } = this.chart.options.scales;
     const least = Math.min(...curves.flatMap(({ values }) => values.filter((value) => value > 0).slice(0, 1)));

@@ -1,6 +1,7 @@
 // The table of figures: one row a figure, one column a run, each told against the base with the direction that is better.
 
 import { fill, h } from '../lib/dom.js';
+import { empty } from '../lib/list.js';
 import { address, deltaText, inFull, relativeText, valueText, withBase } from '../lib/compare.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
@@ -69,7 +70,7 @@ export class Groups {
     const head = h('tr', {}, h('th', { scope: 'col' }, 'Group'), h('th', { scope: 'col', class: 'number' }, 'Jobs'), runHeads(full));
     const rows = answer.groups[this.by].map((row) => h('tr', {}, h('th', { scope: 'row' }, row.name), h('td', { class: 'number' }, jobs(row.jobs)),
       row[key].map((cell, i) => comparedCell(cell, unit, { isBase: i === 0, best: many }))));
-    fill(this.panel.querySelector('#groups'), h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)));
+    fill(this.panel.querySelector('#groups'), !rows.length ? empty('No job has arrived yet', 'Groups appear as jobs arrive.') : h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)));
     this.panel.querySelector('#groups-note').textContent = `${title} ${note}. ${NOTES[this.by]}`;
   }
 }

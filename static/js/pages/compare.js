@@ -194,7 +194,7 @@ function wireGantts() {
     url.set({ color: name === 'job' ? name : '' });
     show();
   });
-  fill($('#kind-key'), h('span', {}, 'Colour: the job’s difference'), KINDS.map((kind) => h('span', { title: answer.kinds[kind] }, kindMark(kind), kind)), h('span', {}, kindMark(null), 'the same in both'));
+  fill($('#kind-key'), h('span', {}, 'Colour: the job’s difference to the base; in the base, to the run chosen above'), KINDS.map((kind) => h('span', { title: answer.kinds[kind] }, kindMark(kind), kind)), h('span', {}, kindMark(null), 'the same in both'));
   const filter = $('#row-filter');
   filter.value = url.get('filter') ?? '';
   gantts.query = filter.value;

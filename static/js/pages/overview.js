@@ -18,7 +18,7 @@ let total = 0;
 
 const ticked = new Set(); // runs to compare, the base first
 const columns = [
-  { title: h('span', { title: 'Tick runs to compare them' }, '⇄'), cell: (run) => tick(run) },
+  { title: '', cell: (run) => tick(run) },
   { title: 'Run', cell: (run) => h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`) },
   { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status, title: run.message }, run.status) },
   { title: 'Scheduler', cell: (run) => run.scheduler },
@@ -46,7 +46,7 @@ function paintCompare() {
   $('#compare').href = address([...ticked]);
   $('#compare').textContent = ticked.size > 1 ? `Compare ${ticked.size} runs` : 'Compare runs';
   $('#compare').classList.toggle('primary', ticked.size > 1);
-  $('#compare-hint').textContent = ticked.size === 1 ? 'tick one more' : '';
+  $('#compare-hint').textContent = ticked.size === 0 ? 'tick runs to compare them' : ticked.size === 1 ? 'tick one more' : '';
 }
 
 async function load() {
@@ -59,6 +59,7 @@ async function load() {
 function paint() {
   $('#start').hidden = runs.length > 0;
   $('#runs-count').textContent = shown(runs.length, total, total === 1 ? 'run' : 'runs');
+  paintCompare();
   fill($('#runs'), runs.length ? table(columns, runs) : empty('No runs yet', 'A run appears here as soon as it is started.'));
   const count = (status) => runs.filter((run) => run.status === status).length;
   const tiles = [['Running', count('running')], ['Queued', count('queued')], ['Paused', count('paused')], ['Finished', count('finished')],
