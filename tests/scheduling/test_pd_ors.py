@@ -216,6 +216,26 @@ def test_a_solver_that_fails_is_told_and_the_run_goes_on(monkeypatch, raised):
     assert verify(**output_of(machines, jobs, "pd_ors", 0, {"price_mode": "literal"})) == []
 
 
+@pytest.mark.parametrize(("mode", "name", "said"), [
+    ("production", "solver_limit", "The refinement is not finished, the solver reached its limit"),
+    ("paper", "relaxation_limit", "The relaxation was not always solved, its solver reached its limit"),
+])  # fmt: skip
+def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, said):
+    """With 0 s for each program nothing is solved: every job is decided by the placements that need no solver."""
+    num_jobs, num_servers = (60, 20) if mode == "production" else (30, 6)
+    machines, jobs = pd_ors("calibrated", num_jobs, num_servers, 1, 20, 3_600_000, spread=0.4)
+    parameters = {"mode": mode, "price_mode": "literal", "solver_seconds": 0.0}
+    events = run(machines, jobs, **parameters)
+    told = [e.data for e in events if e.kind == "decided" and e.data["values"].get(name)]
+    assert told
+    assert all(f"{said} {data['values'][name]} time" in sentence(data["code"], data["values"]) for data in told)
+    assert len(verdicts(events)) == num_jobs
+    assert any(kind == "admitted" for kind, _ in verdicts(events).values())
+    assert verify(**output_of(machines, jobs, "pd_ors", 0, parameters)) == []
+    enough = run(machines, jobs, **(parameters | {"solver_seconds": 10.0}))
+    assert not any(name in e.data["values"] for e in enough if e.kind == "decided")
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["production", "paper"]), st.sampled_from(["literal", "marginal"]))
 def test_invariants_of_random_runs(seed, mode, price_mode):
