@@ -11,6 +11,7 @@ from django.http import StreamingHttpResponse
 from dashboard.states import Newest
 from scheduling.model import Placement
 from twin import eventlog, scenarios
+from twin.exports.perfetto import trace_lines
 from twin.formats.jobs_csv import columns_of, csv_lines
 from twin.formats.jobs_jsonl import job_lines
 from twin.formats.outputs import event_line, schedule_lines
@@ -18,6 +19,7 @@ from twin.formats.swf import swf_lines
 from twin.jobtable import PackedJobs
 from twin.models import Run, Trace
 
+CERTIFICATE = ("kind", "achieved", "bound", "ratio")
 PIECE_BYTES = 256 * 1024
 SLICE_EVENTS = 5_000
 
@@ -39,13 +41,14 @@ def log(run: Run) -> StreamingHttpResponse:
 def schedule(run: Run) -> StreamingHttpResponse:
     """schedule.csv of what is true now, sorted by job and start."""
     cluster, jobs = scenarios.of_run(run)
-    with Newest(run) as state:
-        rows = state.bars.rows
-        rows = rows[rows[:, 10] < 0]
-    rows = rows[rows[:, 0].argsort(kind="stable")]
-    placements = (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
-    lines = (line.encode() for line in schedule_lines(cluster, jobs, placements))
+    lines = (line.encode() for line in schedule_lines(cluster, jobs, _true_bars(run)))
     return download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
+
+
+def perfetto(run: Run) -> StreamingHttpResponse:
+    """The same for Perfetto's viewer."""
+    cluster, jobs = scenarios.of_run(run)
+    return download(trace_lines(cluster, jobs, _true_bars(run)), f"run-{run.pk}-perfetto.json", "application/json")
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def summary(run: Run) -> dict[str, Any]:
         "parameters": scenario.parameters,
         "seed": scenario.seed,
         "metrics": run.metrics,
-        "certificate": None,
+        "certificate": {name: run.certificate[name] for name in CERTIFICATE} if "bound" in run.certificate else None,
         "decision_ms": run.decision_ms,
         "wall_s": wall,
     }
@@ -90,6 +93,15 @@ def _log_lines(run: Run) -> Iterator[bytes]:
                 return
             yield event_line(event)
         seq = events[-1].seq
+
+
+def _true_bars(run: Run) -> Iterator[Placement]:
+    """The bars that no later plan has replaced, job by job."""
+    with Newest(run) as state:
+        rows = state.bars.rows
+        rows = rows[rows[:, 10] < 0]
+    rows = rows[rows[:, 0].argsort(kind="stable")]
+    return (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
 
 
 def _parts(rows: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from django.utils.cache import patch_vary_headers
 
 from dashboard.encodings import takes_gzip
 from dashboard.states import Newest
-from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO
+from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Server
 from scheduling.registry import scheduler_class
 from twin import scenarios, wire
 from twin.columns import pack
@@ -32,7 +32,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "seed": run.scenario.seed,
             "parameters": run.scenario.parameters,
         },
-        "scheduler": {"name": cls.name, "title": cls.title, "paper": cls.paper, "summary": cls.summary},
+        "scheduler": {"name": cls.name, "title": cls.title, "lanes": cls.lanes, "paper": cls.paper, "summary": cls.summary},
         "resources": RESOURCES,
         "units": RESOURCE_UNITS,
         "sites": SITES,
@@ -40,10 +40,8 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "name": cluster.name,
             "slot_ms": cluster.slot_ms,
             "horizon_slots": cluster.horizon_slots,
-            "servers": [
-                {"name": s.name, "site": s.site, "roles": s.roles, "capacity": s.capacity, **({"away": s.away} if s.away else {})}
-                for s in cluster.servers
-            ],
+            "cloud": cluster.unlimited_cloud,
+            "servers": [_server(server) for server in cluster.servers],
         },
         "ids": [job.id for job in jobs],
         "models": [job.model for job in jobs],
@@ -52,6 +50,12 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "ps": [amount for job in jobs for amount in job.ps or ZERO],
     }
     return answered(request, orjson.dumps(body), "application/json")
+
+
+def _server(server: Server) -> dict[str, Any]:
+    plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
+    lanes = [sum(server.worker_lanes.values()), sum(server.ps_lanes.values())]
+    return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if any(lanes) else {})
 
 
 def snapshot(request: HttpRequest, run: Run) -> HttpResponse:

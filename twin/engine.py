@@ -110,7 +110,7 @@ def find(run: Run) -> Engine:
     engine = _kept.pop(run.pk, None)
     checkpoint = Checkpoint.objects.filter(run=run).defer("payload").first()
     if engine is None or engine.seq > run.last_seq or (checkpoint is not None and checkpoint.seq > engine.seq):
-        engine = Engine(scenarios.simulation(run.scenario))
+        engine = Engine(scenarios.simulation(run))
         if checkpoint is not None:
             checkpoint.refresh_from_db()
             engine.restore(checkpoint.payload, checkpoint.seq)

@@ -6,25 +6,53 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from scheduling.model import Cluster, Job
 from scheduling.registry import build
-from scheduling.simulation import Simulation
+from scheduling.simulation import Phase, Simulation
+from twin.edits import parse, phases
+from twin.edits.base import World
 from twin.formats.cluster_json import cluster_from_dict, cluster_to_dict
 from twin.formats.jobs_jsonl import job_to_dict
 from twin.jobtable import JobTable, pack_jobs, unpack_jobs
 from twin.models import ClusterSpec, Run, Scenario, Trace
 
 
-def simulation(scenario: Scenario) -> Simulation:
-    """A fresh simulation of the scenario, before its first event."""
-    cluster = cluster_of(scenario.cluster_id)
-    scheduler = build(scenario.scheduler, scenario.parameters)
-    return Simulation(cluster, jobs_of(scenario.trace_id), scheduler, scenario.seed)
+def simulation(run: Run) -> Simulation:
+    """A fresh simulation of the run, before its first event."""
+    scenario = run.scenario
+    phases = _phases(_key(scenario), _frozen(run.edits))
+    first = phases[0][1]
+    later = [Phase(ms, world.cluster, world.jobs, build(world.scheduler, world.parameters)) for ms, world in phases[1:]]
+    scheduler = build(first.scheduler, first.parameters)
+    return Simulation(first.cluster, first.jobs, scheduler, scenario.seed, later)
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
-    """The cluster and the jobs of a run."""
-    return cluster_of(run.scenario.cluster_id), jobs_of(run.scenario.trace_id)
+    """The cluster and the jobs of a run; with edits, as they are when all have taken effect."""
+    last = worlds(run.scenario, run.edits)[-1][1]
+    return last.cluster, last.jobs
+
+
+def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[tuple[int, World]]:
+    """What holds from which moment on, when the scenario is edited so; ModelError and UnknownName name an edit that cannot be done."""
+    return _phases(_key(scenario), _frozen(edits))
+
+
+def _key(scenario: Scenario) -> tuple[int, int, str, bytes]:
+    return scenario.cluster_id, scenario.trace_id, scenario.scheduler, _frozen(scenario.parameters)
+
+
+def _frozen(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+@lru_cache(maxsize=4)
+def _phases(key: tuple[int, int, str, bytes], edits: bytes) -> list[tuple[int, World]]:
+    cluster, trace, scheduler, parameters = key
+    base = World(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
+    return phases(base, parse(orjson.loads(edits)))
 
 
 @lru_cache(maxsize=4)

@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from dashboard import exports, figures, jobs, pictures
+from dashboard import events, exports, figures, jobs, pictures
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
 from twin import control, eventlog
 from twin.models import Run
@@ -139,6 +139,16 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         rows = [{"seq": e.seq, "at_ms": e.at_ms, "kind": e.kind, "data": e.data} for e in found]
         return Response({"last_seq": run.last_seq, "events": rows})
 
+    @extend_schema(
+        parameters=[OpenApiParameter(n, str) for n in ("kind", "decision", "code")]
+        + [OpenApiParameter(n, int) for n in ("job", "before", "size")],
+        responses=OpenApiTypes.OBJECT,
+    )
+    @action(detail=True, url_path="events/table")
+    def table(self, request: Request, pk: str) -> Response:
+        """Events in words, the newest first, filtered by the server."""
+        return Response(events.page(self.get_object(), request.query_params))
+
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def log(self, request: Request, pk: str) -> StreamingHttpResponse:
         """The whole log."""
@@ -148,6 +158,11 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     def schedule(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Every bar."""
         return exports.schedule(self.get_object())
+
+    @extend_schema(responses={(200, "application/json"): OpenApiTypes.BINARY})
+    def perfetto(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Every bar, for Perfetto's viewer."""
+        return exports.perfetto(self.get_object())
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def summary(self, request: Request, pk: str) -> Response:

@@ -15,7 +15,13 @@ def scheduler_list(request: Request) -> Response:
     """Every scheduler."""
     return Response(
         [
-            {"name": cls.name, "title": cls.title, "paper": cls.paper, "summary": cls.summary, "parameters": describe(cls.Parameters)}
+            {
+                "name": cls.name,
+                "title": cls.title,
+                "paper": cls.paper,
+                "summary": cls.summary,
+                "parameters": describe(cls.Parameters),
+            }
             for cls in schedulers().values()
         ]
     )

@@ -8,6 +8,7 @@ import { Columns } from './lib/table.js';
 export const NEVER = -1;
 export const WORKER = 0;
 export const PS = 1;
+export const CLOUD = -2;
 export const BAR_WIDTH = 9; // numbers of one bar in a frame
 
 const BAR_TYPES = {
@@ -33,6 +34,7 @@ export class Store {
     this.bars = new Columns(BAR_TYPES);
     this.verdicts = []; // [first kind, latest kind, latest code] of each job, or null
     this.alive = new Map(); // job -> rows of its bars that no later plan has replaced
+    this.aliveOn = new Map(); // lane, as placeOf names it -> the same
     this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
     this.defaultPrices = null; // of slots never named
     this.horizonMs = 0; // the latest end of any bar or event: how far the time axis reaches
@@ -57,7 +59,7 @@ export class Store {
     this.horizonMs = this.simMs;
     for (let row = 0; row < bars.length; row++) {
       if (bars.end_ms[row] > this.horizonMs) this.horizonMs = bars.end_ms[row];
-      if (bars.died_ms[row] === NEVER) this.#aliveOf(bars.job[row]).push(row);
+      if (bars.died_ms[row] === NEVER) this.#lives(row);
     }
     this.priceVersion++;
   }
@@ -78,6 +80,7 @@ export class Store {
     this.simMs = atMs;
     if (atMs > this.horizonMs) this.horizonMs = atMs;
     if (kind === 'planned') this.#planned(atMs, data);
+    else if (kind === 'lanes_planned') this.#lanesPlanned(atMs, data);
     else if (kind === 'decided') this.#decided(atMs, data);
     else if (kind === 'job_arrived') this.jobs.arrived_ms[this.#job(data.job)] = atMs;
     else if (kind === 'job_completed') {
@@ -113,11 +116,27 @@ export class Store {
 
   #planned(atMs, data) {
     const job = this.#job(data.job);
-    const alive = this.#replace(this.#aliveOf(job), atMs);
-    this.#append(data.bars, atMs, alive);
-    this.alive.set(job, alive);
+    this.alive.set(job, this.#replace(this.#aliveOf(job), atMs));
+    this.#append(data.bars, atMs);
     this.jobs.finish_ms[job] = data.finish_ms ?? NEVER;
-    this.jobs.start_ms[job] = this.#firstStart(alive);
+    this.jobs.start_ms[job] = this.#firstStart(this.alive.get(job));
+  }
+
+  /** The futures of lanes: [role, server, lane] of each, then [job, start, finish] of the jobs on them, flat. */
+  #lanesPlanned(atMs, { lanes, jobs, bars }) {
+    const replaced = [];
+    for (let i = 0; i < lanes.length; i += 3) {
+      const place = placeName(lanes[i] === PS, lanes[i + 1], lanes[i + 2]);
+      replaced.push(...(this.aliveOn.get(place) ?? []));
+      this.aliveOn.delete(place);
+    }
+    this.#replace(replaced, atMs);
+    this.#append(bars, atMs);
+    for (let i = 0; i < jobs.length; i += 3) {
+      const job = this.#job(jobs[i]);
+      this.jobs.start_ms[job] = jobs[i + 1];
+      this.jobs.finish_ms[job] = jobs[i + 2];
+    }
   }
 
   /** Ends the rows' future at atMs: what had begun is cut, what had not is dropped. Returns the rows that stay true. */
@@ -125,6 +144,7 @@ export class Store {
     const { bars } = this;
     const stay = [];
     for (const row of rows) {
+      if (bars.died_ms[row] !== NEVER) continue;
       if (bars.end_ms[row] <= atMs) {
         stay.push(row);
         continue;
@@ -143,7 +163,7 @@ export class Store {
     return stay;
   }
 
-  #append(flat, atMs, alive) {
+  #append(flat, atMs) {
     const { bars } = this;
     const count = flat.length / BAR_WIDTH;
     let row = bars.extend(count);
@@ -160,8 +180,19 @@ export class Store {
       bars.born_ms[row] = atMs;
       bars.died_ms[row] = NEVER;
       if (flat[i + 4] > this.horizonMs) this.horizonMs = flat[i + 4];
-      alive.push(row);
+      this.#lives(row);
     }
+  }
+
+  /** A row that is true: a later plan of its job, or of its lane, finds it. */
+  #lives(row) {
+    const { bars } = this;
+    this.#aliveOf(bars.job[row]).push(row);
+    const place = placeOf(bars, row);
+    if (place === null) return;
+    const rows = this.aliveOn.get(place);
+    if (rows) rows.push(row);
+    else this.aliveOn.set(place, [row]);
   }
 
   #firstStart(rows) {
@@ -195,6 +226,18 @@ export class Store {
 export function trueAt(bars, row, p) {
   const died = bars.died_ms[row];
   return bars.born_ms[row] <= p && (died === NEVER || died > p);
+}
+
+/** The lane of a bar, for plans of lanes: of bars with a chunk and of parameter servers of their own; null for others. */
+function placeOf(bars, row) {
+  const isPs = bars.role[row] === PS;
+  const onCloud = bars.server[row] === CLOUD;
+  if (bars.chunk[row] < 0 && !(isPs && (bars.lane[row] >= 0 || onCloud))) return null;
+  return placeName(isPs, bars.server[row], onCloud ? bars.job[row] : bars.lane[row]);
+}
+
+function placeName(isPs, server, lane) {
+  return `${isPs ? 'p' : 'w'}${server}/${lane}`;
 }
 
 function strip(columns, prefix) {

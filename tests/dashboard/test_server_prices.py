@@ -9,7 +9,7 @@ from twin import runner, scenarios
 
 
 def test_they_are_the_schedulers_own(viewer, finished_run):
-    simulation = scenarios.simulation(finished_run.scenario)
+    simulation = scenarios.simulation(finished_run)
     list(simulation.events())
     wanted = simulation.scheduler.prices(np.arange(simulation.scheduler.horizon))
     for server in (0, 5):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduling.model import LARGEST, Cluster, Job, ModelError, Server, Utility
 from scheduling.registry import UnknownName
-from twin.edits import MOST_EDITS, parse, phases, plain, verbs
+from twin.edits import MOST_EDITS, check_fork, parse, phases, plain, verbs
 from twin.edits.base import World
 from twin.edits.effect import effect
 
@@ -25,8 +25,8 @@ JOBS = tuple(
 WORLD = World(Cluster("c", H, SERVERS), JOBS, "oasis", {})
 
 
-def after(*edits, world=WORLD, fork_ms=0):
-    return phases(world, parse(list(edits)), fork_ms)
+def after(*edits, world=WORLD):
+    return phases(world, parse(list(edits)))
 
 
 def last(*edits, **options):
@@ -187,7 +187,7 @@ def test_an_edit_before_the_fork_is_refused():
     with pytest.raises(
         ModelError, match=r"edit 1 \(drop jobs\): takes effect at 01:00:00, before the fork at 02:00:00; choose a later moment"
     ):
-        after({"verb": "drop_jobs", "jobs": "j3", "at_ms": H}, fork_ms=2 * H)
+        check_fork(parse([{"verb": "drop_jobs", "jobs": "j3", "at_ms": H}]), 2 * H)
 
 
 def test_sentences():

@@ -20,8 +20,9 @@ HOUR = 3_600_000
 MOVED = HOUR + 1_800_000
 PRICES = [1.5, 0.25, 0.01, 0.001, 0.5, None, None, None, None, None]  # [site][resource]: no price in the cloud
 
-# Three jobs on two servers: job 0 is admitted, then moved while it runs; job 1 is rejected; job 2 starts and is unfinished.
-STARTED = {"scheduler": "oasis", "parameters": {}, "seed": 7, "jobs": 3, "servers": 2, "slot_ms": HOUR, "horizon_slots": 8}
+# Jobs on two servers: job 0 is admitted, then moved while it runs; job 1 is rejected; job 2 starts and is unfinished; the plan of job 3
+# names lanes, on one of which job 4, with its parameter server in the cloud, comes between.
+STARTED = {"scheduler": "oasis", "parameters": {}, "seed": 7, "jobs": 5, "servers": 2, "slot_ms": HOUR, "horizon_slots": 8}
 PLAN = [
     [0, 0, 0, HOUR, 2 * HOUR, 2, -1, -1, -1],
     [0, 1, 1, HOUR, 2 * HOUR, 1, -1, -1, -1],
@@ -47,7 +48,38 @@ EVENTS: list[list] = [
     [12, 2 * HOUR, "decided", {"job": 2, "kind": "started", "code": "in_order", "values": {}}],
     [13, 2 * HOUR, "planned", {"job": 2, "finish_ms": None, "bars": [[2, 0, 0, 2 * HOUR, 5 * HOUR, 1, -1, -1, -1]]}],
     [14, 3 * HOUR, "job_completed", {"job": 0, "utility": 41.25}],
-    [15, 8 * HOUR, "run_finished", {}],
+    [15, 5 * HOUR, "job_arrived", {"job": 3}],
+    [
+        16,
+        5 * HOUR,
+        "lanes_planned",
+        {
+            "lanes": [[0, 0, 0], [0, 0, 1], [1, 1, 0]],
+            "jobs": [[3, 5 * HOUR, 8 * HOUR]],
+            "bars": [
+                [3, 0, 0, 5 * HOUR, 7 * HOUR, 1, 0, 0, -1],
+                [3, 0, 0, 5 * HOUR, 6 * HOUR, 1, 1, 1, -1],
+                [3, 0, 0, 6 * HOUR, 8 * HOUR, 1, 1, 2, -1],
+                [3, 1, 1, 5 * HOUR, 8 * HOUR, 1, 0, -1, -1],
+            ],
+        },
+    ],
+    [17, 5 * HOUR + 600_000, "job_arrived", {"job": 4}],
+    [
+        18,
+        5 * HOUR + 600_000,
+        "lanes_planned",
+        {
+            "lanes": [[0, 0, 1], [1, -2, 4]],
+            "jobs": [[3, 5 * HOUR, 9 * HOUR], [4, 5 * HOUR + 600_000, 7 * HOUR]],
+            "bars": [
+                [4, 0, 0, 5 * HOUR + 600_000, 7 * HOUR, 1, 1, 0, -1],
+                [3, 0, 0, 7 * HOUR, 9 * HOUR, 1, 1, 2, -1],
+                [4, 1, -2, 5 * HOUR + 600_000, 7 * HOUR, 1, -1, -1, -1],
+            ],
+        },
+    ],
+    [19, 9 * HOUR, "run_finished", {}],
 ]
 
 
@@ -55,10 +87,16 @@ def fold() -> RunState:
     return RunState().feed(Event(*line) for line in EVENTS)
 
 
+def flat(kind: str, data: dict) -> dict:
+    """Data as frames carry it."""
+    matrices = {"planned": ("bars",), "lanes_planned": ("lanes", "jobs", "bars")}.get(kind, ())
+    return {name: list(chain(*value)) if name in matrices else value for name, value in data.items()}
+
+
 def golden() -> dict:
     """The frames that a browser receives, the state after them as plain data, and the same as a binary snapshot."""
     meta, columns = snapshot(fold())
-    lines = [[s, at, k, {**d, "bars": list(chain(*d["bars"]))} if k == "planned" else d] for s, at, k, d in EVENTS]
+    lines = [[seq, at_ms, kind, flat(kind, data)] for seq, at_ms, kind, data in EVENTS]
     state = {"meta": json.loads(json.dumps(meta)), "columns": {name: column.tolist() for name, column in columns.items()}}
     return {"events": lines, "state": state, "snapshot_base64": b64encode(pack(meta, columns)).decode()}
 
@@ -87,6 +125,6 @@ def test_the_snapshot_survives_its_binary_form(prefix: str, fields: tuple[str, .
     """columns.pack and unpack give back every column of the snapshot."""
     meta, columns = snapshot(fold())
     back_meta, back = unpack(pack(meta, columns))
-    assert back_meta["last_seq"] == 15
+    assert back_meta["last_seq"] == 19
     for name in fields:
         assert back[prefix + name].tolist() == columns[prefix + name].tolist()

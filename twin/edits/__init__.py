@@ -52,19 +52,14 @@ def plain(edit: Edit) -> dict[str, Any]:
     return {"verb": edit.name, "at_ms": edit.at_ms, **asdict(edit.parameters)}
 
 
-def phases(base: World, edits: Sequence[Edit], fork_ms: int = 0) -> list[tuple[int, World]]:
-    """(from_ms, world) in the order of time, the first from `fork_ms` on.
+def phases(base: World, edits: Sequence[Edit]) -> list[tuple[int, World]]:
+    """(from_ms, world) in the order of time, the first from 0 on. base: what holds without edits.
 
-    Up to the moment of the next one, the same jobs arrive in all of them, and servers keep their numbers.
-
-    base: what holds at the fork, or from the beginning (fork_ms 0). ModelError when an edit cannot be done where it stands.
+    Up to the moment of the next one, the same jobs arrive in all of them, and servers keep their numbers. ModelError when an
+    edit cannot be done where it stands.
     """
-    world, found = base, [(fork_ms, base)]
+    world, found = base, [(0, base)]
     for edit in sorted(edits, key=lambda edit: edit.at_ms):
-        if edit.at_ms < fork_ms:
-            raise ModelError(
-                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose a later moment"
-            )
         try:
             world = edit.apply(world)
         except ModelError as error:
@@ -73,6 +68,15 @@ def phases(base: World, edits: Sequence[Edit], fork_ms: int = 0) -> list[tuple[i
             found.pop()
         found.append((edit.at_ms, world))
     return found
+
+
+def check_fork(edits: Sequence[Edit], fork_ms: int) -> None:
+    """ModelError when an edit would change what happened before the fork."""
+    for edit in edits:
+        if edit.at_ms < fork_ms:
+            raise ModelError(
+                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose a later moment"
+            )
 
 
 def _parse(number: int, given: Any) -> Edit | None:

@@ -16,13 +16,12 @@ SHOWN = 5  # names that a message lists
 
 @dataclass(frozen=True)
 class World:
-    """All that determines what happens from some moment on. `begun`: it has a past, in which servers and jobs keep their numbers."""
+    """All that determines what happens from some moment on."""
 
     cluster: Cluster
     jobs: Sequence[Job]
     scheduler: str
     parameters: Mapping[str, Any]
-    begun: bool = False
 
     def with_jobs(self, jobs: Sequence[Job]) -> World:
         """The same with other jobs."""

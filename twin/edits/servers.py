@@ -63,7 +63,7 @@ class RemoveServers(Edit):
         there = [i for i, server in enumerate(world.cluster.servers) if not server.is_away(LARGEST - 1)]
         if chosen >= set(there) and not world.cluster.unlimited_cloud:
             raise ModelError("no server would be left; leave at least one")
-        if world.begun or not self.whole:  # servers that have a past keep their numbers
+        if not self.whole:  # servers that have a past keep their numbers
             servers = [away_from(s, self.at_ms) if i in chosen else s for i, s in enumerate(world.cluster.servers)]
             return world.with_servers(servers)
         kept = [i for i in range(len(world.cluster.servers)) if i not in chosen]

@@ -398,11 +398,11 @@ export class Gantt {
     const lines = [[row.label, clock(t)]];
     if (row.kind === 'server') {
       const share = found.reduce((sum, bar) => sum + this.rows.weights[bar], 0);
-      lines.push(['allocated (scarcest resource)', percent(share)]);
+      lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(share)]);
     }
     for (const bar of found.slice(0, 6)) {
       const who = row.kind === 'job' ? this.#serverName(bars.server[bar]) : this.#jobName(bars.job[bar]);
-      const what = `${number(bars.count[bar], 0)} ${roleName(bars.role[bar], bars.count[bar])}`;
+      const what = bars.chunk[bar] >= 0 ? `chunk ${number(bars.chunk[bar] + 1, 0)}` : `${number(bars.count[bar], 0)} ${roleName(bars.role[bar], bars.count[bar])}`;
       lines.push([who, `${what}, ${duration(bars.end_ms[bar] - bars.start_ms[bar])}`, bars.job[bar]]);
     }
     if (found.length > 6) lines.push(['', `and ${found.length - 6} more bars`]);

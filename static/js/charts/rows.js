@@ -2,9 +2,9 @@
 
 import { lowerBound } from '../lib/search.js';
 import { giveLanes } from '../lib/lanes.js';
+import { CLOUD, PS } from '../store.js';
 
 const UNLAID = 255;
-const CLOUD = -2;
 
 /** One row: a site header, a server or a job. `index` names the server or job; bars are rows of the store. */
 class Row {
@@ -92,9 +92,18 @@ export class Rows {
       const members = servers.map((server, i) => [server, i]).filter(([server]) => server.site === site && match(server.name));
       if (!members.length) continue;
       this.list.push(new Row('site', `${site} · ${members.length} ${members.length === 1 ? 'server' : 'servers'}`, site));
-      for (const [server, i] of members) this.#add(new Row('server', server.name, i));
+      for (const [server, i] of members) this.#add(this.#serverRow(server, i));
     }
     if (this.info.cluster.cloud && match('cloud')) this.#add(new Row('server', 'cloud (no limit)', CLOUD));
+  }
+
+  #serverRow(server, i) {
+    const row = new Row('server', server.name, i);
+    if (this.info.scheduler.lanes && server.lanes) {
+      row.typed = server.lanes;
+      row.lanes = server.lanes[0] + server.lanes[1];
+    }
+    return row;
   }
 
   #jobRows() {
@@ -125,7 +134,9 @@ export class Rows {
       this.weights[bar] = this.#weight(bar);
       if (!row) continue;
       row.longest = Math.max(row.longest, bars.end_ms[bar] - bars.start_ms[bar]);
-      row.unlaid++;
+      const lane = this.#ownLane(bar, row);
+      if (lane === null) row.unlaid++;
+      else this.lanes[bar] = lane;
       row.push(bar);
       if (bulk) touched.add(row);
       else sink(row, bars.start_ms);
@@ -134,9 +145,18 @@ export class Rows {
     this.seen = bars.length;
   }
 
+  /** On a server with typed lanes a bar's place is its own: workers above, parameter servers below; null elsewhere. */
+  #ownLane(bar, row) {
+    const { bars } = this.store;
+    if (!row.typed || bars.lane[bar] < 0) return null;
+    return Math.min(UNLAID - 1, bars.lane[bar] + (bars.role[bar] === PS ? row.typed[0] : 0));
+  }
+
   #weight(bar) {
     const { bars } = this.store;
     const { worker, ps, cluster } = this.info;
+    const typed = this.info.scheduler.lanes && cluster.servers[bars.server[bar]]?.lanes;
+    if (typed && this.order === 'servers') return 1 / (typed[0] + typed[1]);
     if (this.order === 'jobs') return bars.role[bar] === 1 ? 0 : bars.count[bar];
     const capacity = cluster.servers[bars.server[bar]]?.capacity;
     const demand = bars.role[bar] === 1 ? ps : worker;

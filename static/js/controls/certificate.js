@@ -52,13 +52,18 @@ export class CertificatePanel {
   update(certificate) {
     const text = sentence(certificate);
     this.panel.hidden = !text;
-    setText(this.note, `${text} The curves are the prices of that relaxation, per whole unit and slot.`);
+    this.#say(text);
     if (!text || certificate.seq === this.seq) return;
     this.seq = certificate.seq;
     get(`/api/runs/${this.runId}/certificate/`).then(({ prices }) => {
       this.prices = prices;
       for (const part of ['.plot', '.actions', '.legend']) this.panel.querySelector(part).hidden = !prices?.curves.length;
       this.chart.update();
+      this.#say(text);
     }).catch(() => (this.seq = -1)); // with the next status
+  }
+
+  #say(text) {
+    setText(this.note, this.prices?.curves.length ? `${text} The curves are the prices of that relaxation, per whole unit and slot.` : text);
   }
 }

@@ -15,8 +15,11 @@ import { queueChart } from '../charts/queue.js';
 import { utilizationChart } from '../charts/utilization.js';
 import { connectionBadge } from '../controls/badge.js';
 import { Drawer } from '../controls/drawer.js';
+import { EventsTable } from '../controls/events.js';
 import { JobsTable } from '../controls/jobs.js';
 import { numbersButton } from '../controls/numbers.js';
+import { pictureButton } from '../controls/picture.js';
+import { shortcutsHelp } from '../controls/shortcuts.js';
 import { CertificatePanel } from '../controls/certificate.js';
 import { Operate } from '../controls/operate.js';
 import { ServerPrices } from '../controls/server-prices.js';
@@ -54,6 +57,7 @@ async function main() {
   const tiles = new Tiles($('#tiles'), store, info);
   const jobs = new JobsTable(runId, pick);
   const drawer = new Drawer($('#drawer'), runId, info, { onShow: show, onClose: () => pick(null) });
+  const events = new EventsTable(runId, { onShow: show, onPick: pick });
   const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
   const stream = new Stream(runId, store);
   Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } }); // for the console, and the browser tests
@@ -62,6 +66,9 @@ async function main() {
   wireGantt(gantt);
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
+  for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
+  shortcutsHelp([['Space', 'play or pause the playhead'], ['L', 'jump to the newest moment, and follow it'], [', and .', 'step back and forward'], ['Wheel', 'zoom in time at the pointer'],
+    ['Drag', 'pan'], ['Shift and wheel', 'scroll the rows of the schedule'], ['← → + − 0', 'pan, zoom and show all, on a chart that has the focus'], ['Double-click', 'show the whole run'], ['Esc', 'close the drawer'], ['?', 'this list']]);
   connectionBadge($('#connection'), stream);
 
   const refreshTiles = atMost(TILES_MS, () => {
@@ -114,6 +121,7 @@ async function main() {
     jobs.select(job);
     url.set({ job });
     if (job !== null) drawer.open(job);
+    events.of(job, info.ids[job]);
   }
 }
 

@@ -17,7 +17,7 @@ from .conftest import messages, work
 
 def undisturbed(run):
     """The log as the kernel alone gives it."""
-    simulation = scenarios.simulation(run.scenario)
+    simulation = scenarios.simulation(run)
     return [eventlog.event_line(event) for event in simulation.events()]
 
 

@@ -1,0 +1,95 @@
+"""The table of a run's events: filtered by the server, from the newest back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dashboard.jobs import number
+from scheduling.model import ModelError
+from scheduling.reasons import sentence
+from twin import scenarios
+from twin.columns import unpack
+from twin.models import Run
+
+KINDS = (
+    "run_started",
+    "job_arrived",
+    "decided",
+    "planned",
+    "job_completed",
+    "priced",
+    "server_changed",
+    "grouped",
+    "run_finished",
+)
+MOST_ROWS = 500
+MOST_READ = 400  # batches that one answer looks through
+
+
+def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
+    """{rows, next, total}: events before `before` (a seq) that match, the newest first.
+
+    asked: kind, decision (kind of a decision), code, job (index), before, size. next: the `before` of the next page; None at the
+    beginning of the log. A page may hold fewer rows than asked for, even none, where matches are rare; `next` then goes on.
+    """
+    size = number(asked, "size", 50, 1, MOST_ROWS)
+    before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
+    wanted = {name: asked[name] for name in ("kind", "decision", "code") if asked.get(name)}
+    if wanted.get("kind", KINDS[0]) not in KINDS:
+        raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {wanted['kind']!r}")
+    job = number(asked, "job", 0, 0, 2**31) if asked.get("job") else None
+    cluster, jobs = scenarios.of_run(run)
+    servers = [server.name for server in cluster.servers]
+    rows: list[dict[str, Any]] = []
+    for seq, at_ms, kind, data in _backwards(run, before):
+        before = seq
+        if kind is None or not _fits(kind, data, wanted, job):
+            continue
+        about = data.get("job")
+        rows.append({
+            "seq": seq, "at_ms": at_ms, "kind": kind, "job": about, "id": None if about is None else jobs[about].id,
+            "text": _text(kind, data, servers),
+        })  # fmt: skip
+        if len(rows) == size:
+            break
+    return {"rows": rows, "next": before if before > 1 else None, "total": run.last_seq}
+
+
+def _backwards(run: Run, before: int) -> Iterator[tuple[int, int, str | None, Any]]:
+    """Events in front of `before`, the newest first; at the end of what is looked through, one without a kind."""
+    batches = run.batches.filter(first_seq__lt=before).order_by("-first_seq")
+    oldest = before
+    for first_seq, payload in batches.values_list("first_seq", "payload")[:MOST_READ].iterator(chunk_size=10):
+        oldest = first_seq
+        lines, _ = unpack(payload)
+        for seq, at_ms, kind, data in reversed(lines):
+            if seq < before:
+                yield seq, at_ms, kind, data
+    yield oldest, 0, None, {}
+
+
+def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: int | None) -> bool:
+    if job is not None and data.get("job") != job:
+        return False
+    if "kind" in wanted and kind != wanted["kind"]:
+        return False
+    if "decision" in wanted and (kind != "decided" or data["kind"] != wanted["decision"]):
+        return False
+    return "code" not in wanted or data.get("code") == wanted["code"]
+
+
+def _text(kind: str, data: Mapping[str, Any], servers: list[str]) -> str:
+    """What happened, in words."""
+    if kind == "decided":
+        return f"{data['kind']}: {sentence(data['code'], data['values'], servers)}"
+    if kind == "planned":
+        bars = data["bars"][1]
+        return f"planned with {bars} {'bar' if bars == 1 else 'bars'}" if bars else "nothing is planned any more"
+    if kind == "server_changed":
+        return f"server {servers[data['server']]} {'leaves' if data['away'] else 'returns'}"
+    if kind == "job_completed":
+        return f"completed, worth {data['utility']:.4g}"
+    if kind == "priced":
+        return "prices of all slots" if data["slots"] == "all" else f"prices of {len(data['slots'])} slots"
+    return kind.replace("_", " ")

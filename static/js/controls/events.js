@@ -1,0 +1,76 @@
+// The table of events: filtered by the server, the newest first; each row moves the page to its moment.
+
+import { get } from '../lib/api.js';
+import { $, fill, h } from '../lib/dom.js';
+import { clock, number } from '../lib/format.js';
+import { empty, table } from '../lib/list.js';
+import { url } from '../lib/view.js';
+
+const KINDS = [
+  ['', 'every kind'], ['decided', 'decisions'], ['decided/rejected', 'rejections'], ['decided/preempted', 'preemptions'], ['job_arrived', 'arrivals'],
+  ['job_completed', 'completions'], ['planned', 'plans'], ['priced', 'prices'], ['server_changed', 'servers'], ['grouped', 'groups'],
+];
+const SIZE = 50;
+
+export class EventsTable {
+  /** onShow(ms) moves the playhead; onPick(job) opens the drawer. */
+  constructor(runId, { onShow, onPick }) {
+    Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: url.get('events') === '1' });
+    this.kind = KINDS.some(([value]) => value === url.get('kind')) ? url.get('kind') : '';
+    this.toggle = $('#events-open');
+    this.select = $('#events-kind');
+    this.job = $('#events-job');
+    fill(this.select, KINDS.map(([value, text]) => h('option', { value, selected: value === this.kind }, text)));
+    this.select.addEventListener('change', () => this.#again({ kind: this.select.value }));
+    this.toggle.addEventListener('click', () => this.#again({ open: !this.open }));
+    this.#again({});
+  }
+
+  /** Shows only the events of one job; null: of all. */
+  of(job, name) {
+    this.about = job;
+    fill(this.job, job === null || job === undefined ? [] : [h('span', { class: 'chip' }, `of ${name} `, h('button', { type: 'button', class: 'quiet', title: 'Events of all jobs', onclick: () => this.of(null) }, '×'))]);
+    if (this.open) this.#load(true);
+  }
+
+  #again(changes) {
+    Object.assign(this, changes);
+    url.set({ events: this.open ? 1 : '', kind: this.kind });
+    this.toggle.setAttribute('aria-expanded', String(this.open));
+    this.toggle.textContent = this.open ? 'Hide' : 'Show';
+    $('#events-body').hidden = !this.open;
+    this.select.hidden = !this.open;
+    if (this.open) this.#load(true);
+  }
+
+  async #load(anew) {
+    if (anew) Object.assign(this, { rows: [], next: null });
+    const [kind, decision = ''] = this.kind.split('/');
+    const asked = new URLSearchParams({ kind, decision, size: SIZE });
+    if (this.about !== null && this.about !== undefined) asked.set('job', this.about);
+    if (this.next) asked.set('before', this.next);
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    try {
+      const answer = await get(`/api/runs/${this.runId}/events/table/?${asked}`);
+      if (turn !== this.turn) return;
+      this.rows.push(...answer.rows);
+      this.next = answer.next;
+      this.#paint(answer.total);
+    } catch (error) {
+      fill($('#events'), h('p', { class: 'error', role: 'alert' }, error.message));
+    }
+  }
+
+  #paint(total) {
+    const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
+    const count = `${number(this.rows.length, 0)} shown, the newest first, of a log of ${number(total, 0)} events`;
+    fill($('#events'), this.rows.length ? table([
+      { title: 'Event', number: true, cell: (row) => number(row.seq, 0) },
+      { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row.at_ms) }, clock(row.at_ms)) },
+      { title: 'Kind', cell: (row) => row.kind.replaceAll('_', ' ') },
+      { title: 'Job', cell: (row) => (row.id === null ? '' : h('button', { type: 'button', class: 'link', onclick: () => this.onPick(row.job) }, row.id)) },
+      { title: 'What happened', cell: (row) => row.text },
+    ], this.rows) : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'));
+    fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
+  }
+}
