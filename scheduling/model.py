@@ -279,6 +279,7 @@ class Decision:
     wake_ms   call on_slot again at this time even if nothing else happens by then
     lanes     the futures of lanes instead of those of jobs, for schedulers whose jobs share lanes
     alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for before
+    told      further events, (kind, data) each, that follow the plans: what no bar can say, as the groups of Harmony
     """
 
     plan: Mapping[int, list[Placement]] = field(default_factory=dict)
@@ -287,6 +288,7 @@ class Decision:
     wake_ms: int | None = None
     lanes: LanePlan | None = None
     alarm_ms: int | None = None
+    told: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 NOTHING = Decision()

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scheduling.model import RESOURCE_UNITS, RESOURCES
+from scheduling.reasons_groups import GROUP_SENTENCES
+from scheduling.reasons_lanes import LANE_SENTENCES
+from scheduling.words import count, duration
 
 UNIT = dict(zip(RESOURCES, RESOURCE_UNITS, strict=True))
 ROLE = {"worker": "worker", "ps": "parameter server"}
@@ -163,6 +166,8 @@ SENTENCES: dict[str, Callable[[Values], str]] = {
         f"Waits: the solver found no allocation for {count(v['jobs'], 'job')}, so the last one, of {v['running']} that run, is kept."
         f"{_solver(v)}"
     ),
-    "horizon": lambda v: f"Unfinished: the horizon of {_count(v['horizon_slots'], 'slot')} ended first.",
+    **GROUP_SENTENCES,
+    **LANE_SENTENCES,
+    "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended first.",
     "stuck": lambda v: "Unfinished: nothing more happens, and the job has no plan to finish.",
 }

@@ -20,6 +20,7 @@ import numpy as np
 
 from scheduling.model import LARGEST, shorten
 from scheduling.verifier_form import AMOUNTS, check_events, check_inputs, check_results, number
+from scheduling.verifier_groups import check_groups
 from scheduling.verifier_lanes import KINDS, check_lanes, lane_figures
 from scheduling.verifier_log import CLOUD, NOWHERE, ROLES, Told, differences, held, replay, unclear
 
@@ -63,8 +64,9 @@ class Bar:
 
 
 def verify(
-    cluster: Any, jobs: Sequence[Any], schedule: Sequence[Any], decisions: Sequence[Any], events: Iterable[Any], summary: Any
-) -> list[str]:
+    cluster: Any, jobs: Sequence[Any], schedule: Sequence[Any], decisions: Sequence[Any], events: Iterable[Any], summary: Any,
+    groups: Sequence[Any] | None = None,
+) -> list[str]:  # fmt: skip
     """Everything that is wrong with an output; first what has the wrong shape, and only if nothing has, what cannot be true."""
     problems: list[str] = []
     check_inputs(cluster, jobs, problems)
@@ -74,13 +76,13 @@ def verify(
         problems += [f"jobs.jsonl: job {id_}: stands there more than once" for id_ in _twice([job["id"] for job in jobs])]
         problems += [f"cluster.json: server {name}: stands there more than once" for name in _twice(_names(cluster))]
     if not problems:
-        _check_meaning(_filled(cluster), jobs, schedule, decisions, log, summary, problems)
+        _check_meaning(_filled(cluster), jobs, schedule, decisions, log, summary, groups, problems)
     return problems
 
 
 def _check_meaning(
     cluster: Row, jobs: Sequence[Row], schedule: Sequence[Row], decisions: Sequence[Row], log: Sequence[Row], summary: Row,
-    problems: list[str],
+    groups: Sequence[Row] | None, problems: list[str],
 ) -> None:  # fmt: skip
     by_id = {job["id"]: job for job in jobs}
     servers = {server["name"]: server for server in cluster["servers"]}
@@ -101,6 +103,8 @@ def _check_meaning(
     demands = {(id_, role): _thousandths(job.get(role)) for id_, job in by_id.items() for role in ("worker", "ps")}
     _check_capacity(servers, demands, bars, COUNTED[world], problems)
     done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in told.completed.items()}
+    if not problems:
+        check_groups(cluster, jobs, log, summary, groups, problems)
     if summary["scheduler"] in KINDS:
         check_lanes(cluster, jobs, told, summary, problems)
     if world is not None:

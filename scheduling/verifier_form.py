@@ -198,6 +198,17 @@ _SUMMARY = row({
     "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number, "ratio": real(0, 1)})),
     "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
 })  # fmt: skip
+_WHOLES, _NUMBERS = many(_WHOLE, "a list of integers from 0"), many(number, "a list of numbers")
+GROUPED = row({
+    "group": _WHOLE, "servers": _WHOLES, "jobs": _WHOLES, "machines": _WHOLE, "iteration_ms": absent_or(_SHARE), "cpu_utilization": number,
+    "net_utilization": number, "disk_ratios": _NUMBERS, "model_disk_ratios": _NUMBERS, "comp_ms": _NUMBERS, "comm_ms": _NUMBERS,
+    "pace_ms": many(_SHARE, "a list of numbers above 0"), "ready_ms": _WHOLES, "bound": absent_or(one_of(("cpu", "net", "job"))),
+})  # fmt: skip
+_PAIR = many(number, "two numbers")
+REGROUPED = row({
+    "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines")), "jobs": _WHOLES,
+    **dict.fromkeys(("before", "after"), lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
+})  # fmt: skip
 DATA: dict[str, Check] = {
     "run_started": row({
         "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE, "slot_ms": _COUNT,
@@ -207,6 +218,8 @@ DATA: dict[str, Check] = {
     "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
     "planned": row({"job": _WHOLE, "finish_ms": absent_or(_WHOLE), "bars": bars}),
     "lanes_planned": row({"lanes": triples, "jobs": triples, "bars": bars}),
+    "grouped": GROUPED,
+    "regrouped": REGROUPED,
     "job_completed": row({"job": _WHOLE, "utility": number}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),

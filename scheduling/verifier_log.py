@@ -167,6 +167,12 @@ class _Player:
                     bar[4] = at_ms
                 self.told.bars.setdefault(bar[0], []).append(bar)
 
+    def grouped(self, at: str, at_ms: int, data: Row, event: Row) -> None:
+        """What groups say is rechecked by verifier_groups.py."""
+
+    def regrouped(self, at: str, at_ms: int, data: Row, event: Row) -> None:
+        """The same."""
+
     def job_completed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         job = data["job"]
         if not self._known(at, job):

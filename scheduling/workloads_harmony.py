@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
 
 def harmony(
-    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int, slot_ms: int, *, subset: str = "all",
+    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *, subset: str = "all",
     arrivals: str = "all_at_once", mean_minutes: float = 0.0, timestamps: Sequence[float] | None = None,
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival. Separate streams: other arrivals leave the jobs as they are.
@@ -146,7 +146,7 @@ def _job(rng: np.random.Generator, id_: str, at_ms: int, row: Row) -> Job:
     return for_others(job, WORKER, PS)
 
 
-def _cluster(num_servers: int, horizon_slots: int, slot_ms: int) -> Cluster:
+def _cluster(num_servers: int, horizon_slots: int | None, slot_ms: int) -> Cluster:
     """m4.2xlarge machines of one site."""
     width = max(3, len(str(num_servers)))
     servers = tuple(

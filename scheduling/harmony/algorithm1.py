@@ -4,12 +4,16 @@ Differs from the paper (specification (b) 1, 4, 5, 7):
 - Prefixes of 1 to all jobs, both included; the grouping with the highest score is returned, not the last one looked at.
 - The search goes on for PATIENCE x as many prefixes without an improvement as the best grouping has groups: one job more touches one group only,
   so an improvement shows when every group could have got one. Literally (patience 0) it stops at 5 to 8 jobs of 80; with 1 it is up to
-  25 % worse than a search without an end, with 3 at most 0.1 % (12 workloads of 80 jobs on 100 machines).
+  25 % worse than a search without an end, with 3 at most 0.1 % (12 workloads of 80 jobs on 100 machines, before SLACK).
+- Of the prefixes seen the shortest one counts whose score is within SLACK of the best: the paper wants few jobs to run together and has no
+  measure for it.
 - Beside the number of groups that balances best its neighbours are tried, `window` to either side.
 - Above MOST_SCANNED jobs the prefixes are not scanned: a geometric grid of sizes, then refinement around the best.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +22,19 @@ from scheduling.harmony.performance import WEIGHT
 
 MOST_SCANNED = 256  # jobs
 PATIENCE = 3.0
+SLACK = 0.004  # of a score, relative, that is given up for fewer jobs
+NO_SCORE = -0.5  # below that of jobs that use nothing, above that of groups without memory
 AT_ONCE = 8  # prefixes evaluated together
 GRID = 18  # sizes looked at first
 REFINEMENTS = (0.06, 0.03, 0.015)  # steps of the number of groups, relative
+
+
+class Choice(NamedTuple):
+    """So many of the first jobs in so many groups, and what that scores."""
+
+    jobs: int
+    groups: int
+    score: float
 
 
 def schedule(work: Work, weight: float = WEIGHT, window: int = 1, patience: float = PATIENCE) -> Groups | None:
@@ -28,14 +42,17 @@ def schedule(work: Work, weight: float = WEIGHT, window: int = 1, patience: floa
 
     patience: prefixes without an improvement before the search ends, in multiples of the groups of the best so far; 0 = literal.
     """
+    best = choose(work, weight, window, patience)
+    return grouping(work, best.jobs, best.groups, weight) if best is not None else None
+
+
+def choose(work: Work, weight: float = WEIGHT, window: int = 1, patience: float = PATIENCE) -> Choice | None:
+    """The choice that `schedule` makes into groups."""
     if not len(work.comp) or work.machines < 1:
         return None
     search = _Search(work, weight, window)
-    if len(work.comp) <= MOST_SCANNED:
-        best = search.scan(patience)
-    else:
-        best = search.grid()
-    return grouping(work, *best, weight) if best is not None else None
+    best = search.scan(patience) if len(work.comp) <= MOST_SCANNED else search.grid()
+    return Choice(*best, search.known[best]) if best is not None else None
 
 
 class _Search:
@@ -49,7 +66,7 @@ class _Search:
         """Prefix by prefix (L4-13). Several are evaluated at once, and those behind the end of the search do not count."""
         jobs = len(self.work.comp)
         best: tuple[int, int] | None = None
-        best_score, since = 0.0, 0
+        best_score, since = NO_SCORE, 0
         for first in range(1, jobs + 1, AT_ONCE):
             counts = np.arange(first, min(first + AT_ONCE, jobs + 1))
             centres = numbers_of_groups(self.work.comp, self.work.comm, self.work.machines, counts)
@@ -62,8 +79,15 @@ class _Search:
                 else:
                     since += 1
                 if best is not None and since > patience * best[1]:
-                    return best
-        return best
+                    return self._fewest(best)
+        return self._fewest(best)
+
+    def _fewest(self, best: tuple[int, int] | None) -> tuple[int, int] | None:
+        """The fewest jobs that score nearly as much as the best."""
+        if best is None:
+            return None
+        good = [c for c, score in self.known.items() if c[0] <= best[0] and score >= self.known[best] * (1 - SLACK)]
+        return min(good, key=lambda c: (c[0], -self.known[c]))
 
     def grid(self) -> tuple[int, int] | None:
         """Sizes in geometric steps, then finer ones between the neighbours of the best, with ever smaller steps of the number of groups."""
@@ -103,4 +127,4 @@ class _Search:
     def _best(self) -> tuple[int, int] | None:
         """The best choice seen; of equal ones that with fewer jobs."""
         choice = max(self.known, key=lambda c: (self.known[c], -c[0], c[1]))
-        return choice if self.known[choice] > 0 else None
+        return choice if self.known[choice] > NO_SCORE else None

@@ -53,7 +53,7 @@ def all_pairs(work: Work, weight: float = WEIGHT, most_groups: int = MOST_GROUPS
     """The best of all (number of jobs, number of groups); of equal ones that with fewer jobs."""
     if not len(work.comp) or work.machines < 1:
         return None
-    best, best_score = None, 0.0
+    best, best_score = None, -0.5
     for count in range(1, len(work.comp) + 1):
         groups = np.arange(1, min(count, work.machines, most_groups) + 1)
         found = scores(work, np.full(len(groups), count), groups, weight)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scheduling.harmony.performance import SHORTEST_MS
+
 HEAP = 1.5  # bytes held for a byte of data (Java objects)
 WORK_SET = 0.05  # of a job's data, touched by its running subtask
 USABLE = 0.85  # of a machine's memory
@@ -60,12 +62,16 @@ def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Se
     return filled / usable if usable > 0 else float(filled > 0) * 1e9
 
 
-def machines_needed(data: Data, memory_gb: float, spill: bool) -> tuple[float, float]:
-    """(spread, peak) of grouping.Work: machines that one job fills, what adds up and what counts only for the largest job."""
+def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> tuple[float, float]:
+    """(spread, peak) of grouping.Work: machines that one job fills, what adds up and what counts only for the largest job.
+
+    disk, model: the shares of its input and of its model on disk.
+    """
     usable = USABLE * memory_gb
-    filled = (0.0, HEAP * WORK_SET * (data.input_gb + data.model_gb)) if spill else (
-        HEAP * (data.input_gb + data.model_gb), HEAP * WORK_SET * data.model_gb
-    )  # fmt: skip
+    filled = (
+        HEAP * ((1 - disk) * data.input_gb + (1 - model) * data.model_gb),
+        HEAP * WORK_SET * (data.input_gb * (disk > 0) + data.model_gb),
+    )
     return tuple(part / usable if usable > 0 else 1e12 * (part > 0) for part in filled)  # type: ignore[return-value]
 
 
@@ -79,7 +85,7 @@ def pace_ms(
     ]  # GB on each machine
     busy = [c * slower + RELOAD_CPU_MS * gb for c, gb in zip(comp_ms, read, strict=True)]
     period = max(sum(busy), sum(comm_ms), max(b + n for b, n in zip(busy, comm_ms, strict=True)))
-    return max(period, sum(read) / ground.disk_gb_per_ms)
+    return max(period, sum(read) / ground.disk_gb_per_ms, SHORTEST_MS)
 
 
 def adapted(comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground) -> Ratios:

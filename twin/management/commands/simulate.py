@@ -15,6 +15,7 @@ from scheduling.model import ModelError, shorten
 from scheduling.registry import build
 from scheduling.simulation import Simulation
 from twin.formats.cluster_json import load_cluster
+from twin.formats.groups_csv import NAME as GROUPS
 from twin.formats.jobs_jsonl import load_jobs
 from twin.formats.outputs import FILES, OutputWriter
 from twin.importers.imports import cluster_with
@@ -25,7 +26,7 @@ MOST_PRICED = 2_000_000  # slots x servers whose prices are looked at for the ce
 
 
 class Command(HeadlessCommand):
-    help = "Simulates and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and summary.json."
+    help = "Simulates and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and summary.json; for groups groups.csv, too."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--cluster", type=place, required=True)
@@ -40,7 +41,7 @@ class Command(HeadlessCommand):
         parser.add_argument("--out", type=place, required=True)
 
     def work(self, **options: Any) -> None:
-        with whole_folder(options["out"], FILES, [options["cluster"], options["jobs"]]) as folder:
+        with whole_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:
             scheduler = build(options["scheduler"], _parameters(options["param"]))
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:

@@ -13,8 +13,11 @@ from django.core.management.base import CommandParser
 from scheduling.model import ModelError
 from scheduling.registry import UnknownName, parse_parameters, scheduler_class
 from scheduling.verifier import verify
+from scheduling.verifier_groups import SCHEDULERS
 from twin import collector
 from twin.formats.cluster_json import load_cluster
+from twin.formats.groups_csv import NAME as GROUPS
+from twin.formats.groups_csv import read_groups
 from twin.formats.jobs_jsonl import load_jobs
 from twin.formats.outputs import FILES, read_lines, read_schedule, read_value
 from twin.management.headless import HeadlessCommand, one_line, place
@@ -27,6 +30,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "decisions.jsonl": lambda path: list(read_lines(path)),
     "events.jsonl": read_lines,  # one by one: it is the largest
     "summary.json": read_value,
+    GROUPS: read_groups,
 }
 RULES: dict[str, Callable[[Path], Any]] = {"cluster.json": load_cluster, "jobs.jsonl": lambda path: load_jobs(path.read_bytes())}
 
@@ -57,7 +61,9 @@ def problems_of(folder: Path) -> list[str]:
     """One line for each thing that is wrong: first with files that cannot be read, then with what they say."""
     problems: list[str] = []
     values: dict[str, Any] = {}
-    for name in FILES:
+    for name in (*FILES, GROUPS):
+        if name == GROUPS and not _groups_wanted(values.get("summary.json")):
+            continue
         try:
             if name in RULES:
                 RULES[name](folder / name)
@@ -75,6 +81,11 @@ def problems_of(folder: Path) -> list[str]:
     except (ModelError, OSError) as error:  # of a line of events.jsonl
         return [str(error)]
     return problems or _check_scheduler(values["summary.json"])
+
+
+def _groups_wanted(summary: Any) -> bool:
+    """Whether the run was of a scheduler that writes groups.csv."""
+    return isinstance(summary, dict) and summary.get("scheduler") in SCHEDULERS
 
 
 def _check_scheduler(summary: dict[str, Any]) -> list[str]:

@@ -1,0 +1,99 @@
+"""Isolated, a baseline of Harmony (004 Section V-A): every job has machines of its own.
+
+Follows the paper's description with the decisions of the specification, (d): jobs are admitted in the order of their arrival, at most
+`at_once` at a time (calibrated to the CPU utilization that the paper's figures imply; the makespan hangs on it); each gets the machines that its
+memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU utilization falls least, which maximises the CPU
+utilization of the cluster, for it is concave. Machines are dealt out anew at each event, without a cost, as by Optimus and SLAQ.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.harmony.pool import Change, Group, Pool
+from scheduling.registry import Parameters, parameter
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedParameters(Parameters):
+    at_once: int = parameter(8, "most jobs that run at the same time on a site", low=1, high=100_000)
+    machines: int = parameter(0, "machines of each job; 0 = by the CPU utilization", low=0, high=100_000)
+
+
+class Isolated(GroupedScheduler):
+    """First come first served; a group for each job."""
+
+    name = "isolated"
+    title = "Isolated"
+    paper = "Baseline of Harmony (ICDCS 2021), after Optimus and SLAQ"
+    summary = "Every job gets machines of its own, dealt out so that the CPUs are used best; the others wait."
+    Parameters = IsolatedParameters
+    spill = False
+
+    def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
+        times = pool.times(servers, jobs)
+        nothing = [0.0] * len(jobs)
+        return Group(id_, servers, jobs, times, [times.iteration_ms] * len(jobs), nothing, nothing[:])
+
+    def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
+        self._machines(pool, change, moved)
+        for id_ in [group.id for group in pool.groups.values() if not group.jobs]:
+            pool.dissolve(change, id_)
+        machines = len(pool.present)
+        chosen, floors = self._admitted(pool, machines)
+        counts = self._counts(pool, chosen, floors, machines)
+        group_of = {group.jobs[0]: group for group in pool.groups.values()}
+        for job, group in group_of.items():
+            if job not in chosen:
+                pool.leave(change, job)
+                pool.dissolve(change, group.id)
+        kept = {job: group_of[job].servers[: counts[job]] if job in group_of else [] for job in chosen}
+        free = sorted(pool.present - {server for servers in kept.values() for server in servers})
+        for job in chosen:
+            missing = counts[job] - len(kept[job])
+            servers, free = kept[job] + free[:missing], free[missing:]
+            if job in group_of:
+                id_ = group_of[job].id
+            else:
+                id_, self.next_group = self.next_group, self.next_group + 1
+            if job not in group_of or sorted(servers) != group_of[job].servers:
+                pool.place(change, id_, servers, [job], moving=False)
+
+    def _admitted(self, pool: Pool, machines: int) -> tuple[list[int], dict[int, int]]:
+        """The first jobs whose memory fits beside each other, and the machines that it takes. The first that does not fit blocks the others."""
+        queue = pool.running(pool.groups.values()) + pool.waiting
+        floors: dict[int, int] = {}
+        left = machines
+        for job in queue[: self.parameters.at_once]:
+            need = max(self._floor(pool, job), self.parameters.machines)
+            if need > left:
+                break
+            floors[job] = need
+            left -= need
+        return list(floors), floors
+
+    def _floor(self, pool: Pool, job: int) -> int:
+        return max(1, -int(-(sum(self._needs(job, pool.least_memory)) - 1e-9) // 1))
+
+    def _counts(self, pool: Pool, jobs: list[int], floors: dict[int, int], machines: int) -> dict[int, int]:
+        """The spare machines one at a time to the largest gain in machines x CPU utilization."""
+        counts = dict(floors)
+        if self.parameters.machines or not jobs:
+            return counts
+        work = pool.work(jobs, machines, self.facts, self._needs)
+        pairs = {job: (float(comp), float(comm)) for job, comp, comm in zip(jobs, work.comp, work.comm, strict=True)}
+
+        def gain(job: int) -> float:
+            comp, comm = pairs[job]
+            before, after = (m * comp / max(comp + m * comm, 1e-9) for m in (counts[job], counts[job] + 1))
+            return after - before
+
+        heap = [(-gain(job), place) for place, job in enumerate(jobs)]
+        heapq.heapify(heap)
+        for _ in range(machines - sum(floors.values())):
+            _, place = heap[0]
+            counts[jobs[place]] += 1
+            heapq.heapreplace(heap, (-gain(jobs[place]), place))
+        return counts

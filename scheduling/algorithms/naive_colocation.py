@@ -1,0 +1,135 @@
+"""Naive co-location, a baseline of Harmony (004 Section V-A): jobs share machines, and nobody coordinates their subtasks.
+
+The cluster is cut into equal partitions that each hold a fixed number of jobs, filled in the order of arrival, as the released PartitioningScheduler
+does. The subtasks of a partition's jobs contend for its CPUs and network (sharing.py). Nothing is spilled: a job waits until a partition
+has the memory for it, and blocks those behind it; `forced` places it all the same, and then a partition that runs out of memory loses the
+epoch of all its jobs (Section VI) and puts the last one back. `sharing` = subtasks runs the partitions with Harmony's subtasks instead: the first
+step of the paper's ablation (Section V-C).
+
+The paper reports the mean over all cases and the best and the worst; here a case is a choice of `partitions` and `jobs`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.harmony.memory import GC_FROM, GC_FULL, OUT_OF_MEMORY, usage
+from scheduling.harmony.pool import Change, Group, Pool
+from scheduling.harmony.sharing import CONTENTION, paces_ms
+from scheduling.registry import Parameters, parameter
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveParameters(Parameters):
+    partitions: int = parameter(8, "equal parts that a site is cut into; at most its machines", low=1, high=100_000)
+    jobs: int = parameter(2, "jobs that share a partition", low=1, high=100)
+    contention: float = parameter(CONTENTION, "what each further subtask on a resource costs all of them", low=0.0, high=10.0)
+    sharing: str = parameter("processor", "processor: subtasks contend; subtasks: Harmony's", choices=("processor", "subtasks"))
+    forced: bool = parameter(False, "place jobs though memory is short")
+
+
+class NaiveColocation(GroupedScheduler):
+    """A queue and fixed partitions; the group of a partition has its number."""
+
+    name = "naive_colocation"
+    title = "Naive co-location"
+    paper = "Baseline of Harmony (ICDCS 2021), after Gandiva"
+    summary = "Cuts the cluster into equal parts where a few jobs contend for CPU and network."
+    Parameters = NaiveParameters
+    spill = False
+
+    def start(self, cluster: Any, jobs: Any, rng: Any) -> None:
+        super().start(cluster, jobs, rng)
+        self.memo: dict[Any, list[float]] = {}
+        self.parts: list[list[list[int]]] = []  # [pool][partition] -> servers
+        first = 0
+        self.first: list[int] = []  # the group of each pool's first partition
+        for pool in self.pools:
+            count = min(self.parameters.partitions, len(pool.servers))
+            size, larger = divmod(len(pool.servers), count)
+            edges = [number * size + min(number, larger) for number in range(count + 1)]
+            self.parts.append([pool.servers[a:b] for a, b in pairwise(edges)])
+            self.first.append(first)
+            first += count
+
+    def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
+        times = pool.times(servers, jobs)
+        slower = self._slowdown(pool, servers, jobs)
+        comp = [c * slower for c in times.comp]
+        nothing = [0.0] * len(jobs)
+        if self.parameters.sharing == "subtasks":
+            paces = [times._replace(comp=comp).iteration_ms] * len(jobs)
+        else:
+            key = (tuple(comp), tuple(times.comm))
+            if key not in self.memo:
+                if len(self.memo) > 4_096:
+                    self.memo.clear()
+                self.memo[key] = paces_ms(comp, times.comm, self.parameters.contention)
+            paces = list(self.memo[key])
+        return Group(
+            id_, servers, jobs, times, paces, nothing, nothing[:], coordinated=self.parameters.sharing == "subtasks",
+            guess=times.utilization,
+        )  # fmt: skip
+
+    def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
+        lost = self._machines(pool, change, moved)
+        number = self.pools.index(pool)
+        parts = {self.first[number] + i: servers for i, servers in enumerate(self.parts[number])}
+        held = {id_: list(pool.groups[id_].jobs) if id_ in pool.groups else [] for id_ in parts}
+        touched = {id_ for id_, _ in finished} | set(lost)
+        touched |= {id_ for id_ in pool.groups if sorted(parts[id_]) != pool.groups[id_].servers and moved}
+        for job in pool.waiting:
+            id_ = self._partition(pool, parts, held, job)
+            if id_ is None:
+                break
+            held[id_].append(job)
+            touched.add(id_)
+        for id_ in sorted(touched):
+            servers = [server for server in parts[id_] if server in pool.present]
+            if held[id_]:
+                pool.place(change, id_, servers, held[id_], moving=False)
+                self._out_of_memory(pool, change, id_, servers)
+            elif id_ in pool.groups:
+                pool.dissolve(change, id_)
+
+    def _partition(self, pool: Pool, parts: dict[int, list[int]], held: dict[int, list[int]], job: int) -> int | None:
+        """The partition with the fewest jobs that has a place and the memory; of equal ones the first."""
+        best = None
+        for id_, servers in parts.items():
+            there = [server for server in servers if server in pool.present]
+            if not there or len(held[id_]) >= self.parameters.jobs or (best is not None and len(held[id_]) >= len(held[best])):
+                continue
+            if self.parameters.forced or self._holds(pool, there, [*held[id_], job]):
+                best = id_
+        return best
+
+    def _fits(self, pool: Pool, job: int) -> bool:
+        widest = max(self.parts[self.pools.index(pool)], key=len)
+        if self.parameters.forced:
+            return self._usage(pool, widest, [job]) <= OUT_OF_MEMORY
+        return self._holds(pool, widest, [job])
+
+    def _slowdown(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:
+        """Garbage collection, where memory is short."""
+        short = self._usage(pool, servers, jobs)
+        return (
+            1 + GC_FULL * max(0.0, (min(short, OUT_OF_MEMORY) - GC_FROM) / (1 - GC_FROM)) ** 2 if self.parameters.forced else 1.0
+        )
+
+    def _usage(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:
+        nothing = [0.0] * len(jobs)
+        return usage([self.facts(job).data for job in jobs], pool.ground(servers), nothing, nothing)
+
+    def _out_of_memory(self, pool: Pool, change: Change, id_: int, servers: list[int]) -> None:
+        """All jobs fall back to their last epoch, and the last that came waits again, until the rest fits."""
+        while self.parameters.forced:
+            jobs = sorted(pool.groups[id_].jobs, key=lambda job: (pool.of[job].begun_ms, job))
+            if len(jobs) < 2 or self._usage(pool, servers, jobs) <= OUT_OF_MEMORY:
+                return
+            for job in jobs:
+                pool.set_back(change, job)
+            pool.leave(change, jobs[-1])
+            pool.place(change, id_, servers, jobs[:-1], moving=False)

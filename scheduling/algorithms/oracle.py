@@ -1,0 +1,31 @@
+"""The Oracle that Harmony is held against (004 Section V-F): the same scheduler with a wider search in place of Algorithm 1.
+
+Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond it is **not** exhaustive, and cannot be: it looks at all pairs of
+a number of jobs and a number of groups up to 24, each with Harmony's swaps and allocation (exhaustive.py). Every regrouping is over all
+groups of the site, with Harmony's threshold of 5 %.
+"""
+
+from __future__ import annotations
+
+from scheduling.algorithms.harmony import Found, Harmony, RegroupingParameters
+from scheduling.harmony.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
+from scheduling.harmony.grouping import Work
+from scheduling.harmony.regrouping import Side
+
+
+class Oracle(Harmony):
+    """Harmony with another search."""
+
+    name = "oracle"
+    title = "Oracle (all-pairs search)"
+    paper = "Exhaustive search of Harmony (ICDCS 2021)"
+    summary = "Harmony with a much wider search for groups: exact for tiny cases, all numbers of jobs and groups beyond."
+    Parameters = RegroupingParameters
+
+    def _found(self, work: Work) -> Found | None:
+        tiny = len(work.comp) <= EXACT_JOBS and work.machines <= EXACT_MACHINES
+        groups = (exact if tiny else all_pairs)(work, self.parameters.cpu_weight)
+        return None if groups is None else Found(groups.score, lambda: groups)
+
+    def _sets(self, others: list[Side]) -> list[list[int]]:
+        return [[side.group for side in others]]
