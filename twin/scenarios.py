@@ -67,6 +67,12 @@ def jobs_of(trace_id: int) -> Sequence[Job]:
     return [job for table in unpack_jobs(Trace.objects.only("jobs").get(pk=trace_id).jobs) for job in table.jobs()]
 
 
+def forget() -> None:
+    """Drops what is kept in memory, where numbers of rows are used again."""
+    for kept in (cluster_of, jobs_of, _phases):
+        kept.cache_clear()
+
+
 def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> ClusterSpec:
     """Keeps a cluster for scenarios to choose."""
     return ClusterSpec.objects.create(

@@ -39,8 +39,7 @@ def fresh():
     drop_messages()
     yield
     engine.forget()
-    scenarios.cluster_of.cache_clear()
-    scenarios.jobs_of.cache_clear()
+    scenarios.forget()
     stopping.withdraw()
     drop_messages()
 
