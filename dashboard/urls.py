@@ -13,6 +13,7 @@ from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
 from dashboard.api.schedulers import scheduler_list
 from dashboard.api.traces import TraceFileView, TraceViewSet
+from dashboard.api.workloads import WorkloadsView
 from dashboard.exports import KINDS
 from dashboard.views import health, login, pages
 
@@ -34,6 +35,7 @@ urlpatterns = [
     path("login/<str:token>/", login.link, name="login-link"),
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),
+    path("api/workloads/", WorkloadsView.as_view(), name="workloads"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
     *[

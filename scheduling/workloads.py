@@ -74,7 +74,18 @@ def oasis(
     return cluster, [_oasis_job(rng, f"j{i + 1:0{width}d}", int(at_ms), variant, slot_ms) for i, at_ms in enumerate(arrivals)]
 
 
-PROFILES: dict[str, Callable[..., tuple[Cluster, list[Job]]]] = {"oasis": oasis, "pd-ors": pd_ors, "a-online": a_online, "harmony": harmony}
+PROFILES: dict[str, Callable[..., tuple[Cluster, list[Job]]]] = {
+    "oasis": oasis,
+    "pd-ors": pd_ors,
+    "a-online": a_online,
+    "harmony": harmony,
+}
+ABOUT = {  # of each profile, for people
+    "oasis": "OASiS: workers and parameter servers on separate servers, jobs with a utility; half edge, half cloud",
+    "pd-ors": "PD-ORS: shared servers, jobs with a utility, trained by samples",
+    "a-online": "A_online: typed workers at the edge, an unlimited cloud behind upload delays, jobs in data chunks",
+    "harmony": "Harmony: machines shared by jobs that compute and communicate in turn; eight models, ten settings each",
+}
 ENDLESS = ("a-online", "harmony")  # profiles without a horizon unless one is asked for
 
 

@@ -6,6 +6,7 @@ import { bytes, number, percent, plural, wall } from '../lib/format.js';
 import { empty, shown, table } from '../lib/list.js';
 import { watchOverview } from '../lib/overview-socket.js';
 import { Transfer, unfinished } from '../lib/uploads.js';
+import { generateForm } from '../controls/generate.js';
 
 const operator = document.body.dataset.role === 'operator';
 const LABELS = { scanned: 'looked at' };
@@ -206,3 +207,4 @@ watchOverview((message) => {
 }, reload);
 if (operator) wireUpload();
 load().catch(fail);
+if (operator) generateForm($('#generate'), () => load().catch(fail)).catch(fail);
