@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dashboard.jobs import number
-from scheduling.model import ModelError
+from scheduling.model import Job, ModelError
 from scheduling.reasons import sentence
 from twin import scenarios
 from twin.columns import unpack
@@ -46,10 +46,10 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         before = seq
         if kind is None or not _fits(kind, data, wanted, job):
             continue
-        about = data.get("job")
+        about = data.get("job") if kind != "lanes_planned" else None
         rows.append({
             "seq": seq, "at_ms": at_ms, "kind": kind, "job": about, "id": None if about is None else jobs[about].id,
-            "text": _text(kind, data, servers),
+            "text": _text(kind, data, servers, None if about is None else jobs[about]),
         })  # fmt: skip
         if len(rows) == size:
             break
@@ -79,17 +79,22 @@ def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: in
     return "code" not in wanted or data.get("code") == wanted["code"]
 
 
-def _text(kind: str, data: Mapping[str, Any], servers: list[str]) -> str:
+def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | None) -> str:
     """What happened, in words."""
     if kind == "decided":
         return f"{data['kind']}: {sentence(data['code'], data['values'], servers)}"
     if kind == "planned":
-        bars = data["bars"][1]
-        return f"planned with {bars} {'bar' if bars == 1 else 'bars'}" if bars else "nothing is planned any more"
+        return f"planned with {_counted(data['bars'][1], 'bar')}" if data["bars"][1] else "nothing is planned any more"
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'leaves' if data['away'] else 'returns'}"
     if kind == "job_completed":
-        return f"completed, worth {data['utility']:.4g}"
+        return f"completed, worth {data['utility']:.4g}" if job is not None and job.utility is not None else "completed"
+    if kind == "lanes_planned":
+        return f"the futures of {_counted(data['lanes'][1], 'lane')} with {_counted(data['bars'][1], 'bar')}"
     if kind == "priced":
         return "prices of all slots" if data["slots"] == "all" else f"prices of {len(data['slots'])} slots"
     return kind.replace("_", " ")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else noun + 's'}"

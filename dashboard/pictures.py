@@ -43,6 +43,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "cloud": cluster.unlimited_cloud,
             "servers": [_server(server) for server in cluster.servers],
         },
+        "worth": any(job.utility is not None for job in jobs),
         "ids": [job.id for job in jobs],
         "models": [job.model for job in jobs],
         "arrival_ms": [job.arrival_ms for job in jobs],

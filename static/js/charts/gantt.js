@@ -205,7 +205,7 @@ export class Gantt {
 
   /** When the row's server is not there. */
   #away(row) {
-    return row.kind === 'server' ? (this.info.cluster.servers[row.index].away ?? []) : [];
+    return row.kind === 'server' ? (this.info.cluster.servers[row.index]?.away ?? []) : [];
   }
 
   #shade(ctx, area, windows, y0, rowPx, c) {

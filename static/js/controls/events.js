@@ -66,8 +66,8 @@ export class EventsTable {
     const count = `${number(this.rows.length, 0)} shown, the newest first, of a log of ${number(total, 0)} events`;
     fill($('#events'), this.rows.length ? table([
       { title: 'Event', number: true, cell: (row) => number(row.seq, 0) },
-      { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row.at_ms) }, clock(row.at_ms)) },
-      { title: 'Kind', cell: (row) => row.kind.replaceAll('_', ' ') },
+      { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row.at_ms) }, h('span', { class: 'nowrap' }, clock(row.at_ms))) },
+      { title: 'Kind', cell: (row) => h('span', { class: 'nowrap' }, row.kind.replaceAll('_', ' ')) },
       { title: 'Job', cell: (row) => (row.id === null ? '' : h('button', { type: 'button', class: 'link', onclick: () => this.onPick(row.job) }, row.id)) },
       { title: 'What happened', cell: (row) => row.text },
     ], this.rows) : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'));

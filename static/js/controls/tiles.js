@@ -2,7 +2,7 @@
 
 import { colors } from '../lib/colors.js';
 import { fill, h, setText } from '../lib/dom.js';
-import { number, percent } from '../lib/format.js';
+import { duration, number, percent } from '../lib/format.js';
 import { NEVER, WORKER, trueAt } from '../store.js';
 import { counts } from '../charts/queue.js';
 import { allocated, offered } from '../charts/utilization.js';
@@ -10,14 +10,14 @@ import { allocated, offered } from '../charts/utilization.js';
 const BINS = 60;
 const SPARK_MS = 1000; // sparklines change slowly, and read every bar
 
-/** {arrived, queued, running, planned, completed, rejected, unfinished, utility} at moment p. */
+/** {arrived, queued, running, planned, completed, rejected, unfinished, utility, jct (ms, their sum)} at moment p. */
 export function summary(store, p) {
   const { jobs, bars, verdicts } = store;
   const running = new Set();
   for (let bar = 0; bar < bars.length; bar++) {
     if (bars.role[bar] === WORKER && bars.start_ms[bar] <= p && bars.end_ms[bar] > p && trueAt(bars, bar, p)) running.add(bars.job[bar]);
   }
-  const sum = { arrived: 0, queued: 0, running: 0, planned: 0, suspended: 0, completed: 0, rejected: 0, unfinished: 0, utility: 0 };
+  const sum = { arrived: 0, queued: 0, running: 0, planned: 0, suspended: 0, completed: 0, rejected: 0, unfinished: 0, utility: 0, jct: 0 };
   const over = store.finished && p >= store.simMs;
   for (let job = 0; job < jobs.length; job++) {
     if (jobs.arrived_ms[job] === NEVER || jobs.arrived_ms[job] > p) continue;
@@ -26,6 +26,7 @@ export function summary(store, p) {
     if (jobs.completed_ms[job] !== NEVER && jobs.completed_ms[job] <= p) {
       sum.completed++;
       sum.utility += jobs.utility[job];
+      sum.jct += jobs.completed_ms[job] - jobs.arrived_ms[job];
     } else if (decided && verdicts[job][0] === 'rejected') sum.rejected++;
     else if (running.has(job)) sum.running++;
     else if (over || (decided && verdicts[job][0] === 'unfinished')) sum.unfinished++;
@@ -45,16 +46,16 @@ export class Tiles {
       return { key, value, canvas, node: h('div', { class: 'tile', title: hint }, h('dt', {}, title), value, canvas) };
     };
     this.tiles = [make('running', 'Running', 'jobs with a worker bar at the moment shown'), make('queued', 'Queued', 'arrived and not decided'),
-      make('planned', 'Planned', 'admitted; their bars lie ahead'), make('rejected', 'Rejected', 'never to run; open a job for the reason'),
+      info.scheduler.lanes ? make('suspended', 'Suspended', 'started, not done, and no worker runs') : make('planned', 'Planned', 'admitted; their bars lie ahead'), make('rejected', 'Rejected', 'never to run; open a job for the reason'),
       make('completed', 'Completed', 'all work done'), make('gpu', 'GPU allocated', 'share of all GPUs in use at the moment shown'),
-      make('cpu', 'vCPU allocated', 'share of all vCPU in use at the moment shown'), make('utility', 'Utility earned', 'sum over completed jobs')];
+      make('cpu', 'vCPU allocated', 'share of all vCPU in use at the moment shown'), info.worth ? make('utility', 'Utility earned', 'sum over completed jobs') : make('jct', 'Mean JCT', 'completion − arrival, over completed jobs')];
     fill(element, this.tiles.map((tile) => tile.node));
   }
 
   paint(p, liveMs) {
     const sum = summary(this.store, p);
     const now = this.#shares(p, p, 1, 1);
-    const texts = { utility: number(sum.utility, 1), gpu: percent(now(0)[0], 1), cpu: percent(now(1)[0], 1) };
+    const texts = { utility: number(sum.utility, 1), jct: sum.completed ? duration(sum.jct / sum.completed) : '–', gpu: percent(now(0)[0], 1), cpu: percent(now(1)[0], 1) };
     for (const { key, value } of this.tiles) setText(value, texts[key] ?? number(sum[key], 0));
     if (performance.now() - (this.sparkedAt ?? -Infinity) < SPARK_MS && this.sparkedLive === (liveMs > 0)) {
       clearTimeout(this.later);
