@@ -41,6 +41,12 @@ def _alone(values: Values) -> str:
     )
 
 
+def _gang(values: Values) -> str:
+    load = f", after loading its data for {duration(values['load_ms'])}" if values["load_ms"] else ""
+    verb = "Resumed" if values["again"] else "Started"
+    return f"{verb} with {count(values['workers'], 'worker')} on {count(values['servers'], 'server')}{load}"
+
+
 LANE_SENTENCES: dict[str, Callable[[Values], str]] = {
     "dispatched": _dispatched,
     "displaced": lambda v: (
@@ -59,14 +65,15 @@ LANE_SENTENCES: dict[str, Callable[[Values], str]] = {
         f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB, and the empty servers that have workers of its type "
         f"store {v['most']} of them."
     ),
-    "taken": lambda v: (
-        f"{'Resumed' if v['again'] else 'Started'} with {count(v['workers'], 'worker')} on {count(v['servers'], 'server')}"
-        + (f", after loading its data for {duration(v['load_ms'])}" if v["load_ms"] else "")
-        + f": {v['order']}."
+    "shortest_first": lambda v: f"{_gang(v)}: {duration(v['left_ms'])} of work are left to do, less than of those that wait.",
+    "least_served": lambda v: (
+        f"{_gang(v)}: it is in queue {v['queue']} of those by service received, {duration(v['served_ms'])} of a worker's time so far."
     ),
+    "demoted": lambda v: f"Moved to queue {v['queue']}: it has received {duration(v['served_ms'])} of a worker's time.",
+    "promoted": lambda v: f"Moved to the first queue: it has waited for {duration(v['waited_ms'])}, which is long for what it received.",
     "outranked": lambda v: (
         f"Stopped: its {count(v['workers'], 'worker')} go to job {v['by_id']}, which comes before it; what it has done is kept."
     ),
     "batched": _alone,
-    "lane_left": lambda v: f"Stopped because server number {v['server']} leaves; what it has done is kept.",
+    "lane_left": lambda v: f"Stopped because a server of its {count(v['workers'], 'worker')} leaves; what it has done is kept.",
 }

@@ -269,7 +269,7 @@ class _Check:
                 first[server] = start_ms
         for server, start_ms in first.items():
             delay = self._arrives(job, server) - self.jobs[job]["arrival_ms"]
-            if delay and not any(end == start_ms and end - begin >= delay for begin, end in loads[server]):
+            if delay and not any(end <= start_ms and end - begin >= delay for begin, end in loads[server]):
                 self._problem(
                     "2i", job, f"starts at {start_ms} ms on server {self._name(server)} without loading its data for {delay} ms"
                 )

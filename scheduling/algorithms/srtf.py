@@ -1,0 +1,45 @@
+"""Shortest remaining time first, the preemptive baseline of A_online (002, Section V; Schrage and Miller 1966).
+
+Follows the description with the decisions of the specification, section 5 (lane_gangs.py): jobs are ordered by what is left of their work,
+divided by their workers; equal ones by arrival. Edge only: the paper compares it in that category.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduling.lane_gangs import Gang, Key, LaneGangs
+from scheduling.model import Reason
+from scheduling.registry import Parameters, parameter
+
+
+@dataclass(frozen=True, slots=True)
+class SrtfParameters(Parameters):
+    overhead_ms: int = parameter(0, "time that a stopped gang loads before it goes on", low=0, high=86_400_000, unit="ms")
+
+
+class Srtf(LaneGangs):
+    """The order changes only where jobs run: those that work move ahead, all at one pace."""
+
+    name = "srtf"
+    title = "SRTF"
+    paper = "Schrage and Miller, The Queue M/G/1 with the Shortest Remaining Processing Time Discipline; baseline of A_online"
+    summary = "Runs the gangs with the least remaining time on typed edge workers; a shorter job stops a longer one as a whole."
+    Parameters = SrtfParameters
+
+    def waiting_key(self, gang: Gang) -> Key:
+        return gang.left_ms, gang.job
+
+    def running_key(self, gang: Gang) -> Key:
+        return gang.finish_ms, gang.job
+
+    def ahead_ms(self, now_ms: int) -> int:
+        return now_ms
+
+    def compared(self, now_ms: int, gang: Gang) -> Key:
+        return gang.left_ms - gang.ran_ms(now_ms), gang.job
+
+    def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
+        servers = len({server for server, _ in gang.lanes})
+        values = {"workers": gang.size, "servers": servers, "load_ms": load_ms, "again": again, "left_ms": gang.left_ms}
+        return Reason("shortest_first", values)

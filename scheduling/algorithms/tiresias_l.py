@@ -1,0 +1,147 @@
+"""Tiresias-L: queues by service received, for jobs of unknown length (Gu et al., NSDI 2019), the baseline of A_online (002, Section V).
+
+Read in its public code, whose text defines it here (specification, section 5; lane_gangs.py has what it shares with SRTF): service is workers
+x executed time. A new job comes into the first queue and moves to the next when its service reaches the queue's limit. The jobs of a queue
+run in the order of their first start, those that run before those that wait, jobs that never ran last and by arrival. With a knob > 0
+a job that waits in a later queue, having run, comes back to the first with its service forgotten, once it has waited for knob x what it
+executed.
+
+Differs from the code: the time at which a running job reaches a limit is (limit - service) / workers, where the code subtracts the executed
+time from the limit before dividing. The limits of the code, thousands of GPU seconds, mean nothing for chunks of 64 hours: the
+default is one limit of 500 worker-hours, hence two queues.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduling.lane_gangs import Gang, Key, LaneGangs
+from scheduling.model import NOTHING, Cluster, Decision, Job, ModelError, Reason, Verdict, shorten
+from scheduling.registry import Parameters, parameter
+
+_HOUR_MS = 3_600_000
+_NEVER = 1 << 60  # ms
+
+
+@dataclass(frozen=True, slots=True)
+class TiresiasParameters(Parameters):
+    limits: str = parameter(
+        "500", "service at which a job leaves each queue but the last, ascending, as in 500,2000", unit="worker-hours"
+    )
+    knob: float = parameter(
+        0.0, "a job comes back to the first queue once it waited for this many times what it ran; 0 = never", low=0.0
+    )
+    overhead_ms: int = parameter(0, "time that a stopped gang loads before it goes on", low=0, high=86_400_000, unit="ms")
+
+    def __post_init__(self) -> None:
+        super(TiresiasParameters, self).__post_init__()
+        limits_of(self.limits)
+
+
+def limits_of(text: str) -> list[int]:
+    """The limits in worker-ms; ModelError when they are no ascending numbers above 0."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(0 < low < high for low, high in zip(found, [*found[1:], 1e12], strict=True)):
+        raise ModelError(
+            f"parameter limits must be ascending numbers above 0 with commas between, as 500,2000; got {shorten(repr(text))}"
+        )
+    return [round(hours * _HOUR_MS) for hours in found]
+
+
+class TiresiasL(LaneGangs):
+    """Jobs change queues at alarms."""
+
+    name = "tiresias_l"
+    title = "Tiresias-L"
+    paper = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning (NSDI 2019); baseline of A_online"
+    summary = "Runs the gangs that have received least first, in queues by service; all or nothing, on typed edge workers."
+    Parameters = TiresiasParameters
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        self.limits_ms = limits_of(self.parameters.limits)
+        self.moves: list[tuple[int, int]] = []  # heap of (when a job changes queues, job); stale where `_move_ms` says otherwise
+
+    def waiting_key(self, gang: Gang) -> Key:
+        return gang.queue, 1, gang.first_ms if gang.first_ms >= 0 else _NEVER, gang.job
+
+    def running_key(self, gang: Gang) -> Key:
+        return gang.queue, 0, gang.first_ms, gang.job
+
+    def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
+        self._expect(gang)
+        servers = len({server for server, _ in gang.lanes})
+        values = {"workers": gang.size, "servers": servers, "load_ms": load_ms, "again": again}
+        return Reason("least_served", {**values, "queue": gang.queue, "served_ms": gang.executed_ms * gang.size})
+
+    def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
+        pools = {}
+        verdicts: list[Verdict] = []
+        while self.moves and self.moves[0][0] <= now_ms:
+            at_ms, job = heapq.heappop(self.moves)
+            gang = self.gangs.get(job)
+            if gang is None or self._move_ms(gang) != at_ms:
+                continue
+            pools[id(gang.pool)] = gang.pool
+            verdicts.append(Verdict(job, "moved", self._moved(now_ms, gang)))
+            self._expect(gang)
+        if not verdicts:
+            alarm_ms = self.next_alarm(now_ms)
+            return Decision(alarm_ms=alarm_ms) if alarm_ms is not None else NOTHING
+        return self._changed(now_ms, list(pools.values()), verdicts)
+
+    def next_alarm(self, now_ms: int) -> int | None:
+        while self.moves:
+            at_ms, job = self.moves[0]
+            gang = self.gangs.get(job)
+            if gang is not None and self._move_ms(gang) == at_ms:
+                return at_ms
+            heapq.heappop(self.moves)
+        return None
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        for gang in self.gangs.values():
+            self._expect(gang)
+
+    def _stop(self, now_ms: int, gang: Gang) -> None:
+        super()._stop(now_ms, gang)
+        self._expect(gang)
+
+    def _expect(self, gang: Gang) -> None:
+        """Notes when it changes queues if nothing happens before."""
+        at_ms = self._move_ms(gang)
+        if at_ms is not None:
+            heapq.heappush(self.moves, (at_ms, gang.job))
+
+    def _move_ms(self, gang: Gang) -> int | None:
+        if gang.lanes:
+            if gang.queue == len(self.limits_ms):
+                return None
+            at_ms = gang.work_ms + max(0, -(-self.limits_ms[gang.queue] // gang.size) - gang.executed_ms)
+            return at_ms if at_ms < gang.finish_ms else None
+        if not self.parameters.knob or not gang.queue or gang.stopped_ms < 0:
+            return None
+        return gang.stopped_ms + max(1, int(np.ceil(self.parameters.knob * gang.executed_ms)))
+
+    def _moved(self, now_ms: int, gang: Gang) -> Reason:
+        """To the next queue while it runs, to the first while it waits."""
+        if gang.lanes:
+            running = gang.pool.running
+            del running[bisect_left(running, (self.running_key(gang), gang.job))]
+            gang.queue += 1
+            insort(running, (self.running_key(gang), gang.job))
+            return Reason("demoted", {"queue": gang.queue, "served_ms": (gang.executed_ms + gang.ran_ms(now_ms)) * gang.size})
+        self._unwait(gang)
+        gang.queue, gang.executed_ms = 0, 0
+        self._wait(gang)
+        return Reason("promoted", {"waited_ms": now_ms - gang.stopped_ms})
