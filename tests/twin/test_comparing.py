@@ -10,7 +10,7 @@ from scheduling.registry import schedulers
 from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin import eventlog, runner, scenarios
 from twin.comparing import Compared, common_instant, differences, side_of
-from twin.comparing.decisions import Decisions
+from twin.comparing.decisions import Decisions, _lane_digests, server_numbers
 from twin.comparing.divergence import first_parting
 from twin.comparing.figures import FIGURES, against
 from twin.comparing.lives import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
@@ -288,3 +288,15 @@ def test_a_snapshot_of_nothing_can_be_compared(stored):
     found = Compared([side_of(first, at(first.pk), FOREVER), side_of(empty, RunState(), FOREVER)])
     assert found.figures[1]["jobs"] == 0
     assert not found.kinds[1].any(), "a job that has not arrived is no difference"
+
+
+def test_a_plan_of_lanes_is_a_decision_about_each_job_whose_times_change():
+    """Job 7 runs on a, job 3 on b; each is known by its times and its own bars."""
+    names, jobs = server_numbers(CLUSTER), np.array([[7, 0, 100], [3, 50, 200]])
+    bars = np.array([bar(7, 0, 0, 100), bar(3, 1, 50, 200), bar(5, 1, 200, 300)])
+    first = _lane_digests(bars, jobs, names)
+    assert first.tolist() == _lane_digests(bars[[1, 2, 0]], jobs[::-1], names)[::-1].tolist()
+    bars[1, 2] = 0
+    assert (_lane_digests(bars, jobs, names) == first).tolist() == [True, False]
+    bars[2, 4] = 400
+    assert _lane_digests(bars, jobs, names)[0] == first[0], "job 5 keeps its times, so nothing is decided about it"

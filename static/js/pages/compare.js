@@ -179,10 +179,12 @@ function wire() {
 function wireGantts() {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
+  const tellShade = debounce(() => setText($('#gantts-detail'), gantts.shaded ? 'Many bars are shaded by the share of the server allocated; zoom in for their colours.' : ''), 200);
   const show = () => {
     for (const [name, button] of Object.entries(orders)) button.setAttribute('aria-pressed', String(gantts.order === name));
     for (const [name, button] of Object.entries(colors)) button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
     $('#kind-key').hidden = !gantts.byKind;
+    tellShade();
   };
   for (const [name, button] of Object.entries(orders)) button.addEventListener('click', () => {
     gantts.setOrder(name);
@@ -207,7 +209,7 @@ function wireGantts() {
   $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
   $('#zoom-fit').addEventListener('click', () => view.fit());
   numbersButton('gantts', () => gantts.table());
-  view.addEventListener('range', debounce(() => setText($('#gantts-detail'), gantts.shaded ? 'Many bars are shaded by the share of the server allocated; zoom in for their colours.' : ''), 200));
+  view.addEventListener('range', tellShade);
   show();
 }
 
