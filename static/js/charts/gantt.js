@@ -179,7 +179,7 @@ export class Gantt {
   #crowded(windows, rowPx) {
     if (this.rows.order === 'jobs') return false;
     let low = 0;
-    for (const [row] of windows) if (row.kind !== 'site' && (rowPx - 2) / this.rows.lanesOf(row) < LANE_PX) low++;
+    for (const [row] of windows) if (row.kind !== 'site' && (rowPx - 2) / this.rows.lanesOf(row, rowPx) < LANE_PX) low++;
     return low > windows.length / 5;
   }
 
@@ -222,18 +222,8 @@ export class Gantt {
     if (row.kind === 'site') return;
     this.raster.line(y, {
       bars: this.store.bars, sorted: row.sorted, low, high, weights: this.rows.weights, p: this.playhead.ms, ramp: c.ramp,
-      from: this.view.from, msPerPx: (this.view.to - this.view.from) / width, full: this.#full(row),
+      from: this.view.from, msPerPx: (this.view.to - this.view.from) / width, full: this.rows.fullOf(row),
     });
-  }
-
-  #full(row) {
-    if (row.kind !== 'job') return 1;
-    if (row.peakOf !== row.length) {
-      row.peak = 1;
-      for (let i = 0; i < row.length; i++) row.peak = Math.max(row.peak, this.rows.weights[row.sorted[i]]);
-      row.peakOf = row.length;
-    }
-    return row.peak * 1.6;
   }
 
   #bars(ctx, area, windows, y0, rowPx, c) {
@@ -246,7 +236,7 @@ export class Gantt {
       if (row.kind === 'site') return;
       const y = y0 + i * rowPx;
       if (row.kind === 'job') this.#jobMarks(ctx, area, row, y, rowPx, c);
-      const lanes = row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(row);
+      const lanes = row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(row, rowPx);
       if ((rowPx - 2) / lanes < LANE_PX) shaded.push([i, window]);
       else this.#rowBars(ctx, area, window, y, rowPx, lanes, buckets, labels, c);
     });
@@ -280,6 +270,7 @@ export class Gantt {
       const isPs = bars.role[bar] === PS;
       if (isPs && row.kind === 'job' && lanes === 1) continue;
       const lane = row.kind === 'job' ? Number(isPs) : this.rows.lanes[bar];
+      if (row.typed && lane >= lanes) continue;
       const x = Math.max(area.left - 2, area.left + (bars.start_ms[bar] - from) * pxPerMs);
       const right = Math.min(area.right + 2, area.left + (bars.end_ms[bar] - from) * pxPerMs);
       const dim = this.selected !== null && this.selected !== job;
@@ -370,7 +361,7 @@ export class Gantt {
       const bar = row.sorted[i];
       if (bars.end_ms[bar] > t - msPerPx && trueAt(bars, bar, this.playhead.ms)) found.push(bar);
     }
-    const lanes = row.kind === 'job' ? jobLanes(rowPx) : row.lanes || 1;
+    const lanes = row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(row, rowPx);
     const lane = Math.floor((position % 1) * lanes);
     if (this.detail === 'bars' && row.kind === 'server' && (rowPx - 2) / lanes >= LANE_PX) {
       found.sort((a, b) => Math.abs(this.rows.lanes[a] - lane) - Math.abs(this.rows.lanes[b] - lane));

@@ -2,9 +2,10 @@
 
 import { lowerBound } from '../lib/search.js';
 import { giveLanes } from '../lib/lanes.js';
-import { CLOUD, PS } from '../store.js';
+import { CLOUD, NEVER, PS } from '../store.js';
 
 const UNLAID = 255;
+const TYPED_PX = 3; // of a lane, below which parameter servers are left out
 
 /** One row: a site header, a server or a job. `index` names the server or job; bars are rows of the store. */
 class Row {
@@ -73,8 +74,9 @@ export class Rows {
     return [lowerBound(row.length, from - row.longest, key), lowerBound(row.length, to, key)];
   }
 
-  /** Makes sure that every bar of the row has its lane; the number of lanes. */
-  lanesOf(row) {
+  /** Makes sure that every bar of the row has its lane; the number of lanes that are drawn in a row of that height. */
+  lanesOf(row, rowPx) {
+    if (row.typed) return (rowPx - 2) / row.lanes < TYPED_PX ? row.typed[0] : row.lanes; // parameter servers only where there is room
     if (row.unlaid) {
       const fresh = [];
       for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
@@ -83,6 +85,31 @@ export class Rows {
       row.unlaid = 0;
     }
     return Math.max(1, row.lanes);
+  }
+
+  /** The weight of the darkest pixel: a whole server, or what a job or the cloud has at most at one time. */
+  fullOf(row) {
+    if (row.kind !== 'job' && row.index !== CLOUD) return 1;
+    if (row.peakOf !== row.length) {
+      row.peak = Math.max(1, this.#peak(row));
+      row.peakOf = row.length;
+    }
+    return row.peak;
+  }
+
+  #peak(row) {
+    const { bars } = this.store;
+    const steps = [];
+    for (let i = 0; i < row.length; i++) {
+      const bar = row.sorted[i];
+      if (bars.died_ms[bar] !== NEVER) continue;
+      steps.push([bars.start_ms[bar], this.weights[bar]], [bars.end_ms[bar], -this.weights[bar]]);
+    }
+    steps.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    let now = 0;
+    let peak = 0;
+    for (const [, change] of steps) peak = Math.max(peak, (now += change));
+    return peak;
   }
 
   #serverRows() {
@@ -94,7 +121,9 @@ export class Rows {
       this.list.push(new Row('site', `${site} · ${members.length} ${members.length === 1 ? 'server' : 'servers'}`, site));
       for (const [server, i] of members) this.#add(this.#serverRow(server, i));
     }
-    if (this.info.cluster.cloud && match('cloud')) this.#add(new Row('server', 'cloud (no limit)', CLOUD));
+    if (!this.info.cluster.cloud || !match('cloud')) return;
+    this.list.push(new Row('site', 'cloud without limit', 'unlimited'));
+    this.#add(new Row('server', 'cloud', CLOUD));
   }
 
   #serverRow(server, i) {
@@ -157,7 +186,7 @@ export class Rows {
     const { worker, ps, cluster } = this.info;
     const typed = this.info.scheduler.lanes && cluster.servers[bars.server[bar]]?.lanes;
     if (typed && this.order === 'servers') return 1 / (typed[0] + typed[1]);
-    if (this.order === 'jobs') return bars.role[bar] === 1 ? 0 : bars.count[bar];
+    if (this.order === 'jobs' || bars.server[bar] === CLOUD) return bars.role[bar] === PS ? 0 : bars.count[bar];
     const capacity = cluster.servers[bars.server[bar]]?.capacity;
     const demand = bars.role[bar] === 1 ? ps : worker;
     if (!capacity || !demand) return 0.5;
