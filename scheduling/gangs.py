@@ -1,4 +1,4 @@
-"""What schedulers share that look at all jobs again whenever something happens, and give each a gang: DRF, RRH, Dorm.
+"""Gangs: what FIFO shares with the schedulers that look at all jobs again whenever something happens (DRF, RRH, Dorm).
 
 A gang stands on servers for whole slots; it keeps its place until it is given another one. Units are placed round robin: a
 pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its gang
@@ -178,6 +178,11 @@ class Packing:
 
     def gang(self, shape: Shape, workers: int) -> Units | None:
         """`workers` with their parameter servers; None, with nothing taken, when they do not fit."""
+        held = self.place(shape, workers)
+        return None if held is None else as_units(held)
+
+    def place(self, shape: Shape, workers: int) -> dict[tuple[int, int], int] | None:
+        """The same as {(role, server): count} in the order in which servers were found."""
         before = self.positions[:]
         held: dict[tuple[int, int], int] = {}
         for role, need, count in ((WORKER, shape.worker, workers), (PS, shape.ps, shape.ps_of(workers))):
@@ -189,12 +194,17 @@ class Packing:
                     self.positions = before
                     return None
                 held[role, server] = held.get((role, server), 0) + 1
-        return as_units(held)
+        return held
 
-    def take(self, shape: Shape, units: Units) -> None:
+    def take(self, shape: Shape, units: Iterable[tuple[int, int, int]]) -> None:
         """Room that is already somebody's."""
         for role, server, count in units:
             self.free[server] -= count * (shape.worker if role == WORKER else shape.ps)
+
+    def put_back(self, shape: Shape, units: Iterable[tuple[int, int, int]]) -> None:
+        """The inverse of `take`."""
+        for role, server, count in units:
+            self.give(server, count * (shape.worker if role == WORKER else shape.ps))
 
     def give(self, server: int, amounts: int) -> None:
         self.free[server] += amounts

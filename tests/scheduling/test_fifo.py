@@ -1,5 +1,6 @@
 """FIFO worked by hand: who starts when and where, and why others wait or are refused."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 from scheduling.model import Placement, Server
 from scheduling.registry import build
 from scheduling.simulation import simulate
+from tests.scheduling.rivals import in_pieces, workload
+from tests.scheduling.test_away import random_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
@@ -154,3 +157,13 @@ def test_whoever_starts_keeps_a_whole_gang_for_its_whole_work(rows, backfill, ho
     assert starts == sorted(starts) if not backfill else len(set(starts)) == len(starts)
     verdicts = {e.data["job"] for e in events if e.kind == "decided"}
     assert verdicts == set(range(len(jobs)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_that_is_cut_goes_on_the_same_when_servers_come_and_go(seed):
+    """Jobs that were stopped stand at the head of the queue, the latest first: not in the order in which they arrived."""
+    machines, jobs = workload("pd-ors", num_jobs=120, num_servers=12, seed=seed)
+    machines = random_away(machines, np.random.default_rng(seed), 40)
+    for backfill in (False, True):
+        events = play(machines, jobs, backfill=backfill)
+        assert in_pieces(machines, jobs, "fifo", [40] * 12, 0, backfill=backfill) == events
