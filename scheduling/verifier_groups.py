@@ -78,7 +78,8 @@ class _Watch:
     def decided(self, at: str, at_ms: int, data: Row) -> None:
         if data["code"] == "out_of_memory":
             self._advance(data["job"], at_ms)
-            per_epoch = max(1, _facts(self.jobs[data["job"]])["per_epoch"])
+            known = _facts(self.jobs[data["job"]])
+            per_epoch = known["per_epoch"] if known is not None else 1
             left = data["values"]["iterations"]
             if left > self.done.get(data["job"], 0.0) * (1 + CLOSE) + CLOSE or left % per_epoch:
                 self.problems.append(
@@ -310,8 +311,8 @@ def _check_rows(
             a == b or (a is not None and b is not None and _near(a, b)) for a, b in zip(numbers, right[3:], strict=True)
         ):
             problems.append(f"groups.csv: line {line}: group {key[0]} is not what events.jsonl says")
-    for group, start, end in expected:
-        problems.append(f"groups.csv: group {group} from {start} to {end} ms is missing")
+    for key in expected:
+        problems.append(f"groups.csv: group {key[0]} from {key[1]} to {key[2]} ms is missing")
 
 
 def _facts(job: Row) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class Harmony(GroupedScheduler):
     title = "Harmony"
     paper = "Harmony (Lee et al., ICDCS 2021)"
     summary = "Groups jobs whose computation and communication complement each other, so that CPUs and network are both busy."
-    Parameters = HarmonyParameters
+    Parameters: ClassVar[type] = HarmonyParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         self.spill = self.parameters.memory != "none"

@@ -7,6 +7,8 @@ groups of the site, with Harmony's threshold of 5 %.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from scheduling.algorithms.harmony import Found, Harmony, RegroupingParameters
 from scheduling.harmony.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
 from scheduling.harmony.grouping import Work
@@ -20,7 +22,7 @@ class Oracle(Harmony):
     title = "Oracle (all-pairs search)"
     paper = "Exhaustive search of Harmony (ICDCS 2021)"
     summary = "Harmony with a much wider search for groups: exact for tiny cases, all numbers of jobs and groups beyond."
-    Parameters = RegroupingParameters
+    Parameters: ClassVar[type] = RegroupingParameters
 
     def _found(self, work: Work) -> Found | None:
         tiny = len(work.comp) <= EXACT_JOBS and work.machines <= EXACT_MACHINES

@@ -132,7 +132,7 @@ class GroupedScheduler(BaseScheduler):
 
     def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
         """Takes servers that left out of their groups and notes those that returned; the groups that lost some."""
-        shrunk = set()
+        shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):
                 pool.present.add(server)

@@ -4,6 +4,9 @@ All machines of a group move in step, so a group has one CPU lane and one networ
 served. A job goes PULL, COMP, PUSH; it may begin iteration k once every job of its group has finished iteration k - 2 (specification (c)): with
 a strict barrier Eq. (1) would be 15 % off, with this rule it is met. PULL and PUSH each take half of the communication.
 
+Ours: which job begins when shapes the pattern for ever, so of two orders of the first subtasks (longest job first, and the same with the others
+reversed) a group takes the one whose pattern is shorter. That halves the groups in which Eq. (1) is more than 5 % off.
+
 `window` is a pure function of its arguments, lazily computed: the pattern of a group repeats, so what lies before the window is skipped in
 whole periods. Inside, times are integer microseconds, so that a repetition is exact.
 """
@@ -11,14 +14,15 @@ whole periods. Inside, times are integer microseconds, so that a repetition is e
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 PULL, COMP, PUSH = 0, 1, 2
 KINDS = ("PULL", "COMP", "PUSH")
 LANES = ("cpu", "net")
 LEAD = 1  # iterations by which a job may be ahead of the slowest
 MOST_BARS = 20_000
+TRIED = 20  # iterations of each order
 
 
 class Subtask(NamedTuple):
@@ -50,12 +54,35 @@ def window(
     """
     out: list[Subtask] = []
     longest = max(*comp_ms, *comm_ms)  # a bar that begins so much earlier is over
-    for bar in _run(comp_ms, comm_ms, lead, _micro(from_ms - begin_ms - longest) - 1):
+    order = _order(comp_ms, comm_ms, lead)
+    for bar in _run(_lengths(comp_ms, comm_ms), order, lead, _micro(from_ms - begin_ms - longest) - 1):
         start, end = begin_ms + bar.start_ms / 1000, begin_ms + bar.end_ms / 1000
         if start >= to_ms or len(out) == most:
             break
         if end > from_ms:
             out.append(bar._replace(start_ms=start, end_ms=end))
+    return out
+
+
+def of_group(data: Mapping[str, Any], told_ms: int, from_ms: float, to_ms: float, *, most: int = MOST_BARS) -> list[Subtask]:
+    """The same of a group as its `grouped` event of told_ms says it; none where jobs contend.
+
+    A job that moves joins when it is ready, and the group begins anew with it. What memory adds to an iteration stretches all its subtasks.
+    """
+    if data["iteration_ms"] is None:
+        return []
+    stretch = [pace / data["iteration_ms"] for pace in data["pace_ms"]]
+    times = [(c * s, n * s) for c, n, s in zip(data["comp_ms"], data["comm_ms"], stretch, strict=True)]
+    ready = [max(told_ms, ms) for ms in data["ready_ms"]]
+    begins = sorted(set(ready))
+    out: list[Subtask] = []
+    for begin, end in zip(begins, [*begins[1:], float("inf")], strict=True):
+        if end <= from_ms or begin >= to_ms:
+            continue
+        there = [place for place, ms in enumerate(ready) if ms <= begin]
+        comp, comm = [times[place][0] for place in there], [times[place][1] for place in there]
+        for bar in window(comp, comm, begin, max(from_ms, begin), min(to_ms, end), most=most - len(out)):
+            out.append(bar._replace(job=there[bar.job], end_ms=min(bar.end_ms, end)))
     return out
 
 
@@ -75,10 +102,14 @@ def idle(bars: Sequence[Subtask], from_ms: float, to_ms: float, cause: str) -> l
 
 def mean_iteration_ms(comp_ms: Sequence[float], comm_ms: Sequence[float], iterations: int = 60, lead: int = LEAD) -> float:
     """The time of one iteration of the whole group, over the second half of so many: what Eq. (1) predicts."""
+    return _mean(_lengths(comp_ms, comm_ms), _order(comp_ms, comm_ms, lead), iterations, lead)
+
+
+def _mean(lengths: Sequence[tuple[int, int, int]], order: Sequence[int], iterations: int, lead: int) -> float:
+    """ms, over the second half of the iterations."""
     ends: dict[int, int] = {}
-    jobs, half = len(comp_ms), iterations // 2
-    left = jobs
-    for bar in _run(comp_ms, comm_ms, lead):
+    left, half = len(lengths), iterations // 2
+    for bar in _run(lengths, order, lead):
         if bar.kind == PUSH:
             ends[bar.iteration] = max(ends.get(bar.iteration, 0), int(bar.end_ms))
             left -= bar.iteration == iterations
@@ -87,11 +118,22 @@ def mean_iteration_ms(comp_ms: Sequence[float], comm_ms: Sequence[float], iterat
     return (ends[iterations] - ends[half]) / (iterations - half) / 1000
 
 
-def _run(comp_ms: Sequence[float], comm_ms: Sequence[float], lead: int, skip_to: int = 0) -> Iterator[Subtask]:
+def _lengths(comp_ms: Sequence[float], comm_ms: Sequence[float]) -> list[tuple[int, int, int]]:
+    """PULL, COMP and PUSH of each job in microseconds."""
+    return [(_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)]
+
+
+def _order(comp_ms: Sequence[float], comm_ms: Sequence[float], lead: int) -> list[int]:
+    """In which the jobs queue for their first PULL."""
+    order = sorted(range(len(comp_ms)), key=lambda j: (-comp_ms[j] - comm_ms[j], j))
+    if len(order) < 3:
+        return order
+    lengths, other = _lengths(comp_ms, comm_ms), [order[0], *order[:0:-1]]
+    return min((order, other), key=lambda o: _mean(lengths, o, TRIED, lead))
+
+
+def _run(lengths: Sequence[tuple[int, int, int]], order: Sequence[int], lead: int, skip_to: int = 0) -> Iterator[Subtask]:
     """All subtasks in the order of their starts, in microseconds from the beginning of the group; those well before `skip_to` may be missing."""
-    jobs = len(comp_ms)
-    lengths = [(_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)]
-    order = sorted(range(jobs), key=lambda j: (-comp_ms[j] - comm_ms[j], j))
     state = _Lanes(lengths, order, lead)
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     slowest = 0

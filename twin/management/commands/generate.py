@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from scheduling.model import ModelError
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
 from scheduling.workloads_a_online import HOUR_MS, PRESETS
+from scheduling.workloads_harmony import ARRIVALS, SUBSETS
 from twin import importers
 from twin.formats.cluster_json import check_end, dump_cluster
 from twin.formats.jobs_jsonl import job_lines
@@ -18,7 +19,10 @@ from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
 
 WRITTEN = ("cluster.json", "jobs.jsonl")
-OPTIONS = ("preset", "workers", "span_hours", "load", "gang_share", "trace")
+OPTIONS = {
+    "a-online": ("preset", "workers", "span_hours", "load", "gang_share", "trace"),
+    "harmony": ("subset", "process", "mean_minutes", "trace"),
+}  # of one profile only
 
 
 class Command(HeadlessCommand):
@@ -31,7 +35,9 @@ class Command(HeadlessCommand):
         parser.add_argument("--servers", type=positive, default=100)
         parser.add_argument("--seed", type=natural, required=True)
         parser.add_argument(
-            "--horizon-slots", type=positive, help=f"{HORIZON} by default; a-online has no horizon unless one is given"
+            "--horizon-slots",
+            type=positive,
+            help=f"{HORIZON} by default; a-online and harmony have no horizon unless one is given",
         )
         parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
         only = parser.add_argument_group("a-online only")
@@ -45,15 +51,19 @@ class Command(HeadlessCommand):
             "--gang-share", type=float, help="workers that a gang asks for, as a share of the chunks; 0.5 by default"
         )
         only.add_argument("--trace", type=place, help="a trace whose arrivals are used, by the hour; all else is drawn")
+        groups = parser.add_argument_group("harmony only")
+        groups.add_argument("--subset", choices=SUBSETS, help="comp60 or comm60: three quarters of the jobs, at either end")
+        groups.add_argument(
+            "--process", choices=ARRIVALS[:-1], help="how jobs arrive: all at once by default; --trace instead: as there"
+        )
+        groups.add_argument("--mean-minutes", type=float, help="between two arrivals")
         parser.add_argument("--out", type=place, required=True)
 
     def work(self, **options: Any) -> None:
-        given = {name: options[name] for name in OPTIONS if options[name] is not None}
-        if given and options["profile"] != "a-online":
-            raise ModelError(
-                f"--{next(iter(given)).replace('_', '-')} is an option of the profile a-online, not of {options['profile']}"
-            )
-        if "trace" in given:
+        given = _given(options)
+        if options["profile"] == "harmony":
+            given = _arrival_process(given, options["seed"])
+        elif "trace" in given:
             given["arrivals"] = _arrivals(given.pop("trace"), options["jobs"], options["seed"], given.pop("load", 1.0))
         with whole_folder(options["out"], WRITTEN) as folder:
             cluster, jobs = generate(
@@ -66,6 +76,29 @@ class Command(HeadlessCommand):
             with writing(folder / "jobs.jsonl") as file:
                 file.writelines(job_lines(jobs))
         self.tell(f"{len(jobs)} jobs and {len(cluster.servers)} servers in {options['out']}")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the profile that were given; ModelError when one is of another profile."""
+    own = OPTIONS.get(options["profile"], ())
+    for profile, names in OPTIONS.items():
+        for name in names:
+            if options[name] is not None and name not in own:
+                raise ModelError(f"--{name.replace('_', '-')} is an option of the profile {profile}, not of {options['profile']}")
+    return {name: options[name] for name in own if options[name] is not None}
+
+
+def _arrival_process(given: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The options of harmony as its generator takes them."""
+    process, trace = given.pop("process", None), given.pop("trace", None)
+    if process is not None and trace is not None:
+        raise ModelError("--process and --trace exclude each other: jobs arrive by a process, or as in the trace")
+    if trace is not None:
+        given["timestamps"] = [float(job.arrival_ms) for job in importers.read(trace, seed=seed).jobs]
+        process = "timestamps"
+    if process not in (None, "all_at_once") and "mean_minutes" not in given:
+        raise ModelError("--mean-minutes is needed to say how far jobs arrive apart")
+    return given | ({"arrivals": process} if process is not None else {})
 
 
 def _arrivals(path: Path, count: int, seed: int, load: float) -> list[int]:
