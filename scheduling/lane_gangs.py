@@ -60,7 +60,8 @@ class Pool:
 
     lanes: dict[int, list[int]]  # server -> all lanes
     free: dict[int, list[int]]  # server -> free lanes, ascending
-    total: int  # lanes of servers that are there
+    most: int  # lanes
+    total: int  # of servers that are there
     spare: int  # free lanes
     loading_ms: int = 0  # until when any of its jobs may load
     running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
@@ -114,17 +115,16 @@ class LaneGangs(BaseScheduler):
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
         row = self.jobs[job]
-        reason = typed.impossible(row)
-        if reason is None:
-            pool = self._pool(row.worker_type)
-            available = sum(map(len, pool.lanes.values()))
-            if not available:
-                reason = Reason("no_worker_of_type", {"type": row.worker_type or "", "types": list(self.workers.kinds)})
-        if reason is not None:
+        times = typed.judged(row)
+        if isinstance(times, Reason):
+            return Decision(verdicts=(Verdict(job, "rejected", times),))
+        pool = self._pool(row.worker_type)
+        if not pool.most:
+            reason = Reason("no_worker_of_type", {"type": row.worker_type or "", "types": list(self.workers.kinds)})
             return Decision(verdicts=(Verdict(job, "rejected", reason),))
         assert row.num_chunks is not None
-        size = typed.gang_size(row, available)
-        work_ms = -(-row.num_chunks * typed.chunk_times(row).apart // size)
+        size = typed.gang_size(row, pool.most)
+        work_ms = -(-row.num_chunks * times.apart // size)
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(job, size, work_ms, pool, upload_ms)
         if self.leaves:
@@ -192,7 +192,9 @@ class LaneGangs(BaseScheduler):
                 lanes.setdefault(int(self.workers.server[at]), []).append(int(self.workers.number[at]))
             there = {server: list(own) for server, own in lanes.items() if server not in self.away}
             count = sum(map(len, there.values()))
-            self.pools[name] = Pool(lanes, {server: there.get(server, []) for server in lanes}, count, count)
+            self.pools[name] = Pool(
+                lanes, {server: there.get(server, []) for server in lanes}, sum(map(len, lanes.values())), count, count
+            )
         return self.pools[name]
 
     def _present(self, pool: Pool, server: int, there: bool) -> None:

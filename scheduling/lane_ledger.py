@@ -33,6 +33,12 @@ class LaneLedger:
         self._firsts = np.cumsum(self._sizes, axis=1) - self._sizes
         workers = self._lanes[0]
         places = {kind: place for place, kind in enumerate(workers.kinds)}
+        self._types: list[list[list[int]]] = [
+            [[] for _ in cluster.servers] for _ in (0, 1)
+        ]  # [role][server][lane] place of its type
+        for own, lanes in zip(self._types, self._lanes, strict=True):
+            for server, kind in zip(lanes.server.tolist(), lanes.kind.tolist(), strict=True):
+                own[server].append(kind)
         self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
         self._kinds = np.array(self._kind, dtype=np.int64)
         self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
@@ -143,12 +149,12 @@ class LaneLedger:
             if count < 1:
                 self._refuse(bar, "must have a count >= 1")
             return
-        if not 0 <= server < self._sizes.shape[1]:
+        types = self._types[role == _PS]
+        if not 0 <= server < len(types):
             self._refuse(bar, "must stand on a server of the cluster")
-        ps = int(role == _PS)
-        if not 0 <= lane < self._sizes[ps, server] or count != 1:
+        if not 0 <= lane < len(types[server]) or count != 1:
             self._refuse(bar, "must stand on one lane of its server")
-        if not ps and self._lanes[0].kind[self._firsts[0][server] + lane] != self._kind[job]:
+        if role != _PS and types[server][lane] != self._kind[job]:
             self._refuse(bar, "must stand on a lane of the job's type")
         for s, begin, back in self._away:
             if s == server and start_ms < back and end_ms > begin:

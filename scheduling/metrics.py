@@ -15,7 +15,7 @@ import numpy as np
 
 from scheduling.futures import Futures
 from scheduling.metrics_lanes import of_lanes, suspensions
-from scheduling.model import RESOURCES, Cluster, Event, Job, Role
+from scheduling.model import CLOUD, RESOURCES, Cluster, Event, Job, Role
 
 
 def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
         "suspensions": _suspensions(bars),
         "utilization": _utilization(bars, cluster, jobs, first_ms),
     }
-    if (bars[:, 6] >= 0).any() or futures.lanes:
+    if (bars[:, 6] >= 0).any() or (bars[:, 2] == CLOUD).any() or futures.lanes:
         figures["lanes"] = of_lanes(bars, cluster, jobs, {job: completions[job] - arrivals[job] for job in completions}, first_ms)
     return figures
 

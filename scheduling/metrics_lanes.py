@@ -54,6 +54,9 @@ def _uploads(workers: np.ndarray, jobs: Sequence[Job]) -> int:
             total += row.cloud_upload_ms or 0
         elif row.upload_ms is not None:
             total += row.upload_ms[server]
+    gangs = workers[(workers[:, 7] < 0) & (workers[:, 2] == CLOUD)]  # their loads at the edge are transfers
+    for job, count in np.unique(gangs[:, [0, 5]], axis=0).tolist():
+        total += count * (jobs[job].cloud_upload_ms or 0)
     return total
 
 

@@ -33,8 +33,8 @@ def _no_worker(values: Values) -> str:
     return f"Rejected: no edge server has a worker of its type ({values['type'] or 'none'}); those there are: {known}."
 
 
-def _alone(values: Values) -> str:
-    where = "in the cloud" if values["cloud"] else f"with {count(values['workers'], 'worker')} at the edge"
+def _batched(values: Values) -> str:
+    where = f"with {count(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
     return (
         f"Scheduled in batch {values['batch']}, {where}: the cheapest of its {count(values['choices'], 'choice')}, at {values['price']:.4g} "
         f"worker-hours in cloud prices."
@@ -70,10 +70,12 @@ LANE_SENTENCES: dict[str, Callable[[Values], str]] = {
         f"{_gang(v)}: it is in queue {v['queue']} of those by service received, {duration(v['served_ms'])} of a worker's time so far."
     ),
     "demoted": lambda v: f"Moved to queue {v['queue']}: it has received {duration(v['served_ms'])} of a worker's time.",
-    "promoted": lambda v: f"Moved to the first queue: it has waited for {duration(v['waited_ms'])}, which is long for what it received.",
+    "promoted": lambda v: (
+        f"Moved to the first queue: it has waited for {duration(v['waited_ms'])}, which is long for what it received."
+    ),
     "outranked": lambda v: (
         f"Stopped: its {count(v['workers'], 'worker')} go to job {v['by_id']}, which comes before it; what it has done is kept."
     ),
-    "batched": _alone,
+    "batched": _batched,
     "lane_left": lambda v: f"Stopped because a server of its {count(v['workers'], 'worker')} leaves; what it has done is kept.",
 }

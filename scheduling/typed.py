@@ -93,20 +93,27 @@ def chunk_times(job: Job, speed: float = 1.0) -> Times:
     rate = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
     exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) if job.gradient_mb and rate else 0.0
     count = job.epochs * job.minibatches_per_chunk / speed
-    apart, together = (max(1, math.ceil(count * ms - ROUNDING)) for ms in (each_ms + exchange_ms, each_ms))
-    return Times(apart, together)
+    apart = math.ceil(count * (each_ms + exchange_ms) - ROUNDING)
+    return Times(max(1, apart), max(1, math.ceil(count * each_ms - ROUNDING)))
 
 
 def impossible(job: Job) -> Reason | None:
     """Why the work of the job cannot be known or done, or None."""
+    found = judged(job)
+    return found if isinstance(found, Reason) else None
+
+
+def judged(job: Job) -> Reason | Times:
+    """What a chunk takes, or why the work of the job cannot be known or done."""
     for part in PARTS:
         if getattr(job, part) is None:
             return Reason("missing_part", {"part": part})
     if job.gradient_mb and job.worker is not None and not job.worker[BANDWIDTH]:
         return Reason("missing_part", {"part": "worker.bandwidth"})
     assert job.num_chunks is not None
-    work_ms = job.num_chunks * chunk_times(job).apart
-    return Reason("too_much_work", {"work_ms": work_ms, "most_ms": MOST_WORK_MS}) if work_ms > MOST_WORK_MS else None
+    times = chunk_times(job)
+    work_ms = job.num_chunks * times.apart
+    return Reason("too_much_work", {"work_ms": work_ms, "most_ms": MOST_WORK_MS}) if work_ms > MOST_WORK_MS else times
 
 
 def uploads(job: Job, servers: np.ndarray) -> np.ndarray:

@@ -257,7 +257,7 @@ class _Check:
         """A worker starts on a server without the data only after the whole load."""
         if self.kind.cloud:  # it loads before it starts and stays: the upload of Eq. (2i)
             for bar in bars:
-                if bar[3] < self._arrives(job, bar[2]):
+                if bar[1] == WORKER and bar[3] < self._arrives(job, bar[2]):
                     self._problem("2i", job, f"starts at {bar[3]} ms on server {self._name(bar[2])}, before its data is there")
             return
         loads: dict[int, Spans] = defaultdict(list)
@@ -362,6 +362,7 @@ def lane_figures(cluster: Row, jobs: Sequence[Row], told: Told) -> dict[str, Any
     chunks: set[tuple[int, int, int]] = set()
     worked: dict[int, int] = defaultdict(int)
     edge: set[int] = set()
+    whole: dict[int, int] = {}  # gangs in the cloud
     transfer_ms = 0
     for job, role, server, start_ms, end_ms, count, _, chunk, _ in bars:
         if role == TRANSFER:
@@ -372,7 +373,9 @@ def lane_figures(cluster: Row, jobs: Sequence[Row], told: Told) -> dict[str, Any
             chunks.add((job, chunk, server))
             if server != CLOUD:
                 edge.add(job)
-    upload_ms = 0
+            elif chunk < 0:
+                whole[job] = count
+    upload_ms = sum(count * (jobs[job].get("cloud_upload_ms") or 0) for job, count in whole.items())
     for job, chunk, server in chunks:
         if chunk >= 0:
             row = jobs[job]
