@@ -27,7 +27,7 @@ function filled(count, late) {
 function info(count) {
   const demand = new Array(count * 5).fill(1000);
   const servers = Array.from({ length: SERVERS }, (_, i) => ({ name: `s${i}`, site: i % 2 ? 'cloud' : 'edge', roles: ['worker', 'ps'], capacity: [4000, 4000, 4000, 4000, 4000] }));
-  return { cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: Array.from({ length: count }, (_, i) => `j${i}`), worker: demand, ps: demand };
+  return { scheduler: { lanes: false }, cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: Array.from({ length: count }, (_, i) => `j${i}`), worker: demand, ps: demand };
 }
 
 /** {pan, zoom}: ms between the frames while every frame moves the picture. */

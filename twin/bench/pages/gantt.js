@@ -27,7 +27,7 @@ function filled(count) {
 function info() {
   const demand = new Array(SERVERS * 5).fill(1000);
   const servers = Array.from({ length: SERVERS }, (_, i) => ({ name: `s${i}`, site: i % 2 ? 'cloud' : 'edge', roles: ['worker', 'ps'], capacity: [4000, 4000, 4000, 4000, 4000] }));
-  return { cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: servers.map((s) => s.name), worker: demand, ps: demand };
+  return { scheduler: { lanes: false }, cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: servers.map((s) => s.name), worker: demand, ps: demand };
 }
 
 /** {pan, zoom}: ms between the frames while every frame moves the picture; {paint}: ms of the page's own drawing in each. */
