@@ -38,10 +38,10 @@ class Outside:
         self.view = view
         self.least = least_costs(*view.unit, *view.room, view.ps_of, view.orders)  # [kind, workers], at most what they cost
         reach = np.isfinite(self.least).sum(axis=1) - 1
-        alpha, beta = view.alpha.tolist(), view.beta.tolist()
+        self.needs = view.alpha.tolist(), view.beta.tolist()  # thousandths of a worker and a parameter server
         # tight: [kind] whether the bounds are what a placement costs
         self.tight, *self.filling = apart(
-            view.free, alpha, beta, view.orders[0], view.unit[1], *view.room, reach, view.ps_of[reach]
+            view.free, *self.needs, view.orders[0], view.unit[1], *view.room, reach, view.ps_of[reach]
         )
         self.greedy: dict[int, Greedy] = {}
         self.solved: dict[tuple[int, int], Places] = {}  # (kind, workers) -> where they stand instead
@@ -50,15 +50,15 @@ class Outside:
         """Makes the greedy placements of a kind for up to `most` workers: their costs, [try, workers]."""
         view, ps_of = self.view, self.view.ps_of[: most + 1]
         unit = view.unit[0][kind], view.unit[1][kind]
-        free, alpha, beta = view.free[:, kind].T, view.alpha.tolist(), view.beta.tolist()
+        free = view.free[:, kind].T
         worker_order, ps_order = view.hosts_of(kind, 0).tolist(), view.hosts_of(kind, 1)
-        tries = [nested_greedy(free, alpha, beta, worker_order, ps_order.tolist(), view.group, most)]
+        tries = [nested_greedy(free, *self.needs, worker_order, ps_order.tolist(), view.group, most)]
         costs = tries[0].costs(*unit, ps_of)[None]
         if (costs[0] > self.least[kind, : most + 1]).any():  # otherwise it is the cheapest
             spare = view.room[0][kind][ps_order] == 0  # machines on which no worker fits
             if spare.any() and not spare.all():
                 aside = np.concatenate((ps_order[spare], ps_order[~spare])).tolist()
-                tries.append(nested_greedy(free, alpha, beta, worker_order, aside, view.group, most))
+                tries.append(nested_greedy(free, *self.needs, worker_order, aside, view.group, most))
                 costs = np.vstack((costs, tries[1].costs(*unit, ps_of)))
         self.greedy[kind] = Greedy(tuple(tries), costs)
         return costs

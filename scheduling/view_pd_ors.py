@@ -45,11 +45,12 @@ class View:
             present & hosts[0] & hosts[1], pair_room(self.free, self.alpha, self.beta, self.group, most), 0
         )
         self.orders = cheapest_first(worker, workers), cheapest_first(ps, parameter_servers)
+        self.counts = [np.count_nonzero(room, axis=1).tolist() for room in self.room]  # of servers with room
 
     def hosts_of(self, kind: int, role: int) -> np.ndarray:
         """The servers on which one unit fits, the cheapest first; of equal ones the lowest."""
-        order: np.ndarray = self.orders[role][kind]
-        return order[: np.count_nonzero(self.room[role][kind])]
+        order: np.ndarray = self.orders[role][kind, : self.counts[role][kind]]
+        return order
 
     def machines(self, kind: int) -> Machines:
         """One kind of slots as the solvers take it."""

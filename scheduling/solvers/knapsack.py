@@ -28,6 +28,7 @@ TOLERANCE = 1e-12  # utility; a gain of less is none
 SAFE = 1e-9  # relative; a bound is a sum in another order than the cost it bounds
 ROUNDING = 1e-14  # relative, of a difference of utilities
 NOTHING = -1  # no option
+SHORTEN = 4  # edges of a hull, after which what lies behind is left out
 FIRST_TRY = 1 / 4  # of the gap: an optimum is mostly this close to its bound
 
 Row = tuple[np.ndarray, np.ndarray]  # gain and cost of the options of one kind
@@ -65,7 +66,7 @@ class Options:
         self.kind, self.gain, self.full_cost, self.guessed, self.evaluate = kind, gain, cost, guessed, evaluate
         kinds = len(gain)
         self.known = np.full(kinds, evaluate is None or not guessed.any()) if known is None else known.copy()
-        self.cost = undominated(gain, cost)
+        self.cost = np.empty(cost.shape)  # infinite for options that another beats, too
         self.count = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)  # slots of each kind up to each slot
         none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
         # the edges of all lower convex hulls by slope: slope, step and extra cost, the option that they lead to, the kind
@@ -90,7 +91,6 @@ class Options:
 
     def change(self, kinds: np.ndarray) -> None:
         """The gains or full costs of those kinds are others."""
-        self.cost[kinds] = undominated(self.gain[kinds], self.full_cost[kinds])
         self._wrap(kinds)
 
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:
@@ -133,14 +133,17 @@ class Options:
         return np.unique(self.owner[edges])
 
     def _wrap(self, kinds: np.ndarray) -> None:
-        """Replaces the edges of those kinds by their lower convex hulls from (0, 0)."""
+        """Leaves out what is beaten of the options of those kinds, and replaces their edges by their lower convex hulls."""
+        order, gain, cost = undominated(self.gain[kinds], self.full_cost[kinds])
+        self.cost[kinds[:, None], order] = cost
+        found = hulls(gain, cost)
         stay = ~np.isin(self.owner, kinds) if len(self.owner) else np.empty(0, dtype=bool)
-        edges: list[Edges] = [(self.slope[stay], self.step[stay], self.extra[stay], self.option[stay], self.owner[stay])]
-        edges += hulls(kinds, self.gain[kinds], self.cost[kinds])
+        edges = [(self.slope[stay], self.step[stay], self.extra[stay], self.option[stay], self.owner[stay])]
+        edges += [(slope, step, extra, order[row, place], kinds[row]) for slope, step, extra, place, row in found]
         slope, step, extra, option, owner = (np.concatenate(column) for column in zip(*edges, strict=True))
-        order = np.lexsort((owner, slope))
-        self.slope, self.step, self.extra = slope[order], step[order], extra[order]
-        self.option, self.owner = option[order], owner[order]
+        by_slope = np.lexsort((owner, slope))
+        self.slope, self.step, self.extra = slope[by_slope], step[by_slope], extra[by_slope]
+        self.option, self.owner = option[by_slope], owner[by_slope]
 
 
 def best_plan(need: int, utility: np.ndarray, options: Options, least: float = TOLERANCE) -> Plan | None:
@@ -316,62 +319,72 @@ def _forward(
     for t in range(last, -1, -1):
         k = kinds[t]
         low, before = steps[t]
-        best, origin = _from(before, low, left, 0, left == need)
-        for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
-            value, state = _from(before, low, left, work, left == need)
-            if value + price < best:
-                best, origin, chosen[t] = value + price, state, column
+        if left == need:
+            best, origin = _beyond(before, low, need)
+            for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
+                value, state = _beyond(before, low, need - work)
+                if value + price < best:
+                    best, origin, chosen[t] = value + price, state, column
+        else:
+            origin, past, value_at = left, low + len(before), before.item
+            best = value_at(left - low) if low <= left < past else np.inf
+            for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
+                if low <= left - work < past and value_at(left - work - low) + price < best:
+                    best, origin, chosen[t] = value_at(left - work - low) + price, left - work, column
         left = origin
     low, before = steps[last + 1]
     return Plan(last, chosen, float(before[need - low]), payoff)
 
 
-def _from(before: np.ndarray, low: int, state: int, work: int, last: bool) -> tuple[float, int]:
-    """Least cost of a state from which `work` leads to this one, and that state; at need, whatever is beyond counts, too."""
-    origin = state - work
-    if not last:
-        inside = low <= origin < low + len(before)
-        return (float(before[origin - low]), origin) if inside else (np.inf, origin)
-    begin = max(0, origin - low)
+def _beyond(before: np.ndarray, low: int, least: int) -> tuple[float, int]:
+    """Least cost of a state of at least that work, and that state."""
+    begin = max(0, least - low)
     if begin >= len(before):
-        return np.inf, origin
+        return np.inf, least
     best = begin + int(before[begin:].argmin())
     return float(before[best]), low + best
 
 
-def hulls(kinds: np.ndarray, gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
-    """The lower convex hulls of rows of options, [kind, option], from (0, 0): first edges of all kinds, second ones, and so on."""
+def hulls(gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
+    """The lower convex hulls of rows of options by rising gain, from (0, 0): the first edges of all rows, the second, and so on.
+
+    Parallel arrays in each: slope, step (gain), extra cost, place of the option in its row, row.
+    """
     found: list[Edges] = []
-    at_gain, at_cost = np.zeros((len(kinds), 1)), np.zeros((len(kinds), 1))
+    rows = own = np.arange(len(gain))
+    at_gain, at_cost = np.zeros((len(gain), 1)), np.zeros((len(gain), 1))
+    skipped = 0  # places at the beginning that are behind all
     with np.errstate(divide="ignore", invalid="ignore"):
-        while len(kinds):
+        while gain.size:
             ahead = gain - at_gain
-            slope = np.where(ahead > 0, (cost - at_cost) / ahead, np.inf)
-            least = slope.min(axis=1, initial=np.inf)
+            slope = (cost - at_cost) / ahead
+            slope[ahead <= 0] = np.inf
+            place = gain.shape[1] - 1 - slope[:, ::-1].argmin(axis=1)  # the farthest of equal slopes
+            least = slope[own, place]
             going = least < np.inf
             if not going.all():
-                kinds, slope, least, ahead = kinds[going], slope[going], least[going], ahead[going]
-                gain, cost, at_cost = gain[going], cost[going], at_cost[going]
-                at_gain = at_gain[going]
-                if not len(kinds):
+                rows, place, least, ahead = rows[going], place[going], least[going], ahead[going]
+                gain, cost, at_gain, at_cost = gain[going], cost[going], at_gain[going], at_cost[going]
+                own = np.arange(len(rows))
+                if not len(rows):
                     break
-            choice = np.where(slope <= least[:, None], ahead, -1.0).argmax(axis=1)  # the farthest of equal slopes
-            own = np.arange(len(kinds))
-            step, next_cost = ahead[own, choice], cost[own, choice]
-            found.append((least, step, next_cost - at_cost[:, 0], choice, kinds))
+            step, next_cost = ahead[own, place], cost[own, place]
+            found.append((least, step, next_cost - at_cost[:, 0], place + skipped, rows))
             at_gain, at_cost = at_gain + step[:, None], next_cost[:, None]
+            if len(found) % SHORTEN == 0:
+                behind = int(place.min()) + 1
+                gain, cost, skipped = gain[:, behind:], cost[:, behind:], skipped + behind
     return found
 
 
-def undominated(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """The costs with infinity for options that another beats in work and cost; of equals the first column stays."""
-    rows, options = cost.shape
-    if not options or not rows:
-        return cost.copy()
-    order = np.lexsort((np.broadcast_to(-np.arange(options), cost.shape), gain), axis=1)
-    sorted_cost = np.take_along_axis(cost, order, axis=1)
+def undominated(gain: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The columns of each row by rising gain, their gains, and costs: infinite where another option is no worse in work and cost.
+
+    Of equal options the first column stays.
+    """
+    order = np.argsort(-gain, axis=1, kind="stable")[:, ::-1]  # of equal gains the first column last
+    own = np.arange(len(gain))[:, None]
+    sorted_gain, sorted_cost = gain[own, order], cost[own, order]
     later = np.minimum.accumulate(sorted_cost[:, ::-1], axis=1)[:, ::-1]
     sorted_cost[:, :-1][sorted_cost[:, :-1] >= later[:, 1:]] = np.inf
-    pruned = np.empty(cost.shape)
-    np.put_along_axis(pruned, order, sorted_cost, axis=1)
-    return pruned
+    return order, sorted_gain, sorted_cost
