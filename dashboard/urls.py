@@ -8,6 +8,7 @@ from dashboard.api.certificates import CertificateView
 from dashboard.api.clusters import ClusterViewSet
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
+from dashboard.api.groups import SubtasksView
 from dashboard.api.prices import ServerPricesView
 from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
@@ -45,6 +46,7 @@ urlpatterns = [
     path("api/traces/<int:pk>/report.csv", TraceViewSet.as_view({"get": "report"}), name="trace-report"),
     path("api/runs/<int:pk>/jobs/<int:index>/counterfactuals/", CounterfactualsView.as_view(), name="run-counterfactuals"),
     path("api/runs/<int:pk>/prices/<int:server>/", ServerPricesView.as_view(), name="run-server-prices"),
+    path("api/runs/<int:pk>/groups/<int:group>/subtasks/", SubtasksView.as_view(), name="run-subtasks"),
     path("api/runs/<int:pk>/certificate/", CertificateView.as_view(), name="run-certificate"),
     path("api/runs/<int:pk>/events.jsonl", RunViewSet.as_view({"get": "log"}), name="run-log"),
     path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),

@@ -45,6 +45,7 @@ class BaseScheduler:
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
     limits: tuple[str, ...] = RESOURCES  # those that a server can run out of in this scheduler's model; start may narrow it
+    groups: ClassVar[bool] = False  # its jobs share whole machines in groups, which it tells in `grouped` events
     lanes: ClassVar[bool] = False  # it places single workers on typed lanes (typed.py), which are what servers run out of
     quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `quote`)
     worlds: ClassVar[tuple[str, ...]] = ()  # training models (training.WORLDS) that its slots and jobs may obey

@@ -60,6 +60,8 @@ class RunState:
             tuple[int, int, int], list[int]
         ] = {}  # the same of lanes, where plans are of lanes: rows of the last one
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
+        self.groups: list[list[Any]] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
     def feed(self, events: Iterable[Event]) -> RunState:
@@ -102,6 +104,8 @@ class RunState:
             job[4], job[5] = at_ms, data["utility"]
         elif kind == "priced":
             self._priced(data)
+        elif kind == "grouped":
+            self._grouped(at_ms, data)
         elif kind == "run_started":
             self.started = dict(data)
         elif kind == "run_finished":
@@ -160,6 +164,14 @@ class RunState:
         self.bars.add(len(cut))[:] = cut
         return index[~ahead | begun].tolist()
 
+    def _grouped(self, at_ms: int, data: Any) -> None:
+        known = self.grouped.pop(data["group"], None)
+        if known is not None:
+            self.groups[known][1] = at_ms
+        if data["jobs"]:
+            self.grouped[data["group"]] = len(self.groups)
+            self.groups.append([at_ms, NEVER, data])
+
     def _priced(self, data: Any) -> None:
         columns = [data["low"], data["mean"], data["high"]]
         if data["slots"] == "all":
@@ -193,6 +205,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "started": state.started,
         "verdicts": state.verdicts,
         "default_prices": state.default_prices,
+        "groups": state.groups,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}

@@ -24,6 +24,7 @@ _WORKER = int(Role.WORKER)
 class GroupedScheduler(BaseScheduler):
     """A subclass says how a group runs (`_form`) and what to do when something has happened (`_decide`)."""
 
+    groups = True
     spill = True  # whether inputs and models may lie on disk
     balanced = False  # jobs go to the site with the least work for its machines, instead of the edge first
 

@@ -41,6 +41,8 @@ export class Store {
     this.generation = (this.generation ?? 0) + 1; // rises when everything was replaced; charts rebuild their indexes
     this.deaths = 0; // rises when a row's died_ms or end changed
     this.priceVersion = 0;
+    this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
+    this.grouped = new Map(); // group -> its place in groups, while it has jobs
   }
 
   /** Takes a snapshot: {meta, columns} as GET /api/runs/<id>/snapshot/ sends it. */
@@ -53,6 +55,8 @@ export class Store {
     this.verdicts = meta.verdicts ?? [];
     this.defaultPrices = meta.default_prices ?? null;
     for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    this.groups = (meta.groups ?? []).map((row) => [...row]);
+    this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
     this.bars.load(strip(columns, 'bars_'));
     const { bars } = this;
@@ -61,6 +65,7 @@ export class Store {
       if (bars.end_ms[row] > this.horizonMs) this.horizonMs = bars.end_ms[row];
       if (bars.died_ms[row] === NEVER) this.#lives(row);
     }
+    if (this.finished) this.#finish();
     this.priceVersion++;
   }
 
@@ -88,8 +93,17 @@ export class Store {
       this.jobs.completed_ms[job] = atMs;
       this.jobs.utility[job] = data.utility;
     } else if (kind === 'priced') this.#priced(data);
+    else if (kind === 'grouped') this.#grouped(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
-    else if (kind === 'run_finished') this.finished = true;
+    else if (kind === 'run_finished') this.#finish();
+  }
+
+  /** Nothing comes any more: plans that were given up no longer stretch the axis. */
+  #finish() {
+    const { bars } = this;
+    this.finished = true;
+    this.horizonMs = this.simMs;
+    for (let row = 0; row < bars.length; row++) if (bars.died_ms[row] === NEVER) this.horizonMs = Math.max(this.horizonMs, bars.end_ms[row]);
   }
 
   #job(index) {
@@ -200,6 +214,15 @@ export class Store {
     let first = Infinity;
     for (const row of rows) if (bars.role[row] === WORKER && bars.start_ms[row] < first) first = bars.start_ms[row];
     return first === Infinity ? NEVER : first;
+  }
+
+  #grouped(atMs, data) {
+    const known = this.grouped.get(data.group);
+    if (known !== undefined) this.groups[known][1] = atMs;
+    this.grouped.delete(data.group);
+    if (!data.jobs.length) return;
+    this.grouped.set(data.group, this.groups.length);
+    this.groups.push([atMs, NEVER, data]);
   }
 
   #priced({ slots, low, mean, high }) {

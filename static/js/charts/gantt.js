@@ -9,6 +9,7 @@ import { clock, duration, number, percent } from '../lib/format.js';
 import { gestures } from '../lib/gestures.js';
 import { NEVER, PS, trueAt } from '../store.js';
 import { applyTheme, syncRange, timeChart, xOf } from './axes.js';
+import { GroupBands } from './groups.js';
 import { Raster } from './raster.js';
 import { Rows } from './rows.js';
 
@@ -29,6 +30,7 @@ export class Gantt {
     this.detail = ''; // 'bars' | 'shade': what the last painting used
     this.visible = 0;
     this.draw = () => this.#draw();
+    this.groups = new GroupBands(store, info, () => redraw(this.draw));
     const y = { type: 'linear', min: 0, max: 1, reverse: true, border: { display: false }, grid: { display: false }, ticks: { display: false } };
     const plugin = { id: 'gantt', beforeDatasetsDraw: (chart) => this.#paint(chart) };
     this.chart = timeChart(canvas, view, playhead, { type: 'scatter', data: { datasets: [{ data: [] }] }, y, plugins: [plugin], padTop: 8 });
@@ -167,6 +169,7 @@ export class Gantt {
     ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
     ctx.clip();
     this.#grid(ctx, area, windows, y0, rowPx, c);
+    if (this.groups.any && this.rows.order !== 'jobs') this.groups.paint(ctx, { area, windows, y0, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, c, xOf: (ms) => xOf(this.chart, ms) });
     this.detail = visible > DETAIL_BARS || this.#crowded(windows, rowPx) ? 'shade' : 'bars';
     if (this.detail === 'shade') this.#shade(ctx, area, windows, y0, rowPx, c);
     else this.#bars(ctx, area, windows, y0, rowPx, c);
@@ -373,6 +376,7 @@ export class Gantt {
     const hit = this.at(x, y);
     if (!hit) return;
     if (hit.row.kind === 'job') this.onPick?.(hit.row.index);
+    else if (this.groups.any && hit.row.kind === 'server') this.onPick?.(this.groups.at(hit.row.index, hit.t)?.[2].jobs[0] ?? null);
     else if (hit.bars.length) this.onPick?.(this.store.bars.job[hit.bars[0]]);
   }
 
@@ -387,6 +391,7 @@ export class Gantt {
   #describe({ row, t, bars: found }) {
     const { bars } = this.store;
     const lines = [[row.label, clock(t)]];
+    if (this.groups.any && row.kind === 'server') return [...lines, ...this.groups.describe(row.index, t)];
     if (row.kind === 'server') {
       const share = found.reduce((sum, bar) => sum + this.rows.weights[bar], 0);
       lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(share)]);

@@ -41,7 +41,45 @@ export function allocated({ bars }, info, p, from, width, bins) {
   return sums.map((sum) => settle(sum, bins));
 }
 
-export function utilizationChart(canvas, { store, info, view, playhead, legend }) {
+const LANES = [['cpu', 'CPU', 'cpu_utilization'], ['net', 'network', 'net_utilization']];
+
+/** {cpu, net}: what groups use of all machines of a site, per bin, [site] Float64Array: machines x Eq. (3), as known at p. */
+export function groupUse({ groups }, { cluster: { servers } }, p, from, width, bins) {
+  const sums = Object.fromEntries(LANES.map(([key]) => [key, SITES.map(() => new Float64Array(bins + 2))]));
+  for (const [begin, until, data] of groups) {
+    if (begin > p) continue;
+    const site = SITES.indexOf(servers[data.servers[0]].site);
+    const end = until === NEVER ? p : Math.min(until, p);
+    for (const [key, , field] of LANES) addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
+  }
+  for (const sites of Object.values(sums)) sites.forEach((sum) => settle(sum, bins));
+  return sums;
+}
+
+/** Of machines that groups share: used, not allocated. */
+function groupsChart(canvas, { store, info, view, playhead, legend }) {
+  const { servers } = info.cluster;
+  const machines = SITES.map((site) => servers.filter((server) => server.site === site).length);
+  const values = (p, from, width, bins) => {
+    const use = groupUse(store, info, p, from, width, bins);
+    return LANES.flatMap(([key, title], lane) => SITES.map((site, i) => ({ key: `${key}${i}`, name: `${site} ${title}`, lane, site: i, sum: use[key][i] }))).filter(({ site }) => machines[site]);
+  };
+  const compute = (range, p, bins) => {
+    const width = (range.to - range.from) / bins;
+    const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
+    const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
+    return values(p, range.from, width, bins).map(({ sum, lane, site, ...curve }) => ({ ...curve, unit: '% of the machines', color: [colors().accent, colors().warn][lane], dash: site ? [5, 3] : [], x, y: sum.subarray(0, length).map((v) => v / machines[site]) }));
+  };
+  const exact = (t, p) => (t > p ? {} : Object.fromEntries(values(p, t, 1, 1).map(({ key, sum, site }) => [key, sum[0] / machines[site]])));
+  const y = { min: 0, max: 1, border: { display: false }, ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` } };
+  return new Curves(canvas, { view, playhead, legend, compute, exact, format: (v) => percent(v), y, xTicks: true });
+}
+
+export function utilizationChart(canvas, options) {
+  return options.info.scheduler.groups ? groupsChart(canvas, options) : allocationChart(canvas, options);
+}
+
+function allocationChart(canvas, { store, info, view, playhead, legend }) {
   const { servers } = info.cluster;
   const whole = offered(servers.map((server) => ({ ...server, away: [] })), 0, 1, 1);
   const bothSites = SITES.every((site) => servers.some((server) => server.site === site));

@@ -5,7 +5,7 @@ import { fill, h, setText } from '../lib/dom.js';
 import { duration, number, percent } from '../lib/format.js';
 import { NEVER, WORKER, trueAt } from '../store.js';
 import { counts } from '../charts/queue.js';
-import { allocated, offered } from '../charts/utilization.js';
+import { allocated, groupUse, offered } from '../charts/utilization.js';
 
 const BINS = 60;
 const SPARK_MS = 1000; // sparklines change slowly, and read every bar
@@ -47,15 +47,16 @@ export class Tiles {
     };
     this.tiles = [make('running', 'Running', 'jobs with a worker bar at the moment shown'), make('queued', 'Queued', 'arrived and not decided'),
       info.scheduler.lanes ? make('suspended', 'Suspended', 'started, not done, and no worker runs') : make('planned', 'Planned', 'admitted; their bars lie ahead'), make('rejected', 'Rejected', 'never to run; open a job for the reason'),
-      make('completed', 'Completed', 'all work done'), make('gpu', 'GPU allocated', 'share of all GPUs in use at the moment shown'),
-      make('cpu', 'vCPU allocated', 'share of all vCPU in use at the moment shown'), info.worth ? make('utility', 'Utility earned', 'sum over completed jobs') : make('jct', 'Mean JCT', 'completion − arrival, over completed jobs')];
+      make('completed', 'Completed', 'all work done'), ...(info.scheduler.groups
+        ? [make('cpu', 'CPU used', 'share of the CPU time of all machines that computation takes'), make('net', 'Network used', 'share of the time that communication takes')]
+        : [make('gpu', 'GPU allocated', 'share of all GPUs in use at the moment shown'), make('cpu', 'vCPU allocated', 'share of all vCPU in use at the moment shown')]), info.worth ? make('utility', 'Utility earned', 'sum over completed jobs') : make('jct', 'Mean JCT', 'completion − arrival, over completed jobs')];
     fill(element, this.tiles.map((tile) => tile.node));
   }
 
   paint(p, liveMs) {
     const sum = summary(this.store, p);
     const now = this.#shares(p, p, 1, 1);
-    const texts = { utility: number(sum.utility, 1), jct: sum.completed ? duration(sum.jct / sum.completed) : '–', gpu: percent(now(0)[0], 1), cpu: percent(now(1)[0], 1) };
+    const texts = { utility: number(sum.utility, 1), jct: sum.completed ? duration(sum.jct / sum.completed) : '–', ...Object.fromEntries(Object.entries(now).map(([key, values]) => [key, percent(values[0], 1)])) };
     for (const { key, value } of this.tiles) setText(value, texts[key] ?? number(sum[key], 0));
     if (performance.now() - (this.sparkedAt ?? -Infinity) < SPARK_MS && this.sparkedLive === (liveMs > 0)) {
       clearTimeout(this.later);
@@ -64,14 +65,20 @@ export class Tiles {
     return sum;
   }
 
-  /** r -> share of the resource that is allocated, per bin, both sites together. */
+  /** {gpu, cpu}: share of the resource that is allocated, per bin, both sites together; {cpu, net} that is used, of groups. */
   #shares(p, from, width, bins) {
+    if (this.info.scheduler.groups) {
+      const use = groupUse(this.store, this.info, p, from, width, bins);
+      const share = (sites) => Float64Array.from({ length: bins }, (_, i) => (sites[0][i] + sites[1][i]) / this.info.cluster.servers.length);
+      return { cpu: share(use.cpu), net: share(use.net) };
+    }
     const use = allocated(this.store, this.info, p, from, width, bins);
     const room = offered(this.info.cluster.servers, from, width, bins);
-    return (r) => Float64Array.from({ length: bins }, (_, i) => {
+    const share = (r) => Float64Array.from({ length: bins }, (_, i) => {
       const capacity = room[r][i] + room[5 + r][i];
       return capacity > 0 ? (use[r][i] + use[5 + r][i]) / capacity : NaN;
     });
+    return { gpu: share(0), cpu: share(1) };
   }
 
   #sparks(p, liveMs) {
@@ -81,7 +88,7 @@ export class Tiles {
     const width = until / BINS;
     const series = counts(this.store, p, 0, width, BINS);
     const shares = this.#shares(p, 0, width, BINS);
-    const lines = { running: series.running, queued: series.waiting, completed: series.completed, rejected: series.rejected, gpu: shares(0), cpu: shares(1) };
+    const lines = { running: series.running, queued: series.waiting, completed: series.completed, rejected: series.rejected, ...shares };
     const last = Math.ceil((p / until) * BINS);
     for (const { key, canvas } of this.tiles) {
       if (lines[key]) sparkline(canvas, lines[key], last);

@@ -64,6 +64,10 @@ async function main() {
 
   wireToolbar();
   wireGantt(gantt);
+  if (info.scheduler.groups) {
+    setText($('#gantt-solid'), 'computation (COMP)');
+    setText($('#gantt-hatch'), 'communication (PULL, PUSH), and in red what idles; zoom in until an iteration is wide enough');
+  }
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
   for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
@@ -74,6 +78,7 @@ async function main() {
   const refreshTiles = atMost(TILES_MS, () => {
     tiles.paint(playhead.ms, playhead.liveMs);
     $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away);
+    setText($('#panel-utilization h2'), info.scheduler.groups ? 'Used' : 'Allocated');
     setText($('#gantt-detail'), gantt.detail === 'shade' ? `${number(gantt.visible, 0)} bars in the picture: shaded by the share of the server allocated (of the scarcest resource); zoom in for bars.` : '');
     setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
     const unpriced = !store.prices.size && !store.defaultPrices;

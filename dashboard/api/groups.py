@@ -1,0 +1,55 @@
+"""What goes on inside a group of co-located jobs: its subtasks, computed for the window that is looked at."""
+
+from __future__ import annotations
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.jobs import number
+from dashboard.states import Newest
+from scheduling.harmony.subtasks import KINDS, LANES, idle, of_group
+from scheduling.model import LARGEST
+from twin.models import Run
+from twin.state import NEVER
+
+MOST_BARS = 5_000  # of an answer
+
+
+class SubtasksView(APIView):
+    """GET /api/runs/<id>/groups/<group>/subtasks/?at=&from=&to="""
+
+    @extend_schema(parameters=[OpenApiParameter(n, int) for n in ("at", "from", "to")], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, pk: int, group: int) -> Response:
+        """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}: between `from` and `to`.
+
+        Of the group as it was at the moment `at`. whole: nothing was left out.
+        """
+        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        asked = request.query_params
+        at_ms = number(asked, "at", 0, 0, LARGEST)
+        with Newest(run) as state:
+            end_ms = state.sim_ms if state.finished else LARGEST
+            found = [
+                row
+                for row in state.groups
+                if row[2]["group"] == group and row[0] <= at_ms and (row[1] == NEVER or at_ms < row[1])
+            ]
+        if not found:
+            raise NotFound(f"Run {pk} has no group {group} at {at_ms} ms.")
+        told_ms, until_ms, data = found[-1]
+        from_ms = max(number(asked, "from", told_ms, 0, LARGEST), told_ms)
+        to_ms = min(number(asked, "to", at_ms + 1, 0, LARGEST), until_ms if until_ms != NEVER else end_ms)
+        bars = of_group(data, told_ms, from_ms, to_ms, most=MOST_BARS) if to_ms > from_ms else []
+        whole = len(bars) < MOST_BARS
+        reached = to_ms if whole else bars[-1].start_ms
+        empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []
+        return Response({
+            "kinds": KINDS, "lanes": LANES, "whole": whole,
+            "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)] for b in bars],
+            "idle": [[LANES.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
+        })  # fmt: skip

@@ -1,0 +1,162 @@
+// Groups of co-located jobs as bands over the machines that they hold; zoomed in, the subtasks of their jobs in two lanes.
+
+import { get } from '../lib/api.js';
+import { stripes } from '../lib/colors.js';
+import { clock, duration, percent } from '../lib/format.js';
+import { NEVER } from '../store.js';
+
+const COMP = 1;
+const SUBTASK_PX = 24; // an iteration this wide shows its subtasks
+const MOST_WINDOWS = 60; // answers that are kept
+const LABEL_PX = 11;
+const CAUSES = { cpu: 'the computation of all its jobs sets the pace', net: 'the communication of all its jobs sets the pace', job: 'one job, which computes and communicates in turn, sets the pace' };
+
+export class GroupBands {
+  /** onData() is called when subtasks have come. */
+  constructor(store, info, onData) {
+    Object.assign(this, { store, info, onData });
+    this.byServer = new Map(); // server -> places in store.groups, in order
+    this.seen = 0;
+    this.windows = new Map(); // of subtasks: key -> answer, or null while it is on its way
+  }
+
+  get any() {
+    return this.store.groups.length > 0;
+  }
+
+  /** The segment that a server belongs to at a moment: [from, until, data], or undefined. */
+  at(server, ms) {
+    this.#index();
+    const place = (this.byServer.get(server) ?? []).find((i) => covers(this.store.groups[i], ms));
+    return place === undefined ? undefined : this.store.groups[place];
+  }
+
+  /** Paints the bands of the visible rows. windows: [[row, ...]]; y0, rowPx: where the first of them is; xOf(ms) -> px. */
+  paint(ctx, { area, windows, y0, rowPx, view, p, selected, c, xOf }) {
+    this.#index();
+    const pxPerMs = (area.right - area.left) / (view.to - view.from);
+    for (const [place, first, count] of this.#runs(windows, view, p)) {
+      const [from, until, data] = this.store.groups[place];
+      const x = Math.max(area.left, xOf(from));
+      const right = Math.min(area.right, xOf(until === NEVER ? Math.max(this.store.simMs, from) : until));
+      if (right <= x) continue;
+      const rect = { x, y: y0 + first * rowPx, width: Math.max(1, right - x - 1), height: Math.max(1, count * rowPx - 1) };
+      const color = c.jobs[data.group % c.jobs.length];
+      const dim = selected !== null && !data.jobs.includes(selected);
+      ctx.globalAlpha = dim ? 0.12 : 0.3;
+      ctx.fillStyle = color;
+      ctx.fillRect(rect.x, rect.y, rect.width, rect.height);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(rect.x, rect.y, 2, rect.height);
+      const detailed = data.iteration_ms !== null && data.iteration_ms * pxPerMs >= SUBTASK_PX && rect.height >= 16;
+      if (detailed) this.#subtasks(ctx, rect, place, view, pxPerMs, area, selected, c);
+      else label(ctx, rect, this.title(data), c.ink);
+    }
+  }
+
+  title(data) {
+    return `group ${data.group}: ${data.jobs.length} ${data.jobs.length === 1 ? 'job' : 'jobs'} × ${data.machines} machines, CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`;
+  }
+
+  /** Lines of a tooltip. */
+  describe(server, ms) {
+    const segment = this.at(server, ms);
+    if (!segment) return [['', 'in no group']];
+    const [from, until, data] = segment;
+    const lines = [[`group ${data.group}`, `${data.machines} machines, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`],
+      ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`]];
+    if (data.iteration_ms !== null) lines.push(['one iteration (Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
+    data.jobs.slice(0, 8).forEach((job, i) => {
+      const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
+      lines.push([this.info.ids[job] ?? `job ${job}`, `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}, ${percent(data.disk_ratios[i])} of its input on disk${moving}`, job]);
+    });
+    if (data.jobs.length > 8) lines.push(['', `and ${data.jobs.length - 8} more jobs`]);
+    return lines;
+  }
+
+  #index() {
+    const { groups } = this.store;
+    if (this.generation !== this.store.generation) {
+      this.generation = this.store.generation;
+      this.byServer.clear();
+      this.seen = 0;
+    }
+    for (; this.seen < groups.length; this.seen++) {
+      for (const server of groups[this.seen][2].servers) {
+        if (!this.byServer.has(server)) this.byServer.set(server, []);
+        this.byServer.get(server).push(this.seen);
+      }
+    }
+  }
+
+  /** [place, first row, rows]: neighbours in the same segment are one band. */
+  *#runs(windows, view, p) {
+    let open = new Map(); // place -> first row
+    for (let i = 0; i <= windows.length; i++) {
+      const row = windows[i]?.[0];
+      const here = new Set();
+      for (const place of (row?.kind === 'server' && this.byServer.get(row.index)) || []) {
+        const [from, until] = this.store.groups[place];
+        if (from < view.to && from <= p && (until === NEVER || until > view.from)) here.add(place);
+      }
+      const next = new Map();
+      for (const place of here) next.set(place, open.get(place) ?? i);
+      for (const [place, first] of open) if (!here.has(place)) yield [place, first, i - first];
+      open = next;
+    }
+  }
+
+  #subtasks(ctx, rect, place, view, pxPerMs, area, selected, c) {
+    const answer = this.#window(place, view);
+    if (!answer) return;
+    const lanePx = rect.height / 2;
+    const xOf = (ms) => area.left + (ms - view.from) * pxPerMs;
+    const draw = (lane, start, end, fill) => {
+      const x = Math.max(rect.x, xOf(start));
+      const right = Math.min(rect.x + rect.width, xOf(end));
+      if (right <= x) return;
+      ctx.fillStyle = fill;
+      ctx.fillRect(x, rect.y + lane * lanePx + 1, Math.max(1, right - x - 0.5), Math.max(1, lanePx - 2));
+    };
+    for (const [lane, start, end] of answer.idle) draw(lane, start, end, stripes(ctx, c.bad));
+    for (const [job, kind, , start, end] of answer.bars) {
+      const color = selected !== null && selected !== job ? c.line : c.jobs[job % c.jobs.length];
+      draw(kind === COMP ? 0 : 1, start, end, kind === COMP ? color : stripes(ctx, color));
+      const width = xOf(end) - xOf(start);
+      if (width > 46 && lanePx > 12) label(ctx, { x: Math.max(rect.x, xOf(start)), y: rect.y + (kind === COMP ? 0 : lanePx), width, height: lanePx }, `${this.info.ids[job]} ${answer.kinds[kind]}`, kind === COMP && color !== c.line ? c.onJob[job % c.jobs.length] : c.ink);
+    }
+  }
+
+  /** The subtasks around the view; asked for once, for a stretch three times as long. */
+  #window(place, view) {
+    const [from, , data] = this.store.groups[place];
+    const step = 2 ** Math.ceil(Math.log2(Math.max(1, view.to - view.from)));
+    const begin = Math.floor(view.from / step) * step;
+    const key = `${place}/${begin}/${step}`;
+    if (!this.windows.has(key)) {
+      if (this.windows.size > MOST_WINDOWS) this.windows.clear();
+      this.windows.set(key, null);
+      const asked = new URLSearchParams({ at: from, from: Math.max(0, Math.floor(begin)), to: Math.ceil(begin + 2 * step) });
+      get(`/api/runs/${this.info.run.id}/groups/${data.group}/subtasks/?${asked}`).then((answer) => {
+        this.windows.set(key, answer);
+        this.onData();
+      }).catch(() => this.windows.delete(key));
+    }
+    return this.windows.get(key);
+  }
+}
+
+function covers([from, until], ms) {
+  return from <= ms && (until === NEVER || ms < until);
+}
+
+function label(ctx, rect, text, fill) {
+  if (rect.height < LABEL_PX || rect.width < 40) return;
+  ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = fill;
+  const parts = text.split(/(?<=:|,)/);
+  while (parts.length > 1 && ctx.measureText(parts.join('')).width > rect.width - 8) parts.pop();
+  const shown = parts.join('').replace(/[:,]$/, '');
+  if (ctx.measureText(shown).width <= rect.width - 6) ctx.fillText(shown, rect.x + 5, rect.y + rect.height / 2);
+}
