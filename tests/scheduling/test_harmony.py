@@ -311,7 +311,7 @@ def test_the_horizon_cuts_what_is_not_done():
 
 
 def test_eq_1_holds_for_the_groups_of_whole_runs():
-    """Against the subtasks, in at least 95 % of the groups, of its own workload and of another paper's."""
+    """Against the subtasks, for every group there ever was, of its own workload and of another paper's."""
     errors = []
     worlds = [harmony("calibrated", 40, 50, seed, None, 60_000) for seed in range(4)]
     worlds += [generate("oasis", num_jobs=30, num_servers=20, seed=seed, horizon_slots=2_000) for seed in range(2)]
@@ -325,7 +325,7 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
                     seen.add(key)
                     errors.append(abs(subtasks.mean_iteration_ms(comp, comm) / event.data["iteration_ms"] - 1))
     assert len(errors) > 100
-    assert np.mean(np.array(errors) <= 0.05) >= 0.95
+    assert max(errors) <= 0.005
 
 
 def test_the_makespans_are_as_the_utilizations_of_the_cpus():

@@ -93,8 +93,21 @@ def test_a_window_does_not_depend_on_where_another_one_lies():
         assert far == through
 
 
+def test_eq_1_is_exact_for_any_group():
+    """What binds is busy all the time, or the longest job never waits: 300 random groups, and single jobs."""
+    rng = np.random.default_rng(0)
+    loose = []
+    for _ in range(300):
+        jobs = int(rng.integers(1, 7))
+        comp, comm = 5_000 * np.exp(0.5 * rng.standard_normal((2, jobs)))
+        period = float(iteration_ms(comp, comm))
+        assert subtasks.mean_iteration_ms(comp, comm) == pytest.approx(period, rel=1e-3)
+        loose.append(abs(subtasks.mean_iteration_ms(comp, comm, chained=False) / period - 1) <= 0.05)
+    assert 0.85 <= np.mean(loose) <= 0.97  # in the released code, where a PULL queues anew
+
+
 def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():
-    """Within 5 % in at least 95 % of them."""
+    """The issue asks for 5 % in 95 % of them."""
     errors = []
     for seed in range(12):
         work = table(80, 100, seed)
@@ -102,7 +115,7 @@ def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():
         for own, m in zip(found.lists(), found.machines.tolist(), strict=True):
             comp, comm = work.comp[own] / m, work.comm[own]
             errors.append(abs(subtasks.mean_iteration_ms(comp, comm) / float(iteration_ms(comp, comm)) - 1))
-    assert np.mean(np.array(errors) <= 0.05) >= 0.95
+    assert max(errors) <= 0.005
 
 
 def test_eq_1_by_hand():
