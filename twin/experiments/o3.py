@@ -24,5 +24,5 @@ def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int
     ]
     gaps = [row["OASiS"] - max(value for name, value in row.items() if name != "OASiS") for row in grid.values()]
     if len(gaps) > 1:
-        checks.append(Figure("lead at most jobs to lead at fewest", gaps[-1] / max(gaps[0], 1e-9), "x", 1.0, at_least=True))
+        checks.append(Figure("lead at most jobs less lead at fewest", gaps[-1] - gaps[0], "", 0.0, at_least=True))
     return table_of("jobs", grid, SEPARATE, checks)
