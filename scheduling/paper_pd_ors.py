@@ -56,7 +56,8 @@ class Rounding:
                     relaxation.cost, room, self.tries, self.first_feasible, rng,
                 )  # fmt: skip
                 if found is not None:
-                    yield workers, found.cost, Places(*(_nonzero(hosts, own) for own in (found.workers, found.ps)))
+                    placed = ({int(hosts[h]): count for h, count in own.items()} for own in (found.workers, found.ps))
+                    yield workers, found.cost, Places(*placed)
                     continue
             if np.isfinite(known[workers]):
                 continue
@@ -73,8 +74,3 @@ class Rounding:
         if self.gain > 1:
             return gain(self.failure_probability, cover, COVERS, cover=True)
         return gain(self.failure_probability, width, len(self.view.alpha) * self.view.servers + 1, cover=False)
-
-
-def _nonzero(hosts: np.ndarray, counts: np.ndarray) -> dict[int, int]:
-    used = np.flatnonzero(counts)
-    return dict(zip(hosts[used].tolist(), counts[used].tolist(), strict=True))

@@ -220,7 +220,8 @@ class Quote:
         """Replaces the greedy placements by the paper's."""
         option_of = np.zeros(self.view.most + 1, dtype=np.int64)
         option_of[self.workers[self.external]] = np.flatnonzero(self.external)
-        worthless = self.outside.least[kind] >= self.utility[0]  # in any plan
+        least = self.outside.least[kind]
+        worthless = (least >= self.utility[0]) | (self._inside_for(kind) <= least)  # in any plan
         cost[option_of[1:][worthless[1:]]] = np.inf
         known = cost[option_of]
         for workers, price, places in rounding.placements(kind, np.flatnonzero(~worthless)[1:].tolist(), known):
@@ -230,6 +231,14 @@ class Quote:
                 gain[option] = self._rate(places)[workers]
                 cost[option] = price if gain[option] > 0 else np.inf
                 self.outside.solved[kind, workers] = places
+
+    def _inside_for(self, kind: int) -> np.ndarray:
+        """[workers] cost of the cheapest option on one machine that does at least what so many do on several."""
+        gain, cost = self.options.gain[kind, ~self.external], self.options.full_cost[kind, ~self.external]
+        order = np.argsort(gain, kind="stable")
+        cheapest_from = np.append(np.minimum.accumulate(cost[order][::-1])[::-1], np.inf)
+        found: np.ndarray = cheapest_from[np.searchsorted(gain[order], self.work.external)]
+        return found
 
     def _rate(self, places: Places) -> np.ndarray:
         """Work of 0, 1, ... workers in a slot who stand like that."""

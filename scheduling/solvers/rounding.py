@@ -26,8 +26,8 @@ class Rounded(NamedTuple):
     """A feasible rounding: units on each host."""
 
     cost: float
-    workers: np.ndarray
-    ps: np.ndarray
+    workers: dict[int, int]  # host: count
+    ps: dict[int, int]
 
 
 def gain(failure_probability: float, width: float, rows: int, cover: bool) -> float:
@@ -67,27 +67,37 @@ def round_off(
     relaxed, cost, room  of the workers on each host, then of the parameter servers; room: 0 where the role may not stand
     free                 thousandths, [host, resource]
     """
-    hosts = len(free)
     aim = relaxed * scale
     whole = np.floor(aim + 1e-9)
     part = np.maximum(aim - whole, 0.0)
+    hosts = len(free)
+    used = np.flatnonzero((aim[:hosts] > 0) | (aim[hosts:] > 0))  # the others stay empty in every rounding
+    columns = np.concatenate((used, used + hosts))
+    drawn_columns = np.flatnonzero(part[columns])
+    least, chance, limit, price_of = whole[columns], part[columns][drawn_columns], room[columns], cost[columns]
+    left = free[used]
     best: Rounded | None = None
     found = 0
-    for drawn in range(0, tries, BATCH):
-        count = min(BATCH, tries - drawn)
-        units = (whole + (rng.random((count, len(aim))) < part)).astype(np.int64)
-        w, s = units[:, :hosts], units[:, hosts:]
+    for drawn in range(0, tries if len(chance) else 1, BATCH):  # without fractions all tries are the same
+        count = min(BATCH, tries - drawn) if len(chance) else 1
+        units = np.tile(least, (count, 1)).astype(np.int64)
+        units[:, drawn_columns] += rng.random((count, len(chance))) < chance
+        w, s = units[:, : len(used)], units[:, len(used) :]
         total = w.sum(axis=1)
         feasible = (
-            (total >= workers) & (total <= most) & (s.sum(axis=1) >= -(-total // workers_per_ps)) & (units <= room).all(axis=1)
+            (total >= workers) & (total <= most) & (s.sum(axis=1) >= -(-total // workers_per_ps)) & (units <= limit).all(axis=1)
         )
-        for r in range(free.shape[1]):
-            feasible &= (w * worker[r] + s * ps[r] <= free[:, r]).all(axis=1)
+        for r in range(left.shape[1]):
+            feasible &= (w * worker[r] + s * ps[r] <= left[:, r]).all(axis=1)
         for row in np.flatnonzero(feasible).tolist():
-            price = float(units[row] @ cost)
+            price = float(units[row] @ price_of)
             if best is None or price < best.cost:
-                best = Rounded(price, w[row], s[row])
+                best = Rounded(price, dict(_counts(used, w[row])), dict(_counts(used, s[row])))
             found += 1
             if found == first_feasible:
                 return best
     return best
+
+
+def _counts(hosts: np.ndarray, counts: np.ndarray) -> list[tuple[int, int]]:
+    return [(host, count) for host, count in zip(hosts.tolist(), counts.tolist(), strict=True) if count]

@@ -204,7 +204,7 @@ def test_roundings_are_feasible_and_the_cheapest_of_the_first():
     relaxed, cost = np.array([2.5, 2.5, 0.5, 0.5]), np.array([1.0, 2.0, 1.0, 1.0])
     found = round_off(relaxed, 1.0, 5, 6, 5, free, np.array([1, 0]), np.array([0, 1]), cost, np.full(4, 9), 500, 50,
                       np.random.default_rng(0))  # fmt: skip
-    assert (found.workers.tolist(), found.ps.sum(), found.cost) == ([3, 2], 1, 8.0)
+    assert (found.workers, sum(found.ps.values()), found.cost) == ({0: 3, 1: 2}, 1, 8.0)
     none = round_off(relaxed, 0.1, 5, 6, 5, free, np.array([1, 0]), np.array([0, 1]), cost, np.full(4, 9), 50, 5,
                      np.random.default_rng(0))  # fmt: skip
     assert none is None
