@@ -16,7 +16,11 @@ COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms
 VERDICTS = (
     "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped", "unfinished",
 )  # fmt: skip
-CERTIFICATES = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # kinds; each bounds the total utility from above
+UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # from above, of the total utility
+TIME_BOUNDS = {  # from below, in ms
+    "jct_lb": "total completion time", "jct_iso": "total completion time", "machine_work": "makespan", "longest_job": "makespan",
+}  # fmt: skip
+CERTIFICATES = (*UTILITY_BOUNDS, *TIME_BOUNDS)
 ENOUGH = 100  # problems of one file; the rest is not looked at
 
 _SCALARS = frozenset((int, str, bool, type(None)))

@@ -1,4 +1,4 @@
-"""The certificate of a run: what share of the best possible total utility its schedule is proved to reach, for the jobs known so far."""
+"""The certificate of a run, made in the background as its log grows: what its schedule is proved to reach, for the jobs known so far."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import numpy as np
 from django.db.models import F, Q
 from django.utils import timezone
 
-from scheduling.certificates import POOLS, certify, plain, problem, recheck
-from scheduling.model import RESOURCES, Certificate, Cluster, Job
-from scheduling.registry import build
+from scheduling.certificates import POOLS
+from scheduling.model import RESOURCES, Cluster, Job, Placement
+from scheduling.registry import BaseScheduler, build
 from scheduling.utility import duration_slots, utility_at
 from twin import bus, scenarios, wire
+from twin.certificates import Schedule, certify, claimed
 from twin.columns import pack
 from twin.models import Run
 from twin.sending import send
-from twin.state import JOB_FIELDS, RunState, at
+from twin.state import DIED, END, JOB_FIELDS, NEVER, RunState, at
 
 log = logging.getLogger(__name__)
 PAUSE = timedelta(seconds=5)  # between two certificates of a run
@@ -52,11 +53,11 @@ def run(run_id: int) -> None:
     packed, seq = b"", found.last_seq
     try:
         cluster, jobs = scenarios.of_run(found)
-        world = build(found.scenario.scheduler, found.scenario.parameters).model_on(cluster)
-        if world is not None:
+        scheduler = build(found.scenario.scheduler, found.scenario.parameters)
+        if claimed(scheduler, cluster) is not None:
             state = at(run_id)
             seq = state.last_seq
-            told, packed = _made(state, cluster, jobs, world)
+            told, packed = _made(scheduler, state, cluster, jobs)
     except (ValueError, ArithmeticError, MemoryError) as error:
         log.exception("run %s: its certificate could not be made", run_id)
         told = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
@@ -70,22 +71,27 @@ def run(run_id: int) -> None:
         bus.announce(found, wire.status(found))
 
 
-def _made(state: RunState, cluster: Cluster, jobs: Sequence[Job], world: str) -> tuple[dict[str, Any], bytes]:
-    certificate, slots = of_state(state, cluster, jobs, world)
-    about = {"jobs": int((state.jobs.rows[:, ARRIVED] >= 0).sum()), "seq": state.last_seq, "at_ms": state.sim_ms, "slots": slots}
+def _made(scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> tuple[dict[str, Any], bytes]:
+    made = certify(scheduler, cluster, jobs, of_state(state, cluster, jobs))
+    if made is None:
+        return {}, b""
+    certificate, told = made
     prices = certificate.duals.get("prices")
     packed = b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
-    return plain(certificate) | about, packed
+    return told | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
 
 
-def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job], world: str) -> tuple[Certificate, int]:
-    """The best certificate for the jobs that have arrived, and the slots that it looks at."""
-    arrived = np.flatnonzero(state.jobs.rows[:, ARRIVED] >= 0).tolist()
-    last_ms = int(state.bars.rows[:, 4].max()) if state.bars.length else 0
-    task = problem(cluster, jobs, arrived, world, horizon=max(1, -(-last_ms // cluster.slot_ms)))
-    certificate = certify(task, achieved(state, cluster, jobs))
-    recheck(task, certificate)
-    return certificate, task.slots
+def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Schedule:
+    """The schedule as the log tells it so far, with what is promised."""
+    rows = state.jobs.rows
+    arrived = np.flatnonzero(rows[:, ARRIVED] >= 0).tolist()
+    kept = [verdict is not None and verdict[0] != "rejected" for verdict in state.verdicts]
+    ends = np.where(rows[:, COMPLETED] >= 0, rows[:, COMPLETED], rows[:, FINISH]).astype(np.int64).tolist()
+    completions = {job: ends[job] for job in arrived if ends[job] >= 0 and kept[job]}
+    bars = state.bars.rows
+    last_ms = int(bars[:, END].max()) if len(bars) else 0
+    true = bars[bars[:, DIED] == NEVER, : len(Placement._fields)]
+    return Schedule(arrived, completions, achieved(state, cluster, jobs), true, max(1, -(-last_ms // cluster.slot_ms)))
 
 
 def achieved(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> float:

@@ -4,7 +4,7 @@ import { Curves } from '../charts/curves.js';
 import { get } from '../lib/api.js';
 import { colors } from '../lib/colors.js';
 import { setText } from '../lib/dom.js';
-import { clock, number, significant } from '../lib/format.js';
+import { clock, duration, number, significant } from '../lib/format.js';
 
 export const KINDS = {
   trivial: 'what the jobs are worth if each ran alone',
@@ -14,10 +14,28 @@ export const KINDS = {
 };
 const POOLS = { worker: 'for workers', ps: 'for parameter servers', all: '' };
 
+const TIMES = {
+  jct_iso: ['total completion time', 'each job alone in the empty cluster'],
+  jct_lb: ['total completion time', 'weak duality with what waits on the workers as prices'],
+  machine_work: ['makespan', 'the computation of all jobs spread over all machines without a gap'],
+  longest_job: ['makespan', 'the longest job alone on all machines'],
+};
+
+/** The same about times, which are bounded from below. */
+function timesSentence({ kind, achieved, bound, ratio, jobs, left_out: leftOut, at_ms: at, seconds }) {
+  const [what, proof] = TIMES[kind];
+  if (!achieved) return 'No certificate yet: no job has an end that is known or planned.';
+  const rest = leftOut ? ` ${number(leftOut, 0)} jobs whose end is not planned yet are left out.` : '';
+  const factor = bound > 0 ? `So it is within ${(Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3)} times the optimum (${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of it is proved).` : '';
+  const note = what === 'makespan' ? ' It says nothing about single jobs or utility.' : ' The paper states a competitive ratio of its own; its proof does not hold as written, so none is claimed here.';
+  return `${what[0].toUpperCase()}${what.slice(1)}, done and planned: ${duration(achieved)}. No schedule of the ${number(jobs, 0)} jobs known at ${clock(at)}, clairvoyant ones included, could need less than ${duration(bound)}, by ${proof}. ${factor}${rest}${note} Found in ${number(seconds, 2)} s.`;
+}
+
 /** One sentence: what is achieved, what nobody could exceed, and by which proof; '' without a certificate. */
 export function sentence(certificate) {
   if (!certificate?.kind) return '';
   if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
+  if (certificate.kind in TIMES) return timesSentence(certificate);
   const { achieved, bound, ratio, jobs, at_ms: at, slots, seconds } = certificate;
   const proof = KINDS[certificate.kind] ?? certificate.kind;
   const share = ratio === null ? 'No job can earn anything.' : `So it reaches at least ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of the optimum.`;

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from django.core.management.base import CommandParser
 
-from scheduling.certificates import certify, plain, problem
+from scheduling.futures import Futures
+from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.mapping import as_harmony
 from scheduling.metrics import summarize
-from scheduling.model import ModelError, shorten
+from scheduling.model import Event, ModelError, shorten
 from scheduling.registry import build
 from scheduling.simulation import Simulation
+from twin.certificates import Schedule, certify
 from twin.formats.cluster_json import load_cluster
 from twin.formats.groups_csv import NAME as GROUPS
 from twin.formats.jobs_jsonl import load_jobs
@@ -22,6 +26,7 @@ from twin.importers.imports import cluster_with
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
 
+CERTIFICATE = ("kind", "achieved", "bound", "ratio")
 MOST_PRICED = 2_000_000  # slots x servers whose prices are looked at for the certificate
 
 
@@ -46,13 +51,16 @@ class Command(HeadlessCommand):
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:
                 jobs = load_jobs(file, options["jobs"].name)
+            if isinstance(scheduler, GroupedScheduler):
+                jobs = [as_harmony(job) or job for job in jobs]  # the file of the jobs as used has every field
             began = time.perf_counter()
             simulation = Simulation(cluster, jobs, scheduler, options["seed"])
             writer = OutputWriter(folder, cluster, jobs)
-            metrics = summarize(writer.passing(simulation.events()), cluster, jobs)
+            played = Played()
+            metrics = summarize(played.passing(writer.passing(simulation.events())), cluster, jobs)
             writer.finish({
                 "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": options["seed"], "metrics": metrics,
-                "certificate": _certificate(simulation, metrics["total_utility"]), "decision_ms": _percentiles(simulation.decision_seconds),
+                "certificate": _certificate(simulation, played, metrics["total_utility"]), "decision_ms": _percentiles(simulation.decision_seconds),
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         self.tell(
@@ -61,18 +69,32 @@ class Command(HeadlessCommand):
         )
 
 
-def _certificate(simulation: Simulation, achieved: float) -> dict[str, Any] | None:
-    """What share of the best possible total utility is proved; None for schedulers of other worlds."""
+def _certificate(simulation: Simulation, played: Played, utility: float) -> dict[str, Any] | None:
+    """{kind, achieved, bound, ratio} of the best that is proved; None for schedulers about which nothing is claimed."""
     cluster, jobs, scheduler = simulation.cluster, simulation.jobs, simulation.scheduler
-    world = scheduler.model_on(cluster)
-    if world is None:
-        return None
-    task = problem(
-        cluster, jobs, range(len(jobs)), world, horizon=scheduler.horizon or -(-simulation.now_ms // cluster.slot_ms) or 1
-    )
-    prices = scheduler.prices(np.arange(task.slots)) if task.slots * len(cluster.servers) <= MOST_PRICED else None
-    found = certify(task, achieved, prices)
-    return plain(found) if found.bound > 0 else None
+    horizon = scheduler.horizon or -(-simulation.now_ms // cluster.slot_ms) or 1
+    slots = cluster.horizon_slots or horizon
+    priced = slots * len(cluster.servers) <= MOST_PRICED
+    schedule = Schedule(range(len(jobs)), played.completions, utility, played.futures.matrix(), horizon)
+    made = certify(scheduler, cluster, jobs, schedule, scheduler.prices(np.arange(slots)) if priced else None)
+    return {name: made[1][name] for name in CERTIFICATE} if made is not None and made[0].bound > 0 else None
+
+
+class Played:
+    """What a certificate needs of the events, which pass by once."""
+
+    def __init__(self) -> None:
+        self.completions: dict[int, int] = {}
+        self.futures = Futures()
+
+    def passing(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yields the events on."""
+        for event in events:
+            if event.kind == "job_completed":
+                self.completions[event.data["job"]] = event.at_ms
+            elif event.kind in ("planned", "lanes_planned"):
+                self.futures.feed(event)
+            yield event
 
 
 def _parameters(pairs: list[str]) -> dict[str, str]:

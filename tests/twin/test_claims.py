@@ -1,0 +1,47 @@
+"""What is claimed about which scheduler, from the files of `simulate` and from the log of a run alike."""
+
+import json
+
+import pytest
+
+from scheduling.registry import build
+from scheduling.workloads import generate
+from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from tests.twin.test_headless import run as command
+from twin import certifying, runner
+from twin.certificates import claimed
+from twin.models import Run, Scenario
+from twin.scenarios import store_generated
+
+CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online": ("a-online", "completion"), "srtf": ("a-online", "completion"),
+         "harmony": ("harmony", "makespan"), "isolated": ("harmony", "makespan")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa: F811
+    profile, about = CASES[name]
+    cluster, jobs = generate(profile, num_jobs=8, num_servers=8, seed=2)
+    assert claimed(build(name), cluster) == about
+    spec, trace = store_generated(name, cluster, jobs, 2)
+    run = Run.objects.create(scenario=Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2))
+    runner.enqueue(run.pk)
+    work()
+    certifying.run(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.certificate["about"]) == (Run.FINISHED, about)
+    low, high = sorted((run.certificate["achieved"], run.certificate["bound"]))
+    assert (run.certificate["achieved"] == low) is (about == "utility")
+    assert run.certificate["ratio"] == pytest.approx(low / high, abs=1.1e-4)
+    assert command("generate", "--profile", profile, "--jobs", 8, "--servers", 8, "--seed", 2, "--out", tmp_path / "in")[0] == 0
+    given = ("--cluster", tmp_path / "in" / "cluster.json", "--jobs", tmp_path / "in" / "jobs.jsonl")
+    assert command("simulate", *given, "--scheduler", name, "--seed", 2, "--out", tmp_path / "out")[0] == 0
+    told = json.loads((tmp_path / "out" / "summary.json").read_bytes())["certificate"]
+    assert {key: run.certificate[key] for key in told if key != "kind"} == pytest.approx(
+        {k: v for k, v in told.items() if k != "kind"}, rel=1e-6
+    )
+    assert command("verify", tmp_path / "out")[0] == 0
+
+
+def test_nothing_is_claimed_of_chunks_that_run_faster_than_they_can():
+    cluster, _ = generate("a-online", num_jobs=1, num_servers=4, seed=1)
+    assert claimed(build("a_online", {"speed_augmentation": 0.5}), cluster) is None
