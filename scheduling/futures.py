@@ -56,26 +56,28 @@ def held(plans: Iterable[tuple[int, Any, Any]]) -> np.ndarray:
     of_bar = np.repeat(np.arange(len(plans)), [len(part) for part in bars])
     named, bar = np.concatenate(lanes), np.concatenate(bars)
     on_cloud = bar[:, 2] == CLOUD
-    where = np.stack([(bar[:, 1] == _PS).astype(np.int64), bar[:, 2], np.where(on_cloud, bar[:, 0], bar[:, 6])], axis=1)
-    _, codes = np.unique(np.concatenate([named, where]), axis=0, return_inverse=True)
-    names = np.unique(codes[: len(named)] * len(plans) + number)  # when each place is named, in order
-    key = codes[len(named) :] * len(plans) + of_bar
+    servers = int(max(named[:, 1].max(initial=0), bar[:, 2].max(initial=0))) + 1 - CLOUD
+    codes = [
+        (place * 2 + (role == _PS)) * servers + server - CLOUD  # one number for each lane
+        for role, server, place in (named.T, (bar[:, 1], bar[:, 2], np.where(on_cloud, bar[:, 0], bar[:, 6])))
+    ]
+    names = np.sort(codes[0] * len(plans) + number)  # when each lane is named, in order
+    key = codes[1] * len(plans) + of_bar
     following = np.searchsorted(names, key, side="right")
     again = following < len(names)
     again[again] = names[following[again]] // len(plans) == key[again] // len(plans)
     ends = bar[:, 4].copy()
     ends[again] = np.minimum(ends[again], at_ms[names[following[again]] % len(plans)])
     kept = ends > bar[:, 3]
-    bar = bar[kept].copy()
+    bar = bar[kept]
     bar[:, 4] = ends[kept]
-    return merged(bar)
+    return _merged(bar, codes[1][kept])
 
 
-def merged(bars: np.ndarray) -> np.ndarray:
-    """Bars that continue each other without a change become one."""
+def _merged(bars: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """Bars that continue each other on their lane without a change become one."""
     same = [0, 1, 2, 5, 6, 7, 8]
-    order = np.lexsort((bars[:, 3], *(bars[:, column] for column in same)))
-    bars = bars[order]
+    bars = bars[np.lexsort((bars[:, 3], bars[:, 7], lanes))]
     first = np.ones(len(bars), dtype=bool)
     first[1:] = (bars[1:, same] != bars[:-1, same]).any(axis=1) | (bars[1:, 3] != bars[:-1, 4])
     begins = np.flatnonzero(first)
