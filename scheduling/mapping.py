@@ -49,7 +49,8 @@ def facts(job: Job) -> Facts | None:
     assert full.iterations is not None
     per_epoch = full.iterations_per_epoch or PER_EPOCH
     data = Data(full.input_gb or 0.0, full.model_gb or 0.0, 1.0 / per_epoch)
-    return Facts(full.comp_machine_ms, full.comm_ms, full.iterations, per_epoch, data, _demand(job) if full is not job else None)
+    mapped = full.provenance.get("comp_machine_ms") == "derived"  # also when somebody filled the fields before
+    return Facts(full.comp_machine_ms, full.comm_ms, full.iterations, per_epoch, data, _demand(job) if mapped else None)
 
 
 def as_harmony(job: Job) -> Job | None:

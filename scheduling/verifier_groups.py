@@ -320,7 +320,8 @@ def _facts(job: Row) -> dict[str, Any] | None:
     given = {"input": job.get("input_gb"), "model": job.get("model_gb")}
     if all(job.get(part) is not None for part in NATIVE):
         return {
-            "comp": job["comp_machine_ms"], "comm": job["comm_ms"], "iterations": job["iterations"], "demand": None,
+            "comp": job["comp_machine_ms"], "comm": job["comm_ms"], "iterations": job["iterations"],
+            "demand": _demand(job) if (job.get("provenance") or {}).get("comp_machine_ms") == "derived" else None,
             "per_epoch": job.get("iterations_per_epoch") or 10, "input": given["input"] or 0.0, "model": given["model"] or 0.0,
         }  # fmt: skip
     if all(job.get(part) is not None for part in CHUNKS):
@@ -337,17 +338,19 @@ def _facts(job: Row) -> dict[str, Any] | None:
         given["input"] = chunks * ((job.get("chunk_mb") or 0) / 1000 or 0.128)
     if given["model"] is None:
         given["model"] = gradient / 500
-    ratio, worker, ps = job.get("workers_per_ps") or 1, job.get("worker"), job.get("ps") or {}
-    demand = None
-    if worker is not None:
-        demand = [
-            math.ceil(round(1000 * (worker.get(r) or 0)) + round(1000 * (ps.get(r) or 0)) / ratio)
-            for r in ("gpu", "cpu", "memory", "storage")
-        ]
     return {
         "comp": units * (each_ms + (job.get("ps_update_ms") or 0.0)) / iterations, "comm": 16 * gradient / NIC, "iterations": iterations,
-        "demand": demand, "per_epoch": math.ceil(units / job["epochs"] / gang), **given,
+        "demand": _demand(job), "per_epoch": math.ceil(units / job["epochs"] / gang), **given,
     }  # fmt: skip
+
+
+def _demand(job: Row) -> list[int] | None:
+    """Thousandths of GPU, vCPU, memory and storage that one worker with its part of a parameter server wants."""
+    ratio, worker, ps = job.get("workers_per_ps") or 1, job.get("worker"), job.get("ps") or {}
+    if worker is None:
+        return None
+    amounts = [(round(1000 * (worker.get(r) or 0)), round(1000 * (ps.get(r) or 0))) for r in ("gpu", "cpu", "memory", "storage")]
+    return [math.ceil(own + other / ratio) for own, other in amounts]
 
 
 def _power(demand: Sequence[int] | None, server: Row) -> float:

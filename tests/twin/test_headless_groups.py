@@ -63,6 +63,33 @@ def test_what_simulate_writes_is_verified(inputs, tmp_path, name):
     assert run("verify", out)[0] == 1
 
 
+def test_jobs_of_another_paper_are_written_with_what_harmony_made_of_them(tmp_path):
+    """And from that file the run is the same."""
+    first = tmp_path / "inputs"
+    assert run("generate", "--profile", "oasis", "--jobs", 8, "--servers", 6, "--seed", 2, "--out", first)[0] == 0
+    logs = []
+    for step, folder in enumerate((first, tmp_path / "out0")):
+        out = tmp_path / f"out{step}"
+        given = (
+            "--cluster",
+            folder / "cluster.json",
+            "--jobs",
+            folder / "jobs.jsonl",
+            "--scheduler",
+            "harmony",
+            "--seed",
+            1,
+            "--out",
+            out,
+        )
+        assert run("simulate", *given)[0] == 0
+        assert run("verify", out)[0] == 0
+        logs.append((out / "events.jsonl").read_bytes())
+        rows = [json.loads(line) for line in (out / "jobs.jsonl").open()]
+        assert all(row["comp_machine_ms"] > 0 and row["provenance"]["comp_machine_ms"] == "derived" for row in rows)
+    assert logs[0] == logs[1]
+
+
 def test_options_are_those_of_the_profile(tmp_path):
     cases = [
         (("--profile", "oasis", "--subset", "comp60"), "--subset is an option of the profile harmony, not of oasis"),
