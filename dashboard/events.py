@@ -17,10 +17,12 @@ KINDS = (
     "job_arrived",
     "decided",
     "planned",
+    "lanes_planned",
     "job_completed",
     "priced",
     "server_changed",
     "grouped",
+    "regrouped",
     "run_finished",
 )
 MOST_ROWS = 500
@@ -46,7 +48,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         before = seq
         if kind is None or not _fits(kind, data, wanted, job):
             continue
-        about = data.get("job") if kind != "lanes_planned" else None
+        about = data.get("job")
         rows.append({
             "seq": seq, "at_ms": at_ms, "kind": kind, "job": about, "id": None if about is None else jobs[about].id,
             "text": _text(kind, data, servers, None if about is None else jobs[about]),
@@ -85,6 +87,19 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         return f"{data['kind']}: {sentence(data['code'], data['values'], servers)}"
     if kind == "planned":
         return f"planned with {_counted(data['bars'][1], 'bar')}" if data["bars"][1] else "nothing is planned any more"
+    if kind == "grouped":
+        if not data["jobs"]:
+            return f"group {data['group']} is no more"
+        return (
+            f"group {data['group']}: {_counted(len(data['jobs']), 'job')} on {_counted(data['machines'], 'machine')}, "
+            f"CPU {data['cpu_utilization']:.0%}, network {data['net_utilization']:.0%}"
+        )
+    if kind == "regrouped":
+        (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
+        return (
+            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to {new_cpu:.0%}, "
+            f"network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} took part"
+        )
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'leaves' if data['away'] else 'returns'}"
     if kind == "job_completed":

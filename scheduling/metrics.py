@@ -3,7 +3,8 @@
 Definitions: completion is when a job's work is done; JCT = completion - arrival, over completed jobs; makespan = last
 completion - first arrival; a suspension is a gap between the worker bars of a chunk (or of a job without chunks);
 utilization of a resource is the share of capacity x time that bars hold, from the first arrival to the last end of a bar;
-a server that is away has no capacity. Figures of typed lanes are in metrics_lanes.py.
+a server that is away has no capacity. Figures of typed lanes are in metrics_lanes.py, those of
+groups in metrics_groups.py.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.futures import Futures
+from scheduling.metrics_groups import Groups
 from scheduling.metrics_lanes import of_lanes, suspensions
 from scheduling.model import CLOUD, RESOURCES, Cluster, Event, Job, Role
 
@@ -23,10 +25,11 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
     arrivals: dict[int, int] = {}
     completions: dict[int, int] = {}
     first_verdict: dict[int, str] = {}
-    futures = Futures()
+    futures, groups = Futures(), Groups()
     utility = 0.0
     for event in events:
         data = event.data
+        groups.feed(event)
         if event.kind == "planned" or event.kind == "lanes_planned":
             futures.feed(event)
         elif event.kind == "decided":
@@ -55,6 +58,8 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
     }
     if (bars[:, 6] >= 0).any() or (bars[:, 2] == CLOUD).any() or futures.lanes:
         figures["lanes"] = of_lanes(bars, cluster, jobs, {job: completions[job] - arrivals[job] for job in completions}, first_ms)
+    if groups.any:
+        figures["groups"] = groups.figures(cluster, first_ms, max(completions.values(), default=first_ms))
     return figures
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from scheduling.model import LARGEST, shorten
 from scheduling.verifier_form import AMOUNTS, TIME_BOUNDS, check_events, check_inputs, check_results, number
-from scheduling.verifier_groups import check_groups
+from scheduling.verifier_groups import check_groups, group_figures
 from scheduling.verifier_lanes import KINDS, check_lanes, lane_figures
 from scheduling.verifier_log import CLOUD, NOWHERE, ROLES, Told, differences, held, replay, unclear
 
@@ -122,6 +122,9 @@ def _check_meaning(
     expected = _figures(cluster, jobs, demands, told, done, utilities)
     if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and told.bars):
         expected["lanes"] = lane_figures(cluster, jobs, told)
+    grouped = group_figures(cluster, jobs, log, done)
+    if grouped or "groups" in summary["metrics"]:
+        expected["groups"] = grouped
     _check_summary(expected, told, summary, problems)
 
 

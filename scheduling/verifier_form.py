@@ -196,6 +196,9 @@ _METRICS = row({
     **dict.fromkeys(("job_suspensions", "cloud_chunks", "upload_ms", "transfer_ms", "exchange_ms", "communication_ms"), _WHOLE),
     **dict.fromkeys(("mean_slowdown", "median_slowdown", "p95_slowdown", "mean_busy", "peak_busy"), absent_or(number)),
     "busy": named(named(number)),
+}), "groups": row({
+    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups"), number), "mean_parallelism": absent_or(number),
+    **dict.fromkeys(("regroupings", "moves"), _WHOLE),
 })})  # fmt: skip
 _SUMMARY = row({
     "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,

@@ -41,6 +41,7 @@ def status(run: Run) -> dict[str, Any]:
         },
         "server_wall_ms": int(timezone.now().timestamp() * 1000),
         "metrics": run.metrics,
+        "decision_ms": run.decision_ms,
         "certificate": run.certificate,
     }
 

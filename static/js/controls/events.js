@@ -8,7 +8,7 @@ import { url } from '../lib/view.js';
 
 const KINDS = [
   ['', 'every kind'], ['decided', 'decisions'], ['decided/rejected', 'rejections'], ['decided/preempted', 'preemptions'], ['job_arrived', 'arrivals'],
-  ['job_completed', 'completions'], ['planned', 'plans'], ['priced', 'prices'], ['server_changed', 'servers'], ['grouped', 'groups'],
+  ['job_completed', 'completions'], ['planned', 'plans'], ['priced', 'prices'], ['server_changed', 'servers'], ['grouped', 'groups'], ['regrouped', 'regroupings'],
 ];
 const SIZE = 50;
 

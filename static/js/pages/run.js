@@ -17,6 +17,7 @@ import { connectionBadge } from '../controls/badge.js';
 import { Drawer } from '../controls/drawer.js';
 import { EventsTable } from '../controls/events.js';
 import { JobsTable } from '../controls/jobs.js';
+import { paintMetrics } from '../controls/metrics.js';
 import { numbersButton } from '../controls/numbers.js';
 import { pictureButton } from '../controls/picture.js';
 import { shortcutsHelp } from '../controls/shortcuts.js';
@@ -101,6 +102,7 @@ async function main() {
     skewMs = (detail.server_wall_ms ?? Date.now()) - Date.now();
     operate.paint(detail);
     certificate.update(detail.certificate);
+    paintMetrics($('#panel-metrics'), detail.metrics, detail.decision_ms, info.worth);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
     if (detail.message) notice(detail.message, detail.status === 'failed');

@@ -1,0 +1,58 @@
+"""Figures of schedulers whose jobs share machines in groups (004, Section V), from `grouped` events alone.
+
+Definitions: utilization is the time-averaged Eq. (4) with all machines of the cluster in the denominator, idle ones too; a job moves when it
+gets another group, or its group other machines, while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduling.model import Cluster, Event
+
+
+class Groups:
+    """Takes the events of a run, and sums what its groups did."""
+
+    def __init__(self) -> None:
+        self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}
+        self.cpu = self.net = self.jobs_ms = self.group_ms = self.machine_ms = 0.0
+        self.regroupings = self.moves = 0
+        self.any = False
+
+    def feed(self, event: Event) -> None:
+        """Takes an event."""
+        if event.kind == "grouped":
+            self.any = True
+            data = event.data
+            self._close(data["group"], event.at_ms)
+            if data["jobs"]:
+                self.present[data["group"]] = event.at_ms, data
+        elif event.kind == "regrouped":
+            self.regroupings += 1
+        elif event.kind == "decided" and event.data["kind"] == "moved":
+            self.moves += 1
+
+    def figures(self, cluster: Cluster, first_ms: int, last_ms: int) -> dict[str, Any]:
+        """The part `groups` of the metrics, from the first arrival to the last completion; shares from 0 to 1, means over that time."""
+        for group in list(self.present):
+            self._close(group, last_ms)
+        lasted = max(1, last_ms - first_ms)
+        area = lasted * max(1, len(cluster.servers))
+        return {
+            "cpu_utilization": self.cpu / area, "net_utilization": self.net / area, "mean_jobs": self.jobs_ms / lasted,
+            "mean_groups": self.group_ms / lasted, "mean_parallelism": self.machine_ms / self.group_ms if self.group_ms else None,
+            "regroupings": self.regroupings, "moves": self.moves,
+        }  # fmt: skip
+
+    def _close(self, group: int, at_ms: int) -> None:
+        since, data = self.present.pop(group, (at_ms, {}))
+        lasted = max(0, at_ms - since)
+        if not lasted:
+            return
+        self.cpu += data["cpu_utilization"] * data["machines"] * lasted
+        self.net += data["net_utilization"] * data["machines"] * lasted
+        self.jobs_ms += len(data["jobs"]) * lasted
+        self.group_ms += lasted
+        self.machine_ms += data["machines"] * lasted
