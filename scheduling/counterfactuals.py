@@ -2,8 +2,8 @@
 
 Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target, the fewest
 workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was admitted: how far each could
-go the other way and it still is. The answer is monotone in the first three: priority and
-target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in turn.
+go the other way and it still is. The answer is monotone in the first three: priority and target are found by going where the
+schedule at hand breaks even, workers by halving; arrivals are tried in turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The placements on several machines as the paper finds them: the linear relaxation, rounded at random (PD-ORS, 000 Algorithm 4).
 
 Where no rounding is feasible the greedy placement stays (specification 1.5, A19), and where there is none, an integer
-program looks for one. The same where the solver of the relaxation fails: `failures` then counts it.
+program looks for one. The same where the solver of the relaxation fails: `failures` then counts it. Ours: nothing is solved
+for numbers of workers that one machine does for no more than the bound of several, since no plan would use them.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -49,6 +49,17 @@ class PriceParams:
             for name, most in zip(RESOURCES, ceiling, strict=True):
                 if most and not floor < most < math.inf:
                     raise ModelError(f"prices: {role}_ceiling.{name} must be 0 or > the floor {floor!r}, got {most!r}")
+
+
+class Wanting(Protocol):
+    """What the marginal floor needs to know of one job."""
+
+    @property
+    def worker_slots(self) -> float: ...
+    @property
+    def best(self) -> float: ...
+    @property
+    def worker(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +97,7 @@ def estimate(
     worker_floor = _literal_floor([(c.worker_slots, c.least, c.worker.sum()) for c in claims], horizon * worker_total.sum())
     ps_floor = _literal_floor([(c.worker_slots, c.least, c.ps.sum()) for c in claims], horizon * ps_total.sum())
     if mode == "marginal":
-        raised = max(1.0, _marginal_density(claims, horizon * worker_total) / worker_floor)
+        raised = max(1.0, marginal_density(claims, horizon * worker_total) / worker_floor)
         worker_floor, ps_floor = worker_floor * raised, ps_floor * raised
     worker_floor, ps_floor = worker_floor * floor_scale, ps_floor * floor_scale
     return PriceParams(
@@ -224,14 +235,14 @@ def _literal_floor(claims: Sequence[tuple[int, float, float]], total: float) -> 
     return scale / 4 * min(least / want for want, least in wants)
 
 
-def _marginal_density(claims: Sequence[Claim], total: np.ndarray) -> float:
+def marginal_density(claims: Sequence[Wanting], total: np.ndarray) -> float:
     """Utility per unit and slot of the job that fills the cluster when the densest go first; 0 if all fit."""
     wants = [(c.best / (c.worker_slots * c.worker.sum()), c.worker_slots * c.worker) for c in claims if c.worker.any()]
     load = np.zeros(len(RESOURCES))
     for density, want in sorted(wants, key=lambda w: -w[0]):
         load += want
         if (load[total > 0] >= total[total > 0]).any():
-            return density
+            return float(density)
     return 0.0
 
 

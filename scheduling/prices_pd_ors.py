@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scheduling.model import RESOURCES, Job, ModelError
-from scheduling.prices import LEAST_SHARE, MODES, UNIT
+from scheduling.prices import LEAST_SHARE, MODES, UNIT, marginal_density
 from scheduling.training import BANDWIDTH, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.utility import arrival_slot, utility_at
 
@@ -70,7 +70,7 @@ def estimate_shared(
     total[BANDWIDTH] = 0.0
     floor = _literal_floor(claims, float(total.sum()))
     if mode == "marginal":
-        floor = max(floor, _marginal_density(claims, total))
+        floor = max(floor, marginal_density(claims, total))
     floor *= floor_scale
     return SharedPrices(floor, _ceiling(claims, floor))
 
@@ -102,17 +102,6 @@ def _literal_floor(claims: Sequence[Claim], total: float) -> float:
         return 1.0
     scale = min(1.0, min(want for want, _ in wants) / total)  # 1 / mu
     return scale / 2 * min(least / want for want, least in wants)
-
-
-def _marginal_density(claims: Sequence[Claim], total: np.ndarray) -> float:
-    """Utility per unit and slot of the job that fills the cluster when the densest go first; 0 if all fit."""
-    wants = [(c.best / (c.worker_slots * c.worker.sum()), c.worker_slots * c.worker) for c in claims if c.worker.any()]
-    load = np.zeros(len(RESOURCES))
-    for density, want in sorted(wants, key=lambda w: -w[0]):
-        load += want
-        if (load[total > 0] >= total[total > 0]).any():
-            return float(density)
-    return 0.0
 
 
 def _ceiling(claims: Sequence[Claim], floor: float) -> tuple[float, ...]:
