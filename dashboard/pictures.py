@@ -13,7 +13,8 @@ from django.utils.cache import patch_vary_headers
 from dashboard.encodings import takes_gzip
 from dashboard.states import Newest
 from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Server
-from scheduling.registry import scheduler_class
+from scheduling.registry import build, scheduler_class
+from scheduling.training import LIMITS
 from twin import scenarios, wire
 from twin.columns import pack
 from twin.models import Run
@@ -21,9 +22,10 @@ from twin.state import snapshot as columns_of
 
 
 def static(request: HttpRequest, run: Run) -> HttpResponse:
-    """Cluster, scheduler, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
+    """Cluster, scheduler, what servers run out of, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
     cluster, jobs = scenarios.of_run(run)
     cls = scheduler_class(run.scenario.scheduler)
+    world = build(cls.name, run.scenario.parameters).model_on(cluster)
     body: dict[str, Any] = {
         "run": {
             "id": run.pk,
@@ -41,6 +43,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "summary": cls.summary,
         },
         "resources": RESOURCES,
+        "limits": LIMITS.get(world or "", RESOURCES),
         "units": RESOURCE_UNITS,
         "sites": SITES,
         "cluster": {

@@ -42,7 +42,7 @@ main().catch((error) => notice(error.message, true));
 async function main() {
   const info = await get(`/api/runs/${runId}/static/`);
   info.names = info.resources.map((name) => NAMES[name] ?? name);
-  info.used = info.resources.map((_, r) => usedAt(info.worker, r) || usedAt(info.ps, r));
+  info.used = info.resources.map((name, r) => info.limits.includes(name) && (usedAt(info.worker, r) || usedAt(info.ps, r)));
   setText($('#subtitle'), `${info.scheduler.title}, ${info.cluster.name}, ${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ${info.run.mode}`);
   $('#subtitle').title = info.scheduler.summary;
 
@@ -83,8 +83,8 @@ async function main() {
     setText($('#gantt-detail'), gantt.detail === 'shade' ? `${number(gantt.visible, 0)} bars in the picture: shaded by the share of the server allocated (of the scarcest resource); zoom in for bars.` : '');
     setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
     const unpriced = !store.prices.size && !store.defaultPrices;
-    setText($('#prices-note'), unpriced ? `${info.scheduler.title} sets no prices.` : oneServer.prices ? `Server ${oneServer.prices.server}, per whole unit, as planned now. Clear the field for the sites.` : `Mean over the servers of a site, per whole unit. The band runs from the cheapest to the dearest server, of ${info.names[prices.focus ?? 0]}; point at a name for its band.`);
-    for (const part of ['.plot', '.actions']) $('#panel-prices').querySelector(part).hidden = unpriced;
+    setText($('#prices-note'), oneServer.prices ? `Server ${oneServer.prices.server}, per whole unit, as planned now. Clear the field for the sites.` : `Mean over the servers of a site, per whole unit. The band runs from the cheapest to the dearest server, of ${info.names[prices.focus ?? 0]}; point at a name for its band.`);
+    $('#panel-prices').hidden = unpriced;
   });
   const refreshJobs = atMost(JOBS_MS, () => jobs.refresh());
   wirePrices(prices, refreshTiles);
