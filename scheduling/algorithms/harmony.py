@@ -23,7 +23,7 @@ import numpy as np
 from scheduling.harmony.algorithm1 import PATIENCE, choose
 from scheduling.harmony.grouped import GroupedScheduler
 from scheduling.harmony.grouping import RISES, Groups, Work, grouping
-from scheduling.harmony.memory import OUT_OF_MEMORY, adapted, fixed, machines_needed, usage
+from scheduling.harmony.memory import OUT_OF_MEMORY, Ratios, adapted, fixed, machines_needed, usage
 from scheduling.harmony.performance import WEIGHT
 from scheduling.harmony.pool import Change, Group, Pool
 from scheduling.harmony.regrouping import Side, candidate_sets, similar
@@ -35,6 +35,7 @@ PROFILED_ITERATIONS = 3
 MOST_PROFILING = 8  # jobs that a group profiles at the same time
 SAMPLE_NOISE = 0.02  # of the logarithm of one iteration's times
 KEEP = 0.7  # of the moving average, at each iteration
+MOST_CLIMBED = 64  # disk ratios of groups that are remembered: a group is often formed again a moment later
 MOST_REMEMBERED = 512  # results of Algorithm 1
 GAIN = 0.05
 
@@ -90,6 +91,7 @@ class Harmony(GroupedScheduler):
         self.fresh: list[int] = []  # jobs that came since the last decision, and whose times are known
         self.unprofiled: dict[int, int] = {}  # job that waits for its profiling or is in it -> its pool
         self.wary: set[int] = set()  # jobs that saw memory run out with fixed ratios
+        self.climbed: dict[Any, Ratios] = {}
         self.remembered: dict[Any, Found | None] = {}
 
     def state(self) -> dict[str, Any]:
@@ -126,7 +128,11 @@ class Harmony(GroupedScheduler):
         times, ground = pool.times(servers, jobs), pool.ground(servers)
         data = [self.facts(job).data for job in jobs]
         if self.parameters.memory == "adaptive":
-            ratios = adapted(times.comp, times.comm, data, ground)
+            key = (tuple(servers), tuple(jobs))
+            ratios = self.climbed.get(key) or adapted(times.comp, times.comm, data, ground)
+            if len(self.climbed) >= MOST_CLIMBED:
+                self.climbed.clear()
+            self.climbed[key] = ratios
         else:
             ratio = self.parameters.disk_ratio if self.parameters.memory == "fixed" else 0.0
             ratios = fixed(times.comp, times.comm, data, ground, ratio)
@@ -257,9 +263,9 @@ class Harmony(GroupedScheduler):
             if pool.present:
                 self._all(pool, change, forced=True)
             return
-        alone = False
+        alone, coming = False, set(new)
         for job in new:
-            if any(other not in new or other < job for other in self._ready(pool)):
+            if any(other not in coming or other < job for other in self._ready(pool)):
                 continue
             alone = True
             best = max(pool.groups.values(), key=lambda group: (self._gain(pool, group, job), -group.id))

@@ -28,6 +28,8 @@ def similar(comp: float, comm: float, comps: np.ndarray, comms: np.ndarray) -> l
     Both have to be within SIMILAR; fewer jobs go first. All times at the degree of parallelism of its group. None when nothing is similar.
     """
     time = comp + comm
+    small = np.flatnonzero(comps + comms <= time * (1 + SIMILAR) * (1 + 1e-9))  # others are too long even alone
+    comps, comms = comps[small], comms[small]
     if not len(comps) or time <= 0:
         return None
     share = comp / time
@@ -45,7 +47,7 @@ def similar(comp: float, comm: float, comps: np.ndarray, comms: np.ndarray) -> l
         )
         best = int(off.argmin())
         if np.isfinite(off.flat[best]):
-            return [int(i) for i in np.unravel_index(best, off.shape)]
+            return [int(small[i]) for i in np.unravel_index(best, off.shape)]
     return None
 
 
