@@ -16,13 +16,14 @@ def test_a_small_ratio():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "grid"),
-    [(ao7, {"jobs": (100, 200, 300)}), (ao8, {"servers": (60, 140)}), (ao9, {"jobs": (100, 200, 300)}), (ao10, {"servers": (60, 140)}),
-     (ao12, {}), (ao13, {})],
+    ("module", "grid", "seeds"),
+    [(ao7, {"jobs": (100, 200, 300)}, 1), (ao8, {"servers": (60, 140)}, 1), (ao9, {"jobs": (100, 300)}, 3), (ao10, {"servers": (60, 140)}, 1),
+     (ao12, {}, 1), (ao13, {}, 1)],
     ids=lambda value: getattr(value, "__name__", ""),
 )  # fmt: skip
-def test_the_trends_hold(module, grid):
-    assert missed(module.run(Ask(seeds=1), **grid)) == set()
+def test_the_trends_hold(module, grid, seeds):
+    """Of single workloads one in three has a job or two fewer stops under A_online than under SRTF at the least load: means there."""
+    assert missed(module.run(Ask(seeds=seeds), **grid)) == set()
 
 
 @pytest.mark.slow
