@@ -11,7 +11,9 @@ TITLE = "total utility with U / L at some percent of its true value"
 PAPER = "OASiS, Fig. 6"
 CLAIM = "Where resources are scarce it is better to under-estimate U / L than to over-estimate it."
 JOBS, SLOTS, PERCENT = (100, 400), 300, (20, 50, 100, 300, 500, 1000)
-SETTING = f"T = {SLOTS}, 50 + 50 servers, calibrated, L moves (the paper does not say which), 2 seeds; thinned: two numbers of jobs"
+SETTING = (
+    f"T = {SLOTS}, 50 + 50 servers, calibrated, L moves (the paper does not say which), 2 seeds; thinned: two numbers of jobs"
+)
 
 
 def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Table:
