@@ -22,17 +22,17 @@ def marginal_costs(unit: np.ndarray, room: np.ndarray, most: int, order: np.ndar
     order  the servers by price, when that is known (`cheapest_first`)
     """
     slots = len(unit)
-    order = np.argsort(unit, axis=1) if order is None else order  # equal prices give equal marginal costs in any order
-    order = order + np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else 0
+    by_price = np.argsort(unit, axis=1) if order is None else order  # equal prices give equal marginal costs in any order
+    flat = by_price + np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else by_price
     counts = np.empty((slots, unit.shape[1] + 1), dtype=np.int64)
-    counts[:, :-1] = room.ravel()[order]
+    counts[:, :-1] = room.ravel()[flat]
     before = np.cumsum(counts[:, :-1], axis=1)
     np.minimum(before, most, out=before)
     counts[:, :-1] = before
     counts[:, -1] = most
     counts[:, 1:] -= before
     costs = np.full((slots, unit.shape[1] + 1), np.inf)
-    costs[:, :-1] = unit.ravel()[order]
+    costs[:, :-1] = unit.ravel()[flat]
     return np.repeat(costs.ravel(), counts.ravel()).reshape(slots, most)
 
 
