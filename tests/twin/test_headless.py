@@ -514,3 +514,16 @@ def test_a_login_link_of_no_database_is_one_line(tmp_path):
     assert process.returncode == 1
     assert len(wrong.splitlines()) == 1
     assert "`manage.py migrate` prepares it" in wrong
+
+
+def test_pd_ors_replays_the_arrivals_and_classes_of_a_trace(inputs, tmp_path):
+    """Drawn from the trace's arrivals, scaled to the horizon; the mix is an option of its own."""
+    made = ("generate", "--profile", "pd-ors", "--jobs", 3, "--servers", 4, "--seed", 1, "--mix", "30/69/1")
+    assert run(*made, "--trace", inputs / "jobs.jsonl", "--out", tmp_path / "out")[0] == 0
+    replayed = [json.loads(line) for line in (tmp_path / "out" / "jobs.jsonl").read_bytes().splitlines()]
+    assert run(*made, "--out", tmp_path / "drawn")[0] == 0
+    drawn = [json.loads(line) for line in (tmp_path / "drawn" / "jobs.jsonl").read_bytes().splitlines()]
+    assert len(replayed) == len(drawn) == 3
+    assert [job["arrival_ms"] for job in replayed] != [job["arrival_ms"] for job in drawn]
+    code, _, wrong = run("generate", "--profile", "oasis", "--jobs", 2, "--seed", 1, "--mix", "30/69/1", "--out", tmp_path / "x")
+    assert (code, wrong) == (2, ["generate: --mix is an option of the profile pd-ors, not of oasis"])

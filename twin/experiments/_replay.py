@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin import importers
 from twin.experiments import Ask, Figure, Skip
 from twin.experiments._grid import Grid
-
-MOST_ARRIVALS = 100_000
-CRITICAL = 1.0  # sensitivities above are those of time-critical jobs
+from twin.replay import replayed as of_trace
 
 
 def replayed(ask: Ask) -> dict[str, Any]:
-    """Options of the workload: the timestamps, and the scheduling class that the importer made each job's sensitivity of."""
+    """Options of the workload, from the trace that was given."""
     if ask.arrivals is None:
         raise Skip("needs --arrivals FILE, a trace whose arrivals are replayed")
-    jobs = importers.read(ask.arrivals, seed=0, choice=importers.Choice(limit=MOST_ARRIVALS)).jobs
-    kinds = [job.utility.sensitivity if job.utility else 0.0 for job in jobs]
-    return {
-        "timestamps": [job.arrival_ms for job in jobs],
-        "classes": [0 if kind == 0 else 3 if kind > CRITICAL else 1 for kind in kinds],
-    }
+    return of_trace(ask.arrivals)
 
 
 def in_order(grid: Grid) -> list[Figure]:

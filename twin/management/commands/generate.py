@@ -11,15 +11,18 @@ from scheduling.model import ModelError
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
 from scheduling.workloads_a_online import HOUR_MS, PRESETS
 from scheduling.workloads_harmony import ARRIVALS, SUBSETS
+from scheduling.workloads_pd_ors import MIXES
 from twin import importers
 from twin.formats.cluster_json import check_end, dump_cluster
 from twin.formats.jobs_jsonl import job_lines
 from twin.formats.outputs import writing
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
+from twin.replay import replayed
 
 WRITTEN = ("cluster.json", "jobs.jsonl")
 OPTIONS = {
+    "pd-ors": ("mix", "spread", "kappa", "trace"),
     "a-online": ("preset", "workers", "span_hours", "load", "gang_share", "trace"),
     "harmony": ("subset", "process", "mean_minutes", "trace"),
 }  # of one profile only
@@ -40,6 +43,10 @@ class Command(HeadlessCommand):
             help=f"{HORIZON} by default; a-online and harmony have no horizon unless one is given",
         )
         parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
+        shared = parser.add_argument_group("pd-ors only")
+        shared.add_argument("--mix", choices=MIXES, help="percent of time-insensitive, -sensitive and -critical jobs")
+        shared.add_argument("--spread", type=float, help="capacities are drawn from 1 - spread to 1 + spread times the paper's")
+        shared.add_argument("--kappa", type=float, help="how many times faster jobs communicate within one machine")
         only = parser.add_argument_group("a-online only")
         only.add_argument("--preset", choices=PRESETS, help="simulator (by default) or testbed, which always has 8 servers")
         only.add_argument("--workers", type=positive, help="of every server, instead of 2 or 8 as drawn")
@@ -50,19 +57,25 @@ class Command(HeadlessCommand):
         only.add_argument(
             "--gang-share", type=float, help="workers that a gang asks for, as a share of the chunks; 0.5 by default"
         )
-        only.add_argument("--trace", type=place, help="a trace whose arrivals are used, by the hour; all else is drawn")
         groups = parser.add_argument_group("harmony only")
         groups.add_argument("--subset", choices=SUBSETS, help="comp60 or comm60: three quarters of the jobs, at either end")
         groups.add_argument(
             "--process", choices=ARRIVALS[:-1], help="how jobs arrive: all at once by default; --trace instead: as there"
         )
         groups.add_argument("--mean-minutes", type=float, help="between two arrivals")
+        parser.add_argument(
+            "--trace",
+            type=place,
+            help="not for oasis: a trace whose arrivals are used; pd-ors takes its classes as well; all else is drawn",
+        )
         parser.add_argument("--out", type=place, required=True)
 
     def work(self, **options: Any) -> None:
         given = _given(options)
         if options["profile"] == "harmony":
             given = _arrival_process(given, options["seed"])
+        elif options["profile"] == "pd-ors" and "trace" in given:
+            given |= replayed(given.pop("trace"))
         elif "trace" in given:
             given["arrivals"] = _arrivals(given.pop("trace"), options["jobs"], options["seed"], given.pop("load", 1.0))
         with whole_folder(options["out"], WRITTEN) as folder:
