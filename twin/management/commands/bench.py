@@ -34,7 +34,10 @@ class Command(HeadlessCommand):
             )
             found = [self._row(name, known[name]) for name in options["only"] or known]
             if file is not None:
-                file.write(orjson.dumps({"machine": machine, "rows": found}, option=orjson.OPT_INDENT_2) + b"\n")
+                file.write(
+                    orjson.dumps({"machine": machine, "rows": found}, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
+                    + b"\n"
+                )
 
     def _row(self, name: str, module: Any) -> dict[str, Any]:
         """Runs and prints one row; its figures as plain data."""
