@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,18 +32,6 @@ def simulate(cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, se
     return Simulation(cluster, jobs, scheduler, seed).events()
 
 
-class Phase(NamedTuple):
-    """From the end of an instant on: another cluster, other jobs that are still to come, another scheduler.
-
-    Servers and the jobs that have arrived keep their numbers; a server that is no more is away for good.
-    """
-
-    at_ms: int
-    cluster: Cluster
-    jobs: Sequence[Job]
-    scheduler: BaseScheduler
-
-
 class Simulation:
     """A run that advances step by step and can be saved between two steps and continued, to the byte.
 
@@ -51,11 +39,8 @@ class Simulation:
     jobs: sorted by arrival_ms; at equal arrivals their order decides.
     """
 
-    def __init__(
-        self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int, phases: Sequence[Phase] = ()
-    ) -> None:
+    def __init__(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int) -> None:
         self.cluster, self.jobs, self.scheduler, self.seed = cluster, jobs, scheduler, seed
-        self.phases = list(phases)  # that are still to come
         self.slot_ms = cluster.slot_ms
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else _NEVER
         self.decision_seconds: list[float] = []  # wall time of each hook; never in an event

@@ -45,9 +45,15 @@ def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
     if scenario.trace.status != Trace.READY:
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
     # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
-    build(scenario.scheduler, scenario.parameters).check(scenarios.cluster_of(scenario.cluster_id))
+    world = scenarios.edited(scenario, scenario.edits)
+    build(world.scheduler, world.parameters).check(world.cluster)
     run = Run.objects.create(
-        scenario=scenario, mode=mode, created_by=user, clock_wall=timezone.now(), clock_speed=speed if mode == Run.LIVE else 0
+        scenario=scenario,
+        edits=scenario.edits,
+        mode=mode,
+        created_by=user,
+        clock_wall=timezone.now(),
+        clock_speed=speed if mode == Run.LIVE else 0,
     )
     _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
     return run

@@ -112,7 +112,7 @@ def _scenario_of(scenario: Scenario, entrant: Entrant) -> Scenario:
     """The scenario with this scheduler; found again when it was made before."""
     same = {
         "cluster_id": scenario.cluster_id, "trace_id": scenario.trace_id, "scheduler": entrant.scheduler.name,
-        "parameters": entrant.parameters, "seed": scenario.seed,
+        "parameters": entrant.parameters, "seed": scenario.seed, "edits": scenario.edits,
     }  # fmt: skip
     if entrant.scheduler.name == scenario.scheduler:
         return scenario

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
-from scheduling.model import Cluster, Job
+from scheduling.model import Cluster, Job, ModelError
 from scheduling.registry import build
-from scheduling.simulation import Phase, Simulation
+from scheduling.simulation import Simulation
 from twin.edits import parse, phases
 from twin.edits.base import World
+from twin.edits.moments import moment
 from twin.formats.cluster_json import cluster_from_dict, cluster_to_dict
 from twin.formats.jobs_jsonl import job_to_dict
 from twin.jobtable import JobTable, pack_jobs, unpack_jobs
@@ -21,18 +22,24 @@ from twin.models import ClusterSpec, Run, Scenario, Trace
 
 def simulation(run: Run) -> Simulation:
     """A fresh simulation of the run, before its first event."""
-    scenario = run.scenario
-    phases = _phases(_key(scenario), _frozen(run.edits))
-    first = phases[0][1]
-    later = [Phase(ms, world.cluster, world.jobs, build(world.scheduler, world.parameters)) for ms, world in phases[1:]]
-    scheduler = build(first.scheduler, first.parameters)
-    return Simulation(first.cluster, first.jobs, scheduler, scenario.seed, later)
+    world = edited(run.scenario, run.edits)
+    return Simulation(world.cluster, world.jobs, build(world.scheduler, world.parameters), run.scenario.seed)
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
-    """The cluster and the jobs of a run; with edits, as they are when all have taken effect."""
-    last = worlds(run.scenario, run.edits)[-1][1]
-    return last.cluster, last.jobs
+    """The cluster and the jobs of a run, as its edits made them."""
+    world = edited(run.scenario, run.edits)
+    return world.cluster, world.jobs
+
+
+def edited(scenario: Scenario, edits: Sequence[Any]) -> World:
+    """What a run of the scenario plays; ModelError for edits that take effect after it has begun."""
+    found = worlds(scenario, edits)
+    if len(found) > 1:
+        raise ModelError(
+            f"edits are played from the beginning of a run, and one takes effect at {moment(found[1][0])}; give it at_ms 0, or leave it out"
+        )
+    return found[0][1]
 
 
 def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[tuple[int, World]]:

@@ -19,6 +19,7 @@ from scheduling.registry import build
 from twin import racing
 from twin.formats.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
+from twin.scenarios import edited
 
 
 class ScenarioViewSet(
@@ -45,7 +46,9 @@ class ScenarioViewSet(
         with transaction.atomic():
             if spec != cluster.spec:
                 given["cluster"] = _with(cluster, changed, spec)
-            record(self.request.user, "scenario.create", serializer.save(created_by=self.request.user))
+            scenario = serializer.save(created_by=self.request.user)
+            edited(scenario, scenario.edits)  # what cannot be done is said now, and nothing is kept
+            record(self.request.user, "scenario.create", scenario)
 
     @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True)

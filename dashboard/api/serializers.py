@@ -9,6 +9,7 @@ from rest_framework import serializers
 from scheduling.model import ModelError
 from scheduling.registry import parse_parameters, scheduler_class
 from twin.clock import MOST_SPEED
+from twin.edits import MOST_EDITS
 from twin.importers import Choice, ImportRefused, formats
 from twin.importers.openfile import MOST_FILES
 from twin.models import ClusterSpec, Run, Scenario, Trace
@@ -173,11 +174,12 @@ class ScenarioSerializer(serializers.ModelSerializer):
     horizon_slots = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     parameters = serializers.DictField(default=dict)
+    edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MOST_EDITS)
 
     class Meta:
         model = Scenario
         fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "parameters",
-                  "seed", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+                  "seed", "edits", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """UnknownName and ModelError become the API's 400 with the names that would work."""

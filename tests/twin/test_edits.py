@@ -174,8 +174,9 @@ def test_the_cloud_and_uploads():
     ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after it begins"),
     ([{"verb": "add_jobs", "like": "j9"}], "no job is called 'j9'"),
     ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}], r"none of the jobs '\*' has iterations"),
-    ([{"verb": "change_scheduler", "scheduler": "best"}], "unknown scheduler 'best'; known: "),
-    ([{"verb": "change_scheduler", "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value between blanks, got 'fast'"),
+    ([{"verb": "change_scheduler", "scheduler": "fifo"}], "the scenario names the scheduler that begins"),
+    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "best"}], "unknown scheduler 'best'; known: "),
+    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value between blanks, got 'fast'"),
     ([{"verb": "drop_jobs"}] * (MOST_EDITS + 1), "a scenario has at most 200 edits, got 201"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_said(edits, sentence):
@@ -213,7 +214,7 @@ def test_every_verb_says_what_it_is_and_has_a_sentence():
 
 def test_the_effect_in_numbers():
     world = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"}, {"verb": "delay_jobs", "jobs": "j1 j2"},
-                 {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "change_scheduler", "scheduler": "fifo"})  # fmt: skip
+                 {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": 1})  # fmt: skip
     assert effect(replace(WORLD, jobs=[replace(j, upload_ms=None) for j in JOBS]), world.with_jobs([replace(j, upload_ms=None) for j in world.jobs])) == {
         "servers": 1, "capacity": dict.fromkeys(("gpu", "cpu", "memory", "storage", "bandwidth"), 0.25), "away": 2,
         "jobs_dropped": 1, "jobs_touched": 2, "scheduler": "fifo",

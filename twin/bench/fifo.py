@@ -24,7 +24,7 @@ FILE = Path("philly_derived/philly_2017-10-01_2017-10-15.csv")
 JOBS = 8_000
 JOBS_PER_SECOND = 25_000
 MOST_GROWTH = 2.2
-REPEATS = 3
+REPEATS = 5
 # Share of the jobs by number of GPUs, and the log-normal of their run time, as the public window has them.
 GPUS, SHARES = (1, 2, 4, 8, 16, 32), (0.9619, 0.0160, 0.0083, 0.0124, 0.0008, 0.0006)
 MEDIAN_S, SIGMA = 2_427.0, 2.0

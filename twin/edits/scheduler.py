@@ -27,6 +27,8 @@ class ChangeScheduler(Edit):
     Parameters = _Scheduler
 
     def apply(self, world: World) -> World:
+        if self.whole:
+            raise ModelError("the scenario names the scheduler that begins; change it there, or choose a later moment")
         given = self._given()
         scheduler = build(self.parameters.scheduler, given)
         scheduler.check(world.cluster)

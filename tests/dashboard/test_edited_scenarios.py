@@ -1,0 +1,53 @@
+"""Scenarios with edits that hold from the beginning: the run plays the edited world, and what cannot be done is said at once."""
+
+from scheduling.registry import build
+from scheduling.simulation import simulate
+from tests.dashboard.test_api import downloaded, post
+from tests.twin.runtime.conftest import work
+from twin import runner, scenarios
+from twin.models import Run, Scenario
+
+EDITS = [
+    {"verb": "remove_servers", "servers": "w00"},
+    {"verb": "scale_arrivals", "factor": 2},
+    {"verb": "drop_jobs", "jobs": "j0002", "off": True},
+]
+
+
+def body_of(base, edits):
+    return {"name": "what if", "cluster": base.cluster_id, "trace": base.trace_id, "scheduler": "fifo", "seed": 5, "edits": edits}
+
+
+def test_the_run_plays_the_edited_world(operator, make_scenario):
+    base = make_scenario()
+    made = post(operator, "/api/scenarios/", body_of(base, EDITS)).json()
+    assert made["edits"] == EDITS
+    run_id = post(operator, "/api/runs/", {"scenario": made["id"], "mode": "batch"}).json()["id"]
+    runner.enqueue(run_id)
+    work()
+    run = Run.objects.get(pk=run_id)
+    assert (run.status, run.edits) == (Run.FINISHED, EDITS)
+    before, jobs = scenarios.cluster_of(base.cluster_id), scenarios.jobs_of(base.trace_id)
+    cluster, edited = scenarios.of_run(run)
+    assert [s.name for s in cluster.servers] == [s.name for s in before.servers if s.name != "w00"]
+    assert [(job.id, job.arrival_ms) for job in edited] == [(job.id, round(job.arrival_ms / 2)) for job in jobs]
+    lines = downloaded(operator.get(f"/api/runs/{run_id}/events.jsonl")).splitlines()
+    assert len(lines) == sum(1 for _ in simulate(cluster, edited, build("fifo"), 5))
+    Scenario.objects.filter(pk=made["id"]).update(edits=[])
+    assert scenarios.of_run(Run.objects.get(pk=run_id))[1] == edited, "a run keeps the edits that it began with"
+
+
+def test_what_cannot_be_done_is_said_and_nothing_is_kept(operator, make_scenario):
+    base = make_scenario()
+    count = Scenario.objects.count()
+    for edits, sentence in (
+        ([{"verb": "remove_servers", "servers": "nobody"}], "edit 1 (remove servers): no server is called 'nobody' at 00:00:00"),
+        (
+            [{"verb": "scale_arrivals", "factor": 2, "at_ms": 5}],
+            "one takes effect at 00:00:00.005; give it at_ms 0, or leave it out",
+        ),
+        ([{"verb": "explode"}], "edit 1: unknown verb 'explode'; known: add_jobs"),
+    ):
+        answer = post(operator, "/api/scenarios/", body_of(base, edits))
+        assert (answer.status_code, sentence in answer.content.decode()) == (400, True), answer.content
+    assert Scenario.objects.count() == count
