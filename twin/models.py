@@ -65,7 +65,6 @@ class Scenario(models.Model):
     parameters = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
     edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
-    version = models.BigIntegerField(default=1)  # rises with each change of the edits: a second editor sees the conflict
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -81,9 +80,7 @@ class Run(models.Model):
     BATCH, LIVE = "batch", "live"
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
-    edits = models.JSONField(default=list)  # of the scenario when the run was started; of a fork, those of its parent and its own
-    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
-    fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant, its log is its parent's
+    edits = models.JSONField(default=list)  # of the scenario when the run was started
     mode = models.CharField(max_length=8, default=BATCH)  # batch: as fast as it computes; live: paced by the clock
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
     wanted = models.CharField(max_length=12, default=RUNNING)  # what the operator asked for: running | paused | cancelled

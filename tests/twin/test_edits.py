@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduling.model import LARGEST, Cluster, Job, ModelError, Server, Utility
 from scheduling.registry import UnknownName
-from twin.edits import MOST_EDITS, check_fork, parse, phases, plain, verbs
+from twin.edits import MOST_EDITS, parse, phases, plain, verbs
 from twin.edits.base import World
 from twin.edits.effect import effect
 
@@ -182,13 +182,6 @@ def test_the_cloud_and_uploads():
 def test_what_cannot_be_done_is_said(edits, sentence):
     with pytest.raises((ModelError, UnknownName), match=sentence):
         after(*edits)
-
-
-def test_an_edit_before_the_fork_is_refused():
-    with pytest.raises(
-        ModelError, match=r"edit 1 \(drop jobs\): takes effect at 01:00:00, before the fork at 02:00:00; choose a later moment"
-    ):
-        check_fork(parse([{"verb": "drop_jobs", "jobs": "j3", "at_ms": H}]), 2 * H)
 
 
 def test_sentences():

@@ -16,7 +16,6 @@ from typing import Any
 from scheduling.model import ModelError
 from scheduling.registry import UnknownName, parse_declared
 from twin.edits.base import Edit, World
-from twin.edits.moments import moment
 
 MOST_EDITS = 200  # of a scenario
 
@@ -68,15 +67,6 @@ def phases(base: World, edits: Sequence[Edit]) -> list[tuple[int, World]]:
             found.pop()
         found.append((edit.at_ms, world))
     return found
-
-
-def check_fork(edits: Sequence[Edit], fork_ms: int) -> None:
-    """ModelError when an edit would change what happened before the fork."""
-    for edit in edits:
-        if edit.at_ms < fork_ms:
-            raise ModelError(
-                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose a later moment"
-            )
 
 
 def _parse(number: int, given: Any) -> Edit | None:

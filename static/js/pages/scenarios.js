@@ -59,7 +59,7 @@ async function form() {
   const wantedTrace = Number(url.get('trace'));
   const trace = h('select', { id: 'f-trace', name: 'trace' }, ready.map((t) => option(t.id, `${t.name} (${number(t.job_count, 0)} jobs)`, t.id === wantedTrace)));
   const cluster = h('select', { id: 'f-cluster', name: 'cluster' }, clusters.results.map((c) => option(c.id, `${c.name} (${number(c.server_count, 0)} servers)${c.source ? `, ${c.source}` : ''}`, c.id === Number(url.get('cluster')))), option(GENERATED, 'Generate one as in the OASiS paper'));
-  const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, schedulers.map((s) => option(s.name, s.title)));
+  const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, schedulers.map((s) => option(s.name, s.title, s.name === 'oasis')));
   const about = h('span', { class: 'help' });
   const parameters = h('div', { class: 'form wide', id: 'parameters' });
   const servers = field('Servers to generate', h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 }), 'half edge, half cloud');
