@@ -23,6 +23,7 @@ KINDS = (
     "server_changed",
     "grouped",
     "regrouped",
+    "edited",
     "run_finished",
 )
 MOST_ROWS = 500
@@ -100,6 +101,8 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
             f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to {new_cpu:.0%}, "
             f"network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} took part"
         )
+    if kind == "edited":
+        return f"{'. '.join(data['said'])}. {_counted(data['kept'], 'plan')} kept, {_counted(len(data['displaced']), 'job')} displaced"
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'leaves' if data['away'] else 'returns'}"
     if kind == "job_completed":

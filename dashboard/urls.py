@@ -14,6 +14,7 @@ from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
 from dashboard.api.schedulers import scheduler_list
 from dashboard.api.traces import TraceFileView, TraceViewSet
+from dashboard.api.whatif import DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.api.workloads import WorkloadsView
 from dashboard.exports import KINDS
 from dashboard.views import health, login, pages
@@ -30,6 +31,7 @@ urlpatterns = [
     path("traces/<int:trace_id>/", pages.trace, name="trace"),
     path("clusters/", pages.clusters, name="clusters"),
     path("scenarios/", pages.scenarios, name="scenarios"),
+    path("scenarios/<int:scenario_id>/", pages.scenario, name="scenario"),
     path("runs/<int:run_id>/", pages.run, name="run"),
     path("compare/", pages.compare, name="compare"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
@@ -37,6 +39,11 @@ urlpatterns = [
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),
     path("api/workloads/", WorkloadsView.as_view(), name="workloads"),
+    path("api/edits/", verb_list, name="verb-list"),
+    path("api/scenarios/<int:pk>/edits/", ScenarioEditsView.as_view(), name="scenario-edits"),
+    path("api/runs/<int:pk>/forks/", ForkView.as_view(), name="run-forks"),
+    path("api/runs/<int:pk>/promote/", PromoteView.as_view(), name="run-promote"),
+    path("api/runs/<int:pk>/discard/", DiscardView.as_view(), name="run-discard"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
     *[

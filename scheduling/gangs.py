@@ -219,6 +219,7 @@ class GangScheduler(BaseScheduler):
     needs = ("worker", "ps", "epochs", "gradient_mb")  # and those of the world, training.NEEDS
     extra_needs: tuple[str, ...] = ()
     worlds = WORLDS
+    keeps = True
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -272,7 +273,7 @@ class GangScheduler(BaseScheduler):
             if before == after:
                 continue
             known = job in self.left
-            left = self.work_left(job, slot)
+            left = self._left_at(job, slot)
             if after is None:
                 del self.held[job], self.begun[job]
                 self.left[job] = left
@@ -288,13 +289,33 @@ class GangScheduler(BaseScheduler):
         wake_ms = change * self.cluster.slot_ms if change is not None else None
         return Decision(plan, finishes, tuple(verdicts), wake_ms) if plan or verdicts or wake_ms is not None else NOTHING
 
-    def work_left(self, job: int, slot: int) -> float:
+    def _left_at(self, job: int, slot: float) -> float:
         """Work left of an active job at the beginning of the slot."""
         left = self.left.get(job)
         if left is None:
             return self.world.work(self.jobs[job])
         units = self.held.get(job)
         return left if units is None else left - (slot - self.begun[job]) * self.speed(job, units)
+
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        left = self._left_at(job, now_ms / self.cluster.slot_ms)
+        return max(0.0, left) / self.world.work(self.jobs[job])
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        self.servers.move_to(now_ms // self.cluster.slot_ms)
+        for job in kept:
+            assert isinstance(before, GangScheduler)
+            for mine, its in (
+                (self.shapes, before.shapes),
+                (self.held, before.held),
+                (self.begun, before.begun),
+                (self.left, before.left),
+            ):
+                mine[job] = its[job]  # type: ignore[assignment]
+
+    def taken_over(self, now_ms: int) -> Decision:
+        self.shapes, self.held = (dict(sorted(book.items())) for book in (self.shapes, self.held))  # type: ignore[assignment]
+        return NOTHING
 
     def speed(self, job: int, units: Units) -> float:
         """Work of the gang in one slot."""

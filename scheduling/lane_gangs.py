@@ -82,6 +82,7 @@ class LaneGangs(BaseScheduler):
 
     needs = typed.PARTS
     limits = ()
+    keeps = True
     lanes = True
 
     @abstractmethod
@@ -111,6 +112,7 @@ class LaneGangs(BaseScheduler):
         self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
         self.pools: dict[str | None, Pool] = {}
         self.gangs: dict[int, Gang] = {}
+        self.past: dict[int, Gang] = {}  # what jobs were before another world began, until they are offered again
         self.overhead_ms: int = getattr(self.parameters, "overhead_ms", 0)
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
@@ -127,6 +129,8 @@ class LaneGangs(BaseScheduler):
         work_ms = -(-row.num_chunks * times.apart // size)
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(job, size, work_ms, pool, upload_ms)
+        if job in self.past:
+            self._remember(now_ms, gang, self.past.pop(job))
         if self.leaves:
             self._wait(gang)
             return self._changed(now_ms, [pool])
@@ -154,6 +158,34 @@ class LaneGangs(BaseScheduler):
         """When jobs change places by themselves."""
         return None
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        gang, row = self.gangs[job], self.jobs[job]
+        whole_ms = -(-(row.num_chunks or 1) * typed.chunk_times(row).apart // gang.size)
+        return max(0, gang.left_ms - gang.ran_ms(now_ms)) / whole_ms
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        self.away = {i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)}
+        if not isinstance(before, type(self)):
+            return
+        self.past = {job: gang for job, gang in before.gangs.items() if job not in kept}
+        for row in before.state()["gangs"]:
+            if row[0] in kept:
+                self._put(row)
+
+    def taken_over(self, now_ms: int) -> Decision:
+        self.past = {}
+        self.gangs = dict(sorted(self.gangs.items()))
+        alarm_ms = self.next_alarm(now_ms)
+        return NOTHING if alarm_ms is None else Decision(alarm_ms=alarm_ms)
+
+    def _remember(self, now_ms: int, gang: Gang, past: Gang) -> None:
+        """What a gang that is offered again has received, and where its data are."""
+        gang.data, gang.queue, gang.first_ms = set(past.data), past.queue, past.first_ms
+        gang.executed_ms = past.executed_ms + past.ran_ms(now_ms)
+        gang.stopped_ms = now_ms if past.lanes else past.stopped_ms
+        if past.lanes and now_ms >= past.work_ms:
+            gang.data.update(server for server, _ in past.lanes)
+
     def state(self) -> dict[str, Any]:
         return {
             "gangs": [
@@ -168,21 +200,26 @@ class LaneGangs(BaseScheduler):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.away = set(state["away"])
-        for job, size, left_ms, data, lanes, start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue in state["gangs"]:
-            row = self.jobs[job]
-            upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
-            gang = self.gangs[job] = Gang(
-                job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes], start_ms, work_ms,
-                stopped_ms, first_ms, executed_ms, queue,
-            )  # fmt: skip
-            if gang.lanes:
-                for server, lane in gang.lanes:
-                    gang.pool.free[server].remove(lane)
-                gang.pool.spare -= size
-                gang.pool.loading_ms = max(gang.pool.loading_ms, work_ms)
-                insort(gang.pool.running, (self.running_key(gang), job))
-            else:
-                self._wait(gang)
+        for row in state["gangs"]:
+            self._put(row)
+
+    def _put(self, saved: Sequence[Any]) -> None:
+        """A gang as `state` has it."""
+        job, size, left_ms, data, lanes, start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue = saved
+        row = self.jobs[job]
+        upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
+        gang = self.gangs[job] = Gang(
+            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes], start_ms, work_ms,
+            stopped_ms, first_ms, executed_ms, queue,
+        )  # fmt: skip
+        if gang.lanes:
+            for server, lane in gang.lanes:
+                gang.pool.free[server].remove(lane)
+            gang.pool.spare -= size
+            gang.pool.loading_ms = max(gang.pool.loading_ms, work_ms)
+            insort(gang.pool.running, (self.running_key(gang), job))
+        else:
+            self._wait(gang)
 
     def _pool(self, kind: str | None) -> Pool:
         name = self.workers.name(kind)

@@ -20,8 +20,13 @@ from scheduling.metrics_lanes import of_lanes, suspensions
 from scheduling.model import CLOUD, RESOURCES, Cluster, Event, Job, Role
 
 
-def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) -> dict[str, Any]:
-    """The `metrics` of summary.json; times in ms, utility in the papers' unit, utilization as shares from 0 to 1."""
+def summarize(
+    events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job], worlds: Sequence[tuple[int, Cluster]] = ()
+) -> dict[str, Any]:
+    """The `metrics` of summary.json; times in ms, utility in the papers' unit, utilization as shares from 0 to 1.
+
+    worlds: the clusters of a run that was edited on the way, each with when it began; the last one is `cluster`.
+    """
     arrivals: dict[int, int] = {}
     completions: dict[int, int] = {}
     first_verdict: dict[int, str] = {}
@@ -54,7 +59,7 @@ def summarize(events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job]) ->
         "p95_jct_ms": float(np.percentile(times, 95)) if len(times) else None,
         "makespan_ms": max(completions.values()) - min(arrivals.values()) if completions else None,
         "suspensions": _suspensions(bars),
-        "utilization": _utilization(bars, cluster, jobs, first_ms),
+        "utilization": _utilization(bars, worlds or [(0, cluster)], jobs, first_ms),
     }
     if (bars[:, 6] >= 0).any() or (bars[:, 2] == CLOUD).any() or futures.lanes:
         figures["lanes"] = of_lanes(bars, cluster, jobs, {job: completions[job] - arrivals[job] for job in completions}, first_ms)
@@ -70,18 +75,35 @@ def _suspensions(bars: np.ndarray) -> int:
     return suspensions(owner, workers)
 
 
-def _utilization(bars: np.ndarray, cluster: Cluster, jobs: Sequence[Job], first_ms: int) -> dict[str, float | None]:
+def _utilization(
+    bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], first_ms: int
+) -> dict[str, float | None]:
     bars = bars[(bars[:, 2] >= 0) & (bars[:, 1] != Role.TRANSFER)]
-    capacity = np.array([server.capacity for server in cluster.servers], dtype=float).sum(axis=0)
-    if not len(bars) or not len(cluster.servers):
+    if not len(bars):
         return dict.fromkeys(RESOURCES)
     zero = (0,) * len(RESOURCES)
     demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
     held = (bars[:, 5] * (bars[:, 4] - bars[:, 3]))[:, None] * demands[bars[:, 0], bars[:, 1]]
-    last_ms = int(bars[:, 4].max())
-    offered = capacity * (last_ms - first_ms)
-    for server in cluster.servers:
-        gone = sum(max(0, min(end, last_ms) - max(begin, first_ms)) for begin, end in server.away)
-        offered -= np.array(server.capacity, dtype=float) * gone
-    shares = held.sum(axis=0) / np.where(offered > 0, offered, np.inf)
-    return {name: float(share) if offered[r] > 0 else None for r, (name, share) in enumerate(zip(RESOURCES, shares, strict=True))}
+    return shares(held.sum(axis=0), offered(worlds, first_ms, int(bars[:, 4].max())))
+
+
+def offered(worlds: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) -> np.ndarray:
+    """[resource] capacity x time from first_ms to last_ms; a server that is away has none.
+
+    worlds: when each began, and its cluster, in order.
+    """
+    total = np.zeros(len(RESOURCES))
+    ends = [begin for begin, _ in worlds[1:]] + [last_ms]
+    for (begin_ms, cluster), end_ms in zip(worlds, ends, strict=True):
+        begin, end = max(begin_ms, first_ms), min(end_ms, last_ms)
+        if begin >= end:
+            continue
+        for server in cluster.servers:
+            gone = sum(max(0, min(back, end) - max(left, begin)) for left, back in server.away)
+            total += np.array(server.capacity, dtype=float) * (end - begin - gone)
+    return total
+
+
+def shares(held: np.ndarray, of: np.ndarray) -> dict[str, float | None]:
+    """{resource: share}; None where there is none of it."""
+    return {name: float(h / o) if o > 0 else None for name, h, o in zip(RESOURCES, held, of, strict=True)}

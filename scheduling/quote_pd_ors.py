@@ -23,7 +23,7 @@ from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.internal import internal_costs
 from scheduling.solvers.knapsack import SAFE, TOLERANCE, Options, Plan, best_plan, near_plan
 from scheduling.training import EPSILON, pd_ors_sample_ms
-from scheduling.utility import utility_at, utility_over
+from scheduling.utility import arrival_slot, utility_at, utility_over
 from scheduling.view_pd_ors import View, counted
 
 MOST_UNITS = 100_000  # workers of one job in one slot
@@ -111,7 +111,8 @@ class Quote:
             max(1, MOST_CURVE // self.window),
         ))  # fmt: skip
         self.work = count_work(self.slots_external, self.slots_internal, most)
-        self.utility = utility_over(job.utility, np.arange(self.window))
+        late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
+        self.utility = utility_over(job.utility, np.arange(late, late + self.window))
         worth = utility_at(job.utility, 0)
         grid = GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)

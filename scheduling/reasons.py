@@ -111,6 +111,7 @@ def _solver(values: Values) -> str:
 
 
 SENTENCES: dict[str, Callable[[Values], str]] = {
+    "place_taken": lambda values: "An edit took the place that it had; it is offered anew, with the work that is left.",
     "payoff_positive": lambda v: _payoff(v, "Admitted", "positive"),
     "payoff_not_positive": lambda v: _payoff(v, "Rejected", "not positive"),
     "fits_nowhere": _fits_nowhere,

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from scheduling import algorithms
-from scheduling.model import NOTHING, RESOURCES, Cluster, Decision, Job, Reason
-from scheduling.training import world_of
+from scheduling.model import NOTHING, RESOURCES, Cluster, Decision, Job, Placement, Reason
+from scheduling.training import LIMITS, world_of
 
 
 class UnknownName(ValueError):
@@ -44,10 +44,11 @@ class BaseScheduler:
     paper: ClassVar[str]  # where it comes from, in one line
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
-    limits: tuple[str, ...] = RESOURCES  # those that a server can run out of in this scheduler's model; start may narrow it
+    limits: tuple[str, ...] = RESOURCES  # those that a server can run out of in this scheduler's model (`limits_on`)
     groups: ClassVar[bool] = False  # its jobs share whole machines in groups, which it tells in `grouped` events
     lanes: ClassVar[bool] = False  # it places single workers on typed lanes (typed.py), which are what servers run out of
     quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `quote`)
+    keeps: ClassVar[bool] = False  # where the cluster changes in the middle of a run, it goes on with plans that still fit
     worlds: ClassVar[tuple[str, ...]] = ()  # training models (training.WORLDS) that its slots and jobs may obey
     Parameters: ClassVar[type] = Parameters
 
@@ -59,6 +60,15 @@ class BaseScheduler:
         if len(self.worlds) < 2:
             return self.worlds[0] if self.worlds else None
         return getattr(self.parameters, "model", None) or world_of(cluster)
+
+    def seen(self, cluster: Cluster) -> Cluster:
+        """The cluster as it is used, where the scheduler gives servers fewer roles than they could take."""
+        return cluster
+
+    def limits_on(self, cluster: Cluster) -> tuple[str, ...]:
+        """Those resources that a server of this cluster can run out of."""
+        model = self.model_on(cluster)
+        return self.limits if model is None else LIMITS[model]
 
     def check(self, cluster: Cluster) -> None:
         """Raises ModelError when it surely cannot schedule this cluster. Cheap: asked when a scenario is made."""
@@ -95,6 +105,25 @@ class BaseScheduler:
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
         """The time that the newest `Decision.alarm_ms` asked for, due_ms, has come; completions and arrivals of this instant are over."""
+        return NOTHING
+
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        """Share from 0 to 1 of the work in the record of an open job that is not done; bars: those of its plan that end after now."""
+        raise NotImplementedError(f"scheduler {self.name} does not say how far its jobs are")
+
+    def let_go(self, now_ms: int) -> Decision:
+        """Takes back what it has planned but in plans of jobs: lanes and groups. Another world begins (handover.py)."""
+        return NOTHING
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        """After `start`, in the middle of a run: which servers are away now, and that `kept` stand planned.
+
+        before: the scheduler of the world that ends; only if it is the same one with the same parameters, and its class `keeps`, are
+        plans kept. All other jobs that are open are offered after this, by `on_arrival`, with the work that is left.
+        """
+
+    def taken_over(self, now_ms: int) -> Decision:
+        """After the last of them was offered."""
         return NOTHING
 
     def assume(self, bars: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -61,3 +61,11 @@ def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
     lengths = (bars[:, 4] - bars[:, 3]) // slot_ms
     rows = np.repeat(np.arange(len(bars)), lengths)
     return rows, bars[rows, 3] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
+    """The bars of plans, rows in the order of Placement, each from the beginning of its first slot, and none behind the horizon."""
+    bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(-1, len(Placement._fields))
+    bars[:, 3] = bars[:, 3] // slot_ms * slot_ms
+    bars[:, 4] = np.minimum(bars[:, 4], horizon * slot_ms)
+    return bars[bars[:, 3] < bars[:, 4]]

@@ -111,6 +111,27 @@ def as_oasis(job: Job) -> Job:
     )  # fmt: skip
 
 
+def remaining(job: Job, share: float) -> Job:
+    """The job with that share, up to 1, of its work, in every model: one epoch of as many mini-batches, samples or iterations as are left.
+
+    Counts are rounded up: what was done of a mini-batch (of each chunk), of a sample or of an iteration is done again.
+    """
+    if share >= 1:
+        return job
+    epochs = job.epochs or 1
+
+    def left(count: int | None) -> int | None:
+        return None if count is None else max(1, math.ceil(count * share - EPSILON))
+
+    def of_epochs(count: int | None) -> int | None:
+        return None if count is None else left(count * epochs)
+
+    return replace(
+        job, epochs=None if job.epochs is None else 1, minibatches_per_chunk=of_epochs(job.minibatches_per_chunk),
+        num_samples=of_epochs(job.num_samples), iterations=left(job.iterations),
+    )  # fmt: skip
+
+
 def most_workers(job: Job, world: str | None) -> int | None:
     """Workers that the job may have at a time: its chunks (OASiS), or its global batch (PD-ORS)."""
     return job.global_batch if world == "pd-ors" else job.num_chunks

@@ -229,6 +229,10 @@ DATA: dict[str, Check] = {
     "regrouped": REGROUPED,
     "job_completed": row({"job": _WHOLE, "utility": number}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
+    "edited": row({
+        "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain), "kept": _WHOLE,
+        "displaced": _WHOLES, "offered": _WHOLE,
+    }),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
     "run_finished": row({}),
 }  # fmt: skip  # of every kind of event

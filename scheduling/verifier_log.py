@@ -31,10 +31,21 @@ class Told:
     started: Row = field(default_factory=dict)  # data of run_started
 
 
-def replay(cluster: Row, jobs: Sequence[Row], log: Iterable[Row], problems: list[str]) -> Told:
-    """Plays the log; whatever cannot have happened is a problem."""
+def replay(
+    cluster: Row,
+    jobs: Sequence[Row],
+    log: Iterable[Row],
+    problems: list[str],
+    edited: Sequence[int] = (),
+    begins: Row | None = None,
+) -> Told:
+    """Plays the log; whatever cannot have happened is a problem.
+
+    edited: when edits take effect; cluster and jobs are then those of the last phase. begins: {jobs, servers} of the first one.
+    """
     told = Told()
     player = _Player(cluster, jobs, told, problems)
+    player.edits, player.begins = list(edited), begins or {"jobs": len(jobs), "servers": len(player.names)}
     for event in log:
         if player.unfinished and event["kind"] != "run_finished" and event["data"].get("kind") != "unfinished":
             problems.append(f"events.jsonl: line {event['seq']}: comes after jobs were told to be unfinished, which ends a run")
@@ -46,6 +57,9 @@ def replay(cluster: Row, jobs: Sequence[Row], log: Iterable[Row], problems: list
 
 class _Player:
     """One method for each kind of event."""
+
+    edits: list[int]  # when those that are still to come take effect
+    begins: Row
 
     def __init__(self, cluster: Row, jobs: Sequence[Row], told: Told, problems: list[str]) -> None:
         self.cluster, self.jobs, self.told, self.problems = cluster, jobs, told, problems
@@ -61,8 +75,7 @@ class _Player:
     def run_started(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         self.told.started = data
         expected = {
-            "jobs": len(self.jobs), "servers": len(self.names), "slot_ms": self.cluster["slot_ms"],
-            "horizon_slots": self.cluster["horizon_slots"],
+            **self.begins, "slot_ms": self.cluster["slot_ms"], "horizon_slots": self.cluster["horizon_slots"],
         }  # fmt: skip
         self.problems += [
             f"{at}: {name} is {data[name]!r}, but the inputs have {value!r}"
@@ -191,6 +204,11 @@ class _Player:
             change = "leaves" if away else "returns"
             self.problems.append(f"{at}: server {self.names[server]} {change} at {at_ms} ms, but not by cluster.json")
 
+    def edited(self, at: str, at_ms: int, data: Row, event: Row) -> None:
+        """What was displaced has to end by plans that follow."""
+        if not self.edits or self.edits.pop(0) != at_ms:
+            self.problems.append(f"{at}: an edit takes effect at {at_ms} ms, which nobody made")
+
     def run_finished(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         pass
 
@@ -198,6 +216,7 @@ class _Player:
         """What has to have happened by now."""
         for bars in self.on.values():
             self._over(bars)
+        self.problems += [f"events.jsonl: the edit at {at_ms} ms does not take effect" for at_ms in self.edits]
         for job, start_ms in self.starts.items():
             first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
             if first != start_ms:

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
-from scheduling.registry import build
-from twin import runner, scenarios
+from twin import forking, runner, scenarios
 from twin.clock import MOST_SPEED, Clock
 from twin.models import AuditEntry, Run, Scenario, Trace
+from twin.refused import Refused
 
 
-class Refused(ValueError):
-    """The verb does not apply; the message says why and what would."""
+class Conflict(Refused):
+    """Somebody else has changed it in the meantime."""
 
 
 def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
@@ -45,8 +46,7 @@ def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
     if scenario.trace.status != Trace.READY:
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
     # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
-    world = scenarios.edited(scenario, scenario.edits)
-    build(world.scheduler, world.parameters).check(world.cluster)
+    scenarios.check(scenario, scenario.edits)
     run = Run.objects.create(
         scenario=scenario,
         edits=scenario.edits,
@@ -55,8 +55,97 @@ def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
         clock_wall=timezone.now(),
         clock_speed=speed if mode == Run.LIVE else 0,
     )
+    if scenario.fork_ms is not None:
+        _inherit(run, scenario)
     _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
     return run
+
+
+def _inherit(run: Run, scenario: Scenario) -> None:
+    """A fork begins with its parent's log; one whose parent is gone computes its past again."""
+    parent = scenario.parent
+    assert scenario.fork_ms is not None
+    if parent is not None:
+        forking.inherit(run, parent, scenario.fork_ms)
+    if run.mode == Run.LIVE:
+        Run.objects.filter(pk=run.pk).update(clock_sim_ms=scenario.fork_ms)
+        run.clock_sim_ms = scenario.fork_ms
+
+
+def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
+    """A scenario that goes on from a moment of the run (forking.py)."""
+    with transaction.atomic():
+        made = forking.fork(run_id, at_ms, name, user)
+        _audit(user, "run.fork", f"run {run_id}", {"scenario": made.pk, "at_ms": made.fork_ms})
+    return made
+
+
+def fork_and_start(
+    run_id: int, at_ms: int | None, name: str, edits: Sequence[Any], start: bool, user: Any = None
+) -> tuple[Scenario, Run | None]:
+    """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing."""
+    with transaction.atomic():
+        scenario = fork(run_id, at_ms, name, user)
+        if edits:
+            scenario = edit(scenario.pk, scenario.version, {"edits": [*scenario.edits, *edits]}, user)
+        return scenario, start_run(scenario, user=user) if start else None
+
+
+def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = None) -> Scenario:
+    """Another name or other edits, if the version is the newest; Conflict otherwise, and nothing is lost."""
+    with transaction.atomic():
+        scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
+        if scenario.version != version:
+            raise Conflict(
+                f"scenario {scenario.pk} was changed while you edited it: it is at version {scenario.version}, yours began with {version}"
+            )
+        if "edits" in changes:
+            forking.check_edits(scenario, changes["edits"])
+            scenarios.check(scenario, changes["edits"])
+        before = {name: getattr(scenario, name) for name in changes}
+        for name, value in changes.items():
+            setattr(scenario, name, value)
+        scenario.version += 1
+        scenario.save(update_fields=[*changes, "version"])
+        _audit(
+            user, "scenario.edit", f"scenario {scenario.pk}", {"version": scenario.version, "before": before, "after": changes}
+        )
+    return scenario
+
+
+def promote(run: Run, user: Any = None) -> Run:
+    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled."""
+    parent = Run.objects.filter(pk=run.parent_id or 0).first()
+    if parent is None:
+        raise Refused(f"run {run.pk} is no fork of a run that exists; only a fork can take its parent's place")
+    if parent.mode != Run.LIVE or parent.status not in Run.ACTIVE:
+        raise Refused(f"run {parent.pk}, the parent, is no live run that goes on; keep the fork beside it, or discard it")
+    now = timezone.now()
+    clock = clock_of(parent)
+    with transaction.atomic():
+        made = _new_run(run.scenario, Run.LIVE, clock.speed or parent.clock_speed or 1.0, user)
+        fields = {"clock_sim_ms": max(clock.now_ms(now), run.fork_ms or 0), "clock_wall": now}
+        Run.objects.filter(pk=made.pk).update(**fields, wanted=parent.wanted)
+        _audit(user, "run.promote", f"run {run.pk}", {"in_place_of": parent.pk, "live": made.pk})
+        transaction.on_commit(lambda: runner.enqueue(made.pk))
+    cancel(parent, user)
+    made.refresh_from_db()
+    runner.announce(made)
+    return made
+
+
+def discard(run: Run, user: Any = None) -> None:
+    """Cancels and removes a fork, and its scenario if no other run is of it."""
+    if run.fork_ms is None:
+        raise Refused(f"run {run.pk} is no fork; delete it where runs are listed")
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(
+            epoch=F("epoch") + 1, wanted=Run.CANCELLED
+        )  # whoever works on it writes nothing more
+        _audit(user, "run.discard", f"run {run.pk}", {"scenario": run.scenario.name, "parent": run.parent_id})
+        run.delete()
+        if not run.scenario.runs.exists():
+            run.scenario.delete()
 
 
 def pause(run: Run, user: Any = None) -> Run:

@@ -18,7 +18,7 @@ from twin.models import Checkpoint, Run
 BATCH_EVENTS = 1_000
 BATCH_S = 0.05
 STRIDE = 20  # events between two looks at the wall clock
-CHECKPOINT_S = 2.0
+CHECKPOINT_S = 0.5
 CHECKPOINT_EVENTS = 20_000
 CHECKPOINT_SHARE = 10  # a checkpoint may cost a tenth of the time
 KEPT = 2  # simulations that a worker process keeps in memory between slices
@@ -88,7 +88,10 @@ class Engine:
     def catch_up(self, run: Run) -> None:
         """Replays what the log has and this engine has not; the events come out the same."""
         while self.seq < run.last_seq:
-            if not self.batch(run.sim_ms):
+            with collector.paused():
+                events = self.simulation.run_until(run.sim_ms, min(BATCH_EVENTS, run.last_seq - self.seq))
+            self._told(events)
+            if not events:
                 raise Diverged(
                     f"the log ends at event {run.last_seq} ({run.sim_ms} ms), a replay of the scenario at event {self.seq}: "
                     "the scheduler or the scenario is not the one that began this run; start it anew"
@@ -108,7 +111,7 @@ _kept: OrderedDict[int, Engine] = OrderedDict()
 def find(run: Run) -> Engine:
     """The engine at the end of the run's log; it is the caller's until it is given back with `keep`."""
     engine = _kept.pop(run.pk, None)
-    checkpoint = Checkpoint.objects.filter(run=run).defer("payload").first()
+    checkpoint = Checkpoint.objects.filter(run=run, seq__lte=run.last_seq).defer("payload").first()  # the newest
     if engine is None or engine.seq > run.last_seq or (checkpoint is not None and checkpoint.seq > engine.seq):
         engine = Engine(scenarios.simulation(run))
         if checkpoint is not None:

@@ -21,6 +21,7 @@ from twin.formats.outputs import event_line
 from twin.models import Checkpoint, EventBatch, Run
 
 BAR_COLUMNS = len(Placement._fields)
+MOST_STATES, MOST_STATE_BYTES = 48, 64_000_000  # that are kept of a run
 LANE_MATRICES = ("lanes", "jobs")  # of lanes_planned, beside its bars; int64 [n, 3]
 
 
@@ -54,7 +55,15 @@ def append(
         Run.objects.filter(pk=run_id).update(**moved)
         if checkpoint is not None:
             seq = events[-1].seq if events else last_seq  # during a replay the state lags behind the log
-            Checkpoint.objects.update_or_create(run_id=run_id, defaults={"seq": seq, "payload": checkpoint})
+            keep(run_id, seq, checkpoint)
+
+
+def keep(run_id: int, seq: int, checkpoint: bytes) -> None:
+    """Keeps the state right after event `seq`. When there are too many, every second of them goes: they stay evenly spread."""
+    Checkpoint.objects.update_or_create(run_id=run_id, seq=seq, defaults={"payload": checkpoint})
+    known = list(Checkpoint.objects.filter(run_id=run_id).values_list("seq", flat=True))
+    if len(known) > max(2, min(MOST_STATES, MOST_STATE_BYTES // max(1, len(checkpoint)))):
+        Checkpoint.objects.filter(run_id=run_id, seq__in=known[1::2]).delete()
 
 
 def after(run_id: int, seq: int, *, limit: int | None = None) -> Iterator[list[Event]]:

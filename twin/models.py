@@ -65,6 +65,9 @@ class Scenario(models.Model):
     parameters = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
     edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
+    version = models.IntegerField(default=1)  # of name and edits: who edits an older one is told
+    parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")  # the run that it is a fork of
+    fork_ms = models.BigIntegerField(null=True)  # from which moment on it is edited
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -81,6 +84,8 @@ class Run(models.Model):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
     edits = models.JSONField(default=list)  # of the scenario when the run was started
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")  # whose log it begins with
+    fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
     mode = models.CharField(max_length=8, default=BATCH)  # batch: as fast as it computes; live: paced by the clock
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
     wanted = models.CharField(max_length=12, default=RUNNING)  # what the operator asked for: running | paused | cancelled
@@ -132,12 +137,16 @@ class EventBatch(models.Model):
 
 
 class Checkpoint(models.Model):
-    """The newest state of a run's simulation; older ones are replaced."""
+    """A state of a run's simulation: the newest ones, and some of those before, from which forks begin (eventlog.keep)."""
 
-    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="checkpoint")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
     seq = models.BigIntegerField()  # the state is the one right after this event
     payload = models.BinaryField()
-    created_at = models.DateTimeField(auto_now=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-seq"]
+        constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_state_after_an_event")]
 
 
 class AuditEntry(models.Model):

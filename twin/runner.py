@@ -21,7 +21,7 @@ from twin import bus, engine, eventlog, lease, pauses, scenarios, stopping, wire
 from twin.clock import Clock
 from twin.engine import Engine, percentiles
 from twin.eventlog import LeaseLost
-from twin.models import Checkpoint, Run
+from twin.models import Run
 from twin.sending import send, send_all
 
 log = logging.getLogger(__name__)
@@ -164,7 +164,7 @@ def _clock(run: Run) -> Clock:
 def _metrics(run: Run) -> dict[str, Any]:
     """Every figure, from the log alone."""
     cluster, jobs = scenarios.of_run(run)
-    return summarize(chain.from_iterable(eventlog.after(run.pk, 0)), cluster, jobs)
+    return summarize(chain.from_iterable(eventlog.after(run.pk, 0)), cluster, jobs, scenarios.clusters(run))
 
 
 def _set_status(run: Run, status: str, **fields: Any) -> None:
@@ -177,7 +177,6 @@ def _end(run: Run, status: str, metrics: dict[str, Any], **fields: Any) -> None:
     if status == Run.FINISHED:
         ended["wanted"] = Run.RUNNING  # a pause that came too late
     lease.write(run, status=status, metrics=metrics, **ended, **fields)
-    Checkpoint.objects.filter(run=run).delete()
     announce(run)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from scheduling.model import Cluster, Job, ModelError
-from scheduling.registry import build
+from scheduling.handover import Phase
+from scheduling.model import Cluster, Job
+from scheduling.registry import BaseScheduler, build
 from scheduling.simulation import Simulation
-from twin.edits import parse, phases
+from twin.edits import Stage, parse, phases
 from twin.edits.base import World
-from twin.edits.moments import moment
 from twin.formats.cluster_json import cluster_from_dict, cluster_to_dict
 from twin.formats.jobs_jsonl import job_to_dict
 from twin.jobtable import JobTable, pack_jobs, unpack_jobs
@@ -22,29 +22,44 @@ from twin.models import ClusterSpec, Run, Scenario, Trace
 
 def simulation(run: Run) -> Simulation:
     """A fresh simulation of the run, before its first event."""
-    world = edited(run.scenario, run.edits)
-    return Simulation(world.cluster, world.jobs, build(world.scheduler, world.parameters), run.scenario.seed)
+    return played(worlds(run.scenario, run.edits), run.scenario.seed)
+
+
+def played(stages: Sequence[Stage], seed: int) -> Simulation:
+    """A simulation of worlds that follow each other."""
+    first = stages[0].world
+    later = [
+        Phase(stage.at_ms, stage.world.cluster, stage.world.jobs, _scheduler(stage.world), stage.said) for stage in stages[1:]
+    ]
+    return Simulation(first.cluster, first.jobs, _scheduler(first), seed, later)
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
-    """The cluster and the jobs of a run, as its edits made them."""
-    world = edited(run.scenario, run.edits)
+    """The cluster and the jobs of a run, as its edits leave them: jobs and servers have the numbers that they have in its events."""
+    world = worlds(run.scenario, run.edits)[-1].world
     return world.cluster, world.jobs
 
 
-def edited(scenario: Scenario, edits: Sequence[Any]) -> World:
-    """What a run of the scenario plays; ModelError for edits that take effect after it has begun."""
-    found = worlds(scenario, edits)
-    if len(found) > 1:
-        raise ModelError(
-            f"edits are played from the beginning of a run, and one takes effect at {moment(found[1][0])}; give it at_ms 0, or leave it out"
-        )
-    return found[0][1]
+def clusters(run: Run) -> list[tuple[int, Cluster]]:
+    """When each cluster of the run began, in order."""
+    return [(stage.at_ms, stage.world.cluster) for stage in worlds(run.scenario, run.edits)]
 
 
-def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[tuple[int, World]]:
+def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
+    """The same as `worlds`; what a scheduler cannot do on one of the clusters is said here."""
+    stages = worlds(scenario, edits)
+    for stage in stages:
+        _scheduler(stage.world).check(stage.world.cluster)
+    return stages
+
+
+def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     """What holds from which moment on, when the scenario is edited so; ModelError and UnknownName name an edit that cannot be done."""
     return _phases(_key(scenario), _frozen(edits))
+
+
+def _scheduler(world: World) -> BaseScheduler:
+    return build(world.scheduler, world.parameters)
 
 
 def _key(scenario: Scenario) -> tuple[int, int, str, bytes]:
@@ -56,10 +71,18 @@ def _frozen(value: Any) -> bytes:
 
 
 @lru_cache(maxsize=4)
-def _phases(key: tuple[int, int, str, bytes], edits: bytes) -> list[tuple[int, World]]:
+def _phases(key: tuple[int, int, str, bytes], edits: bytes) -> list[Stage]:
+    return phases(_base(key), parse(orjson.loads(edits)))
+
+
+def base(scenario: Scenario) -> World:
+    """What holds without edits."""
+    return _base(_key(scenario))
+
+
+def _base(key: tuple[int, int, str, bytes]) -> World:
     cluster, trace, scheduler, parameters = key
-    base = World(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
-    return phases(base, parse(orjson.loads(edits)))
+    return World(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
 
 
 @lru_cache(maxsize=4)

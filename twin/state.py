@@ -62,6 +62,7 @@ class RunState:
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
         self.groups: list[list[Any]] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
         self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
+        self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
     def feed(self, events: Iterable[Event]) -> RunState:
@@ -106,6 +107,9 @@ class RunState:
             self._priced(data)
         elif kind == "grouped":
             self._grouped(at_ms, data)
+        elif kind == "edited":
+            self.edits.append((at_ms, list(data["said"])))
+            self.default_prices, self.prices = None, {}  # those of the world that begins follow, if it has any
         elif kind == "run_started":
             self.started = dict(data)
         elif kind == "run_finished":
@@ -206,6 +210,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "verdicts": state.verdicts,
         "default_prices": state.default_prices,
         "groups": state.groups,
+        "edits": state.edits,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}

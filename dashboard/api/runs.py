@@ -33,7 +33,10 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     lookup_value_regex = r"\d+"
 
     @extend_schema(
-        parameters=[OpenApiParameter("q", str, description="part of the scenario's name, the trace's or the scheduler")]
+        parameters=[
+            OpenApiParameter("q", str, description="part of the scenario's name, the trace's or the scheduler"),
+            OpenApiParameter("scenario", int, description="runs of this scenario only"),
+        ]
     )
     def list(self, request: Request) -> Response:
         """The newest first."""
@@ -41,6 +44,8 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         found = super().filter_queryset(queryset)
+        if self.action == "list" and self.request.query_params.get("scenario"):
+            found = found.filter(scenario_id=jobs.number(self.request.query_params, "scenario", 0, 0, 2**53))
         asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""
         names = ("scenario__name", "scenario__trace__name", "scenario__scheduler")
         return found.filter(reduce(or_, (Q(**{f"{name}__icontains": asked}) for name in names))) if asked else found

@@ -16,10 +16,9 @@ from rest_framework.serializers import BaseSerializer
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
 from scheduling.registry import build
-from twin import racing
+from twin import racing, scenarios
 from twin.formats.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
-from twin.scenarios import edited
 
 
 class ScenarioViewSet(
@@ -47,7 +46,7 @@ class ScenarioViewSet(
             if spec != cluster.spec:
                 given["cluster"] = _with(cluster, changed, spec)
             scenario = serializer.save(created_by=self.request.user)
-            edited(scenario, scenario.edits)  # what cannot be done is said now, and nothing is kept
+            scenarios.check(scenario, scenario.edits)  # what cannot be done is said now, and nothing is kept
             record(self.request.user, "scenario.create", scenario)
 
     @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Max
 from rest_framework import serializers
 
 from scheduling.model import ModelError
@@ -175,11 +176,23 @@ class ScenarioSerializer(serializers.ModelSerializer):
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     parameters = serializers.DictField(default=dict)
     edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MOST_EDITS)
+    ends_ms = serializers.SerializerMethodField()
 
     class Meta:
         model = Scenario
         fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "parameters",
-                  "seed", "edits", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+                  "seed", "edits", "ends_ms", "version", "parent", "fork_ms", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+        read_only_fields = ("version", "parent", "fork_ms")
+
+    def get_ends_ms(self, scenario: Scenario) -> int | None:
+        """When the longest of its runs ended, or its horizon: how far a time axis should reach."""
+        if isinstance(self.parent, serializers.ListSerializer):
+            return None  # only where one is looked at
+        spec = scenario.cluster.spec
+        if spec.get("horizon_slots"):
+            return int(spec["horizon_slots"] * spec["slot_ms"])
+        found = Run.objects.filter(scenario__trace_id=scenario.trace_id, scenario__cluster_id=scenario.cluster_id)
+        return found.aggregate(last=Max("sim_ms"))["last"] or None
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """UnknownName and ModelError become the API's 400 with the names that would work."""
@@ -212,8 +225,8 @@ class RunSerializer(serializers.ModelSerializer):
     class Meta:
         model = Run
         fields = ("id", "scenario", "scenario_name", "scheduler", "trace_name", "job_count", "mode", "speed", "status", "wanted", "message", "last_seq",
-                  "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
-        read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "metrics", "decision_ms",
+                  "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+        read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms",
                             "created_at", "started_at", "finished_at")  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.roles import is_operator, is_viewer
 from twin.importers import formats
-from twin.models import Run, Trace
+from twin.models import Run, Scenario, Trace
 
 
 def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -49,6 +49,12 @@ def clusters(request: HttpRequest) -> HttpResponse:
 def scenarios(request: HttpRequest) -> HttpResponse:
     """Choose and start."""
     return _page(request, "scenarios.html")
+
+
+@_looked_at
+def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
+    """Edit one: what if."""
+    return _page(request, "scenario.html", scenario=get_object_or_404(Scenario.objects.only("name"), pk=scenario_id))
 
 
 @_looked_at

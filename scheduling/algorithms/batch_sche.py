@@ -57,6 +57,7 @@ class BatchSche(BaseScheduler):
     needs = typed.PARTS
     limits = ()
     lanes = True
+    keeps = True
     Parameters = BatchParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -69,6 +70,7 @@ class BatchSche(BaseScheduler):
         self.period_ms = max(1, round(self.parameters.period_hours * _HOUR_MS))
         self.waiting: list[int] = []
         self.running: dict[int, np.ndarray] = {}  # lanes that each job holds
+        self.ends: dict[int, int] = {}  # when its work is done, whatever the horizon
         self.batch = 0
         self.leaves = np.array([bool(server.away) for server in cluster.servers], dtype=bool)
 
@@ -84,6 +86,7 @@ class BatchSche(BaseScheduler):
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
         self.free[self.running.pop(job)] = True
+        del self.ends[job]
         return self._alarm(now_ms) if self.waiting else NOTHING
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
@@ -107,6 +110,7 @@ class BatchSche(BaseScheduler):
             best = min(choices, key=lambda choice: choice[:2])
             self.waiting.remove(job)
             plan[job] = self._bars(now_ms, job, best)
+            self.ends[job] = best.end_ms
             if best.end_ms <= self.horizon_ms:
                 finishes[job] = best.end_ms
             values = {
@@ -117,8 +121,27 @@ class BatchSche(BaseScheduler):
         alarm_ms = self._alarm(now_ms + 1).alarm_ms if self.waiting and self.parameters.rule == "period" else None
         return Decision(plan, finishes, tuple(verdicts), alarm_ms=alarm_ms)
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        if job not in self.running:
+            return 1.0
+        row, held = self.jobs[job], len(self.running[job])
+        times = typed.chunk_times(row)
+        whole_ms = -(-(row.num_chunks or 1) * times.apart // held) if held else times.together
+        return min(1.0, max(0, self.ends[job] - now_ms) / whole_ms)
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        place = {at: i for i, at in enumerate(zip(self.workers.server.tolist(), self.workers.number.tolist(), strict=True))}
+        for job, bars in kept.items():
+            assert isinstance(before, BatchSche)
+            held = {place[bar.server, bar.lane] for bar in bars if bar.server != CLOUD}
+            self.running[job], self.ends[job] = np.array(sorted(held), dtype=np.int64), before.ends[job]
+            self.free[self.running[job]] = False
+        if isinstance(before, BatchSche):
+            self.batch = before.batch
+
     def state(self) -> dict[str, Any]:
         return {
+            "ends": sorted(self.ends.items()),
             "waiting": list(self.waiting),
             "batch": self.batch,
             "running": [[job, held] for job, held in sorted(self.running.items())],
@@ -127,6 +150,7 @@ class BatchSche(BaseScheduler):
     def restore(self, state: Mapping[str, Any]) -> None:
         self.waiting, self.batch = list(state["waiting"]), state["batch"]
         self.running = {int(job): np.asarray(held, dtype=np.int64) for job, held in state["running"]}
+        self.ends = {int(job): int(ms) for job, ms in state["ends"]}
         for held in self.running.values():
             self.free[held] = False
 

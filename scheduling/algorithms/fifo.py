@@ -62,6 +62,7 @@ class Fifo(BaseScheduler):
     summary = "Starts jobs in order of arrival with a fixed number of workers; the first in the queue blocks the rest."
     needs = ("worker", "ps", "epochs", "gradient_mb", "requested_workers")  # and those of the world, training.NEEDS
     worlds = WORLDS
+    keeps = True
     Parameters = FifoParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -77,10 +78,8 @@ class Fifo(BaseScheduler):
         self.running: dict[int, Units] = {}
         self.leaves = any(server.away for server in cluster.servers)
         self.away: set[int] = set()
-        for i, server in enumerate(cluster.servers):
-            if server.is_away(0):
-                self._take_away(i)
-        self.begun: dict[int, int] = {}  # running job -> when its bars began; only where a server ever leaves
+        self._look_around(0)
+        self.begun: dict[int, int] = {}  # running job -> when its bars began
         self.left: dict[int, float] = {}  # work left of jobs that were stopped: worker-slots, or samples
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
@@ -138,6 +137,22 @@ class Fifo(BaseScheduler):
                 heapq.heappush(heads, (self.lines[kind][0], kind))
         return Decision(plan, finishes, tuple(verdicts)) if verdicts else NOTHING
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        left = self._work_left(job)
+        if job in self.running:
+            slots = (now_ms - self.begun[job]) / self.cluster.slot_ms
+            left -= slots * self._per_slot(job, self.gangs[job], self.running[job])
+        return max(0.0, left) / self.world.work(self.jobs[job])
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        self._look_around(now_ms)
+        for job in kept:
+            assert isinstance(before, Fifo)
+            self.gangs[job], self.running[job], self.begun[job] = before.gangs[job], before.running[job], before.begun[job]
+            if job in before.left:
+                self.left[job] = before.left[job]
+            self.packing.take(self.gangs[job].shape, self.running[job])
+
     def state(self) -> dict[str, Any]:
         held = [(job, *unit) for job, units in self.running.items() for unit in units]
         return {
@@ -162,8 +177,7 @@ class Fifo(BaseScheduler):
         self.packing.positions = [int(position) for position in state["pointers"]]
         self.begun = {int(job): int(ms) for job, ms in state["begun"]}
         self.left = {int(job): left for job, left in state["left"]}
-        for server in set(state["away"]) ^ self.away:
-            (self._bring_back if server in self.away else self._take_away)(server)
+        self._set_away(set(state["away"]))
 
     def _gang(self, job: Job) -> Gang:
         shape = self.world.shape(job)
@@ -201,6 +215,14 @@ class Fifo(BaseScheduler):
         self.left[job] = self._work_left(job) - slots * self._per_slot(job, gang, units)
         self.lines.setdefault(self._kind(gang), deque()).appendleft(job)
 
+    def _look_around(self, now_ms: int) -> None:
+        """Which servers are there."""
+        self._set_away({i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)})
+
+    def _set_away(self, away: set[int]) -> None:
+        for server in away ^ self.away:
+            (self._bring_back if server in self.away else self._take_away)(server)
+
     def _take_away(self, server: int) -> None:
         self.away.add(server)
         self.packing.free[server] -= pack(self.cluster.servers[server].capacity)
@@ -223,8 +245,8 @@ class Fifo(BaseScheduler):
         done_ms = end_ms = now_ms + slots * cluster.slot_ms
         if cluster.horizon_slots is not None:
             end_ms = min(end_ms, cluster.horizon_slots * cluster.slot_ms)
+        self.begun[job] = now_ms
         if self.leaves:
-            self.begun[job] = now_ms
             for _, server, _ in units:
                 left_ms = cluster.servers[server].next_away_ms(now_ms)
                 if left_ms is not None and left_ms < end_ms:

@@ -32,7 +32,7 @@ from scheduling.explanation import Held, costs
 from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
 from scheduling.prices import MODES, PriceBook, estimate
 from scheduling.registry import BaseScheduler, Parameters, parameter
-from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon
+from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
 from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.solvers.window import Best, best_completion, near_best
 from scheduling.training import (
@@ -89,12 +89,16 @@ class Oasis(BaseScheduler):
     needs = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "utility")
     worlds = WORLDS
     quotes = True
+    keeps = True
     Parameters = OasisParameters
     horizon: int
 
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
             check_size(self.name, cluster, cluster.horizon_slots)
+
+    def seen(self, cluster: Cluster) -> Cluster:
+        return replace(cluster, servers=divide_roles(cluster.servers, self.parameters.worker_share))
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -104,8 +108,8 @@ class Oasis(BaseScheduler):
         self.rows = [self._as_seen(job) for job in jobs]
         self.horizon = cluster.horizon_slots or own_horizon(jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms)
         check_size(self.name, cluster, self.horizon)
-        divided = divide_roles(cluster.servers, self.parameters.worker_share)
-        self.fits = Room(replace(cluster, servers=divided), limits=self.limits)
+        divided = self.seen(cluster).servers
+        self.fits = Room(self.seen(cluster), limits=self.limits)
         self.members = [
             np.array([i for i, s in enumerate(divided) if role in s.roles], dtype=np.int64) for role in ("worker", "ps")
         ]
@@ -140,6 +144,15 @@ class Oasis(BaseScheduler):
         if isinstance(quote, Reason):
             return False
         return best_completion(quote.need, quote.utility, quote.curves, quote.least_unit, soon=True) is not None
+
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        """Of W worker-slots those that are still planned: there may be a few more than the job needs."""
+        planned_ms = sum(bar.count * (bar.end_ms - max(bar.start_ms, now_ms)) for bar in bars if bar.role == Role.WORKER)
+        return min(1.0, planned_ms / self.cluster.slot_ms / oasis_worker_slots(self.rows[job], self.cluster.slot_ms))
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        if kept:
+            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon))
 
     def assume(self, bars: np.ndarray) -> None:
         slot_ms = self.cluster.slot_ms
@@ -179,7 +192,8 @@ class Oasis(BaseScheduler):
         most = most_at_once(row, need, self.horizon - first, self.books[0], most_workers)
         if need > most * (self.horizon - first):  # not even on an empty cluster
             return no_capacity("worker", need, self.horizon - first)
-        return Quote(row, need, most, first, self.horizon, self.books, self.world)
+        late = first - arrival_slot(job.arrival_ms, self.cluster.slot_ms)
+        return Quote(row, need, most, first, self.horizon, self.books, self.world, late)
 
     def prices(self, slots: np.ndarray) -> np.ndarray:
         shown = np.full((len(slots), len(self.cluster.servers), len(RESOURCES)), np.nan)
@@ -232,9 +246,13 @@ class Quote:
     """What one job would pay: cost curves over its window, in lots of workers (one worker, unless the job is huge)."""
 
     def __init__(
-        self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook], world: str = "oasis"
-    ) -> None:
-        """need: worker-slots, at most `most` in each slot. world: which of training.WORLDS counts the parameter servers."""
+        self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook], world: str = "oasis",
+        late: int = 0,
+    ) -> None:  # fmt: skip
+        """need: worker-slots, at most `most` in each slot. world: which of training.WORLDS counts the parameter servers.
+
+        late: slots since the job arrived, when it is offered again.
+        """
         assert job.worker is not None
         assert job.ps is not None
         assert job.utility is not None
@@ -251,7 +269,7 @@ class Quote:
         else:
             self.ps = np.array([pd_ors_ps(job, y) for y in range(self.most + 1)])
             self.ratio = 1 / (job.workers_per_ps or 1)
-        self.utility = utility_over(job.utility, np.arange(horizon - first))
+        self.utility = utility_over(job.utility, np.arange(late, late + horizon - first))
         self.grid = GRID * 2.0 ** math.ceil(math.log2(utility_at(job.utility, 0)))
         worker, ps = (np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True))
         self.least_unit = float(worker + self.ratio * ps) * self.lot

@@ -24,19 +24,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from scheduling.admission import Room, impossible, missing_part
 from scheduling.explanation import Held, costs
-from scheduling.model import RESOURCES, Cluster, Decision, Job, Reason, Role, Verdict
+from scheduling.model import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
 from scheduling.prices import MODES, PriceBook
 from scheduling.prices_pd_ors import estimate_shared
 from scheduling.quote_pd_ors import Manner, Quote, Schedule
 from scheduling.registry import BaseScheduler, Parameters, parameter
-from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon
-from scheduling.training import LIMITS, NEEDS, pd_ors_slots
+from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
+from scheduling.training import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.utility import arrival_slot, utility_at
 from scheduling.view_pd_ors import COUNTED, counted
 
@@ -88,6 +89,7 @@ class PdOrs(BaseScheduler):
     limits = LIMITS["pd-ors"]
     worlds = ("pd-ors",)
     quotes = True
+    keeps = True
     Parameters = PdOrsParameters
     horizon: int
 
@@ -138,6 +140,22 @@ class PdOrs(BaseScheduler):
         quote = self._look(now_ms, job, most_workers)
         return isinstance(quote, Quote) and quote.admits()
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        """Of the samples those that the plan still trains: there may be a few more than the job has."""
+        row = self.jobs[job]
+        edges = sorted({max(ms, now_ms) for bar in bars for ms in (bar.start_ms, bar.end_ms)})
+        samples = 0.0
+        for begin, end in pairwise(edges):
+            standing = [bar for bar in bars if bar.start_ms <= begin < bar.end_ms]
+            internal = len({bar.server for bar in standing}) == 1
+            workers = sum(bar.count for bar in standing if bar.role == Role.WORKER)
+            samples += workers * (end - begin) / pd_ors_sample_ms(row, internal)
+        return min(1.0, samples / ((row.epochs or 1) * (row.num_samples or 1)))
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        if kept:
+            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon))
+
     def assume(self, bars: np.ndarray) -> None:
         touched = []
         for role in ROLES:
@@ -158,7 +176,7 @@ class PdOrs(BaseScheduler):
         if found is None:
             return quote.no_capacity(), None
         schedule = quote.schedule(found)
-        values = self._explain(job, quote.first, schedule) | quote.notes()
+        values = self._explain(job, schedule) | quote.notes()
         if plan is None:
             return Reason("payoff_not_positive", values), None
         return Reason("payoff_positive", values), schedule
@@ -197,9 +215,9 @@ class PdOrs(BaseScheduler):
         need = _least_slots(job, most_workers or job.global_batch or 1, self.cluster.slot_ms)
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
 
-    def _explain(self, job: Job, first: int, schedule: Schedule) -> dict[str, Any]:
+    def _explain(self, job: Job, schedule: Schedule) -> dict[str, Any]:
         """The numbers behind a decision; servers and resources by index, cost in utility."""
-        utility = utility_at(job.utility, schedule.last - first)
+        utility = utility_at(job.utility, schedule.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
         names = np.arange(len(self.cluster.servers))
         held = [
             Held(self.book, counted(demand), *units, names)

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from scheduling.gangs import GangParameters, GangScheduler, Packing, Shape, Units
-from scheduling.model import Cluster, Decision, Job, Reason, Verdict
-from scheduling.registry import parameter
+from scheduling.model import Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.registry import BaseScheduler, parameter
 from scheduling.training import EPSILON, gang_size
 from scheduling.utility import OVERFLOW, arrival_slot
 
@@ -95,6 +95,11 @@ class Rrh(GangScheduler):
         worth = float(self._worth([job], slot, np.array([rest]))[0])
         return Reason("outbid" if kind == "preempted" else "rewarding", values | {"reward": self._present(worth, rest) / rest})
 
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        super().take_over(now_ms, before, kept)
+        for job in kept:
+            self._know(job)
+
     def state(self) -> dict[str, Any]:
         return super().state() | {"fresh": list(self.fresh)}
 
@@ -162,7 +167,7 @@ class Rrh(GangScheduler):
 
     def _rest(self, jobs: Sequence[int], slot: int) -> np.ndarray:
         """Slots that the work left takes with the whole gang, at least 1."""
-        slots = np.array([self.work_left(job, slot) / self.rates[job] for job in jobs], dtype=float)
+        slots = np.array([self._left_at(job, slot) / self.rates[job] for job in jobs], dtype=float)
         return np.maximum(1.0, np.ceil(slots - EPSILON))
 
     def _worth(self, jobs: Sequence[int], slot: int, rest: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,10 +108,13 @@ class TiresiasL(LaneGangs):
             heapq.heappop(self.moves)
         return None
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        super().restore(state)
-        for gang in self.gangs.values():
-            self._expect(gang)
+    def _put(self, saved: Sequence[Any]) -> None:
+        super()._put(saved)
+        self._expect(self.gangs[saved[0]])
+
+    def _remember(self, now_ms: int, gang: Gang, past: Gang) -> None:
+        super()._remember(now_ms, gang, past)
+        self._expect(gang)
 
     def _stop(self, now_ms: int, gang: Gang) -> None:
         super()._stop(now_ms, gang)

@@ -102,6 +102,20 @@ class GroupedScheduler(BaseScheduler):
         self.finished, self.moved = [], []
         return Decision(plan, finishes, tuple(verdicts), told=tuple(told), alarm_ms=self._next_alarm(now_ms))
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        done = self.pools[self.pool_of[job]].of[job].at(now_ms)
+        return max(0.0, 1.0 - done / self.facts(job).iterations)
+
+    def let_go(self, now_ms: int) -> Decision:
+        """All groups end."""
+        return Decision(told=tuple(("grouped", nobody(id_)) for pool in self.pools for id_ in sorted(pool.groups)))
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        for pool in self.pools:
+            pool.present = {s for s in pool.servers if not self.cluster.servers[s].is_away(now_ms)}
+        if isinstance(before, GroupedScheduler):
+            self.next_group = before.next_group
+
     def state(self) -> dict[str, Any]:
         return {
             "pools": [pool.state() for pool in self.pools],
@@ -250,10 +264,7 @@ class GroupedScheduler(BaseScheduler):
         """The data of a `grouped` event; a group that is no more has no jobs."""
         group = pool.groups.get(id_)
         if group is None:
-            return {
-                "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0, "net_utilization": 0.0,
-                "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None,
-            }  # fmt: skip
+            return nobody(id_)
         cpu, net = group.utilization
         return {
             "group": id_, "servers": list(group.servers), "jobs": list(group.jobs), "machines": len(group.servers),
@@ -262,6 +273,14 @@ class GroupedScheduler(BaseScheduler):
             "comm_ms": list(group.times.comm), "pace_ms": list(group.paces_ms), "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
             "bound": _bound(group) if group.coordinated else None,
         }  # fmt: skip
+
+
+def nobody(id_: int) -> dict[str, Any]:
+    """The data of a `grouped` event about a group that is no more."""
+    return {
+        "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0, "net_utilization": 0.0,
+        "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None,
+    }  # fmt: skip
 
 
 def _bound(group: Group) -> str:

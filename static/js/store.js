@@ -41,6 +41,7 @@ export class Store {
     this.generation = (this.generation ?? 0) + 1; // rises when everything was replaced; charts rebuild their indexes
     this.deaths = 0; // rises when a row's died_ms or end changed
     this.priceVersion = 0;
+    this.edits = []; // [atMs, [what was changed]] in the order told
     this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
     this.grouped = new Map(); // group -> its place in groups, while it has jobs
   }
@@ -55,6 +56,7 @@ export class Store {
     this.verdicts = meta.verdicts ?? [];
     this.defaultPrices = meta.default_prices ?? null;
     for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    this.edits = meta.edits ?? [];
     this.groups = (meta.groups ?? []).map((row) => [...row]);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
@@ -94,6 +96,7 @@ export class Store {
       this.jobs.utility[job] = data.utility;
     } else if (kind === 'priced') this.#priced(data);
     else if (kind === 'grouped') this.#grouped(atMs, data);
+    else if (kind === 'edited') this.#edited(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
     else if (kind === 'run_finished') this.#finish();
   }
@@ -223,6 +226,14 @@ export class Store {
     if (!data.jobs.length) return;
     this.grouped.set(data.group, this.groups.length);
     this.groups.push([atMs, NEVER, data]);
+  }
+
+  /** Another world begins; its prices follow, if it has any. */
+  #edited(atMs, { said }) {
+    this.edits.push([atMs, said]);
+    this.defaultPrices = null;
+    this.prices.clear();
+    this.priceVersion++;
   }
 
   #priced({ slots, low, mean, high }) {

@@ -35,7 +35,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
         if entry.name in OPEN:
             continue
         noun = path.removeprefix("api/").partition("/")[0]
-        for pattern in ("(?P<pk>[^/.]+)", "(?P<pk>\\d+)", "<int:pk>", "<int:trace_id>", "<int:run_id>"):
+        for pattern in ("(?P<pk>[^/.]+)", "(?P<pk>\\d+)", "<int:pk>", "<int:trace_id>", "<int:run_id>", "<int:scenario_id>"):
             path = path.replace(pattern, str(ids.get(noun)))
         path = (
             path.replace("(?P<index>\\d+)", "0")

@@ -82,7 +82,23 @@ EVENTS: list[list] = [
     [19, 8 * HOUR, "grouped", {"group": 0, "servers": [0], "jobs": [3, 4], "machines": 1, "iteration_ms": 9.5}],
     [20, 8 * HOUR, "grouped", {"group": 1, "servers": [1], "jobs": [2], "machines": 1, "iteration_ms": None}],
     [21, 9 * HOUR, "grouped", {"group": 0, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None}],
-    [22, 9 * HOUR, "run_finished", {}],
+    [
+        22,
+        9 * HOUR,
+        "edited",
+        {
+            "phase": 1,
+            "said": ["Remove server-1"],
+            "scheduler": "oasis",
+            "parameters": {},
+            "kept": 1,
+            "displaced": [],
+            "offered": 0,
+        },
+    ],
+    [23, 9 * HOUR, "priced", {"slots": "all", "low": PRICES, "mean": PRICES, "high": PRICES}],
+    [24, 9 * HOUR, "priced", {"slots": [9], "low": PRICES[::-1], "mean": PRICES[::-1], "high": PRICES[::-1]}],
+    [25, 9 * HOUR, "run_finished", {}],
 ]
 
 
@@ -128,6 +144,6 @@ def test_the_snapshot_survives_its_binary_form(prefix: str, fields: tuple[str, .
     """columns.pack and unpack give back every column of the snapshot."""
     meta, columns = snapshot(fold())
     back_meta, back = unpack(pack(meta, columns))
-    assert back_meta["last_seq"] == 22
+    assert back_meta["last_seq"] == 25
     for name in fields:
         assert back[prefix + name].tolist() == columns[prefix + name].tolist()

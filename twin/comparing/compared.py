@@ -31,11 +31,16 @@ class Side:
     """One run of a comparison, up to the instant compared."""
 
     run_id: int
-    cluster: Cluster
+    worlds: Sequence[tuple[int, Cluster]]  # when each cluster began; one unless the run was edited on the way
     jobs: Sequence[Job]
     decisions: Decisions
     lives: Lives
     bars: np.ndarray  # those believed at the instant
+
+    @property
+    def cluster(self) -> Cluster:
+        """With the numbers that servers have in the log."""
+        return self.worlds[-1][1]
 
 
 def common_instant(runs: Sequence[Run]) -> int:
@@ -47,7 +52,14 @@ def side_of(run: Run, state: RunState, until_ms: int) -> Side:
     """Reads a run: its state as folded, and its decisions from the log."""
     cluster, jobs = scenarios.of_run(run)
     told = decisions.read(run.pk, cluster, state.last_seq)
-    return Side(run.pk, cluster, jobs, told, lives_of(state, told, cluster, len(jobs), until_ms), believed(state, until_ms))
+    return Side(
+        run.pk,
+        scenarios.clusters(run),
+        jobs,
+        told,
+        lives_of(state, told, cluster, len(jobs), until_ms),
+        believed(state, until_ms),
+    )
 
 
 class Compared:
@@ -62,7 +74,7 @@ class Compared:
         pairs = list(zip(sides, self.rows, strict=True))
         done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in pairs])
         self.figures = [  # {key: value} of each side
-            figures(side.lives, side.bars, side.cluster, side.jobs, until_ms, rows[done]) for side, rows in pairs
+            figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done]) for side, rows in pairs
         ]
         self.sides = [replace(side, bars=NO_BARS) for side in sides]  # nothing else needs them, and they are large
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.metrics import offered, shares
 from scheduling.model import RESOURCES, ZERO, Cluster, Job, Role
 from twin.comparing.lives import JOB, ROLE, SERVER, STATES, Lives
 from twin.state import BAR_FIELDS, END, START
@@ -53,7 +54,7 @@ FIGURES = (
 
 
 def figures(
-    lives: Lives, bars: np.ndarray, cluster: Cluster, jobs: Sequence[Job], until_ms: int, common: np.ndarray
+    lives: Lives, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int, common: np.ndarray
 ) -> dict[str, Any]:
     """{key: value or None} of what the log says.
 
@@ -79,7 +80,7 @@ def figures(
         "makespan_ms": int(lives.completed_ms.max()) - first_ms if done.any() else None,
         "suspensions": int(lives.suspensions.sum()),
         "preemptions": int(lives.preemptions.sum()),
-        **{f"utilization.{name}": share for name, share in _utilization(bars, cluster, jobs, first_ms, until_ms).items()},
+        **{f"utilization.{name}": share for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms).items()},
     }
 
 
@@ -120,11 +121,11 @@ def mean(values: np.ndarray) -> float | None:
 
 
 def _utilization(
-    bars: np.ndarray, cluster: Cluster, jobs: Sequence[Job], first_ms: int, until_ms: int
+    bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], first_ms: int, until_ms: int
 ) -> dict[str, float | None]:
     """Share of capacity x time held from first_ms to the last end of a bar or the instant; an absent server has no capacity."""
     bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER) & (bars[:, START] < until_ms)]
-    if not len(bars) or not cluster.servers:
+    if not len(bars):
         return dict.fromkeys(RESOURCES)
     end = np.minimum(bars[:, END], until_ms)
     last_ms = int(end.max())
@@ -134,11 +135,7 @@ def _utilization(
         of_role = bars[:, ROLE] == role
         per_job = np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs))
         held += per_job @ _demands(jobs, role)
-    offered = np.array([server.capacity for server in cluster.servers], dtype=float).sum(axis=0) * (last_ms - first_ms)
-    for server in cluster.servers:
-        gone = sum(max(0, min(to, last_ms) - max(begin, first_ms)) for begin, to in server.away)
-        offered -= np.array(server.capacity, dtype=float) * gone
-    return {name: float(h / o) if o > 0 else None for name, h, o in zip(RESOURCES, held, offered, strict=True)}
+    return shares(held, offered(worlds, first_ms, last_ms))
 
 
 def _demands(jobs: Sequence[Job], role: Role) -> np.ndarray:

@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduling.model import ModelError
 from scheduling.registry import UnknownName, parse_declared
@@ -43,7 +43,8 @@ def parse(given: Sequence[Any]) -> list[Edit]:
     """Plain edits `{verb, at_ms, off, ...}` in their order, without those that are switched off; ModelError names the edit."""
     if len(given) > MOST_EDITS:
         raise ModelError(f"a scenario has at most {MOST_EDITS} edits, got {len(given)}")
-    return [edit for number, plain in enumerate(given, start=1) if (edit := _parse(number, plain)) is not None]
+    found = [(parse_one(number, plain), plain) for number, plain in enumerate(given, start=1)]
+    return [edit for edit, plain in found if not plain.get("off")]
 
 
 def plain(edit: Edit) -> dict[str, Any]:
@@ -51,25 +52,33 @@ def plain(edit: Edit) -> dict[str, Any]:
     return {"verb": edit.name, "at_ms": edit.at_ms, **asdict(edit.parameters)}
 
 
-def phases(base: World, edits: Sequence[Edit]) -> list[tuple[int, World]]:
-    """(from_ms, world) in the order of time, the first from 0 on. base: what holds without edits.
+class Stage(NamedTuple):
+    """A world and from when on it holds, and what made it of the one before, in sentences."""
+
+    at_ms: int
+    world: World
+    said: tuple[str, ...]
+
+
+def phases(base: World, edits: Sequence[Edit]) -> list[Stage]:
+    """In the order of time, the first from 0 on. base: what holds without edits.
 
     Up to the moment of the next one, the same jobs arrive in all of them, and servers keep their numbers. ModelError when an
     edit cannot be done where it stands.
     """
-    world, found = base, [(0, base)]
+    found = [Stage(0, base, ())]
     for edit in sorted(edits, key=lambda edit: edit.at_ms):
-        try:
-            world = edit.apply(world)
-        except ModelError as error:
-            raise ModelError(f"{edit.subject}: {error}") from error
-        if found[-1][0] == edit.at_ms:
+        last = found[-1]
+        world = edit.checked(last.world)
+        same = last.at_ms == edit.at_ms
+        if same:
             found.pop()
-        found.append((edit.at_ms, world))
+        found.append(Stage(edit.at_ms, world, (*(last.said if same else ()), edit.sentence())))
     return found
 
 
-def _parse(number: int, given: Any) -> Edit | None:
+def parse_one(number: int, given: Any) -> Edit:
+    """The edit that stands at that place, switched off or not."""
     if not isinstance(given, Mapping) or not isinstance(given.get("verb"), str):
         raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}")
     cls = verbs().get(given["verb"])
@@ -84,4 +93,4 @@ def _parse(number: int, given: Any) -> Edit | None:
         parameters = parse_declared(edit.subject, cls.Parameters, values)
     except ModelError as error:
         raise ModelError(str(error) if str(error).startswith(edit.subject) else f"{edit.subject}: {error}") from error
-    return None if given.get("off") else replace(edit, parameters=parameters)
+    return replace(edit, parameters=parameters)

@@ -59,6 +59,17 @@ class Edit:
         """The world from `at_ms` on. ModelError when it cannot be done."""
         raise NotImplementedError
 
+    def checked(self, world: World) -> World:
+        """The same; the ModelError names the edit. It must take effect before the horizon."""
+        cluster = world.cluster
+        ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        if ends_ms is not None and self.at_ms >= ends_ms:
+            raise ModelError(f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}")
+        try:
+            return self.apply(world)
+        except ModelError as error:
+            raise ModelError(f"{self.subject}: {error}") from error
+
     def sentence(self) -> str:
         """What it does, in one line a person can read."""
         words = self._words()

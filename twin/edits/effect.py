@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from scheduling.model import RESOURCES, Cluster
+from scheduling.model import RESOURCES, Cluster, Job
 from twin.edits.base import World
 
 
@@ -26,17 +27,20 @@ def effect(before: World, after: World) -> dict[str, Any]:
         found["away"] = lost
     if before.cluster.unlimited_cloud != after.cluster.unlimited_cloud:
         found["cloud"] = after.cluster.unlimited_cloud
-    old = {job.id: job for job in before.jobs}
-    new = {job.id: job for job in after.jobs}
+    found |= _jobs(before.jobs, after.jobs) if before.jobs is not after.jobs else {}
+    if (before.scheduler, dict(before.parameters)) != (after.scheduler, dict(after.parameters)):
+        found["scheduler"] = after.scheduler
+    return found
+
+
+def _jobs(before: Sequence[Job], after: Sequence[Job]) -> dict[str, int]:
+    old, new = ({job.id: job for job in jobs} for jobs in (before, after))
     counts = {
         "jobs_added": len(new.keys() - old.keys()),
         "jobs_dropped": len(old.keys() - new.keys()),
         "jobs_touched": sum(1 for id_, job in new.items() if (was := old.get(id_)) is not None and was is not job and was != job),
     }
-    found |= {name: count for name, count in counts.items() if count}
-    if (before.scheduler, dict(before.parameters)) != (after.scheduler, dict(after.parameters)):
-        found["scheduler"] = after.scheduler
-    return found
+    return {name: count for name, count in counts.items() if count}
 
 
 def _total(cluster: Cluster) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scheduling.model import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError
+from scheduling.model import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server
 from scheduling.registry import Parameters, parameter
 from twin.edits.base import Edit, World, away_from, chosen_servers, servers_field
 from twin.edits.moments import moment
@@ -36,7 +36,7 @@ class AddServers(Edit):
         taken = {server.name for server in world.cluster.servers}
         names = (name for n in range(1, MOST_SERVERS * 2) if (name := f"{model.name}+{n}") not in taken)
         added = [
-            replace(model, name=name, site=p.site or model.site, away=tuple(a for a in model.away if a[0] >= self.at_ms))
+            replace(model, name=name, site=p.site or model.site, away=_away_before(model, self.at_ms))
             for name, _ in zip(names, range(p.count), strict=False)
         ]
         jobs = [_with_uploads(job, chosen[0], p.count) for job in world.jobs]
@@ -162,6 +162,14 @@ class DrainServers(Edit):
         p = self.parameters
         until = "for good" if p.to_ms is None else f"until {moment(p.to_ms)}"
         return f"Drain {p.servers} from {moment(p.from_ms)} {until}"
+
+
+def _away_before(model: Server, at_ms: int) -> tuple[tuple[int, int], ...]:
+    """The absences of a copy that is not there before the moment; those of the model that come later are its own."""
+    later = [(max(begin, at_ms), end) for begin, end in model.away if end > at_ms]
+    if not at_ms or (later and later[0][0] == at_ms):
+        return tuple([(0, later[0][1]), *later[1:]] if at_ms else later)
+    return ((0, at_ms), *later)
 
 
 def _put(demand: Demand, r: int, amount: int) -> Demand:

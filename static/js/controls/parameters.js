@@ -2,7 +2,7 @@
 
 import { $$, h } from '../lib/dom.js';
 
-/** declared: {name, default, type, low, high, choices, unit, help, optional} */
+/** declared: {name, default, type, low, high, choices, unit, help, optional}, and a title of its own where the name is none */
 export function parameterField(declared) {
   const { name, type, choices, unit, help } = declared;
   const id = `p-${name}`;
@@ -15,7 +15,7 @@ export function parameterField(declared) {
   } else control = h('input', { id, type: 'text', value: start, placeholder: declared.optional ? 'automatic' : null });
   control.dataset.parameter = name;
   control.dataset.start = control.value;
-  const title = `${name.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
+  const title = declared.title ?? `${name.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
   return h('div', { class: 'field' }, h('label', { for: id }, title), control, h('span', { class: 'help' }, [help, range(declared)].filter(Boolean).join(' ')));
 }
 

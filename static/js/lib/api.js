@@ -13,6 +13,7 @@ export class ApiError extends Error {
 
 export const get = (path) => request('GET', path);
 export const post = (path, body) => request('POST', path, body ?? {});
+export const patch = (path, body) => request('PATCH', path, body);
 export const remove = (path) => request('DELETE', path);
 
 /** A binary columns payload. */

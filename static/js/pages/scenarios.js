@@ -12,13 +12,14 @@ const SPEEDS = [[60, '1 min a second'], [600, '10 min a second'], [1800, '30 min
 const GENERATED = 'generate';
 
 const columns = [
-  { title: 'Scenario', cell: (s) => s.name },
+  { title: 'Scenario', cell: (s) => [h('a', { href: `/scenarios/${s.id}/` }, s.name), s.edits.length ? h('div', { class: 'muted small' }, `${s.edits.length} ${s.edits.length === 1 ? 'edit' : 'edits'}`) : null] },
   { title: 'Cluster', cell: (s) => `${s.cluster_name} (${number(s.server_count, 0)} servers)` },
   { title: 'Trace', cell: (s) => h('a', { href: `/traces/${s.trace}/` }, `${s.trace_name} (${number(s.job_count, 0)} jobs)`) },
   { title: 'Scheduler', cell: (s) => [s.scheduler, Object.keys(s.parameters).length ? h('div', { class: 'muted small' }, Object.entries(s.parameters).map(([k, v]) => `${k} = ${v}`).join(', ')) : null] },
   { title: 'Seed', number: true, cell: (s) => String(s.seed) },
   { title: 'Created', cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)) },
   { title: '', cell: (s) => (operator ? h('span', { class: 'nowrap' }, h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'), ' ', h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live'), ' ',
+    h('a', { class: 'button quiet', href: `/scenarios/${s.id}/`, title: 'Change cluster, jobs or scheduler, and see what would happen' }, 'What if'), ' ',
     h('button', { type: 'button', class: 'quiet', title: 'Every scheduler that can, on this cluster and trace, side by side; then the comparison', onclick: (event) => raceThem(s, event.currentTarget) }, 'Race them')) : '') },
 ];
 

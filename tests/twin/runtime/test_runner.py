@@ -43,7 +43,6 @@ def test_a_batch_run_writes_the_log_of_the_kernel(make_run, scheduler):
     assert run.end_ms == run.sim_ms
     assert run.metrics == summarize(chain.from_iterable(eventlog.after(run.pk, 0)), *scenarios.of_run(run))
     assert run.decision_ms["count"] > 0
-    assert not Checkpoint.objects.filter(run=run).exists()
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "oasis"])
@@ -76,8 +75,8 @@ def test_a_worker_killed_between_checkpoints_loses_nothing(make_run, small, lost
     for number in range(6):
         runner.advance(run.pk)
         if number == 5 - lost:
-            kept = Checkpoint.objects.get(run=run)
-    kept.save()
+            kept = Checkpoint.objects.filter(run=run).first()
+    Checkpoint.objects.filter(run=run, seq__gt=kept.seq).delete()
     engine.forget()
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now(), lease_owner="gone.example/1.1")
     runner.enqueue(run.pk)

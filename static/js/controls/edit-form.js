@@ -1,0 +1,94 @@
+// The form of one edit: its verb, when it takes effect, and the verb's declared parameters; times are typed as people say them.
+
+import { $, $$, fill, h } from '../lib/dom.js';
+import { EXAMPLE, parseTime, timeText } from '../lib/moments.js';
+import { parameterField } from './parameters.js';
+
+export class EditForm {
+  /** verbs: as /api/edits/ tells them; atMs: the moment that the form begins with; onDone(edit or null). */
+  constructor(element, { verbs, atMs, wholeTitle, onDone }) {
+    Object.assign(this, { element, verbs, atMs, wholeTitle, onDone });
+    this.place = null; // of the edit that is changed; null: a new one
+    element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const edit = this.read();
+      if (edit) this.onDone(edit, this.place);
+    });
+    this.show(verbs.find(({ name }) => name === 'fail_servers') ?? verbs[0], {});
+  }
+
+  /** Fills the form with an edit that stands at `place`, to change it. */
+  change(edit, place) {
+    this.place = place;
+    this.show(this.verbs.find(({ name }) => name === edit.verb), edit);
+    this.element.scrollIntoView({ block: 'nearest' });
+    $('[data-parameter]', this.element)?.focus();
+  }
+
+  /** Puts servers that were chosen in the picture into the form; verbs that know none give way to one that does. */
+  choose(names) {
+    const field = () => $('[data-parameter="servers"]', this.element) ?? $('[data-parameter="like"]', this.element);
+    if (!field() || (this.verb.name === 'add_jobs')) this.show(this.verbs.find(({ name }) => name === 'fail_servers'), { at_ms: this.momentOf() ?? undefined });
+    const control = field();
+    control.value = control.dataset.parameter === 'like' ? (names[0] ?? '') : names.join(' ');
+  }
+
+  show(verb, edit) {
+    this.verb = verb;
+    const choice = h('select', { id: 'e-verb' }, this.verbs.map(({ name, title }) => h('option', { value: name, selected: name === verb.name }, title)));
+    choice.addEventListener('change', () => this.show(this.verbs.find(({ name }) => name === choice.value), { at_ms: this.momentOf() ?? undefined }));
+    const at = h('input', { id: 'e-at', type: 'text', value: timeText(edit.at_ms ?? this.atMs), 'aria-describedby': 'e-at-help' });
+    const fields = verb.parameters.map((declared) => this.field(declared, edit[declared.name]));
+    this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    fill(this.element,
+      h('div', { class: 'field' }, h('label', { for: 'e-verb' }, 'What'), choice, h('span', { class: 'help' }, verb.about)),
+      h('div', { class: 'field' }, h('label', { for: 'e-at' }, 'From when on'), at, h('span', { class: 'help', id: 'e-at-help' }, `${this.wholeTitle}; ${EXAMPLE}`)),
+      fields, this.error,
+      h('div', { class: 'wide' }, h('button', {}, this.place === null ? 'Add' : 'Change'), ' ',
+        this.place === null ? null : h('button', { type: 'button', class: 'quiet', onclick: () => this.reset() }, 'Leave it as it is')));
+  }
+
+  reset() {
+    this.place = null;
+    this.show(this.verb, {});
+  }
+
+  field(declared, value) {
+    const isTime = declared.unit === 'ms';
+    const shown = isTime ? { ...declared, type: 'str', unit: '', low: null, high: null, default: declared.default === null ? null : timeText(declared.default), help: `${declared.help}; ${EXAMPLE}` } : declared;
+    const words = declared.name.replace(/_ms$/, '').replaceAll('_', ' ');
+    const element = parameterField({ ...shown, title: `${words[0].toUpperCase()}${words.slice(1)}${shown.unit ? `, ${shown.unit}` : ''}` });
+    const control = $('[data-parameter]', element);
+    if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';
+    control.dataset.kind = declared.type;
+    if (isTime && declared.optional) control.placeholder = 'never';
+    if (value !== undefined && value !== null) control.value = isTime ? timeText(value) : String(value);
+    return element;
+  }
+
+  momentOf() {
+    const at = $('#e-at', this.element);
+    return at ? parseTime(at.value) : null;
+  }
+
+  /** The edit as the API takes it, or null when a time cannot be read: the form then says which. */
+  read() {
+    const edit = { verb: this.verb.name, at_ms: this.momentOf() };
+    if (edit.at_ms === null) return this.say(`“${$('#e-at', this.element).value}” is no time; write it ${EXAMPLE}`);
+    for (const control of $$('[data-parameter]', this.element)) {
+      const { parameter, time, kind } = control.dataset;
+      if (time) {
+        if (control.value.trim() === '' && time === 'optional') continue;
+        edit[parameter] = parseTime(control.value);
+        if (edit[parameter] === null) return this.say(`${parameter.replaceAll('_', ' ')}: “${control.value}” is no time; write it ${EXAMPLE}`);
+      } else if (control.value !== '' || kind === 'str') edit[parameter] = kind === 'int' || kind === 'float' ? Number(control.value) : kind === 'bool' ? control.value === 'true' : control.value;
+    }
+    return edit;
+  }
+
+  say(sentence) {
+    this.error.hidden = false;
+    this.error.textContent = sentence;
+    return null;
+  }
+}

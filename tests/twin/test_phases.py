@@ -1,0 +1,126 @@
+"""Edits at later moments, played: random edits on every scheduler, held against the verifier of phases and against themselves."""
+
+from __future__ import annotations
+
+import random
+
+import orjson
+import pytest
+
+from scheduling.model import ModelError
+from scheduling.registry import build
+from scheduling.simulation import simulate
+from scheduling.verifier_phases import Stage as Row
+from scheduling.verifier_phases import verify_phases
+from scheduling.workloads import generate
+from twin.columns import pack_state, unpack_state
+from twin.edits import parse, phases
+from twin.edits.base import World
+from twin.formats.cluster_json import cluster_to_dict
+from twin.formats.jobs_jsonl import job_to_dict
+from twin.formats.outputs import event_line
+from twin.scenarios import played
+
+OF_PROFILE = {
+    "oasis": ("fifo", "drf", "rrh", "dorm", "oasis"), "pd-ors": ("fifo", "drf", "pd_ors", "oasis"),
+    "a-online": ("srtf", "tiresias_l", "batch_sche"), "harmony": ("harmony", "isolated", "naive_colocation"),
+}  # fmt: skip
+CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in names]
+
+
+def world(profile, name, seed, *, jobs=14, servers=6, **options):
+    cluster, rows = generate(profile, num_jobs=jobs, num_servers=servers, seed=seed, **options)
+    return World(cluster, rows, name, {"model": "pd-ors"} if (profile, name) == ("pd-ors", "oasis") else {})
+
+
+def some_edits(draw, base, last_ms):
+    """Up to four edits at random moments, of verbs that can stand anywhere."""
+    names = [server.name for server in base.cluster.servers]
+    made = []
+    for _ in range(draw.randint(1, 4)):
+        at_ms = draw.randrange(1, last_ms)
+        which = draw.choice(names)
+        made.append(draw.choice([
+            {"verb": "add_servers", "like": which, "count": draw.randint(1, 3)},
+            {"verb": "remove_servers", "servers": which},
+            {"verb": "fail_servers", "servers": which, "for_ms": draw.randrange(1, last_ms)},
+            {"verb": "drain_servers", "servers": which, "from_ms": at_ms + draw.randrange(last_ms), "to_ms": at_ms + 2 * last_ms},
+            {"verb": "resize_servers", "servers": which, "resource": draw.choice(("gpu", "cpu", "memory")), "amount": draw.choice((0, 2, 8, 64))},
+            {"verb": "scale_arrivals", "factor": draw.choice((0.5, 3))},
+            {"verb": "drop_jobs", "jobs": base.jobs[-1].id},
+            {"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + draw.randrange(last_ms), "count": 2},
+            {"verb": "delay_jobs", "jobs": base.jobs[-1].id, "by_ms": draw.randrange(1, last_ms)},
+        ]) | {"at_ms": at_ms})  # fmt: skip
+    return made
+
+
+def last_event_ms(base):
+    horizon = base.cluster.horizon_slots
+    until = max(job.arrival_ms for job in base.jobs) * 2 + base.cluster.slot_ms
+    return min(until, horizon * base.cluster.slot_ms - 1) if horizon else until
+
+
+def staged(base, edits):
+    return phases(base, parse(edits))
+
+
+def problems_of(stages, events):
+    plain = [orjson.loads(event_line(event)) for event in events]
+    rows = [Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, dict(s.world.parameters)) for s in stages]
+    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], plain, len(stages[0].world.jobs))
+
+
+@pytest.mark.parametrize(("profile", "name"), CASES)
+def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
+    found = 0
+    for seed in range(24):
+        draw = random.Random(f"{profile} {name} {seed}")
+        base = world(profile, name, seed)
+        try:
+            stages = staged(base, some_edits(draw, base, last_event_ms(base)))
+        except ModelError:
+            continue
+        if len(stages) < 2:
+            continue
+        found += 1
+        events = list(played(stages, 5).events())
+        assert problems_of(stages, events) == [], seed
+        assert sum(event.kind == "edited" for event in events) == len(stages) - 1
+        if seed % 3 == 0:
+            cut = draw.randrange(1, len(events))
+            first = played(stages, 5)
+            told = first.run_until(max_events=cut)
+            again = played(stages, 5)
+            again.restore(unpack_state(pack_state(first.state())))
+            told += list(again.events())
+            assert [event_line(event) for event in told] == [event_line(event) for event in events]
+    assert found > 10
+
+
+@pytest.mark.parametrize(("profile", "name"), CASES)
+def test_a_scheduler_hands_over_to_another_one(profile, name):
+    other = next(each for each in OF_PROFILE[profile] if each != name)
+    for seed in range(5):
+        base = world(profile, name, seed)
+        parameters = "model=pd-ors" if (profile, other) == ("pd-ors", "oasis") else ""
+        change = {"verb": "change_scheduler", "scheduler": other, "parameters": parameters, "at_ms": last_event_ms(base) // 4}
+        stages = staged(base, [change])
+        events = list(played(stages, 5).events())
+        assert problems_of(stages, events) == [], seed
+
+
+@pytest.mark.parametrize(
+    ("profile", "name"), [case for case in CASES if case[1] not in ("oasis", "pd_ors", "rrh", "dorm", "oracle")]
+)
+def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
+    """The same events as if those jobs had been in the trace from the beginning: these schedulers know no job before it arrives."""
+    for seed in range(6):
+        base = world(profile, name, seed)
+        at_ms = last_event_ms(base) // 3
+        edits = [{"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + 7, "count": 3, "every_ms": 11, "at_ms": at_ms},
+                 {"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}]  # fmt: skip
+        stages = staged(base, edits)
+        final = stages[-1].world
+        mine = [event[1:] for event in played(stages, 5).events() if event.kind not in ("edited", "run_started")]
+        whole = [event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"]
+        assert [repr(event) for event in mine] == [repr(event) for event in whole]
