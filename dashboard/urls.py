@@ -14,7 +14,7 @@ from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
 from dashboard.api.schedulers import scheduler_list
 from dashboard.api.traces import TraceFileView, TraceViewSet
-from dashboard.api.whatif import DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
+from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.api.workloads import WorkloadsView
 from dashboard.exports import KINDS
 from dashboard.views import health, login, pages
@@ -42,6 +42,7 @@ urlpatterns = [
     path("api/edits/", verb_list, name="verb-list"),
     path("api/scenarios/<int:pk>/edits/", ScenarioEditsView.as_view(), name="scenario-edits"),
     path("api/runs/<int:pk>/forks/", ForkView.as_view(), name="run-forks"),
+    path("api/runs/<int:pk>/ask/", AskView.as_view(), name="run-ask"),
     path("api/runs/<int:pk>/promote/", PromoteView.as_view(), name="run-promote"),
     path("api/runs/<int:pk>/discard/", DiscardView.as_view(), name="run-discard"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),

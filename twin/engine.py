@@ -111,15 +111,28 @@ _kept: OrderedDict[int, Engine] = OrderedDict()
 def find(run: Run) -> Engine:
     """The engine at the end of the run's log; it is the caller's until it is given back with `keep`."""
     engine = _kept.pop(run.pk, None)
-    checkpoint = Checkpoint.objects.filter(run=run, seq__lte=run.last_seq).defer("payload").first()  # the newest
+    checkpoint = newest_state(run)
     if engine is None or engine.seq > run.last_seq or (checkpoint is not None and checkpoint.seq > engine.seq):
-        engine = Engine(scenarios.simulation(run))
-        if checkpoint is not None:
-            checkpoint.refresh_from_db()
-            engine.restore(checkpoint.payload, checkpoint.seq)
-        collector.spare()
+        return at_end(run, scenarios.simulation(run), checkpoint)
     engine.catch_up(run)
     return engine
+
+
+def at_end(run: Run, simulation: Simulation, checkpoint: Checkpoint | None = None) -> Engine:
+    """A fresh simulation of the run, or of one with other worlds from then on, brought to the end of the run's log."""
+    engine = Engine(simulation)
+    checkpoint = checkpoint or newest_state(run)
+    if checkpoint is not None:
+        checkpoint.refresh_from_db()
+        engine.restore(checkpoint.payload, checkpoint.seq)
+    collector.spare()
+    engine.catch_up(run)
+    return engine
+
+
+def newest_state(run: Run) -> Checkpoint | None:
+    """The newest state that is kept of the run, without its payload."""
+    return Checkpoint.objects.filter(run=run, seq__lte=run.last_seq).defer("payload").first()
 
 
 def keep(run: Run, engine: Engine) -> None:

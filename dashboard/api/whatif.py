@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from dashboard.api.serializers import RunSerializer, ScenarioSerializer
 from scheduling.model import LARGEST
 from scheduling.registry import describe
-from twin import control, forking, scenarios
+from twin import asking, control, forking, scenarios
 from twin.edits import MOST_EDITS, verbs
 from twin.edits.effect import effect
 from twin.edits.preview import marks, preview
@@ -58,8 +58,32 @@ def verb_list(request: Request) -> Response:
     )
 
 
+class AskSerializer(serializers.Serializer[Any]):
+    """like: the id of a job whose fields are taken; changes: fields of its own, as in jobs.jsonl."""
+
+    like = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    changes = serializers.DictField(required=False, default=dict)
+
+
+class AskView(APIView):
+    """A job that is not submitted."""
+
+    looks = ("post",)
+
+    @extend_schema(request=AskSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, pk: int) -> Response:
+        """What would become of the job if it came now, and of the others; nothing changes."""
+        form = AskSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        job = asking.job_of(run, form.validated_data["like"], form.validated_data["changes"])
+        return Response(asking.ask(run, job))
+
+
 class ScenarioEditsView(APIView):
     """A scenario's edits."""
+
+    looks = ("post",)
 
     @extend_schema(request=EditsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:

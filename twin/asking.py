@@ -1,0 +1,233 @@
+"""Ask before you submit: what would become of a job that arrives at a run now, and of the others because of it. Nothing is kept.
+
+The run is played on twice from its newest state, with the job and without it, until the job is done or rejected, or the time is up; what
+differs between the two is what the job would do to the others. So the answer is the scheduler's own, whichever it is.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from scheduling.counterfactuals import counterfactuals
+from scheduling.counterfactuals import sentence as flipped
+from scheduling.model import LARGEST, Event, Job, ModelError, Role
+from scheduling.reasons import sentence
+from scheduling.registry import build
+from scheduling.simulation import Simulation
+from twin import collector, engine, scenarios
+from twin.edits import Stage
+from twin.formats.jobs_jsonl import job_from_dict, job_to_dict
+from twin.models import Run
+from twin.refused import Refused
+from twin.scenarios import played
+from twin.state import BORN, DIED, NEVER, at
+
+MOST_S = 4.0  # of wall time for each of the two
+STRIDE = 200  # events between two looks at the clock
+MOST_TOLD = 20  # jobs that are displaced
+WORKER = int(Role.WORKER)
+
+
+@dataclass
+class Seen:
+    """What one future tells of each job, by id."""
+
+    plans: dict[str, tuple[int, int]] = field(default_factory=dict)  # start and finish (NEVER) by its newest plan
+    completed: dict[str, int] = field(default_factory=dict)
+    rejected: set[str] = field(default_factory=set)
+    until_ms: int = 0
+
+
+def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
+    """A job like one of the run's, or a new one where `like` is empty, with other fields; ModelError for what no job can be."""
+    _, jobs = scenarios.of_run(run)
+    given: dict[str, Any] = {}
+    if like:
+        model = next((job for job in jobs if job.id == like), None)
+        if model is None:
+            raise ModelError(f"run {run.pk} has no job {like!r}; name one of its jobs, or give all fields")
+        given = job_to_dict(model)
+    taken = {job.id for job in jobs}
+    name = next(id_ for n in range(1, len(taken) + 2) if (id_ := "asked" if n == 1 else f"asked+{n}") not in taken)
+    job = job_from_dict(given | changes | {"id": name, "arrival_ms": run.sim_ms})
+    return replace(job, provenance={})
+
+
+def ask(run: Run, job: Job) -> dict[str, Any]:
+    """{verdict, sentence, start_ms, finish_ms, workers, servers, displaced, counterfactuals, until_ms, complete} of the job if it came now.
+
+    Refused when the run has ended or has not begun.
+    """
+    if run.status not in Run.ACTIVE or not run.last_seq:
+        raise Refused(f"run {run.pk} is {run.status}; ask a run that is under way, or fork this one and ask the fork")
+    stages = scenarios.worlds(run.scenario, run.edits)
+    now_ms = run.sim_ms
+    with_it = _with(stages, now_ms, job)
+    asked, without = _future(run, with_it), _future(run, stages)
+    told = _Watched(job.id, [server.name for server in with_it[-1].world.cluster.servers])
+    mine, complete = _play(asked, told, None)
+    others, _ = _play(without, None, mine.until_ms)
+    answer = told.answer | {"until_ms": mine.until_ms, "complete": complete, "at_ms": now_ms}
+    answer["displaced"] = _displaced(mine, others, job.id)
+    answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
+    return answer
+
+
+def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
+    """The worlds of the run, and one more from the newest instant on in which the job arrives a moment later."""
+    new = replace(job, arrival_ms=now_ms + 1)
+
+    def joined(stage: Stage) -> Stage:
+        jobs = list(stage.world.jobs)
+        jobs.insert(bisect_right([row.arrival_ms for row in jobs], new.arrival_ms), new)
+        return stage._replace(world=stage.world.with_jobs(jobs))
+
+    past = [stage for stage in stages if stage.at_ms <= now_ms]
+    later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
+    if past[-1].at_ms == now_ms:
+        now_ms += 1  # the edit of this instant has happened, or is about to
+        new = replace(new, arrival_ms=now_ms + 1)
+    return [*past, joined(past[-1])._replace(at_ms=now_ms, said=("A job is asked about",)), *later]
+
+
+def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
+    """The run at the end of its log, in these worlds."""
+    of_run = engine.at_end(run, played(stages, run.scenario.seed))
+    return of_run.simulation
+
+
+def _play(simulation: Simulation, told: _Watched | None, until_ms: int | None) -> tuple[Seen, bool]:
+    """Goes on until the watched job is done, or to the instant, or until the time is up; whether it got there."""
+    seen = Seen()
+    ends = time.monotonic() + MOST_S
+    with collector.paused():
+        while True:
+            events = simulation.run_until(until_ms, STRIDE)
+            for event in events:
+                _note(seen, event, simulation.jobs)
+                if told is not None:
+                    told.feed(event, simulation.jobs)
+            if events:
+                seen.until_ms = events[-1].at_ms
+            if not events or (told is not None and told.over):
+                return seen, told is None or told.over or simulation.next_ms is None
+            if time.monotonic() > ends:
+                return seen, False
+
+
+def _note(seen: Seen, event: Event, jobs: Sequence[Job]) -> None:
+    data = event.data
+    if event.kind == "planned":
+        starts = [bar.start_ms for bar in data["bars"] if bar.role == WORKER]
+        seen.plans[jobs[data["job"]].id] = (min(starts, default=NEVER), NEVER if data["finish_ms"] is None else data["finish_ms"])
+    elif event.kind == "lanes_planned":
+        for job, start_ms, finish_ms in np.asarray(data["jobs"]).reshape(-1, 3).tolist():
+            seen.plans[jobs[job].id] = (start_ms, finish_ms)
+    elif event.kind == "job_completed":
+        seen.completed[jobs[data["job"]].id] = event.at_ms
+    elif event.kind == "decided" and data["kind"] == "rejected":
+        seen.rejected.add(jobs[data["job"]].id)
+
+
+class _Watched:
+    """What is said of the job that is asked about."""
+
+    def __init__(self, id_: str, servers: Sequence[str]) -> None:
+        self.id, self.servers = id_, servers
+        self.over = False
+        self.answer: dict[str, Any] = {
+            "verdict": None, "sentence": "", "values": {}, "start_ms": None, "finish_ms": None, "workers": 0, "servers": [], "utility": None,
+        }  # fmt: skip
+
+    def feed(self, event: Event, jobs: Sequence[Job]) -> None:
+        data, answer = event.data, self.answer
+        if event.kind == "lanes_planned":
+            for job, start_ms, finish_ms in np.asarray(data["jobs"]).reshape(-1, 3).tolist():
+                if jobs[job].id == self.id:
+                    answer |= {"start_ms": _known(start_ms), "finish_ms": _known(finish_ms)}
+                    self._bars([bar for bar in np.asarray(data["bars"]).tolist() if bar[0] == job])
+            return
+        if data.get("job") is None or jobs[data["job"]].id != self.id:
+            return
+        if event.kind == "decided" and answer["verdict"] is None:
+            answer |= {
+                "verdict": data["kind"],
+                "sentence": sentence(data["code"], data["values"], self.servers),
+                "values": dict(data["values"]),
+            }
+            self.over = data["kind"] == "rejected"
+        elif event.kind == "decided" and data["kind"] == "unfinished":
+            self.over = True
+        elif event.kind == "planned":
+            self._bars([list(bar) for bar in data["bars"]])
+            if data["bars"] and answer["start_ms"] is None:
+                answer["start_ms"] = min(bar.start_ms for bar in data["bars"] if bar.role == WORKER)
+            answer["finish_ms"] = data["finish_ms"]
+        elif event.kind == "job_completed":
+            answer |= {"finish_ms": event.at_ms, "utility": data["utility"]}
+            self.over = True
+
+    def _bars(self, bars: list[list[int]]) -> None:
+        workers = [bar for bar in bars if bar[1] == WORKER]
+        if not workers:
+            return
+        edges = sorted({bar[3] for bar in workers})
+        peak = max(sum(bar[5] for bar in workers if bar[3] <= ms < bar[4]) for ms in edges)
+        self.answer["workers"] = max(self.answer["workers"], peak)
+        names = {self.servers[bar[2]] if bar[2] >= 0 else "cloud" for bar in workers if bar[2] != -1}
+        self.answer["servers"] = sorted({*self.answer["servers"], *names})
+
+
+def _known(ms: int) -> int | None:
+    return None if ms < 0 else ms
+
+
+def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
+    """{count, later_ms, rows: [{id, was_ms, now_ms, rejected}]}: jobs that end later because of it, the worst first."""
+
+    def end(seen: Seen, id_: str) -> int | None:
+        return seen.completed.get(id_, _known(seen.plans.get(id_, (NEVER, NEVER))[1]))
+
+    found: list[
+        tuple[int, str, int | None, int | None]
+    ] = []  # how much later (the worst: rejected, then never), and from when to when
+    later_ms = 0
+    for id_ in mine.plans.keys() | others.plans.keys() | mine.completed.keys() | others.completed.keys() | mine.rejected:
+        was, now = end(others, id_), end(mine, id_)
+        if id_ != asked and id_ in mine.rejected - others.rejected:
+            found.append((-LARGEST, id_, was, None))
+        elif id_ != asked and was is not None and (now is None or now > was):
+            found.append((was - now if now is not None else 1 - LARGEST, id_, was, now))
+            later_ms += now - was if now is not None else 0
+    rows = [
+        {"id": id_, "was_ms": was, "now_ms": now, "rejected": worse == -LARGEST}
+        for worse, id_, was, now in sorted(found, key=lambda row: row[:2])[:MOST_TOLD]
+    ]
+    return {"count": len(found), "later_ms": later_ms, "rows": rows}
+
+
+def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
+    return [stage for stage in stages if stage.at_ms <= at_ms][-1]
+
+
+def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
+    """What would flip the answer, of schedulers that decide by payoff."""
+    world = stage.world
+    scheduler = build(world.scheduler, world.parameters)
+    if not scheduler.quotes:
+        return []
+    scheduler.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+    bars = at(run.pk).bars.rows
+    scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN])
+    asked = replace(job, arrival_ms=run.sim_ms + 1)
+    reason = scheduler.quote(asked.arrival_ms, asked)
+    if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
+        return []
+    admitted, slot_ms = reason.code == "payoff_positive", world.cluster.slot_ms
+    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)]
