@@ -13,6 +13,7 @@ from dashboard.api.prices import ServerPricesView
 from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
 from dashboard.api.schedulers import scheduler_list
+from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.traces import TraceFileView, TraceViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.api.workloads import WorkloadsView
@@ -24,6 +25,7 @@ router.register("traces", TraceViewSet)
 router.register("clusters", ClusterViewSet)
 router.register("scenarios", ScenarioViewSet)
 router.register("runs", RunViewSet)
+router.register("sweeps", SweepViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
@@ -32,6 +34,8 @@ urlpatterns = [
     path("clusters/", pages.clusters, name="clusters"),
     path("scenarios/", pages.scenarios, name="scenarios"),
     path("scenarios/<int:scenario_id>/", pages.scenario, name="scenario"),
+    path("sweeps/", pages.sweeps, name="sweeps"),
+    path("sweeps/<int:sweep_id>/", pages.sweep, name="sweep"),
     path("runs/<int:run_id>/", pages.run, name="run"),
     path("compare/", pages.compare, name="compare"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
@@ -60,6 +64,7 @@ urlpatterns = [
     path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),
     path("api/runs/<int:pk>/perfetto.json", RunViewSet.as_view({"get": "perfetto"}), name="run-perfetto"),
     path("api/runs/<int:pk>/summary.json", RunViewSet.as_view({"get": "summary"}), name="run-summary"),
+    path("api/sweeps/<int:pk>/results.csv", SweepViewSet.as_view({"get": "results"}), name="sweep-results"),
     path("api/compare/", CompareViewSet.as_view({"get": "list"}), name="compare-runs"),
     path("api/compare/jobs/", CompareViewSet.as_view({"get": "jobs"}), name="compare-jobs"),
     path("api/compare/kinds/", CompareViewSet.as_view({"get": "kinds"}), name="compare-kinds"),

@@ -81,19 +81,17 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
     """The worlds of the run, and one more from the newest instant on in which the job arrives a moment later."""
-    new = replace(job, arrival_ms=now_ms + 1)
+    past = [stage for stage in stages if stage.at_ms <= now_ms]
+    from_ms = now_ms + 1 if past[-1].at_ms == now_ms else now_ms  # what is edited at this instant is, or is about to be
+    new = replace(job, arrival_ms=from_ms + 1)
 
     def joined(stage: Stage) -> Stage:
         jobs = list(stage.world.jobs)
         jobs.insert(bisect_right([row.arrival_ms for row in jobs], new.arrival_ms), new)
         return stage._replace(world=stage.world.with_jobs(jobs))
 
-    past = [stage for stage in stages if stage.at_ms <= now_ms]
     later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
-    if past[-1].at_ms == now_ms:
-        now_ms += 1  # the edit of this instant has happened, or is about to
-        new = replace(new, arrival_ms=now_ms + 1)
-    return [*past, joined(past[-1])._replace(at_ms=now_ms, said=("A job is asked about",)), *later]
+    return [*past, joined(past[-1])._replace(at_ms=from_ms, said=("A job is asked about",)), *later]
 
 
 def _future(run: Run, stages: Sequence[Stage]) -> Simulation:

@@ -57,7 +57,7 @@ def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
     )
     if scenario.fork_ms is not None:
         _inherit(run, scenario)
-    _audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
+    audit(user, "run.start", f"run {run.pk}", {"scenario": scenario.name, "mode": mode})
     return run
 
 
@@ -76,7 +76,7 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
     """A scenario that goes on from a moment of the run (forking.py)."""
     with transaction.atomic():
         made = forking.fork(run_id, at_ms, name, user)
-        _audit(user, "run.fork", f"run {run_id}", {"scenario": made.pk, "at_ms": made.fork_ms})
+        audit(user, "run.fork", f"run {run_id}", {"scenario": made.pk, "at_ms": made.fork_ms})
     return made
 
 
@@ -107,9 +107,7 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
             setattr(scenario, name, value)
         scenario.version += 1
         scenario.save(update_fields=[*changes, "version"])
-        _audit(
-            user, "scenario.edit", f"scenario {scenario.pk}", {"version": scenario.version, "before": before, "after": changes}
-        )
+        audit(user, "scenario.edit", f"scenario {scenario.pk}", {"version": scenario.version, "before": before, "after": changes})
     return scenario
 
 
@@ -126,7 +124,7 @@ def promote(run: Run, user: Any = None) -> Run:
         made = _new_run(run.scenario, Run.LIVE, clock.speed or parent.clock_speed or 1.0, user)
         fields = {"clock_sim_ms": max(clock.now_ms(now), run.fork_ms or 0), "clock_wall": now}
         Run.objects.filter(pk=made.pk).update(**fields, wanted=parent.wanted)
-        _audit(user, "run.promote", f"run {run.pk}", {"in_place_of": parent.pk, "live": made.pk})
+        audit(user, "run.promote", f"run {run.pk}", {"in_place_of": parent.pk, "live": made.pk})
         transaction.on_commit(lambda: runner.enqueue(made.pk))
     cancel(parent, user)
     made.refresh_from_db()
@@ -142,7 +140,7 @@ def discard(run: Run, user: Any = None) -> None:
         Run.objects.filter(pk=run.pk).update(
             epoch=F("epoch") + 1, wanted=Run.CANCELLED
         )  # whoever works on it writes nothing more
-        _audit(user, "run.discard", f"run {run.pk}", {"scenario": run.scenario.name, "parent": run.parent_id})
+        audit(user, "run.discard", f"run {run.pk}", {"scenario": run.scenario.name, "parent": run.parent_id})
         run.delete()
         if not run.scenario.runs.exists():
             run.scenario.delete()
@@ -204,14 +202,14 @@ def delete(run: Run, user: Any = None) -> None:
     if run.status in Run.ACTIVE:
         raise Refused(f"run {run.pk} is {run.status}; cancel it before deleting it")
     with transaction.atomic():
-        _audit(user, "run.delete", f"run {run.pk}", {"scenario": run.scenario.name})
+        audit(user, "run.delete", f"run {run.pk}", {"scenario": run.scenario.name})
         run.delete()
 
 
 def start_import(trace: Trace, user: Any = None) -> Trace:
     """Queues an upload that has arrived: to be looked at or imported, as its stage says."""
     _queue(trace, {"stage": trace.stage})
-    _audit(user, "trace.upload", f"trace {trace.pk}", {"name": trace.name})
+    audit(user, "trace.upload", f"trace {trace.pk}", {"name": trace.name})
     return trace
 
 
@@ -221,7 +219,7 @@ def choose(trace: Trace, stage: str, changes: dict[str, Any], user: Any = None) 
         standing = Trace.objects.select_for_update().only("status").get(pk=trace.pk)
         if standing.status != Trace.SCANNED:
             raise Refused(f"trace {trace.name} is {standing.status}; only an upload that waits for a choice can be imported")
-        _audit(user, f"trace.{stage}", f"trace {trace.pk}", changes.get("options", {}))
+        audit(user, f"trace.{stage}", f"trace {trace.pk}", changes.get("options", {}))
         return _queue(trace, {**changes, "stage": stage})
 
 
@@ -245,7 +243,7 @@ def cancel_import(trace: Trace, user: Any = None) -> Trace:
     if not changed:
         trace.refresh_from_db()
         raise Refused(f"trace {trace.name} is {trace.status}; only an import in progress can be cancelled")
-    _audit(user, "trace.cancel", f"trace {trace.pk}", {})
+    audit(user, "trace.cancel", f"trace {trace.pk}", {})
     trace.refresh_from_db()
     importing.drop_upload(trace)
     importing.tell(trace)
@@ -282,12 +280,13 @@ def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:
 
 
 def _done(run: Run, user: Any, action: str, detail: dict[str, Any]) -> Run:
-    _audit(user, action, f"run {run.pk}", detail)
+    audit(user, action, f"run {run.pk}", detail)
     run.refresh_from_db()
     runner.announce(run)
     return run
 
 
-def _audit(user: Any, action: str, subject: str, detail: dict[str, Any]) -> None:
+def audit(user: Any, action: str, subject: str, detail: dict[str, Any]) -> None:
+    """One line of the audit list."""
     known = user if user is not None and getattr(user, "pk", None) else None
     AuditEntry.objects.create(user=known, action=action, subject=subject, detail=detail)

@@ -68,6 +68,7 @@ class Scenario(models.Model):
     version = models.IntegerField(default=1)  # of name and edits: who edits an older one is told
     parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")  # the run that it is a fork of
     fork_ms = models.BigIntegerField(null=True)  # from which moment on it is edited
+    of_sweep = models.BooleanField(default=False)  # a point of a sweep: lists leave it out
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -118,6 +119,32 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+
+class Sweep(models.Model):
+    """One scenario over a grid of parameters and edits, and several seeds: many runs."""
+
+    name = models.CharField(max_length=200)
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="sweeps")
+    axes = models.JSONField()  # [{parameter, values} or {edit, field, values}], one or two
+    seeds = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class SweepPoint(models.Model):
+    """One of them: the place on each axis, the seed, and its run."""
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
+    place = models.JSONField()  # [index on each axis]
+    seed = models.BigIntegerField()
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="points")
+
+    class Meta:
+        ordering = ["id"]
 
 
 class EventBatch(models.Model):

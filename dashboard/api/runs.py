@@ -44,6 +44,8 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         found = super().filter_queryset(queryset)
+        if self.action == "list":
+            found = found.filter(scenario__of_sweep=False)  # a sweep's page lists its runs
         if self.action == "list" and self.request.query_params.get("scenario"):
             found = found.filter(scenario_id=jobs.number(self.request.query_params, "scenario", 0, 0, 2**53))
         asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""

@@ -31,7 +31,7 @@ class ScenarioViewSet(
 ):
     """Scenarios; a slot length or horizon of its own gives the scenario a cluster of its own."""
 
-    queryset = Scenario.objects.select_related("cluster", "trace").defer("trace__jobs")
+    queryset = Scenario.objects.filter(of_sweep=False).select_related("cluster", "trace").defer("trace__jobs")
     serializer_class = ScenarioSerializer
     noun = "scenario"
 

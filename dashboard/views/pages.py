@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.roles import is_operator, is_viewer
 from twin.importers import formats
-from twin.models import Run, Scenario, Trace
+from twin.models import Run, Scenario, Sweep, Trace
 
 
 def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -55,6 +55,18 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Edit one: what if."""
     return _page(request, "scenario.html", scenario=get_object_or_404(Scenario.objects.only("name"), pk=scenario_id))
+
+
+@_looked_at
+def sweeps(request: HttpRequest) -> HttpResponse:
+    """Start one, and all of them."""
+    return _page(request, "sweeps.html")
+
+
+@_looked_at
+def sweep(request: HttpRequest, sweep_id: int) -> HttpResponse:
+    """Watch one."""
+    return _page(request, "sweep.html", sweep=get_object_or_404(Sweep.objects.only("name"), pk=sweep_id))
 
 
 @_looked_at

@@ -1,0 +1,104 @@
+"""Sweeps: start, watch, cancel, resume, download."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduling.model import LARGEST
+from scheduling.registry import scheduler_class
+from twin import sweeps
+from twin.models import Run, Scenario, Sweep
+
+
+class SweepSerializer(serializers.ModelSerializer):
+    """A sweep in one row; seeds: those of the scenario when there are none."""
+
+    scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(of_sweep=False))
+    scenario_name = serializers.CharField(source="scenario.name", read_only=True)
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
+    axes = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=sweeps.MOST_AXES)
+    seeds = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=LARGEST),
+        required=False,
+        default=list,
+        max_length=sweeps.MOST_POINTS,
+    )
+    total = serializers.IntegerField(read_only=True)
+    finished = serializers.IntegerField(read_only=True)
+    active = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Sweep
+        fields = ("id", "name", "scenario", "scenario_name", "axes", "seeds", "total", "finished", "active", "created_at")
+
+
+class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Sweep]):
+    """Sweeps of scenarios."""
+
+    serializer_class = SweepSerializer
+    queryset = Sweep.objects.all()
+
+    def get_queryset(self) -> QuerySet[Sweep]:
+        finished, active = Q(points__run__status=Run.FINISHED), Q(points__run__status__in=Run.ACTIVE)
+        counted = Sweep.objects.annotate(
+            total=Count("points"), finished=Count("points", filter=finished), active=Count("points", filter=active)
+        )
+        return counted.select_related("scenario").order_by("-id")
+
+    @extend_schema(request=SweepSerializer, responses={201: SweepSerializer})
+    def create(self, request: Request) -> Response:
+        """Starts one run of every point."""
+        form = self.get_serializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        sweep = sweeps.start(given["scenario"], given["name"], given["axes"], given["seeds"], request.user)
+        return Response(self._plain(sweep), status=status.HTTP_201_CREATED)
+
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Removes a sweep with its runs."""
+        sweeps.delete(self.get_object(), request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def points(self, request: Request, pk: str) -> Response:
+        """Every point with its run and its figures."""
+        sweep = self.get_object()
+        names = [sweeps.title(axis) for axis in sweep.axes]
+        paper = scheduler_class(sweep.scenario.scheduler)
+        return Response({
+            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES, "scheduler": paper.title, "points": sweeps.told(sweep),
+        })  # fmt: skip
+
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Stops what is not finished; what is finished stays."""
+        return Response({"runs": sweeps.cancel(self.get_object(), request.user)})
+
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, pk: str) -> Response:
+        """Runs what was cancelled or failed again."""
+        return Response({"runs": sweeps.resume(self.get_object(), request.user)})
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def results(self, request: Request, pk: int) -> HttpResponse:
+        """One row a point."""
+        self.kwargs["pk"] = pk
+        sweep = self.get_object()
+        answer = HttpResponse("".join(sweeps.as_csv(sweep)), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="sweep-{sweep.pk}.csv"'
+        return answer
+
+    def _plain(self, sweep: Sweep) -> dict[str, Any]:
+        return dict(self.get_serializer(self.get_queryset().get(pk=sweep.pk)).data)

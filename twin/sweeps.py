@@ -1,0 +1,192 @@
+"""Sweeps: a scenario over a grid of values, and several seeds. Every point is an ordinary run, so all workers share them.
+
+An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. A sweep that was cancelled, or
+some of whose runs failed, goes on with `resume`: what is finished stays.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+from django.db import transaction
+
+from scheduling.model import ModelError, shorten
+from scheduling.registry import parse_parameters, scheduler_class
+from twin import control, scenarios
+from twin.edits import verbs
+from twin.formats.outputs import cell
+from twin.models import Run, Scenario, Sweep, SweepPoint
+from twin.refused import Refused
+
+MOST_POINTS = 500  # runs of one sweep
+MOST_AXES = 2
+FIGURES = (
+    "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions", "utilization.gpu",
+    "utilization.cpu",
+)  # fmt: skip
+
+
+def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[int], user: Any = None) -> Sweep:
+    """Makes the points and queues a run of each, or refuses all of it; ModelError names the axis and the value that cannot be."""
+    axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
+    if not 1 <= len(axes) <= MOST_AXES:
+        raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
+    seeds = list(dict.fromkeys(seeds)) or [scenario.seed]
+    count = len(seeds)
+    for axis in axes:
+        count *= len(axis["values"])
+    if count > MOST_POINTS:
+        raise ModelError(f"a sweep has at most {MOST_POINTS} points, and this one {count:,}; take fewer values or fewer seeds")
+    places = list(product(*(range(len(axis["values"])) for axis in axes)))
+    with transaction.atomic():
+        sweep = Sweep.objects.create(
+            name=(name or f"{scenario.name}, sweep")[:200], scenario=scenario, axes=axes, seeds=seeds, created_by=user
+        )
+        points = [(place, seed) for place in places for seed in seeds]
+        runs = control.start_runs([_scenario(scenario, axes, place, seed, user) for place, seed in points], user)
+        SweepPoint.objects.bulk_create(
+            SweepPoint(sweep=sweep, place=list(place), seed=seed, run=run)
+            for (place, seed), run in zip(points, runs, strict=True)
+        )
+        control.audit(user, "sweep.start", f"sweep {sweep.pk}", {"scenario": scenario.name, "points": count})
+    return sweep
+
+
+def cancel(sweep: Sweep, user: Any = None) -> int:
+    """Stops what is not finished; returns how many runs that are."""
+    runs = [point.run for point in sweep.points.select_related("run") if point.run is not None and point.run.status in Run.ACTIVE]
+    for run in runs:
+        control.cancel(run, user)
+    control.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": len(runs)})
+    return len(runs)
+
+
+def resume(sweep: Sweep, user: Any = None) -> int:
+    """A new run of each point that has none that is finished or under way; returns how many."""
+    with transaction.atomic():
+        open_points = [
+            point
+            for point in sweep.points.select_related("run__scenario")
+            if point.run is None or point.run.status in (Run.CANCELLED, Run.FAILED)
+        ]
+        entered = [
+            point.run.scenario if point.run else _scenario(sweep.scenario, sweep.axes, point.place, point.seed, user)
+            for point in open_points
+        ]
+        for point, run in zip(open_points, control.start_runs(entered, user), strict=True):
+            point.run = run
+        SweepPoint.objects.bulk_update(open_points, ["run"])
+        control.audit(user, "sweep.resume", f"sweep {sweep.pk}", {"runs": len(open_points)})
+    return len(open_points)
+
+
+def delete(sweep: Sweep, user: Any = None) -> None:
+    """Removes the sweep with its runs and their scenarios; refused while some are under way."""
+    runs = [point.run for point in sweep.points.select_related("run__scenario") if point.run is not None]
+    busy = sum(run.status in Run.ACTIVE for run in runs)
+    if busy:
+        raise Refused(f"{busy} runs of sweep {sweep.pk} are not finished; cancel it before deleting it")
+    with transaction.atomic():
+        control.audit(user, "sweep.delete", f"sweep {sweep.pk}", {"name": sweep.name})
+        own = {run.scenario_id for run in runs} - {sweep.scenario_id}
+        sweep.delete()
+        Run.objects.filter(scenario_id__in=own).delete()  # those that were cancelled and run again, too
+        Scenario.objects.filter(pk__in=own, runs=None).delete()
+
+
+def told(sweep: Sweep) -> list[dict[str, Any]]:
+    """Each point: {place, seed, run, status, figures: {name: number or None}}."""
+    points = sweep.points.select_related("run").defer("run__certificate_prices")
+    return [
+        {
+            "place": point.place, "seed": point.seed, "run": point.run_id, "status": point.run.status if point.run else "gone",
+            "figures": _figures(point.run.metrics) if point.run and point.run.status == Run.FINISHED else {},
+        }
+        for point in points
+    ]  # fmt: skip
+
+
+def as_csv(sweep: Sweep) -> Iterable[str]:
+    """One row a point: the value on each axis, the seed, the run, its status and its figures."""
+    titles = [title(axis) for axis in sweep.axes]
+    yield _line([*titles, "seed", "run", "status", *FIGURES])
+    for point in told(sweep):
+        values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
+        yield _line(
+            [*values, point["seed"], point["run"], point["status"], *(point["figures"].get(name, "") for name in FIGURES)]
+        )
+
+
+def title(axis: Any) -> str:
+    """What the axis is called: the parameter, or the edit's number, verb and field."""
+    return axis["parameter"] if "parameter" in axis else f"edit {axis['edit']}: {axis['verb'].replace('_', ' ')}, {axis['field']}"
+
+
+def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
+    """The axis, checked: one of its values that cannot be is named."""
+    subject = f"axis {number}"
+    if not isinstance(given, dict) or not isinstance(given.get("values"), list) or not given["values"]:
+        raise ModelError(f"{subject}: must be an object with values, a list that is not empty, got {shorten(str(given))}")
+    values = list(given["values"])
+    if len({str(value) for value in values}) != len(values):
+        raise ModelError(f"{subject}: each value once, got {shorten(str(values))}")
+    if "parameter" in given:
+        axis: dict[str, Any] = {"parameter": str(given["parameter"]), "values": values}
+        cls = scheduler_class(scenario.scheduler)
+        for value in values:
+            parse_parameters(cls, scenario.parameters | {axis["parameter"]: value})
+        return axis
+    edit, name = given.get("edit"), given.get("field")
+    if not isinstance(edit, int) or not 1 <= edit <= len(scenario.edits):
+        have = f"it has {len(scenario.edits)}" if scenario.edits else "it has none: add one first"
+        raise ModelError(f"{subject}: edit must be the number of one of the scenario's edits, got {edit!r}; {have}")
+    verb = verbs()[scenario.edits[edit - 1]["verb"]]
+    known = ["at_ms", *(field.name for field in fields(verb.Parameters))]
+    if name not in known:
+        raise ModelError(f"{subject}: field must be one of {', '.join(known)}, got {name!r}")
+    return {"edit": edit, "verb": verb.name, "field": name, "values": values}
+
+
+def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], seed: int, user: Any) -> Scenario:
+    """The scenario at one point."""
+    parameters, edits = dict(scenario.parameters), [dict(edit) for edit in scenario.edits]
+    said = []
+    for axis, i in zip(axes, place, strict=True):
+        value = axis["values"][i]
+        if "parameter" in axis:
+            parsed = parse_parameters(scheduler_class(scenario.scheduler), {axis["parameter"]: value})
+            parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
+        else:
+            edits[axis["edit"] - 1][axis["field"]] = value
+        said.append(f"{axis.get('parameter') or axis['field']} {value}")
+    made = Scenario(
+        name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id, trace_id=scenario.trace_id,
+        scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, parent=scenario.parent if seed == scenario.seed else None,
+        fork_ms=scenario.fork_ms if seed == scenario.seed else None, created_by=user, of_sweep=True,
+    )  # fmt: skip
+    scenarios.check(made, edits)
+    made.save()
+    return made
+
+
+def _figures(metrics: dict[str, Any]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for name in FIGURES:
+        value: Any = metrics
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        found[name] = value
+    return found
+
+
+def _line(cells: Sequence[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(
+        ["" if value is None else cell(value) if isinstance(value, str) else value for value in cells]
+    )
+    return out.getvalue()
