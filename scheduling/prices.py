@@ -25,12 +25,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from scheduling.model import RESOURCES, Demand, Job, ModelError
+from scheduling.registry import Parameters, parameter
 from scheduling.training import oasis_minibatch_ms, oasis_worker_slots
 from scheduling.utility import arrival_slot, utility_at
 
 MODES = ("marginal", "literal")
 LEAST_SHARE = 0.01  # of f_i(0): the least that f_i(T - a_i) counts as
 UNIT = 1000  # thousandths in a whole unit
+GRID = 2.0**-50  # of a job's utility: its costs are multiples of it, so that their sums are exact and ties are true
+
+
+@dataclass(frozen=True, slots=True)
+class PriceParameters(Parameters):
+    """What an operator can set of a scheduler that decides by prices."""
+
+    price_mode: str = parameter(
+        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
+    )
+    floor_scale: float = parameter(
+        1.0, "multiplies the price floor; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +130,11 @@ def price(allocated: np.ndarray, capacity: np.ndarray, floor: float, ceiling: fl
         allocated, capacity, out=np.ones(np.broadcast_shapes(np.shape(allocated), np.shape(capacity))), where=capacity > 0
     )
     return floor * np.exp(share * math.log(ceiling / floor))
+
+
+def grid_of(worth: float) -> float:
+    """What costs are multiples of for a job that is worth so much at best."""
+    return GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
 
 
 class PriceBook:

@@ -30,8 +30,8 @@ import numpy as np
 from scheduling.admission import Room, impossible, missing_part
 from scheduling.explanation import Held, costs
 from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
-from scheduling.prices import MODES, PriceBook, estimate
-from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.prices import PriceBook, PriceParameters, estimate, grid_of
+from scheduling.registry import BaseScheduler, parameter
 from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
 from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.solvers.window import Best, best_completion, near_best
@@ -51,19 +51,12 @@ from scheduling.utility import arrival_slot, utility_at, utility_over
 MOST_UNITS = 100_000  # workers of one job in one slot
 MOST_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
 CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
-GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
 
 
 @dataclass(frozen=True, slots=True)
-class OasisParameters(Parameters):
+class OasisParameters(PriceParameters):
     """What an operator can set."""
 
-    price_mode: str = parameter(
-        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
-    )
-    floor_scale: float = parameter(
-        1.0, "multiplies the price floors; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
-    )
     model: str = parameter(
         "oasis", "whose training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
     )
@@ -270,7 +263,7 @@ class Quote:
             self.ps = np.array([pd_ors_ps(job, y) for y in range(self.most + 1)])
             self.ratio = 1 / (job.workers_per_ps or 1)
         self.utility = utility_over(job.utility, np.arange(late, late + horizon - first))
-        self.grid = GRID * 2.0 ** math.ceil(math.log2(utility_at(job.utility, 0)))
+        self.grid = grid_of(utility_at(job.utility, 0))
         worker, ps = (np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True))
         self.least_unit = float(worker + self.ratio * ps) * self.lot
         self.known: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -9,7 +9,7 @@ is feasible the greedy or an integer program. A solver that fails or runs out of
 then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and `relaxation_error` of a linear program.
 
 Differs from the paper:
-- Price bounds: see prices_pd_ors.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py; work is
+- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py; work is
   counted in 1 / Q external worker-slots (specification 1.5, A16), at most MOST_WORK of them.
 - At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take none (A14).
 - An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
@@ -32,29 +32,23 @@ import numpy as np
 from scheduling.admission import Room, impossible, missing_part
 from scheduling.explanation import Held, costs
 from scheduling.model import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
-from scheduling.prices import MODES, PriceBook
-from scheduling.prices_pd_ors import estimate_shared
-from scheduling.quote_pd_ors import Manner, Quote, Schedule
-from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.pd_ors.prices import estimate_shared
+from scheduling.pd_ors.quote import Manner, Quote, Schedule
+from scheduling.pd_ors.view import COUNTED, counted
+from scheduling.prices import PriceBook, PriceParameters
+from scheduling.registry import BaseScheduler, parameter
 from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
 from scheduling.training import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.utility import arrival_slot, utility_at
-from scheduling.view_pd_ors import COUNTED, counted
 
 ROLES = (Role.WORKER, Role.PS)
 PLACEMENTS = ("production", "paper")
 
 
 @dataclass(frozen=True, slots=True)
-class PdOrsParameters(Parameters):
+class PdOrsParameters(PriceParameters):
     """What an operator can set."""
 
-    price_mode: str = parameter(
-        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
-    )
-    floor_scale: float = parameter(
-        1.0, "multiplies the price floor; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
-    )
     mode: str = parameter(
         "production", "placement on several machines: production (greedy, then refined) or paper (linear program, rounded)",
         choices=PLACEMENTS,

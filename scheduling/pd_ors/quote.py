@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling.model import Job, Reason
-from scheduling.outside_pd_ors import Outside, Places
-from scheduling.paper_pd_ors import Rounding
-from scheduling.prices import PriceBook
+from scheduling.pd_ors.outside import Outside, Places
+from scheduling.pd_ors.paper import Rounding
+from scheduling.pd_ors.view import View, counted
+from scheduling.prices import PriceBook, grid_of
 from scheduling.solvers.external_exact import cheapest
 from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.internal import internal_costs
 from scheduling.solvers.knapsack import SAFE, TOLERANCE, Options, Plan, best_plan, near_plan
 from scheduling.training import EPSILON, pd_ors_sample_ms
 from scheduling.utility import arrival_slot, utility_at, utility_over
-from scheduling.view_pd_ors import View, counted
 
 MOST_UNITS = 100_000  # workers of one job in one slot
 MOST_CURVE = 4_000_000  # slots of the window x workers: 32 MB for each of some arrays
@@ -33,7 +33,6 @@ FINEST = 8  # parts of a worker-slot that are counted at most
 SAME = 1e-9  # relative, of costs
 MOST_EXTENDED = 4  # kinds of slots in which more workers are tried than the greedy placement holds
 MOST_FURTHER = 3  # workers more
-GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +112,10 @@ class Quote:
         self.work = count_work(self.slots_external, self.slots_internal, most)
         late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
         self.utility = utility_over(job.utility, np.arange(late, late + self.window))
-        worth = utility_at(job.utility, 0)
-        grid = GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
         order = np.argsort(begin)  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
         self.kind = np.argsort(order)[kind]
-        self.view = View(job, most, first + begin[order], book, hosts, grid)
+        self.view = View(job, most, first + begin[order], book, hosts, grid_of(utility_at(job.utility, 0)))
         self.outside = Outside(self.view)
         self._make_options()
         self.rounding: Rounding | None = None

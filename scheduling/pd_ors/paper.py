@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from scheduling.outside_pd_ors import Places
+from scheduling.pd_ors.outside import Places
+from scheduling.pd_ors.view import View
 from scheduling.solvers.external_exact import cheapest
 from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.rounding import gain, packing_width, round_off
-from scheduling.view_pd_ors import View
 
 COVERS = 2  # rows to cover, workers and parameter servers (A14)
 
