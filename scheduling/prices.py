@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -159,6 +160,12 @@ class PriceBook:
             self.free[:, self.away] = 0
             for r, most in enumerate(self.ceiling):
                 self.price[r][self.away] = most
+
+    def copy(self) -> PriceBook:
+        """A book that can be written in without this one's changing."""
+        new = copy(self)
+        new.free, new.price = self.free.copy(), self.price.copy()
+        return new
 
     def unit_cost(self, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
         """Price of one unit of `demand` on each server, [slot, server]."""
