@@ -69,7 +69,7 @@ def counterfactuals(
 def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     """What it says in English, with units."""
     if not found.searched:
-        return f"{_NAMES[found.what]} was not searched to the end: that takes longer than an answer may."
+        return f"Not searched to the end, as that takes longer than an answer may: {_NAMES[found.what]}."
     return _SENTENCES[found.what](found, was_admitted, slot_ms)
 
 
@@ -106,8 +106,8 @@ def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
 
 
 _NAMES = {
-    "priority": "The least priority", "target_slots": "The target that decides", "workers": "The fewest workers",
-    "arrival_ms": "A later arrival",
+    "priority": "the least priority", "target_slots": "the target that decides", "workers": "the fewest workers",
+    "arrival_ms": "a later arrival",
 }  # fmt: skip
 _SENTENCES = {"priority": _priority_text, "target_slots": _target_text, "workers": _workers_text, "arrival_ms": _arrival_text}
 
