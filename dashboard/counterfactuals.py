@@ -44,7 +44,12 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     decided = _decided(run, index)
     if decided is None:
         return None
-    seq, said, bars = decided
+    seq, at_ms, said, bars = decided
+    later = scenarios.worlds(run.scenario, run.edits)[1:]
+    if later and at_ms >= later[0].at_ms:
+        raise ModelError(
+            "this job was decided after an edit had changed the run; what would have flipped it is known only for those before"
+        )
     admitted = said.code == ADMITTED
     found = []
     if said.code in PRICED:
@@ -58,13 +63,13 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
 
 def _scheduler(run: Run) -> BaseScheduler:
     """The run's scheduler as it begins."""
-    cluster, jobs = scenarios.of_run(run)
+    world = scenarios.worlds(run.scenario, run.edits)[0].world
     with _lock:
         kept = _started.pop(run.pk, None)
-    if kept is None or kept.jobs is not jobs or kept.cluster is not cluster:
-        kept = build(run.scenario.scheduler, run.scenario.parameters)
+    if kept is None or kept.jobs is not world.jobs or kept.cluster is not world.cluster:
+        kept = build(world.scheduler, world.parameters)
         if kept.quotes:
-            kept.start(cluster, jobs, np.random.default_rng(run.scenario.seed))
+            kept.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
     if kept.quotes:
         with _lock:
             _started[run.pk] = kept
@@ -73,8 +78,8 @@ def _scheduler(run: Run) -> BaseScheduler:
     return kept
 
 
-def _decided(run: Run, index: int) -> tuple[int, Reason, np.ndarray] | None:
-    """(seq, reason, the bars that stood planned before) of the first decision about the job."""
+def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None:
+    """(seq, at_ms, reason, the bars that stood planned before) of the first decision about the job."""
     with Newest(run) as state:
         if not 0 <= index < state.firsts.length:
             return None
@@ -85,5 +90,5 @@ def _decided(run: Run, index: int) -> tuple[int, Reason, np.ndarray] | None:
     if (bars[:, DIED] != NEVER).any():  # some were replaced, before or later
         bars = at(run.pk, up_to=seq - 1).bars.rows
     lines, _ = next(eventlog.lines_and_bars(run.pk, seq - 1, seq))
-    data = next(data for number, _, _, data in lines if number == seq)
-    return seq, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]
+    at_ms, data = next((at_ms, data) for number, at_ms, _, data in lines if number == seq)
+    return seq, at_ms, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]

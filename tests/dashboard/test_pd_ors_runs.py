@@ -66,7 +66,7 @@ def test_the_state_before_a_decision_is_that_of_the_log(shared_run):
     newest = at(shared_run.pk)
     assert newest.firsts.length == 20
     for index, (seq, _) in enumerate(newest.firsts.rows.tolist()):
-        found, _, bars = counterfactuals._decided(shared_run, index)
+        found, _, _, bars = counterfactuals._decided(shared_run, index)
         before = at(shared_run.pk, up_to=seq - 1).bars.rows
         assert found == seq
         assert bars.tolist() == before[before[:, DIED] == NEVER][:, :BORN].tolist()
