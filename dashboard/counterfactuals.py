@@ -2,49 +2,93 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections import OrderedDict
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from scheduling.counterfactuals import ADMITTED, counterfactuals, sentence
-from scheduling.model import ModelError
-from scheduling.registry import build
+from dashboard.states import Newest
+from scheduling.counterfactuals import counterfactuals, sentence
+from scheduling.model import ModelError, Reason
+from scheduling.questions import ADMITTED
+from scheduling.registry import BaseScheduler, build
 from twin import eventlog, scenarios
 from twin.models import Run
 from twin.state import BORN, DIED, NEVER, at
 
+SECONDS = 0.15  # of a whole answer, unless more are given
+MOST_SECONDS = 30.0
+PRICED = (
+    ADMITTED,
+    "payoff_not_positive",
+    "no_capacity",
+    "too_late",
+)  # others no number of the job's own would have made possible
+MOST_KEPT = 4
+_started: OrderedDict[int, BaseScheduler] = OrderedDict()  # by run, as they begin; the one asked last is last
+_lock = threading.Lock()
 
-def of_job(run: Run, index: int) -> dict[str, Any] | None:
-    """{seq, admitted, rows: [{what, actual, value, admitted, sentence}]}; None when the job has not been decided.
 
-    ModelError when its scheduler does not decide by prices.
+def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
+    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None when the job has not been decided.
+
+    What takes longer than `seconds` is not searched. ModelError when its scheduler does not decide by prices.
     """
-    cluster, jobs = scenarios.of_run(run)
-    scheduler = build(run.scenario.scheduler, run.scenario.parameters)
-    if not scheduler.quotes:
-        raise ModelError(f"{scheduler.title} does not decide by payoff, so nothing can be said about what would have flipped it")
+    until = time.perf_counter() + seconds
+    started = _scheduler(run)
+    if not started.quotes:
+        raise ModelError(f"{started.title} does not decide by payoff, so nothing can be said about what would have flipped it")
     decided = _decided(run, index)
     if decided is None:
         return None
-    seq, code = decided
-    if code not in (ADMITTED, "payoff_not_positive", "no_capacity", "too_late"):
-        return {"seq": seq, "admitted": False, "rows": []}  # no number of its own would have made it possible
-    before = at(run.pk, up_to=seq - 1)
-    bars = before.bars.rows
-    scheduler.start(cluster, jobs, np.random.default_rng(run.scenario.seed))
-    scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN])
-    admitted = code == ADMITTED
-    rows = [
-        asdict(row) | {"sentence": sentence(row, admitted, cluster.slot_ms)} for row in counterfactuals(scheduler, jobs[index])
-    ]
-    return {"seq": seq, "admitted": admitted, "rows": rows}
+    seq, at_ms, said, bars = decided
+    later = scenarios.worlds(run.scenario, run.edits)[1:]
+    if later and at_ms >= later[0].at_ms:
+        raise ModelError(
+            "this job was decided after an edit had changed the run; what would have flipped it is known only for those before"
+        )
+    admitted = said.code == ADMITTED
+    found = []
+    if said.code in PRICED:
+        scheduler = started.clone()
+        scheduler.assume(bars)
+        found = counterfactuals(scheduler, scheduler.jobs[index], said, until)
+    slot_ms = started.cluster.slot_ms
+    rows = [asdict(row) | {"sentence": sentence(row, admitted, slot_ms)} for row in found]
+    return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
 
 
-def _decided(run: Run, index: int) -> tuple[int, str] | None:
-    """(seq, code) of the first decision about the job."""
-    for lines, _ in eventlog.lines_and_bars(run.pk):
-        for seq, _, kind, data in lines:
-            if kind == "decided" and data["job"] == index:
-                return seq, data["code"]
-    return None
+def _scheduler(run: Run) -> BaseScheduler:
+    """The run's scheduler as it begins."""
+    world = scenarios.worlds(run.scenario, run.edits)[0].world
+    with _lock:
+        kept = _started.pop(run.pk, None)
+    if kept is None or kept.jobs is not world.jobs or kept.cluster is not world.cluster:
+        kept = build(world.scheduler, world.parameters)
+        if kept.quotes:
+            kept.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+    if kept.quotes:
+        with _lock:
+            _started[run.pk] = kept
+            while len(_started) > MOST_KEPT:
+                _started.popitem(last=False)
+    return kept
+
+
+def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None:
+    """(seq, at_ms, reason, the bars that stood planned before) of the first decision about the job."""
+    with Newest(run) as state:
+        if not 0 <= index < state.firsts.length:
+            return None
+        seq, known = state.firsts.rows[index].tolist()
+        bars = state.bars.rows[: max(0, known)].copy()
+    if seq == NEVER:
+        return None
+    if (bars[:, DIED] != NEVER).any():  # some were replaced, before or later
+        bars = at(run.pk, up_to=seq - 1).bars.rows
+    lines, _ = next(eventlog.lines_and_bars(run.pk, seq - 1, seq))
+    at_ms, data = next((at_ms, data) for number, at_ms, _, data in lines if number == seq)
+    return seq, at_ms, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]

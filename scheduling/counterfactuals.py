@@ -3,23 +3,25 @@
 Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target, the fewest
 workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was admitted: how far each could
 go the other way and it still is. The answer is monotone in the first three: priority and target are found by going where the
-schedule at hand breaks even, workers by halving; arrivals are tried in turn.
+schedule at hand breaks even, workers by halving; arrivals are tried in turn. What takes longer than there is time for is not searched,
+and says so.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduling.model import Job, Reason
+from scheduling.questions import Offer, OutOfTime
 from scheduling.reasons import duration
 from scheduling.registry import BaseScheduler
 from scheduling.training import most_workers
-from scheduling.utility import arrival_slot
+from scheduling.utility import arrival_slot, utility_at
 
-ADMITTED = "payoff_positive"
 MOST_PRIORITY = 1e6  # times the job's own: beyond, no priority helps
 CLOSE = 1e-3  # relative, of a priority
 CLOSE_SLOTS = 0.01  # of a target
@@ -27,7 +29,7 @@ MOST_LATER = 48  # slots that an arrival is put off by
 MOST_MORE = 8  # times the job's own workers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Counterfactual:
     """One thing that flips the answer, or keeps it to the last: `value` instead of `actual`; None when nothing within reach does."""
 
@@ -35,18 +37,39 @@ class Counterfactual:
     actual: float
     value: float | None
     admitted: bool  # at `value`
+    searched: bool = True  # False: there was no time to find the value
 
 
-def counterfactuals(scheduler: BaseScheduler, job: Job) -> list[Counterfactual]:
-    """For a job at its own arrival. The scheduler stands as it stood then (`assume`)."""
-    asked = _Asked(scheduler, job)
-    admitted = asked.own.code == ADMITTED
-    found = [_priority(asked, admitted), _target(asked, admitted), _workers(asked, admitted), _arrival(asked, admitted)]
-    return [row for row in found if row is not None]
+def counterfactuals(
+    scheduler: BaseScheduler, job: Job, said: Reason | None = None, until: float = math.inf
+) -> list[Counterfactual]:
+    """For a job at its own arrival. The scheduler stands as it stood then (`assume`).
+
+    said: what it decided, if that is known. until: a moment of time.perf_counter, after which nothing is searched any more; what
+    is quick goes first, and whatever is still to come gets its share of the time.
+    """
+    scheduler.patience.last(until)
+    asked = _Asked(scheduler, job, Offer.of(said or scheduler.quote(job.arrival_ms, job)))
+    found = {}
+    for left, (what, (actual, search)) in zip(range(len(_SEARCHES), 0, -1), _SEARCHES.items(), strict=True):
+        own = actual(asked)
+        if own is None:
+            continue
+        now = time.perf_counter()
+        scheduler.patience.last(now + (until - now) / left)
+        try:
+            value, admitted = search(asked)
+        except OutOfTime:
+            found[what] = Counterfactual(what, own, None, not asked.admitted, searched=False)
+        else:
+            found[what] = Counterfactual(what, own, value, admitted)
+    return [found[what] for what in _SENTENCES if what in found]
 
 
 def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     """What it says in English, with units."""
+    if not found.searched:
+        return f"Not searched to the end, as that takes longer than an answer may: {_NAMES[found.what]}."
     return _SENTENCES[found.what](found, was_admitted, slot_ms)
 
 
@@ -82,86 +105,106 @@ def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
     return f"Had it arrived {duration(found.value - found.actual)} later, with the other jobs as they were, it would {outcome}."
 
 
+_NAMES = {
+    "priority": "the least priority", "target_slots": "the target that decides", "workers": "the fewest workers",
+    "arrival_ms": "a later arrival",
+}  # fmt: skip
 _SENTENCES = {"priority": _priority_text, "target_slots": _target_text, "workers": _workers_text, "arrival_ms": _arrival_text}
 
 
 class _Asked:
     """What would be said to a job like this one."""
 
-    def __init__(self, scheduler: BaseScheduler, job: Job) -> None:
-        self.scheduler, self.job = scheduler, job
-        self.own = scheduler.quote(job.arrival_ms, job)
+    def __init__(self, scheduler: BaseScheduler, job: Job, own: Offer) -> None:
+        self.scheduler, self.job, self.own, self.admitted = scheduler, job, own, own.admitted
+        self.slot_ms = scheduler.cluster.slot_ms
+        self.first = arrival_slot(job.arrival_ms, self.slot_ms)
 
-    def admits(self, job: Job, most_workers: int | None = None) -> bool:
-        return self.scheduler.admits(job.arrival_ms, job, most_workers)
-
-    def with_utility(self, **changes: Any) -> Reason:
+    def with_utility(self, **changes: Any) -> Offer:
         assert self.job.utility is not None
         changed = replace(self.job, utility=replace(self.job.utility, **changes))
-        return self.scheduler.quote(changed.arrival_ms, changed)
+        return self.scheduler.offer(changed.arrival_ms, changed)
+
+    def with_workers(self, most: int) -> bool:
+        return self.scheduler.offer(self.job.arrival_ms, self.job, most).admitted
 
 
-def _priority(asked: _Asked, admitted: bool) -> Counterfactual | None:
+Found = tuple[float | None, bool]  # the value, and whether the job is admitted at it
+
+
+def _own_priority(asked: _Asked) -> float | None:
+    return asked.job.utility.priority if asked.job.utility else None
+
+
+def _priority(asked: _Asked) -> Found:
     utility = asked.job.utility
-    if utility is None:
-        return None
+    assert utility is not None
+    own = math.log(utility.priority)
 
     def ask(x: float) -> tuple[bool, float]:
         said = asked.own if x == own else asked.with_utility(priority=math.exp(x))
-        worth, cost = said.values.get("utility", 0.0), said.values.get("cost", math.inf)
-        return said.code == ADMITTED, x + _log(
-            cost / worth
-        ) if worth else math.inf  # what a schedule is worth grows in proportion
+        if not said.cost < math.inf:
+            return said.admitted, math.inf
+        # what a schedule is worth grows in proportion
+        worth = utility_at(utility, said.finish_slot - asked.first)
+        return said.admitted, own + _log(said.cost / worth) if worth else math.inf
 
-    own = math.log(utility.priority)
-    value = _least(ask, own, own + math.log(MOST_PRIORITY) * (-1 if admitted else 1), CLOSE)
-    exact = utility.priority if value == own else None if value is None else math.exp(value)
-    return Counterfactual("priority", utility.priority, exact, True)
+    value = _least(ask, own, own + math.log(MOST_PRIORITY) * (-1 if asked.admitted else 1), CLOSE)
+    return utility.priority if value == own else None if value is None else math.exp(value), True
 
 
-def _target(asked: _Asked, admitted: bool) -> Counterfactual | None:
+def _own_target(asked: _Asked) -> float | None:
     utility = asked.job.utility
-    if utility is None or not utility.sensitivity:
-        return None  # it is worth the same at any time
-    first = arrival_slot(asked.job.arrival_ms, asked.scheduler.cluster.slot_ms)
+    return utility.target_slots if utility and utility.sensitivity else None  # otherwise it is worth the same at any time
+
+
+def _target(asked: _Asked) -> Found:
+    utility = asked.job.utility
+    assert utility is not None
 
     def ask(x: float) -> tuple[bool, float]:
         said = asked.own if x == utility.target_slots else asked.with_utility(target_slots=x)
-        cost = said.values.get("cost", math.inf)
-        if cost >= utility.priority:
-            return said.code == ADMITTED, math.inf
-        late = said.values["finish_slot"] - first - x
+        if said.cost >= utility.priority:
+            return said.admitted, math.inf
         # priority / (1 + exp(sensitivity * late)) = cost
-        spare = _log(utility.priority / cost - 1) / utility.sensitivity if cost else math.inf
-        return said.code == ADMITTED, x + late - spare
+        spare = _log(utility.priority / said.cost - 1) / utility.sensitivity if said.cost else math.inf
+        return said.admitted, said.finish_slot - asked.first - spare
 
     reach = max(float(asked.scheduler.horizon or 0) + 1, utility.target_slots)
-    value = _least(ask, utility.target_slots, 0.0 if admitted else reach, CLOSE_SLOTS)
-    return Counterfactual("target_slots", utility.target_slots, value, True)
+    return _least(ask, utility.target_slots, 0.0 if asked.admitted else reach, CLOSE_SLOTS), True
 
 
-def _workers(asked: _Asked, admitted: bool) -> Counterfactual | None:
-    own = most_workers(asked.job, asked.scheduler.model_on(asked.scheduler.cluster))
-    if own is None:
-        return None
-    low, high = (1, own) if admitted else (own, own * MOST_MORE)
-    if not asked.admits(asked.job, high):
-        return Counterfactual("workers", own, None, True)
+def _own_workers(asked: _Asked) -> float | None:
+    return most_workers(asked.job, asked.scheduler.model_on(asked.scheduler.cluster))
+
+
+def _workers(asked: _Asked) -> Found:
+    own = int(_own_workers(asked) or 0)
+    low, high = (1, own) if asked.admitted else (own + 1, own * MOST_MORE)
+    if not asked.admitted and not asked.with_workers(high):
+        return None, True
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if asked.admits(asked.job, middle) else (middle + 1, high)
-    return Counterfactual("workers", own, high, True)
+        low, high = (low, middle) if asked.with_workers(middle) else (middle + 1, high)
+    return high, True
 
 
-def _arrival(asked: _Asked, admitted: bool) -> Counterfactual | None:
+def _arrival(asked: _Asked) -> Found:
     """Rejected: the first later slot at which it is admitted. Admitted: the first at which it no longer is."""
-    job, slot_ms = asked.job, asked.scheduler.cluster.slot_ms
-    first = arrival_slot(job.arrival_ms, slot_ms)
-    last = min(first + MOST_LATER, (asked.scheduler.horizon or first) - 1)
-    for slot in range(first + 1, last + 1):
-        if asked.admits(replace(job, arrival_ms=slot * slot_ms)) != admitted:
-            return Counterfactual("arrival_ms", job.arrival_ms, slot * slot_ms, not admitted)
-    return Counterfactual("arrival_ms", job.arrival_ms, None, not admitted)
+    last = min(asked.first + MOST_LATER, (asked.scheduler.horizon or asked.first) - 1)
+    later = range(asked.first + 1, last + 1)
+    for slot, admitted in zip(later, asked.scheduler.admits_later(asked.job, later), strict=True):
+        if admitted != asked.admitted:
+            return slot * asked.slot_ms, admitted
+    return None, not asked.admitted
+
+
+_SEARCHES: dict[str, tuple[Callable[[_Asked], float | None], Callable[[_Asked], Found]]] = {  # the quick ones first
+    "arrival_ms": (lambda asked: asked.job.arrival_ms, _arrival),
+    "workers": (_own_workers, _workers),
+    "target_slots": (_own_target, _target),
+    "priority": (_own_priority, _priority),
+}
 
 
 def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float, close: float) -> float | None:

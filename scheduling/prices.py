@@ -19,18 +19,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from scheduling.model import RESOURCES, Demand, Job, ModelError
+from scheduling.registry import Parameters, parameter
 from scheduling.training import oasis_minibatch_ms, oasis_worker_slots
 from scheduling.utility import arrival_slot, utility_at
 
 MODES = ("marginal", "literal")
 LEAST_SHARE = 0.01  # of f_i(0): the least that f_i(T - a_i) counts as
 UNIT = 1000  # thousandths in a whole unit
+GRID = 2.0**-50  # of a job's utility: its costs are multiples of it, so that their sums are exact and ties are true
+
+
+@dataclass(frozen=True, slots=True)
+class PriceParameters(Parameters):
+    """What an operator can set of a scheduler that decides by prices."""
+
+    price_mode: str = parameter(
+        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
+    )
+    floor_scale: float = parameter(
+        1.0, "multiplies the price floor; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,11 @@ def price(allocated: np.ndarray, capacity: np.ndarray, floor: float, ceiling: fl
     return floor * np.exp(share * math.log(ceiling / floor))
 
 
+def grid_of(worth: float) -> float:
+    """What costs are multiples of for a job that is worth so much at best."""
+    return GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
+
+
 class PriceBook:
     """What is free, and its price, on the servers of one role.
 
@@ -140,6 +160,12 @@ class PriceBook:
             self.free[:, self.away] = 0
             for r, most in enumerate(self.ceiling):
                 self.price[r][self.away] = most
+
+    def copy(self) -> PriceBook:
+        """A book that can be written in without this one's changing."""
+        new = copy(self)
+        new.free, new.price = self.free.copy(), self.price.copy()
+        return new
 
     def unit_cost(self, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
         """Price of one unit of `demand` on each server, [slot, server]."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from scheduling import algorithms
 from scheduling.model import NOTHING, RESOURCES, Cluster, Decision, Job, Placement, Reason
+from scheduling.questions import Offer, Patience
 from scheduling.training import LIMITS, world_of
 
 
@@ -54,6 +55,7 @@ class BaseScheduler:
 
     def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters if parameters is not None else self.Parameters()
+        self.patience = Patience()
 
     def model_on(self, cluster: Cluster) -> str | None:
         """The training model at work on this cluster: its parameter `model`, or by the servers' roles; None for other schedulers."""
@@ -126,6 +128,10 @@ class BaseScheduler:
         """After the last of them was offered."""
         return NOTHING
 
+    def clone(self) -> BaseScheduler:
+        """A copy after `start`, with a patience of its own, that `assume` may change. For schedulers with `quotes`."""
+        raise NotImplementedError
+
     def assume(self, bars: np.ndarray) -> None:
         """After `start`: these bars, rows in the order of Placement, stand planned. For schedulers with `quotes`."""
         raise NotImplementedError
@@ -137,9 +143,16 @@ class BaseScheduler:
         """
         raise NotImplementedError
 
-    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
-        """Whether `quote` would say yes; a scheduler may know that sooner than its reason."""
-        return self.quote(now_ms, job, most_workers).code == "payoff_positive"
+    def offer(self, now_ms: int, job: Job, most_workers: int | None = None) -> Offer:
+        """The beginning of `quote`: a scheduler may know it sooner than its reason. OutOfTime when `patience` ends."""
+        self.patience.left()
+        return Offer.of(self.quote(now_ms, job, most_workers))
+
+    def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
+        """Whether `offer` would say yes to the job if it arrived as those slots begin, one after another."""
+        for slot in slots:
+            now_ms = slot * self.cluster.slot_ms
+            yield self.offer(now_ms, replace(job, arrival_ms=now_ms)).admitted
 
     def prices(self, slots: np.ndarray) -> np.ndarray | None:
         """Current prices per whole unit, [slot, server, resource] for the slots asked, NaN where there is none."""

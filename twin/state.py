@@ -54,6 +54,7 @@ class RunState:
         self.started: dict[str, Any] = {}  # data of run_started
         self.jobs = Growing(len(JOB_FIELDS), dtype=np.float64)  # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
         self.verdicts: list[list[str] | None] = []  # [first kind, latest kind, latest code] of each job
+        self.firsts = Growing(2)  # [job index]: the event of its first decision, and how many bars there were before it
         self.bars = Growing(len(BAR_FIELDS))
         self.alive: dict[int, list[int]] = {}  # rows of each job's bars that no later plan has replaced
         self.alive_on: dict[
@@ -95,6 +96,7 @@ class RunState:
             verdict = self.verdicts[data["job"]]
             if verdict is None:
                 job[1] = at_ms
+                self.firsts.data[data["job"]] = self.last_seq, self.bars.length
                 self.verdicts[data["job"]] = [data["kind"], data["kind"], data["code"]]
             else:
                 verdict[1:] = [data["kind"], data["code"]]
@@ -119,6 +121,7 @@ class RunState:
         missing = index + 1 - self.jobs.length
         if missing > 0:
             self.jobs.add(missing)[:] = UNKNOWN
+            self.firsts.add(missing)[:] = NEVER
             self.verdicts.extend([None] * missing)
         return self.jobs.data[index]
 

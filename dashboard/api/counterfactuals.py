@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import math
+
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard import counterfactuals
+from scheduling.model import ModelError, shorten
 from twin.models import Run
 
 
 class CounterfactualsView(APIView):
     """What would have flipped the decision about a job."""
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("seconds", float, description="how long to search, at most 30; what takes longer is not searched")
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, pk: int, index: int) -> Response:
         """Least priority, latest target, fewest workers, later arrival."""
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
-        found = counterfactuals.of_job(run, index)
+        found = counterfactuals.of_job(run, index, _seconds(request.query_params.get("seconds", "")))
         if found is None:
             raise NotFound(f"Run {pk} has not decided about a job with the index {index}.")
         return Response(found)
+
+
+def _seconds(text: str) -> float:
+    """How long the answer may take."""
+    if not text:
+        return counterfactuals.SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= counterfactuals.MOST_SECONDS:
+        raise ModelError(
+            f"seconds must be a number above 0 and up to {counterfactuals.MOST_SECONDS:.0f}, got {shorten(repr(text))}"
+        )
+    return seconds

@@ -21,7 +21,8 @@ Differs from the paper:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -30,8 +31,9 @@ import numpy as np
 from scheduling.admission import Room, impossible, missing_part
 from scheduling.explanation import Held, costs
 from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
-from scheduling.prices import MODES, PriceBook, estimate
-from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.prices import PriceBook, PriceParameters, estimate, grid_of
+from scheduling.questions import Offer, Patience
+from scheduling.registry import BaseScheduler, parameter
 from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
 from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.solvers.window import Best, best_completion, near_best
@@ -50,20 +52,14 @@ from scheduling.utility import arrival_slot, utility_at, utility_over
 
 MOST_UNITS = 100_000  # workers of one job in one slot
 MOST_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
+MOST_KEPT = 1_000_000  # the same, of curves for all slots at once
 CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
-GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
 
 
 @dataclass(frozen=True, slots=True)
-class OasisParameters(Parameters):
+class OasisParameters(PriceParameters):
     """What an operator can set."""
 
-    price_mode: str = parameter(
-        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
-    )
-    floor_scale: float = parameter(
-        1.0, "multiplies the price floors; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
-    )
     model: str = parameter(
         "oasis", "whose training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
     )
@@ -139,11 +135,29 @@ class Oasis(BaseScheduler):
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
         return self._consider(now_ms, job, most_workers)[0]
 
-    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
+    def offer(self, now_ms: int, job: Job, most_workers: int | None = None) -> Offer:
+        self.patience.left()
         quote = self._look(now_ms, job, most_workers)
         if isinstance(quote, Reason):
-            return False
-        return best_completion(quote.need, quote.utility, quote.curves, quote.least_unit, soon=True) is not None
+            return Offer(False)
+        found = quote.paying()
+        return Offer(False) if found is None else Offer(True, found.cost, quote.first + found.last)
+
+    def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
+        """Without looking at the servers again."""
+        quote = None
+        for slot in slots:
+            self.patience.left()
+            now_ms = slot * self.cluster.slot_ms
+            if quote is None or not quote.put_off(slot):
+                found = self._look(now_ms, replace(job, arrival_ms=now_ms), None)
+                quote = None if isinstance(found, Reason) else found
+            yield quote is not None and quote.paying() is not None
+
+    def clone(self) -> Oasis:
+        new = copy(self)
+        new.books, new.patience = (self.books[0].copy(), self.books[1].copy()), Patience()
+        return new
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Of W worker-slots those that are still planned: there may be a few more than the job needs."""
@@ -270,16 +284,33 @@ class Quote:
             self.ps = np.array([pd_ors_ps(job, y) for y in range(self.most + 1)])
             self.ratio = 1 / (job.workers_per_ps or 1)
         self.utility = utility_over(job.utility, np.arange(late, late + horizon - first))
-        self.grid = GRID * 2.0 ** math.ceil(math.log2(utility_at(job.utility, 0)))
+        self.grid = grid_of(utility_at(job.utility, 0))
         worker, ps = (np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True))
         self.least_unit = float(worker + self.ratio * ps) * self.lot
-        self.known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+
+    def put_off(self, slot: int) -> bool:
+        """The same for an arrival in a later slot; False where more workers might be looked at then, or the curves are large."""
+        window = self.horizon - self.first
+        if self.most >= MOST_CURVE // window or window * self.most > MOST_KEPT:
+            return False
+        if (self.first, self.horizon) not in self.known:
+            self.curves(0, window)
+        cost, relaxed = self.known[self.first, self.horizon]
+        skipped = slot - self.first
+        self.first, self.utility = slot, self.utility[: window - skipped]
+        self.known = {(slot, self.horizon): (cost[skipped:], relaxed[skipped:])}
+        return True
 
     def curves(self, first: int, past: int) -> tuple[np.ndarray, np.ndarray]:
         """Cost of 0, 1, ... lots of workers with their parameter servers in slots first..past of the window."""
-        if first in self.known:
-            return self.known[first]
-        window = slice(self.first + first, self.first + past)
+        wanted = self.first + first, self.first + past
+        if wanted in self.known:
+            return self.known[wanted]
+        whole = self.known.get((self.first, self.horizon))
+        if whole is not None:
+            return whole[0][first:past], whole[1][first:past]
+        window = slice(*wanted)
         worker, ps = (
             marginal_costs(self._unit_cost(book, demand, window), book.room(demand, window, most), most)
             for book, demand, most in zip(self.books, self.demands, (self.most, int(self.ps[-1])), strict=True)
@@ -290,8 +321,12 @@ class Quote:
             cost = cost[:, :: self.lot]
             lots = cost.shape[1] - 1
             relaxed = relaxed[:, : lots * self.lot].reshape(len(relaxed), lots, self.lot).sum(axis=2)
-        self.known[first] = cost, relaxed
+        self.known[wanted] = cost, relaxed
         return cost, relaxed
+
+    def paying(self) -> Best | None:
+        """A completion with a positive payoff, if there is one."""
+        return best_completion(self.need, self.utility, self.curves, self.least_unit, soon=True)
 
     def place(self, best: Best) -> tuple[Units, Units]:
         """The servers of the chosen schedule, cheapest first in every slot."""

@@ -9,7 +9,7 @@ is feasible the greedy or an integer program. A solver that fails or runs out of
 then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and `relaxation_error` of a linear program.
 
 Differs from the paper:
-- Price bounds: see prices_pd_ors.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py; work is
+- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py; work is
   counted in 1 / Q external worker-slots (specification 1.5, A16), at most MOST_WORK of them.
 - At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take none (A14).
 - An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
@@ -21,8 +21,9 @@ Differs from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -32,29 +33,25 @@ import numpy as np
 from scheduling.admission import Room, impossible, missing_part
 from scheduling.explanation import Held, costs
 from scheduling.model import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
-from scheduling.prices import MODES, PriceBook
-from scheduling.prices_pd_ors import estimate_shared
-from scheduling.quote_pd_ors import Manner, Quote, Schedule
-from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.pd_ors.manner import Manner
+from scheduling.pd_ors.prices import estimate_shared
+from scheduling.pd_ors.quote import Quote, Schedule
+from scheduling.pd_ors.view import COUNTED, counted
+from scheduling.prices import PriceBook, PriceParameters
+from scheduling.questions import Offer, Patience
+from scheduling.registry import BaseScheduler, parameter
 from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
 from scheduling.training import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.utility import arrival_slot, utility_at
-from scheduling.view_pd_ors import COUNTED, counted
 
 ROLES = (Role.WORKER, Role.PS)
 PLACEMENTS = ("production", "paper")
 
 
 @dataclass(frozen=True, slots=True)
-class PdOrsParameters(Parameters):
+class PdOrsParameters(PriceParameters):
     """What an operator can set."""
 
-    price_mode: str = parameter(
-        "marginal", "how the price floor is found: marginal (default) or literal, as printed", choices=MODES
-    )
-    floor_scale: float = parameter(
-        1.0, "multiplies the price floor; 100 / x runs with U / L at x % of its true value", low=1e-12, high=1e12
-    )
     mode: str = parameter(
         "production", "placement on several machines: production (greedy, then refined) or paper (linear program, rounded)",
         choices=PLACEMENTS,
@@ -116,7 +113,7 @@ class PdOrs(BaseScheduler):
         self._sort(np.arange(self.horizon))
         self.hosts = [np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps")]
         paper = (p.rounding_gain, p.failure_probability, p.tries, p.first_feasible) if p.mode == "paper" else None
-        self.manner = Manner(p.refine, p.solver_seconds, paper)
+        self.manner = Manner(p.refine, p.solver_seconds, paper, self.patience)
         self.seed = int(rng.integers(2**63))  # of what is drawn for a job, so that a decision can be made again
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
@@ -136,9 +133,31 @@ class PdOrs(BaseScheduler):
         """The rates stay those of the job's own global batch, whatever `most_workers` is."""
         return self._consider(now_ms, job, most_workers)[0]
 
-    def admits(self, now_ms: int, job: Job, most_workers: int | None = None) -> bool:
+    def offer(self, now_ms: int, job: Job, most_workers: int | None = None) -> Offer:
+        self.patience.left()
         quote = self._look(now_ms, job, most_workers)
-        return isinstance(quote, Quote) and quote.admits()
+        plan = None if isinstance(quote, Reason) else quote.paying()
+        return Offer(False) if plan is None else Offer(True, plan.cost, arrival_slot(now_ms, self.cluster.slot_ms) + plan.last)
+
+    def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
+        """Mostly without looking at the machines again."""
+        quote = None
+        for slot in slots:
+            self.patience.left()
+            now_ms = slot * self.cluster.slot_ms
+            moved = replace(job, arrival_ms=now_ms)
+            if quote is None or not quote.put_off(slot):
+                found = self._look(now_ms, moved, None)
+                quote = None if isinstance(found, Reason) else found
+            said = False if quote is None or self._hopeless(moved, slot, None) else quote.clear()
+            yield self.offer(now_ms, moved).admitted if said is None else said
+
+    def clone(self) -> PdOrs:
+        new = copy(self)
+        new.book, new.kinds, new.known_kinds = self.book.copy(), self.kinds.copy(), self.known_kinds.copy()
+        new.patience = Patience()
+        new.manner = replace(self.manner, patience=new.patience, known={})
+        return new
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Of the samples those that the plan still trains: there may be a few more than the job has."""

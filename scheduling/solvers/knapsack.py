@@ -93,6 +93,10 @@ class Options:
         """The gains or full costs of those kinds are others."""
         self._wrap(kinds)
 
+    def skip(self, slots: int) -> None:
+        """The window begins so many slots later."""
+        self.kind, self.count = self.kind[slots:], self.count[slots:] - self.count[slots - 1]
+
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:
         """[slot] least cost of the work by the end of each slot if options could be split, and the edge that is split."""
         slots = len(self.kind)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dashboard import counterfactuals
 from scheduling.model import RESOURCES
 from scheduling.registry import build
 from scheduling.simulation import Simulation
@@ -10,6 +11,7 @@ from scheduling.workloads import generate
 from tests.twin.runtime.conftest import work
 from twin import runner, scenarios
 from twin.models import Run, Scenario
+from twin.state import BORN, DIED, NEVER, at
 
 
 @pytest.fixture(params=[("pd_ors", {}), ("pd_ors", {"mode": "paper"}), ("oasis", {"model": "pd-ors"})], ids=str)
@@ -34,7 +36,7 @@ def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
     for job in rows:
         if not job["code"].startswith("payoff"):
             continue
-        found = viewer.get(f"/api/runs/{shared_run.pk}/jobs/{job['index']}/counterfactuals/").json()
+        found = viewer.get(f"/api/runs/{shared_run.pk}/jobs/{job['index']}/counterfactuals/?seconds=30").json()
         assert found["admitted"] == (job["code"] == "payoff_positive")
         by_name = {row["what"]: row for row in found["rows"]}
         assert {"priority", "workers", "arrival_ms"} <= set(by_name)
@@ -57,3 +59,15 @@ def test_the_prices_of_a_server_are_those_that_the_scheduler_ended_with(viewer, 
         for r, name in enumerate(RESOURCES):
             prices = [np.nan if price is None else price for price in found["prices"][name]]
             assert prices == pytest.approx(wanted[:, server, r].tolist(), rel=1e-5, nan_ok=True)
+
+
+def test_the_state_before_a_decision_is_that_of_the_log(shared_run):
+    """Kept by the newest state, though later decisions of the same moment have added bars since."""
+    newest = at(shared_run.pk)
+    assert newest.firsts.length == 20
+    for index, (seq, _) in enumerate(newest.firsts.rows.tolist()):
+        found, _, _, bars = counterfactuals._decided(shared_run, index)
+        before = at(shared_run.pk, up_to=seq - 1).bars.rows
+        assert found == seq
+        assert bars.tolist() == before[before[:, DIED] == NEVER][:, :BORN].tolist()
+    assert counterfactuals._decided(shared_run, 20) is None

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.counterfactuals import ADMITTED, counterfactuals
-from scheduling.model import Placement
+from scheduling.counterfactuals import counterfactuals, sentence
+from scheduling.model import Placement, Reason
+from scheduling.questions import ADMITTED
 from scheduling.registry import build
 from scheduling.simulation import Simulation
 from scheduling.utility import utility_at
@@ -50,7 +51,7 @@ def test_a_quote_is_what_was_decided(world):
             scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
             reason = scheduler.quote(event.at_ms, job)
             assert (reason.code, reason.values) == (event.data["code"], event.data["values"])
-            assert scheduler.admits(event.at_ms, job) == (reason.code == ADMITTED)
+            assert scheduler.offer(event.at_ms, job).admitted == (reason.code == ADMITTED)
 
 
 def test_each_counterfactual_flips_the_answer(world):
@@ -86,6 +87,50 @@ def test_each_counterfactual_flips_the_answer(world):
                 assert says(replace(job, arrival_ms=int(found.value))) == found.admitted == (not admitted)
     assert {("priority", True), ("workers", True)} <= seen
     assert {("priority", False), ("target_slots", False)} & seen
+
+
+def test_every_later_arrival_is_answered_as_if_it_were_asked_alone(world):
+    """What the answers share of the machines' state changes none of them; nor does what was asked before."""
+    cluster, jobs, name, parameters, events = world
+    answers = set()
+    decided = [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
+    told = [[e for e in decided if (e.data["code"] == ADMITTED) == admitted] for admitted in (True, False)]
+    for event in told[0][::3][:5] + told[1][::3][:5]:
+        scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
+        later = range(job.arrival_ms // cluster.slot_ms + 1, min(scheduler.horizon, job.arrival_ms // cluster.slot_ms + 15))
+        found = list(scheduler.clone().admits_later(job, later))
+        for slot, admitted in zip(later, found, strict=True):
+            moved = replace(job, arrival_ms=slot * cluster.slot_ms)
+            assert (scheduler.quote(moved.arrival_ms, moved).code == ADMITTED) == admitted, (job.id, slot)
+        answers |= set(found)
+    assert answers == {True, False}
+
+
+def test_a_copy_changes_alone_and_answers_alike(world):
+    cluster, jobs, name, parameters, events = world
+    event = [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"][-1]
+    fresh = as_it_was(cluster, jobs, events, 0, name, **parameters)
+    job = jobs[event.data["job"]]
+    before = fresh.quote(event.at_ms, job)
+    copied = fresh.clone()
+    bars = [bar for e in events if e.seq < event.seq and e.kind == "planned" for bar in e.data["bars"]]
+    copied.assume(np.array(bars, dtype=np.int64))
+    assert copied.quote(event.at_ms, job).values == event.data["values"]
+    assert fresh.quote(event.at_ms, job) == before
+
+
+def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
+    cluster, jobs, name, parameters, events = world
+    event = next(e for e in events if e.kind == "decided" and e.data["code"] == ADMITTED)
+    job, said = jobs[event.data["job"]], Reason(event.data["code"], event.data["values"])
+    scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
+    rows = counterfactuals(scheduler, job, said, until=0.0)
+    assert not any(row.searched for row in rows)
+    assert all(row.value is None for row in rows)
+    assert all("Not searched to the end" in sentence(row, True, cluster.slot_ms) for row in rows)
+    again = counterfactuals(scheduler, job, said)
+    assert all(row.searched for row in again)
+    assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)
 
 
 def test_the_flip_happens_in_a_new_simulation(world):

@@ -9,6 +9,7 @@ import { shown, table } from '../lib/list.js';
 import { roleName } from '../charts/gantt.js';
 
 const BARS = 60;
+const PATIENCE_S = 20; // of a longer search for what would have flipped a decision
 
 export class Drawer {
   /** info: the run's static description; onShow(ms) moves the playhead; onClose(). */
@@ -91,15 +92,27 @@ export class Drawer {
 
   /** What would have flipped the decision; computed by the server once a decision, on the state as it was. */
   #flips(seq) {
-    const list = h('ul', { class: 'plain' }, h('li', { class: 'muted' }, 'Asking the scheduler …'));
+    const list = h('ul', { class: 'plain' });
+    const more = h('button', { type: 'button', class: 'quiet', hidden: true, onclick: () => this.#ask(seq, list, more, PATIENCE_S) }, 'Search longer');
+    this.#ask(seq, list, more);
+    return h('section', {}, h('h2', {}, 'What would have flipped it'), h('p', { class: 'muted small' }, 'Each alone, with everything else as it was when the job was decided.'), list, more);
+  }
+
+  /** seconds: how long the server may search; a fraction of one unless told. */
+  #ask(seq, list, more, seconds) {
+    fill(list, h('li', { class: 'muted' }, 'Asking the scheduler …'));
+    more.hidden = true;
     this.asked ??= new Map();
-    if (!this.asked.has(seq)) this.asked.set(seq, get(`/api/runs/${this.runId}/jobs/${this.job}/counterfactuals/`));
-    this.asked.get(seq).then(({ rows }) => fill(list, rows.length ? rows.map((row) => h('li', {}, row.sentence)) : h('li', {}, 'No number of its own would have made it possible.')))
-      .catch((error) => {
-        this.asked.delete(seq);
-        fill(list, h('li', { class: 'muted' }, error.message));
-      });
-    return h('section', {}, h('h2', {}, 'What would have flipped it'), h('p', { class: 'muted small' }, 'Each alone, with everything else as it was when the job was decided.'), list);
+    if (seconds || !this.asked.has(seq)) {
+      this.asked.set(seq, get(`/api/runs/${this.runId}/jobs/${this.job}/counterfactuals/${seconds ? `?seconds=${seconds}` : ''}`));
+    }
+    this.asked.get(seq).then(({ rows }) => {
+      fill(list, rows.length ? rows.map((row) => h('li', {}, row.sentence)) : h('li', {}, 'No number of its own would have made it possible.'));
+      more.hidden = seconds !== undefined || rows.every((row) => row.searched);
+    }).catch((error) => {
+      this.asked.delete(seq);
+      fill(list, h('li', { class: 'muted' }, error.message));
+    });
   }
 
   #times(story) {

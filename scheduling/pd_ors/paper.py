@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from scheduling.outside_pd_ors import Places
-from scheduling.solvers.external_exact import cheapest
+from scheduling.pd_ors.manner import Manner
+from scheduling.pd_ors.outside import Places
+from scheduling.pd_ors.view import View
 from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.rounding import gain, packing_width, round_off
-from scheduling.view_pd_ors import View
 
 COVERS = 2  # rows to cover, workers and parameter servers (A14)
 
@@ -24,14 +24,11 @@ COVERS = 2  # rows to cover, workers and parameter servers (A14)
 class Rounding:
     """Finds placements for one job."""
 
-    def __init__(
-        self, view: View, rounding_gain: float, failure_probability: float | None, tries: int, first_feasible: int,
-        seconds: float, seed: Sequence[int], failures: Counter[str],
-    ) -> None:  # fmt: skip
+    def __init__(self, view: View, manner: Manner, seed: Sequence[int], failures: Counter[str]) -> None:
         """seed: of its draws, which are the same in whatever order the kinds of slots are asked for."""
-        self.view, self.seed, self.failures = view, seed, failures
-        self.gain, self.failure_probability = rounding_gain, failure_probability
-        self.tries, self.first_feasible, self.seconds = tries, first_feasible, seconds
+        assert manner.rounding is not None
+        self.view, self.manner, self.seed, self.failures = view, manner, seed, failures
+        self.gain, self.failure_probability, self.tries, self.first_feasible = manner.rounding
 
     def placements(self, kind: int, wanted: list[int], known: np.ndarray) -> Iterator[tuple[int, float, Places | None]]:
         """(workers, cost, places) of some of the `wanted` numbers of workers; an infinite cost: not even fractions fit.
@@ -39,11 +36,12 @@ class Rounding:
         known: [workers] cost of a greedy placement, infinite where there is none. Left out: where that stays.
         """
         view, machines = self.view, self.view.machines(kind)
-        relaxation, rng = Relaxation(machines, self.seconds), np.random.default_rng((*self.seed, kind))
+        relaxation, rng = Relaxation(machines, self.manner.solver_seconds), np.random.default_rng((*self.seed, kind))
         hosts = relaxation.hosts
         free, room = machines.free[hosts], np.concatenate((machines.worker_room[hosts], machines.ps_room[hosts]))
         width = packing_width(machines.free, view.alpha, view.beta, view.most)
         for workers in wanted:
+            self.manner.patience.left()
             ps = int(view.ps_of[workers])
             status, relaxed = relaxation.solve(workers, ps)
             if status == "infeasible":
@@ -62,7 +60,7 @@ class Rounding:
                     continue
             if np.isfinite(known[workers]):
                 continue
-            repaired = cheapest(machines, workers, ps, np.inf, self.seconds)
+            repaired = self.manner.cheapest(machines, workers, ps, np.inf)
             if repaired.status in ("limit", "error"):
                 self.failures[f"solver_{repaired.status}"] += 1
             if repaired.workers is not None and repaired.ps is not None:

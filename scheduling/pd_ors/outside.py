@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduling.pd_ors.view import View
 from scheduling.solvers.external import Nested, apart, first_units, least_costs, nested_greedy
-from scheduling.view_pd_ors import View
 
 
 class Places(NamedTuple):

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling.model import Job, Reason
-from scheduling.outside_pd_ors import Outside, Places
-from scheduling.paper_pd_ors import Rounding
-from scheduling.prices import PriceBook
-from scheduling.solvers.external_exact import cheapest
+from scheduling.pd_ors.manner import Manner
+from scheduling.pd_ors.outside import Outside, Places
+from scheduling.pd_ors.paper import Rounding
+from scheduling.pd_ors.view import View, counted
+from scheduling.prices import PriceBook, grid_of
 from scheduling.solvers.external_lp import Relaxation
 from scheduling.solvers.internal import internal_costs
 from scheduling.solvers.knapsack import SAFE, TOLERANCE, Options, Plan, best_plan, near_plan
 from scheduling.training import EPSILON, pd_ors_sample_ms
 from scheduling.utility import arrival_slot, utility_at, utility_over
-from scheduling.view_pd_ors import View, counted
 
 MOST_UNITS = 100_000  # workers of one job in one slot
 MOST_CURVE = 4_000_000  # slots of the window x workers: 32 MB for each of some arrays
@@ -33,16 +33,6 @@ FINEST = 8  # parts of a worker-slot that are counted at most
 SAME = 1e-9  # relative, of costs
 MOST_EXTENDED = 4  # kinds of slots in which more workers are tried than the greedy placement holds
 MOST_FURTHER = 3  # workers more
-GRID = 2.0**-50  # of the job's utility: costs are multiples of it, so that their sums are exact and ties are true
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How placements on several machines are found."""
-
-    refine: bool  # the greedy ones by integer programs
-    solver_seconds: float  # for one program; then what was known stays
-    rounding: tuple[float, float | None, int, int] | None  # the paper's gain, delta, tries, first feasible: instead of refining
 
 
 class Units(NamedTuple):
@@ -113,38 +103,48 @@ class Quote:
         self.work = count_work(self.slots_external, self.slots_internal, most)
         late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
         self.utility = utility_over(job.utility, np.arange(late, late + self.window))
-        worth = utility_at(job.utility, 0)
-        grid = GRID * 2.0 ** math.ceil(math.log2(worth)) if worth > 0 else GRID
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
         order = np.argsort(begin)  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
         self.kind = np.argsort(order)[kind]
-        self.view = View(job, most, first + begin[order], book, hosts, grid)
+        self.view = View(job, most, first + begin[order], book, hosts, grid_of(utility_at(job.utility, 0)))
         self.outside = Outside(self.view)
         self._make_options()
         self.rounding: Rounding | None = None
         if manner.rounding is not None:
-            self.rounding = Rounding(self.view, *manner.rounding, manner.solver_seconds, seed, self.failures)
-
-    def admits(self) -> bool:
-        """Whether `decide` finds a plan with a positive payoff, mostly without looking for the best one."""
-        bound, _ = self.options.bounds(self.work.need)
-        if not (self.utility - bound * (1 - SAFE)).max() > TOLERANCE:
-            return False
-        near = near_plan(self.work.need, self.utility, self.options)  # the best is no worse, and refining makes none worse
-        return (near is not None and near.payoff > SAME * near.cost + TOLERANCE) or self.decide()[0] is not None
+            self.rounding = Rounding(self.view, manner, seed, self.failures)
 
     def decide(self) -> tuple[Plan | None, Plan | None]:
         """The plan with the highest payoff if that is positive, and the plan to tell about."""
+        return self._refined(*self._plans())
+
+    def paying(self) -> Plan | None:
+        """A plan with a positive payoff if `decide` finds one; mostly without refining, or looking for the best."""
+        if self._hopeless():
+            return None
+        near = near_plan(self.work.need, self.utility, self.options)  # the best is no worse, and refining makes none worse
+        if near is not None and _pays(near):
+            return near
         plan, found = self._plans()
-        if self.manner.refine and self.rounding is None:
-            changed = self._refine(found) | self._extend(found)
-            if changed:
-                self.options.change(np.array(sorted(changed)))
-                plan, found = self._plans()
-                if self._refine(found) and found is not None:  # the same plan, for less
-                    found = self._repriced(found)
-                    plan = found if found.payoff > TOLERANCE else None
-        return plan, found
+        return plan if plan is not None and _pays(plan) else self._refined(plan, found)[0]
+
+    def clear(self) -> bool | None:
+        """Whether `decide` finds a plan with a positive payoff, where that is quickly known; also right after `put_off`."""
+        if self._hopeless():
+            return False
+        if self.rounding is not None:  # draws depend on where the window begins
+            return None
+        near = near_plan(self.work.need, self.utility, self.options)
+        return True if near is not None and _pays(near) else None
+
+    def put_off(self, slot: int) -> bool:
+        """The same for an arrival in a later slot, before any plan is made; False where more workers might be looked at then."""
+        if self.view.most >= MOST_CURVE // self.window:
+            return False
+        skipped = slot - self.first
+        self.first, self.window = slot, self.window - skipped
+        self.utility, self.kind = self.utility[: self.window], self.kind[skipped:]
+        self.options.skip(skipped)
+        return True
 
     def schedule(self, plan: Plan) -> Schedule:
         """The servers of a plan."""
@@ -199,6 +199,23 @@ class Quote:
         # where one machine is slower than several, what happens to stand on one does less than planned
         known = self.outside.tight & (self.manner.rounding is None) & (self.slots_internal <= self.slots_external)
         self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
+
+    def _hopeless(self) -> bool:
+        """Whether no plan pays even at the bounds of the costs."""
+        bound, _ = self.options.bounds(self.work.need)
+        return not (self.utility - bound * (1 - SAFE)).max() > TOLERANCE
+
+    def _refined(self, plan: Plan | None, found: Plan | None) -> tuple[Plan | None, Plan | None]:
+        """The plans with cheaper placements, where integer programs find some."""
+        if self.manner.refine and self.rounding is None:
+            changed = self._refine(found) | self._extend(found)
+            if changed:
+                self.options.change(np.array(sorted(changed)))
+                plan, found = self._plans()
+                if self._refine(found) and found is not None:  # the same plan, for less
+                    found = self._repriced(found)
+                    plan = found if found.payoff > TOLERANCE else None
+        return plan, found
 
     def _plans(self) -> tuple[Plan | None, Plan | None]:
         plan = best_plan(self.work.need, self.utility, self.options)
@@ -298,7 +315,7 @@ class Quote:
         known = float(self.options.full_cost[kind, option])
         if self.outside.least[kind, workers] >= known * (1 - SAME):
             return False
-        found = cheapest(self.view.machines(kind), workers, int(self.view.ps_of[workers]), known, self.manner.solver_seconds)
+        found = self.manner.cheapest(self.view.machines(kind), workers, int(self.view.ps_of[workers]), known)
         if found.status in ("limit", "error"):
             self.failures[f"solver_{found.status}"] += 1
         if found.workers is None or found.ps is None:
@@ -323,3 +340,8 @@ class Quote:
         if self.options.gain[self.kind[used], plan.options[used]].sum() < self.work.need:
             return plan
         return Plan(plan.last, plan.options, cost, float(self.utility[plan.last] - cost))
+
+
+def _pays(plan: Plan) -> bool:
+    """By more than sums in another order may differ."""
+    return plan.payoff > SAME * plan.cost + TOLERANCE
