@@ -28,7 +28,7 @@ PRICED = (
     "too_late",
 )  # others no number of the job's own would have made possible
 MOST_KEPT = 4
-_started: OrderedDict[int, BaseScheduler] = OrderedDict()  # by run, as they begin; the one asked last is last
+_started: OrderedDict[tuple[int, int], BaseScheduler] = OrderedDict()  # by run and phase, as they begin; the one asked last is last
 _lock = threading.Lock()
 
 
@@ -38,18 +38,13 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     What takes longer than `seconds` is not searched. ModelError when its scheduler does not decide by prices.
     """
     until = time.perf_counter() + seconds
-    started = _scheduler(run)
+    decided = _decided(run, index)
+    started = _scheduler(run, decided[1] if decided else 0)
     if not started.quotes:
         raise ModelError(f"{started.title} does not decide by payoff, so nothing can be said about what would have flipped it")
-    decided = _decided(run, index)
     if decided is None:
         return None
-    seq, at_ms, said, bars = decided
-    later = scenarios.worlds(run.scenario, run.edits)[1:]
-    if later and at_ms >= later[0].at_ms:
-        raise ModelError(
-            "this job was decided after an edit had changed the run; what would have flipped it is known only for those before"
-        )
+    seq, _, said, bars = decided
     admitted = said.code == ADMITTED
     found = []
     if said.code in PRICED:
@@ -61,18 +56,20 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
 
 
-def _scheduler(run: Run) -> BaseScheduler:
-    """The run's scheduler as it begins."""
-    world = scenarios.worlds(run.scenario, run.edits)[0].world
+def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
+    """The run's scheduler at that moment, as its world begins; what arrives at an edit's own instant is decided before it."""
+    stages = scenarios.worlds(run.scenario, run.edits)
+    phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)
+    world, key = stages[phase].world, (run.pk, phase)
     with _lock:
-        kept = _started.pop(run.pk, None)
+        kept = _started.pop(key, None)
     if kept is None or kept.jobs is not world.jobs or kept.cluster is not world.cluster:
         kept = build(world.scheduler, world.parameters)
         if kept.quotes:
             kept.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
     if kept.quotes:
         with _lock:
-            _started[run.pk] = kept
+            _started[key] = kept
             while len(_started) > MOST_KEPT:
                 _started.popitem(last=False)
     return kept
