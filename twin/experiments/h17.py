@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from statistics import mean
 
-from scheduling.harmony.memory import Data, Ground, adapted, fixed
+from scheduling.harmony.climbing import adapted
+from scheduling.harmony.memory import Data, Ground, fixed
 from scheduling.workloads_harmony import COMBINATIONS
 from twin.experiments import Ask, Figure, Table
 from twin.experiments._grid import play
