@@ -264,7 +264,8 @@ class GroupedScheduler(BaseScheduler):
         if record.group == NONE:
             if before.group != NONE:
                 plan[job] = []
-                verdicts.append(Verdict(job, "paused", Reason("left_out", {"iterations": record.done})))
+                code = "measured" if job in change.measured else "left_out"
+                verdicts.append(Verdict(job, "paused", Reason(code, {"iterations": record.done})))
             return
         group = pool.groups[record.group]
         finish_ms = max(now_ms, pool.finish_ms(job))

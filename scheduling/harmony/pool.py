@@ -99,6 +99,7 @@ class Change:
     before: dict[int, Record] = field(default_factory=dict)
     groups: set[int] = field(default_factory=set)
     adapted: set[int] = field(default_factory=set)  # groups of which only the ratios on disk may have changed
+    measured: set[int] = field(default_factory=set)  # jobs whose profiling ended
     servers: dict[int, list[int]] = field(default_factory=dict)  # of groups that were touched, as they were
     lost: dict[int, float] = field(
         default_factory=dict

@@ -40,6 +40,7 @@ class Profiling:
         ]  # fmt: skip
         for job in due:
             self.beliefs.measured(job)
+            change.measured.add(job)
             del self.pool_of[job]
         for id_ in sorted({pool.of[job].group for job in due}):
             group = pool.groups[id_]
