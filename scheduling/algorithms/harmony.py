@@ -159,12 +159,14 @@ class Harmony(GroupedScheduler):
     # --- what the scheduler knows ---
 
     def _learn(self, pool: Pool, now_ms: int) -> None:
-        """Online: what the iterations since the last decision showed."""
+        """Online: what the iterations since the last decision showed, and what follows for the groups that stand."""
         if self.parameters.profiling == "instant":
             return
         for group in pool.groups.values():
             for job in group.jobs:
                 self.beliefs.learn(job, pool.of[job].at(now_ms))
+            if group.jobs:
+                group.guess = pool.times(group.servers, group.jobs, self.beliefs.guess).utilization
 
     def _newly_known(self, pool: Pool, change: Change) -> list[int]:
         """Jobs that are known from now on: those that came, or that leave their profiling. In the order of the jobs."""

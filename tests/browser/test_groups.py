@@ -53,7 +53,7 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     told = page.evaluate("() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until > from)")
     point_at(page, told[2]["servers"][0], (told[0] + told[1]) / 2)
     expect(page.locator("#tip")).to_contain_text(f"group {told[2]['group']}")
-    expect(page.locator("#tip")).to_contain_text("of its input on disk")
+    expect(page.locator("#tip")).to_contain_text("on disk")
 
     page.get_by_role("tab", name="Jobs").click()
     expect(page.locator("#gantt-states")).to_be_visible()

@@ -164,6 +164,22 @@ def test_a_run_that_is_saved_and_restored_is_the_same(name, parameters):
     assert encoded(told(cluster, jobs, name, parameters)) == encoded(whole)
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters"), RUNS, ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value))
+)
+def test_what_is_restored_is_all_that_there_was(name, parameters):
+    """The groups of a run, with everything that decisions hang on, against those of one restored at the same moment."""
+    cluster, jobs = harmony("calibrated", 30, 40, 8, None, 60_000)
+    simulation = Simulation(cluster, jobs, build(name, parameters), 0)
+    while simulation.next_ms is not None:
+        simulation.run_until(max_events=60)
+        again = Simulation(cluster, jobs, build(name, parameters), 0)
+        again.restore(simulation.state())
+        for pool, other in zip(simulation.scheduler.pools, again.scheduler.pools, strict=True):
+            assert list(other.groups.items()) == list(pool.groups.items())
+            assert (other.of, other.waiting, other.idle) == (pool.of, pool.waiting, pool.idle)
+
+
 @pytest.mark.parametrize("name", ["harmony", "isolated", "naive_colocation"])
 def test_a_run_continues_to_the_byte_from_every_step(name):
     cluster, jobs = small(5, jobs=8, servers=12)

@@ -44,7 +44,7 @@ export class GroupBands {
       const [from, until] = this.#span(band);
       const data = this.#dataAt(band, p);
       const x = Math.max(area.left, xOf(from));
-      const right = Math.min(area.right, xOf(until === NEVER ? Math.max(this.store.simMs, from) : until));
+      const right = Math.min(area.right, xOf(until === NEVER || until > p ? Math.max(p, from) : until)); // how long it will stand is not known at p
       if (right <= x) continue;
       const rect = { x, y: y0 + first * rowPx, width: Math.max(1, right - x - 1), height: Math.max(1, count * rowPx - 1) };
       const color = c.jobs[data.group % c.jobs.length];
@@ -71,11 +71,11 @@ export class GroupBands {
     const [from, until, data] = segment;
     const lines = [[`group ${data.group}`, `${data.machines} machines, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`],
       ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`]];
-    lines.push(['memory', `${percent(data.memory_used)} of what is usable on each machine`]);
+    lines.push(['memory', `${percent(data.memory_used)} of what is usable`]);
     if (data.iteration_ms !== null) lines.push(['one iteration (Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
     data.jobs.slice(0, 8).forEach((job, i) => {
       const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
-      lines.push([this.info.ids[job] ?? `job ${job}`, `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}, ${percent(data.disk_ratios[i])} of its input on disk, ${number(data.memory_gb[i], 1)} GB in memory${data.profiling[i] ? ', being measured' : ''}${moving}`, job]);
+      lines.push([this.info.ids[job] ?? `job ${job}`, `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}; ${percent(data.disk_ratios[i])} on disk, ${number(data.memory_gb[i], 1)} GB${data.profiling[i] ? ', profiling' : ''}${moving}`, job]);
     });
     if (data.jobs.length > 8) lines.push(['', `and ${data.jobs.length - 8} more jobs`]);
     return lines;
@@ -157,7 +157,10 @@ export class GroupBands {
       ctx.fillStyle = fill;
       ctx.fillRect(x, rect.y + lane * lanePx + 1, Math.max(1, right - x - 0.5), Math.max(1, lanePx - 2));
     };
-    for (const [lane, start, end] of answer.idle) draw(lane, start, end, stripes(ctx, c.bad));
+    for (const [lane, start, end, cause] of answer.idle) {
+      draw(lane, start, end, stripes(ctx, c.bad));
+      if (lanePx > 12 && (end - start) * pxPerMs > 70) label(ctx, { x: Math.max(rect.x, xOf(start)), y: rect.y + lane * lanePx, width: (end - start) * pxPerMs, height: lanePx }, `${cause}-bound`, c.ink);
+    }
     for (const [job, kind, , start, end] of answer.bars) {
       const color = selected !== null && selected !== job ? c.line : c.jobs[job % c.jobs.length];
       draw(kind === COMP ? 0 : 1, start, end, kind === COMP ? color : stripes(ctx, color));

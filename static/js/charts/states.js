@@ -68,13 +68,13 @@ export class JobStates {
     const stretch = this.at(job, ms, p);
     if (!stretch) return [];
     const [state, from, until, segment, place] = stretch;
-    const lines = [[state, `since ${clock(from)}${until === NEVER || until > p ? '' : ` until ${clock(until)}`}`]];
+    const lines = [[ms > p ? `planned; ${state}` : state, `since ${clock(from)}${until === NEVER || until > p ? '' : ` until ${clock(until)}`}`]];
     if (!segment) return lines;
     const data = segment[2];
     lines.push([`group ${data.group}`, `${number(data.machines, 0)} machines, ${number(data.jobs.length, 0)} jobs`]);
-    lines.push(['one iteration', `${duration(data.pace_ms[place])}: computes ${duration(data.comp_ms[place])}, communicates ${duration(data.comm_ms[place])}`]);
+    lines.push(['an iteration', duration(data.pace_ms[place])], ['of it', `${duration(data.comp_ms[place])} computing, ${duration(data.comm_ms[place])} communicating`]);
     lines.push(['on disk', `${percent(data.disk_ratios[place])} of its input${data.model_disk_ratios[place] ? `, ${percent(data.model_disk_ratios[place])} of its model` : ''}`]);
-    lines.push(['in memory', `${number(data.memory_gb[place], 1)} GB of each machine; the group fills ${percent(data.memory_used)} of what is usable`]);
+    lines.push(['in memory', `${number(data.memory_gb[place], 1)} GB of each machine`], ['its group fills', `${percent(data.memory_used)} of the usable memory`]);
     return lines;
   }
 
