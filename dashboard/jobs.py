@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dashboard.memberships import members, stretches
 from dashboard.states import Newest
 from scheduling.model import Job, ModelError
 from scheduling.reasons import sentence
@@ -15,7 +16,10 @@ from twin.formats.jobs_jsonl import job_to_dict
 from twin.models import Run
 from twin.state import BAR_FIELDS, RunState
 
-STATES = ("queued", "planned", "running", "suspended", "completed", "rejected", "unfinished")
+STATES = (
+    "queued", "planned", "running", "suspended", "completed", "rejected", "unfinished",
+    "profiling", "moving", "paused",  # of jobs in groups; there a suspended one is paused
+)  # fmt: skip
 SORTS = ("index", "id", "model", "arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "jct_ms", "utility")
 MOST_ROWS = 500
 
@@ -31,25 +35,33 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
         raise ModelError(f"sort must be one of {', '.join(SORTS)}, with - before it for descending, got {sort!r}")
     _, jobs = scenarios.of_run(run)
     with Newest(run) as state:
-        codes = states(state, number(asked, "at_ms", state.sim_ms, 0, 2**62))
+        at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
+        codes, grouped = states(state, at_ms), members(state, at_ms)
         chosen = _chosen(jobs, codes, wanted, asked.get("q", "").strip().lower())
         chosen = _sorted(chosen, jobs, state, sort)
         at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
-        rows = [_row(int(i), jobs[i], state, STATES[codes[i]]) for i in chosen[(at - 1) * size : at * size]]
+        rows = [
+            _row(i, jobs[i], state, STATES[codes[i]]) | ({"here": grouped[i][1]} if i in grouped else {})
+            for i in chosen[(at - 1) * size : at * size].tolist()
+        ]
     return {"count": len(chosen), "total": len(codes), "page": at, "size": size, "rows": rows}
 
 
-def story(run: Run, index: int) -> dict[str, Any] | None:
-    """The job's fields with their provenance, its decisions as sentences, its bars, and its utility; None if there is no such job."""
+def story(run: Run, index: int, asked: Mapping[str, str]) -> dict[str, Any] | None:
+    """The job's fields with their provenance, its decisions as sentences, its bars, and its utility; None if there is no such job.
+
+    asked: at_ms, the moment of its state. Of a job in groups also `stretches`.
+    """
     cluster, jobs = scenarios.of_run(run)
     if index >= len(jobs):
         return None
     job = jobs[index]
     with Newest(run) as state:
         arrived = index < state.jobs.length
-        code = STATES[states(state, state.sim_ms)[index]] if arrived else "not arrived"
+        code = STATES[states(state, number(asked, "at_ms", state.sim_ms, 0, 2**62))[index]] if arrived else "not arrived"
         row = _row(index, job, state, code) if arrived else {"index": index, "id": job.id, "state": code}
         bars = state.bars.rows[state.bars.rows[:, 0] == index].tolist()
+        spent = stretches(state, index) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
         since, until = (0, None) if times is None else (int(times[0]), int(times[4]) if times[4] >= 0 else None)
     fields = job_to_dict(job)
@@ -60,6 +72,7 @@ def story(run: Run, index: int) -> dict[str, Any] | None:
         "decisions": _decisions(run, index, since, until, [server.name for server in cluster.servers]),
         "bar_fields": BAR_FIELDS,
         "bars": bars,
+        **({} if spent is None else {"stretches": spent}),
     }
 
 
@@ -78,7 +91,12 @@ def states(state: RunState, at_ms: int) -> np.ndarray:
     codes[known] = STATES.index("planned")
     codes[known & (start >= 0) & (start <= at_ms)] = STATES.index("suspended")
     codes[running] = STATES.index("running")
-    codes[(codes == STATES.index("suspended")) & state.finished] = STATES.index("unfinished")
+    if state.groups:
+        codes[codes == STATES.index("suspended")] = STATES.index("paused")
+        for job, (doing, _) in members(state, at_ms).items():
+            codes[job] = STATES.index(doing)
+    if state.finished and at_ms >= state.sim_ms:
+        codes[np.isin(codes, (STATES.index("suspended"), STATES.index("paused")))] = STATES.index("unfinished")
     codes[known & (first == "unfinished")] = STATES.index("unfinished")
     codes[known & (first == "rejected")] = STATES.index("rejected")
     codes[(completed >= 0) & (completed <= at_ms)] = STATES.index("completed")

@@ -13,10 +13,13 @@ from scheduling.model import Cluster, Event
 
 
 class Groups:
-    """Takes the events of a run, and sums what its groups did."""
+    """Takes the events of a run, and sums what its groups did up to the last completion so far."""
 
     def __init__(self) -> None:
-        self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}
+        self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (counted up to, data)
+        self.behind: list[
+            tuple[int, Mapping[str, Any]]
+        ] = []  # (ms, data) of stretches since the last completion, which count if another one comes
         self.cpu = self.net = self.jobs_ms = self.group_ms = self.machine_ms = 0.0
         self.regroupings = self.moves = 0
         self.any = False
@@ -26,9 +29,13 @@ class Groups:
         if event.kind == "grouped":
             self.any = True
             data = event.data
-            self._close(data["group"], event.at_ms)
+            since, before = self.present.pop(data["group"], (event.at_ms, {}))
+            if since < event.at_ms:
+                self.behind.append((event.at_ms - since, before))
             if data["jobs"]:
                 self.present[data["group"]] = event.at_ms, data
+        elif event.kind == "job_completed":
+            self._count(event.at_ms)
         elif event.kind == "regrouped":
             self.regroupings += 1
         elif event.kind == "decided" and event.data["kind"] == "moved":
@@ -36,8 +43,6 @@ class Groups:
 
     def figures(self, cluster: Cluster, first_ms: int, last_ms: int) -> dict[str, Any]:
         """The part `groups` of the metrics, from the first arrival to the last completion; shares from 0 to 1, means over that time."""
-        for group in list(self.present):
-            self._close(group, last_ms)
         lasted = max(1, last_ms - first_ms)
         area = lasted * max(1, len(cluster.servers))
         return {
@@ -46,13 +51,13 @@ class Groups:
             "regroupings": self.regroupings, "moves": self.moves,
         }  # fmt: skip
 
-    def _close(self, group: int, at_ms: int) -> None:
-        since, data = self.present.pop(group, (at_ms, {}))
-        lasted = max(0, at_ms - since)
-        if not lasted:
-            return
-        self.cpu += data["cpu_utilization"] * data["machines"] * lasted
-        self.net += data["net_utilization"] * data["machines"] * lasted
-        self.jobs_ms += len(data["jobs"]) * lasted
-        self.group_ms += lasted
-        self.machine_ms += data["machines"] * lasted
+    def _count(self, at_ms: int) -> None:
+        stretches = self.behind + [(at_ms - since, data) for since, data in self.present.values()]
+        self.behind = []
+        self.present = {group: (at_ms, data) for group, (_, data) in self.present.items()}
+        for lasted, data in stretches:
+            self.cpu += data["cpu_utilization"] * data["machines"] * lasted
+            self.net += data["net_utilization"] * data["machines"] * lasted
+            self.jobs_ms += len(data["jobs"]) * lasted
+            self.group_ms += lasted
+            self.machine_ms += data["machines"] * lasted

@@ -35,6 +35,7 @@ GROUP_SENTENCES: dict[str, Callable[[Values], str]] = {
     ),
     "grouped": _grouped,
     "left_out": lambda v: f"Paused after {v['iterations']:.1f} iterations: the machines are used better without it for now.",
+    "measured": lambda v: f"Paused after {v['iterations']:.1f} iterations: its times are measured, and it waits for a place.",
     "out_of_memory": lambda v: (
         f"The machines of its group ran out of memory: {v['lost']:.1f} iterations since its last epoch are lost, {v['iterations']:.0f} are "
         "kept."

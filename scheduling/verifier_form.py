@@ -210,6 +210,7 @@ GROUPED = row({
     "group": _WHOLE, "servers": _WHOLES, "jobs": _WHOLES, "machines": _WHOLE, "iteration_ms": absent_or(_SHARE), "cpu_utilization": number,
     "net_utilization": number, "disk_ratios": _NUMBERS, "model_disk_ratios": _NUMBERS, "comp_ms": _NUMBERS, "comm_ms": _NUMBERS,
     "pace_ms": many(_SHARE, "a list of numbers above 0"), "ready_ms": _WHOLES, "bound": absent_or(one_of(("cpu", "net", "job"))),
+    "profiling": _WHOLES, "memory_gb": _NUMBERS, "memory_used": number,
 })  # fmt: skip
 _PAIR = many(number, "two numbers")
 REGROUPED = row({

@@ -30,7 +30,9 @@ SAMPLES = (
     "internal_gbps",
     "external_gbps",
 )
-LISTS = ("disk_ratios", "model_disk_ratios", "comp_ms", "comm_ms", "pace_ms", "ready_ms")  # of a group, in the order of its jobs
+LISTS = (
+    "disk_ratios", "model_disk_ratios", "comp_ms", "comm_ms", "pace_ms", "ready_ms", "profiling", "memory_gb",
+)  # of a group, in the order of its jobs  # fmt: skip
 NATIVE = ("comp_machine_ms", "comm_ms", "iterations")
 
 
@@ -216,10 +218,9 @@ class _Watch:
                 )
         if self.scheduler in ("harmony", "oracle") and self.groups:
             used = {s for data in self.groups.values() for s in data["servers"]}
-            sites = {(self.servers[s].get("site") or "edge") for s in used}
             idle = [
-                s["name"] for i, s in enumerate(self.servers)
-                if i not in used and (s.get("site") or "edge") in sites and "worker" in s["roles"] and not _away(s, at_ms)
+                self.servers[i]["name"] for here in self._pools() if used & set(here)
+                for i in here if i not in used and not _away(self.servers[i], at_ms)
             ]  # fmt: skip
             if idle:
                 self.problems.append(
@@ -243,6 +244,8 @@ class _Watch:
             if _facts(self.jobs[job]) is None:
                 self.problems.append(f"{name}: job {self._id(job)} has no times of computation and communication")
                 return
+        if any(data["profiling"]) and (self.parameters.get("profiling") != "online" or not set(data["profiling"]) <= {0, 1}):
+            self.problems.append(f"{name}: profiles jobs, which this scheduler does not do")
         if any(not 0 <= ratio <= 1 for key in LISTS[:2] for ratio in data[key]):
             self.problems.append(f"{name}: a disk ratio is no share from 0 to 1")
         self._check_times(name, data)
@@ -283,8 +286,6 @@ class _Watch:
         return comp, comm
 
     def _check_memory(self, name: str, data: Row) -> None:
-        if self.scheduler == "naive_colocation" and self.parameters.get("forced"):
-            return
         usable = USABLE * min((self.servers[s]["capacity"] or {}).get("memory") or 0 for s in data["servers"])
         count = len(data["servers"])
         facts = [_facts(self.jobs[job]) or {} for job in data["jobs"]]
@@ -292,23 +293,35 @@ class _Watch:
         held = sum((1 - a) * f["input"] + (1 - b) * f["model"] for f, a, b in ratios)
         work = max(f["input"] * (a > 0) + f["model"] for f, a, _ in ratios)
         filled = HEAP * (held + WORK_SET * work) / count
+        if usable and not _near(data["memory_used"], filled / usable):
+            self.problems.append(f"{name}: memory_used is {data['memory_used']!r}, recomputed {filled / usable!r}")
+        for (f, a, b), told in zip(ratios, data["memory_gb"], strict=True):
+            right = HEAP * ((1 - a) * f["input"] + (1 - b) * f["model"]) / count
+            if not _near(told, right):
+                self.problems.append(f"{name}: memory_gb is {told!r}, recomputed {right!r}")
+        if self.scheduler == "naive_colocation" and self.parameters.get("forced"):
+            return
         most = usable * (DYING if self.parameters.get("memory") == "fixed" else 1)
         if filled > most * (1 + CLOSE) + 1e-9 and not (self.parameters.get("memory") == "fixed" and len(data["jobs"]) == 1):
             self.problems.append(f"{name}: its jobs fill {filled:.4g} GB of each machine, of {most:.4g}")
 
+    def _pools(self) -> list[list[int]]:
+        """The servers of each site that take workers, the edge first; of the cloud as many as may be used."""
+        most = self.parameters.get("cloud_pool")
+        most = max(0, most) if isinstance(most, int) else None
+        found = [
+            [i for i, s in enumerate(self.servers) if (s.get("site") or "edge") == site and "worker" in s["roles"]][:cap]
+            for site, cap in (("edge", None), ("cloud", most))
+        ]
+        return [here for here in found if here]
+
     def _check_claim(self, at: str, at_ms: int, data: Row) -> None:
         """Eq. (4) over the servers of a site that are there."""
-        names = [
-            site
-            for site in ("edge", "cloud")
-            if any((s.get("site") or "edge") == site and "worker" in s["roles"] for s in self.servers)
-        ]
-        if data["site"] >= len(names):
-            self.problems.append(f"{at}: site {data['site']} of {len(names)}")
+        pools = self._pools()
+        if data["site"] >= len(pools):
+            self.problems.append(f"{at}: site {data['site']} of {len(pools)}")
             return
-        here = [
-            i for i, s in enumerate(self.servers) if (s.get("site") or "edge") == names[data["site"]] and "worker" in s["roles"]
-        ]
+        here = pools[data["site"]]
         present = sum(not _away(self.servers[i], at_ms) for i in here)
         for part, key in enumerate(("cpu_utilization", "net_utilization")):
             total = sum(g["machines"] * g[key] for g in self.groups.values() if set(g["servers"]) <= set(here))

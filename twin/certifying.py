@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from scheduling.certificates import POOLS
+from scheduling.harmony import proxy
 from scheduling.model import RESOURCES, Cluster, Job, Placement
 from scheduling.registry import BaseScheduler, build
 from scheduling.utility import duration_slots, utility_at
@@ -50,6 +51,7 @@ def run(run_id: int) -> None:
         return
     began = time.perf_counter()
     told: dict[str, Any] = {}
+    proved = 0.0
     packed, seq = b"", found.last_seq
     try:
         cluster, jobs = scenarios.of_run(found)
@@ -58,13 +60,18 @@ def run(run_id: int) -> None:
             state = at(run_id)
             seq = state.last_seq
             told, packed = _made(scheduler, state, cluster, jobs)
+            proved = time.perf_counter() - began
+            if (
+                scheduler.groups and told and len(scenarios.worlds(found.scenario, found.edits)) == 1
+            ):  # nothing changed hands on the way
+                told |= compared(scheduler, state, cluster, jobs, found.certificate or {})
     except (ValueError, ArithmeticError, MemoryError) as error:
         log.exception("run %s: its certificate could not be made", run_id)
         told = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
     took = time.perf_counter() - began
     later = timezone.now() + max(PAUSE, PAUSE_SHARE * timedelta(seconds=took))
     if told:
-        told["seconds"] = round(took, 3)
+        told["seconds"] = round(proved or took, 3)
     Run.objects.filter(pk=run_id).update(certificate=told, certificate_prices=packed, certified_seq=seq, certify_after=later)
     if told:
         found.refresh_from_db()
@@ -79,6 +86,41 @@ def _made(scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Seq
     prices = certificate.duals.get("prices")
     packed = b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
     return told | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
+
+
+def compared(
+    scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing for schedulers that do not search.
+
+    before: the certificate that stands; moments that were over when it was made are not looked at again.
+    """
+    if not hasattr(scheduler.parameters, "regroup_gain"):
+        return {}
+    why = proxy.why_not(scheduler, cluster)
+    if why is not None:
+        return {"search": {"why": why}}
+    known = {row["at_ms"]: row for row in before.get("search", {}).get("moments", ()) if row["at_ms"] < before.get("at_ms", 0)}
+    rows = state.jobs.rows
+    ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED].tolist()) if end >= 0}
+    kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]
+    moments = proxy.regroupings(state.groups)
+    found, looked = [], proxy.chosen(moments)
+    for at_ms in looked:
+        row = known.get(at_ms)
+        if row is None:
+            moment = proxy.compare(scheduler, cluster, jobs, state.groups, kept, ends, at_ms)
+            row = None if moment is None else moment._asdict()
+        if row is not None:
+            found.append(row)
+    return {
+        "search": {
+            "moments": found,
+            "regroupings": len(moments),
+            "most_jobs": proxy.MOST_JOBS,
+            "weight": scheduler.parameters.cpu_weight,
+        }
+    }
 
 
 def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Schedule:

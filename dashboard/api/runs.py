@@ -130,7 +130,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     @action(detail=True, url_path=r"jobs/(?P<index>\d+)")
     def job(self, request: Request, pk: str, index: str) -> Response:
         """One job's whole story."""
-        story = jobs.story(self.get_object(), int(index))
+        story = jobs.story(self.get_object(), int(index), request.query_params)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
         return Response(story)

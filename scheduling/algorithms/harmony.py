@@ -21,27 +21,24 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from scheduling.harmony.algorithm1 import PATIENCE, choose
-from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.harmony.beliefs import Beliefs
+from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
 from scheduling.harmony.grouping import RISES, Groups, Work, grouping
-from scheduling.harmony.memory import OUT_OF_MEMORY, Ratios, adapted, fixed, machines_needed, usage
+from scheduling.harmony.handover import hand_over
 from scheduling.harmony.performance import WEIGHT
 from scheduling.harmony.pool import Change, Group, Pool
+from scheduling.harmony.profiling import Profiling
 from scheduling.harmony.regrouping import Side, candidate_sets, similar
-from scheduling.mapping import Facts
-from scheduling.model import NONE, Cluster, Job
-from scheduling.registry import Parameters, parameter
+from scheduling.harmony.spilling import MODES, Spilling
+from scheduling.model import Cluster, Job
+from scheduling.registry import parameter
 
-PROFILED_ITERATIONS = 3
-MOST_PROFILING = 8  # jobs that a group profiles at the same time
-SAMPLE_NOISE = 0.02  # of the logarithm of one iteration's times
-KEEP = 0.7  # of the moving average, at each iteration
-MOST_CLIMBED = 64  # disk ratios of groups that are remembered: a group is often formed again a moment later
 MOST_REMEMBERED = 512  # results of Algorithm 1
 GAIN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class RegroupingParameters(Parameters):
+class RegroupingParameters(GroupParameters):
     """Those of Harmony and of the Oracle."""
 
     cpu_weight: float = parameter(WEIGHT, "weight of the CPU against the network in a utilization; above 0.5", low=0.5, high=1.0)
@@ -52,8 +49,7 @@ class RegroupingParameters(Parameters):
     profile_error: float = parameter(0.0, "largest relative error of a job's believed times", low=0.0, high=0.95)
     opposed_errors: bool = parameter(False, "errors of a job's computation and communication have opposite signs")
     memory: str = parameter(
-        "adaptive", "adaptive: disk ratios by hill climbing; fixed: disk_ratio for all; none: nothing is spilled",
-        choices=("adaptive", "fixed", "none"),
+        "adaptive", "adaptive: disk ratios by hill climbing; fixed: disk_ratio for all; none: nothing is spilled", choices=MODES,
     )  # fmt: skip
     disk_ratio: float = parameter(0.3, "share of each input on disk when memory is fixed", low=0.0, high=1.0)
     sites: str = parameter("edge_first", "where a job goes when it fits both sites", choices=("edge_first", "balanced"))
@@ -84,68 +80,62 @@ class Harmony(GroupedScheduler):
     Parameters: ClassVar[type] = HarmonyParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
-        self.spill = self.parameters.memory != "none"
-        self.balanced = self.parameters.sites == "balanced"
+        chosen = self.parameters
+        self.spill = chosen.memory != "none"
+        self.balanced = chosen.sites == "balanced"
         super().start(cluster, jobs, rng)
-        self.believed: dict[int, tuple[float, float]] = {}  # job -> (comp, comm), where they are not the true ones
+        self.beliefs = Beliefs(self.facts, self.rng, chosen.profile_error, chosen.opposed_errors)
+        self.profiling = Profiling(self.beliefs, self._roomy)
+        self.spilling = Spilling(chosen.memory, chosen.disk_ratio, self.facts)
         self.fresh: list[int] = []  # jobs that came since the last decision, and whose times are known
-        self.unprofiled: dict[int, int] = {}  # job that waits for its profiling or is in it -> its pool
-        self.wary: set[int] = set()  # jobs that saw memory run out with fixed ratios
-        self.climbed: dict[Any, Ratios] = {}
         self.remembered: dict[Any, Found | None] = {}
 
     def state(self) -> dict[str, Any]:
         return super().state() | {
-            "believed": np.array([[job, *times] for job, times in self.believed.items()], dtype=np.float64).reshape(-1, 3),
+            "beliefs": self.beliefs.state(),
             "fresh": self.fresh,
-            "unprofiled": list(self.unprofiled.items()),
-            "wary": sorted(self.wary),
+            "profiling": list(self.profiling.pool_of.items()),
+            "spilling": self.spilling.state(self.pools),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.believed = {int(job): (comp, comm) for job, comp, comm in state["believed"].tolist()}
+        self.beliefs.restore(state["beliefs"])
         self.fresh = [int(job) for job in state["fresh"]]
-        self.unprofiled = {int(job): int(pool) for job, pool in state["unprofiled"]}
-        self.wary = {int(job) for job in state["wary"]}
+        self.profiling.pool_of = {int(job): int(pool) for job, pool in state["profiling"]}
         super().restore(state)
+        self.spilling.restore(state["spilling"], self.pools)
 
     def _arrived(self, pool: Pool, job: int) -> None:
         pool.take(job)
         if self.parameters.profiling == "online":
-            self.unprofiled[job] = self.pools.index(pool)
-            return
-        self.fresh.append(job)
-        if self.parameters.profile_error:
-            known, error = self.facts(job), self.parameters.profile_error
-            one, other = self.rng.uniform(-error, error, size=2)
-            self.believed[job] = (known.comp * (1 + one), known.comm * (1 - one if self.parameters.opposed_errors else 1 + other))
+            self.profiling.pool_of[job] = self.pools.index(pool)
+        else:
+            self.fresh.append(job)
+            self.beliefs.told(job)
 
     def _left(self, pool: Pool, job: int) -> None:
-        self.unprofiled.pop(job, None)
-        self.wary.discard(job)
+        self.profiling.pool_of.pop(job, None)
+        self.spilling.wary.discard(job)
 
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
-        times, ground = pool.times(servers, jobs), pool.ground(servers)
-        data = [self.facts(job).data for job in jobs]
-        if self.parameters.memory == "adaptive":
-            key = (tuple(servers), tuple(jobs))
-            ratios = self.climbed.get(key) or adapted(times.comp, times.comm, data, ground)
-            if len(self.climbed) >= MOST_CLIMBED:
-                self.climbed.clear()
-            self.climbed[key] = ratios
-        else:
-            ratio = self.parameters.disk_ratio if self.parameters.memory == "fixed" else 0.0
-            ratios = fixed(times.comp, times.comm, data, ground, ratio)
-        guess = pool.times(servers, jobs, self._guess).utilization if self.believed else times.utilization
-        return Group(id_, servers, jobs, times, [ratios.pace_ms] * len(jobs), ratios.disk, ratios.model, guess=guess)
+        times = pool.times(servers, jobs)
+        spilled = self.spilling.of(pool, id_, servers, jobs, times)
+        guess = pool.times(servers, jobs, self.beliefs.guess).utilization if self.beliefs.of else times.utilization
+        return Group(
+            id_, servers, jobs, times, [spilled.pace_ms] * len(jobs), spilled.disk, spilled.model, guess=guess, climb=spilled.climb,
+            due_ms=spilled.due_ms,
+        )  # fmt: skip
 
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
+        if not (finished or moved or self.fresh or self.profiling.pool_of):
+            self.spilling.climb(pool, change)  # nothing else was due
+            return
         self._learn(pool, change.now_ms)
         lost = self._machines(pool, change, moved)
         for id_ in sorted({id_ for id_, _ in finished}):
             if id_ in pool.groups and pool.groups[id_].jobs:
                 pool.place(change, id_, pool.groups[id_].servers, pool.groups[id_].jobs)
-        new = self._newly_profiled(pool, change)
+        new = self._newly_known(pool, change)
         for id_, job in finished:
             if id_ in pool.groups:
                 self._completed(pool, change, id_, job)
@@ -156,23 +146,48 @@ class Harmony(GroupedScheduler):
             self._repair(pool, change, None, forced=True)
         for group in [group for group in pool.groups.values() if not group.jobs]:
             pool.dissolve(change, group.id)
-        self._begin_profiling(pool, change)
+        self.profiling.begin(pool, change, self._new_id)
         if pool.idle and pool.groups:  # all the others profile: the smallest group takes what nobody could be given
             group = min(pool.groups.values(), key=lambda g: (len(g.servers), g.id))
             pool.place(change, group.id, group.servers + pool.idle, group.jobs)
-        if self.parameters.memory == "fixed":
-            for id_ in sorted(change.groups):
-                self._out_of_memory(pool, change, id_)
+        for id_ in sorted(change.groups):
+            self.spilling.run_out(pool, change, id_)
+        self.spilling.climb(pool, change)
         for _, job in finished:
-            self.believed.pop(job, None)
+            self.beliefs.of.pop(job, None)
 
-    # --- what the scheduler believes ---
+    # --- what the scheduler knows ---
 
-    def _guess(self, job: int) -> Facts:
-        """The facts as believed."""
-        known = self.facts(job)
-        times = self.believed.get(job)
-        return known if times is None else known._replace(comp=times[0], comm=times[1])
+    def _learn(self, pool: Pool, now_ms: int) -> None:
+        """Online: what the iterations since the last decision showed, and what follows for the groups that stand."""
+        if self.parameters.profiling == "instant":
+            return
+        for group in pool.groups.values():
+            for job in group.jobs:
+                self.beliefs.learn(job, pool.of[job].at(now_ms))
+            if group.jobs:
+                group.guess = pool.times(group.servers, group.jobs, self.beliefs.guess).utilization
+
+    def _newly_known(self, pool: Pool, change: Change) -> list[int]:
+        """Jobs that are known from now on: those that came, or that leave their profiling. In the order of the jobs."""
+        if self.parameters.profiling == "online":
+            return self.profiling.end(pool, self.pools.index(pool), change)
+        new = [job for job in self.fresh if job in pool.of]
+        self.fresh = [job for job in self.fresh if job not in pool.of]
+        return new
+
+    def _ready(self, pool: Pool) -> list[int]:
+        """Waiting jobs whose times are known."""
+        if not self.profiling.pool_of:
+            return pool.waiting
+        return [job for job in pool.waiting if job not in self.profiling]
+
+    def _profiles(self, job: int) -> bool:
+        return job in self.profiling
+
+    def _next_alarm(self, now_ms: int) -> int | None:
+        times = (self.profiling.next_ms(self.pools), self.spilling.next_ms(self.pools))
+        return min((ms for ms in times if ms is not None), default=None)
 
     def _score(self, cpu: float, net: float) -> float:
         return self.parameters.cpu_weight * cpu + (1 - self.parameters.cpu_weight) * net
@@ -185,9 +200,19 @@ class Harmony(GroupedScheduler):
         """Eq. (4) as one number; idle machines count as 0, else leaving them idle would pay."""
         return sum(self._worth(group) for group in pool.groups.values()) / max(1, len(pool.present))
 
-    def _ready(self, pool: Pool) -> list[int]:
-        """Waiting jobs whose times are known."""
-        return [job for job in pool.waiting if job not in self.unprofiled]
+    # --- memory ---
+
+    def _roomy(self, pool: Pool, servers: Sequence[int], jobs: list[int]) -> bool:
+        """Whether memory is believed to be enough for the jobs on the servers."""
+        if self.spilling.fixed and not self.spilling.wary:
+            return True
+        return self._holds(pool, servers, jobs)
+
+    def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
+        return self.spilling.needs(job, memory_gb) if self.spilling.fixed else super()._needs(job, memory_gb)
+
+    def _believed_needs(self, job: int, memory_gb: float) -> tuple[float, float]:
+        return (0.0, 0.0) if self.spilling.careless([job]) else self._needs(job, memory_gb)
 
     # --- Algorithm 1 ---
 
@@ -197,13 +222,13 @@ class Harmony(GroupedScheduler):
             self.pools.index(pool),
             machines,
             tuple(jobs),
-            tuple(self.believed.get(job) for job in jobs) if self.believed else (),
-            len(self.wary),
+            tuple(self.beliefs.of.get(job) for job in jobs) if self.beliefs.of else (),
+            len(self.spilling.wary),
         )
         if key not in self.remembered:
             if len(self.remembered) >= MOST_REMEMBERED:
                 self.remembered.clear()
-            self.remembered[key] = self._found(pool.work(jobs, machines, self._guess, self._believed_needs))
+            self.remembered[key] = self._found(pool.work(jobs, machines, self.beliefs.guess, self._believed_needs))
         return self.remembered[key]
 
     def _found(self, work: Work) -> Found | None:
@@ -212,44 +237,11 @@ class Harmony(GroupedScheduler):
         return None if best is None else Found(best.score, lambda: grouping(work, best.jobs, best.groups, weight))
 
     def _apply(self, pool: Pool, change: Change, old: Sequence[int], jobs: list[int], found: Found | None) -> None:
-        """Makes `found`, a grouping of `jobs`, the future of the old groups' machines and of the idle ones.
+        hand_over(pool, change, old, jobs, found.groups() if found is not None else None, self._new_id)
 
-        A new group takes over the number and the machines of the old one with which it shares most jobs, the largest first. Machines
-        that are left over, those with the highest numbers, go where some are missing, lowest first.
-        """
-        free = set(pool.idle)
-        inherited = {id_: (set(pool.groups[id_].jobs), list(pool.groups[id_].servers)) for id_ in old}
-        groups = found.groups() if found is not None else None
-        parts = (
-            [([jobs[p] for p in own], m) for own, m in zip(groups.lists(), groups.machines.tolist(), strict=True)]
-            if groups
-            else []
-        )
-        parts.sort(key=lambda part: (-part[1], part[0]))
-        takes: list[tuple[int, list[int], int, list[int]]] = []
-        for own, count in parts:
-            id_ = max(inherited, key=lambda g: (len(inherited[g][0] & set(own)), -g), default=None)
-            if id_ is None or not inherited[id_][0] & set(own):
-                id_, servers = self.next_group, []
-                self.next_group += 1
-            else:
-                servers = inherited.pop(id_)[1]
-            takes.append((id_, own, count, servers[:count]))
-            free.update(servers[count:])
-        for _, servers in inherited.values():
-            free.update(servers)
-        staying = {job for own, _ in parts for job in own}
-        for id_ in old:
-            for job in pool.groups[id_].jobs:
-                if job not in staying:
-                    pool.leave(change, job)
-            if id_ in inherited:
-                pool.dissolve(change, id_)
-        spare = sorted(free)
-        for id_, own, count, servers in takes:
-            missing = count - len(servers)
-            pool.place(change, id_, servers + spare[:missing], own)
-            spare = spare[missing:]
+    def _new_id(self) -> int:
+        self.next_group += 1
+        return self.next_group - 1
 
     # --- arrivals ---
 
@@ -278,33 +270,15 @@ class Harmony(GroupedScheduler):
         """What the group's part of Eq. (4) gains with the job; below 0 where memory lacks."""
         if not self._roomy(pool, group.servers, [*group.jobs, job]):
             return -1.0
-        times = pool.times(group.servers, [*group.jobs, job], self._guess)
+        times = pool.times(group.servers, [*group.jobs, job], self.beliefs.guess)
         return len(group.servers) * self._score(*times.utilization) - self._worth(group)
-
-    def _roomy(self, pool: Pool, servers: Sequence[int], jobs: list[int]) -> bool:
-        """Whether memory is believed to be enough for the jobs on the servers."""
-        if self.parameters.memory == "fixed" and not self.wary:
-            return True
-        return self._holds(pool, servers, jobs)
-
-    def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
-        """With fixed ratios, what has to fit is what does not run out of memory."""
-        if self.parameters.memory != "fixed":
-            return super()._needs(job, memory_gb)
-        return machines_needed(self.facts(job).data, memory_gb * OUT_OF_MEMORY, self.parameters.disk_ratio, 0.0)
-
-    def _believed_needs(self, job: int, memory_gb: float) -> tuple[float, float]:
-        """The same as Algorithm 1 believes: with fixed ratios nobody looks before memory ran out once."""
-        if self.parameters.memory == "fixed" and job not in self.wary:
-            return 0.0, 0.0
-        return self._needs(job, memory_gb)
 
     def _all(self, pool: Pool, change: Change, forced: bool) -> None:
         """Algorithm 1 over every job of the site, for a gain worth the moves."""
         now = self._total(pool)
         if not forced and now * (1 + self.parameters.regroup_gain) >= 1:
             return
-        groups = [group for group in pool.groups.values() if not self._profiling(group)]
+        groups = [group for group in pool.groups.values() if not self.profiling.busy(group)]
         if len(groups) < len(pool.groups):
             return  # a profiling is not disturbed
         jobs = pool.running(groups) + self._ready(pool)
@@ -318,7 +292,7 @@ class Harmony(GroupedScheduler):
         """A similar job takes the finished one's place, or two or three; else its group is regrouped, with others if that pays."""
         group, waiting = pool.groups[id_], self._ready(pool)
         if waiting:
-            times = pool.times(group.servers, [job, *waiting], self._guess)
+            times = pool.times(group.servers, [job, *waiting], self.beliefs.guess)
             comps, comms = np.array(times.comp), np.array(times.comm)
             found = similar(comps[0], comms[0], comps[1:], comms[1:])
             if found is not None:
@@ -337,9 +311,9 @@ class Harmony(GroupedScheduler):
         others = [
             Side(group.id, len(group.jobs), self._score(*group.guess))
             for group in pool.groups.values()
-            if group.id != id_ and not self._profiling(group)
+            if group.id != id_ and not self.profiling.busy(group)
         ]
-        if id_ is not None and self._profiling(pool.groups[id_]):
+        if id_ is not None and self.profiling.busy(pool.groups[id_]):
             return
         if not pool.present:
             return
@@ -375,103 +349,3 @@ class Harmony(GroupedScheduler):
     def _sets(self, others: list[Side]) -> list[list[int]]:
         """The sets of other groups that may take part."""
         return candidate_sets(others)
-
-    # --- profiling ---
-
-    def _profiling(self, group: Group) -> bool:
-        return any(job in self.unprofiled for job in group.jobs)
-
-    def _newly_profiled(self, pool: Pool, change: Change) -> list[int]:
-        """Jobs that are known from now on: those that came, or that leave their profiling. In the order of the jobs."""
-        if self.parameters.profiling == "instant":
-            new = [job for job in self.fresh if job in pool.of]
-            self.fresh = [job for job in self.fresh if job not in pool.of]
-            return new
-        due = [
-            job for job in sorted(self.unprofiled)
-            if self.pool_of.get(job) == self.pools.index(pool) and pool.of[job].group != NONE and change.now_ms >= self._profiled_ms(pool, job)
-        ]  # fmt: skip
-        for job in due:
-            known = self.facts(job)
-            noise = self.rng.normal(0.0, SAMPLE_NOISE, size=(2, PROFILED_ITERATIONS))
-            factors = np.exp(noise).mean(axis=1).tolist()
-            self.believed[job] = (known.comp * factors[0], known.comm * factors[1])
-            del self.unprofiled[job]
-        for id_ in sorted({pool.of[job].group for job in due}):
-            group = pool.groups[id_]
-            for job in due:
-                if pool.of[job].group == id_:
-                    pool.leave(change, job)
-            left = [job for job in group.jobs if job not in due]
-            if left:
-                pool.place(change, id_, group.servers, left)
-            else:
-                pool.dissolve(change, id_)
-        return due
-
-    def _begin_profiling(self, pool: Pool, change: Change) -> None:
-        """Waiting jobs that nobody knows join the group that profiles already, or that with the fewest machines; the first get all machines."""
-        new = [job for job in pool.waiting if job in self.unprofiled]
-        if not new or not pool.present:
-            return
-        if not pool.groups:
-            id_, self.next_group = self.next_group, self.next_group + 1
-            pool.place(change, id_, sorted(pool.present), self._wave(pool, sorted(pool.present), [], new))
-            return
-        group = min(pool.groups.values(), key=lambda g: (not self._profiling(g), len(g.servers), g.id))
-        wave = self._wave(pool, group.servers, group.jobs, new)
-        if wave:
-            pool.place(change, group.id, group.servers, [*group.jobs, *wave])
-
-    def _wave(self, pool: Pool, servers: Sequence[int], there: list[int], new: list[int]) -> list[int]:
-        """The first of the new jobs that a group can profile now."""
-        room = MOST_PROFILING - sum(job in self.unprofiled for job in there)
-        wave: list[int] = []
-        for job in new[: max(0, room)]:
-            if not self._roomy(pool, servers, [*there, *wave, job]):
-                break
-            wave.append(job)
-        return wave
-
-    def _profiled_ms(self, pool: Pool, job: int) -> int:
-        """When the job in its group will have been measured."""
-        record = pool.of[job]
-        left = PROFILED_ITERATIONS - record.done
-        return max(record.since_ms, record.ready_ms) + max(0, int(np.ceil(left * record.pace_ms - 1e-6)))
-
-    def _next_alarm(self, now_ms: int) -> int | None:
-        times = [
-            self._profiled_ms(self.pools[number], job) for job, number in self.unprofiled.items() if self.pools[number].of[job].group != NONE
-        ]  # fmt: skip
-        return max(now_ms + 1, min(times)) if times else None
-
-    def _learn(self, pool: Pool, now_ms: int) -> None:
-        """Online: the moving average over the iterations since it was last looked at, drawn at once."""
-        if self.parameters.profiling == "instant":
-            return
-        for group in pool.groups.values():
-            for job in group.jobs:
-                if job in self.believed:
-                    record = pool.of[job]
-                    kept = KEEP ** max(0.0, record.at(now_ms) - record.done)
-                    known, noise = self.facts(job), np.exp(self.rng.normal(0.0, SAMPLE_NOISE * (1 - KEEP), size=2)).tolist()
-                    comp, comm = self.believed[job]
-                    self.believed[job] = (
-                        kept * comp + (1 - kept) * known.comp * noise[0], kept * comm + (1 - kept) * known.comm * noise[1]
-                    )  # fmt: skip
-
-    # --- memory ---
-
-    def _out_of_memory(self, pool: Pool, change: Change, id_: int) -> None:
-        """With fixed ratios nobody looks ahead: a group that does not fit loses its epoch, and its last job, and is wary from then on."""
-        while id_ in pool.groups and len(pool.groups[id_].jobs) > 1:
-            group = pool.groups[id_]
-            data = [self.facts(job).data for job in group.jobs]
-            if usage(data, pool.ground(group.servers), group.disk, group.model) <= OUT_OF_MEMORY:
-                return
-            self.wary.update(group.jobs)
-            for job in group.jobs:
-                pool.set_back(change, job)
-            last = pool.running([group])[-1]
-            pool.leave(change, last)
-            pool.place(change, id_, group.servers, [job for job in group.jobs if job != last])

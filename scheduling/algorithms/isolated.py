@@ -11,13 +11,13 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
 from scheduling.harmony.pool import Change, Group, Pool
-from scheduling.registry import Parameters, parameter
+from scheduling.registry import parameter
 
 
 @dataclass(frozen=True, slots=True)
-class IsolatedParameters(Parameters):
+class IsolatedParameters(GroupParameters):
     at_once: int = parameter(8, "most jobs that run at the same time on a site", low=1, high=100_000)
     machines: int = parameter(0, "machines of each job; 0 = by the CPU utilization", low=0, high=100_000)
 

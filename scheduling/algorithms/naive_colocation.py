@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from scheduling.harmony.grouped import GroupedScheduler
+from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
 from scheduling.harmony.memory import GC_FROM, GC_FULL, OUT_OF_MEMORY, usage
 from scheduling.harmony.pool import Change, Group, Pool
 from scheduling.harmony.sharing import CONTENTION, paces_ms
-from scheduling.registry import Parameters, parameter
+from scheduling.registry import parameter
 
 
 @dataclass(frozen=True, slots=True)
-class NaiveParameters(Parameters):
+class NaiveParameters(GroupParameters):
     partitions: int = parameter(8, "equal parts that a site is cut into; at most its machines", low=1, high=100_000)
     jobs: int = parameter(2, "jobs that share a partition", low=1, high=100)
     contention: float = parameter(CONTENTION, "what each further subtask on a resource costs all of them", low=0.0, high=10.0)

@@ -24,7 +24,7 @@ MOST_SCANNED = 256  # jobs
 PATIENCE = 3.0
 SLACK = 0.004  # of a score, relative, that is given up for fewer jobs
 NO_SCORE = -0.5  # below that of jobs that use nothing, above that of groups without memory
-AT_ONCE = 8  # prefixes evaluated together
+AT_ONCE = 16  # prefixes evaluated together
 GRID = 18  # sizes looked at first
 REFINEMENTS = (0.06, 0.03, 0.015)  # steps of the number of groups, relative
 

@@ -7,18 +7,27 @@ server; the servers are told with the group, in a `grouped` event.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from scheduling.harmony.memory import USABLE, machines_needed
+from scheduling.harmony.memory import USABLE, held_gb, machines_needed, usage
 from scheduling.harmony.pool import Change, Group, Pool, Record
 from scheduling.mapping import Facts, facts
 from scheduling.model import NONE, NOTHING, SITES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
-from scheduling.registry import BaseScheduler
+from scheduling.registry import BaseScheduler, Parameters, parameter
 
 NEEDS = ("comp_machine_ms", "comm_ms", "iterations")
 _WORKER = int(Role.WORKER)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupParameters(Parameters):
+    """Those of every scheduler that forms groups."""
+
+    quantise: bool = parameter(False, "decide only when a slot begins, as schedulers of slots do; else at once")
+    cloud_pool: int = parameter(100, "machines of the cloud site that are used at most, the first ones", low=0, high=100_000)
 
 
 class GroupedScheduler(BaseScheduler):
@@ -34,6 +43,8 @@ class GroupedScheduler(BaseScheduler):
         self.site_of: dict[int, int] = {}  # server -> its pool
         for site in SITES:
             members = [i for i, server in enumerate(cluster.servers) if server.site == site and "worker" in server.roles]
+            if site == "cloud":
+                members = members[: self.parameters.cloud_pool]
             if members:
                 self.site_of.update(dict.fromkeys(members, len(self.pools)))
                 self.pools.append(Pool(cluster, members, self.facts, self._form))
@@ -63,19 +74,19 @@ class GroupedScheduler(BaseScheduler):
         self._arrived(self.pools[pool], job)
         known = self.facts(job)
         values = {"comp_ms": known.comp, "comm_ms": known.comm, "iterations": known.iterations}
-        return Decision(verdicts=(Verdict(job, "admitted", Reason("job_known", values)),), alarm_ms=now_ms)
+        return Decision(verdicts=(Verdict(job, "admitted", Reason("job_known", values)),), alarm_ms=self._due_ms(now_ms))
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
         pool = self.pool_of.pop(job)
         self._left(self.pools[pool], job)
         self.finished.append([pool, self.pools[pool].finish(job), job])
-        return Decision(alarm_ms=now_ms)
+        return Decision(alarm_ms=self._due_ms(now_ms))
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         if server not in self.site_of:
             return NOTHING
         self.moved.append(server)
-        return Decision(alarm_ms=now_ms)
+        return Decision(alarm_ms=self._due_ms(now_ms))
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
         plan: dict[int, list[Placement]] = {}
@@ -92,7 +103,7 @@ class GroupedScheduler(BaseScheduler):
                 self._follow(pool, change, job, record, plan, finishes, verdicts)
             told += [("grouped", self._told(pool, id_)) for id_ in sorted(change.groups)]
             after = self._used(pool)
-            if change.groups:
+            if change.groups - change.adapted:
                 cause = "machines" if moved else "completion" if finished else "arrival"
                 values = {"site": number, "cause": cause, "before": before, "after": after, "jobs": sorted(change.before)}
                 told.append(("regrouped", values))
@@ -100,7 +111,9 @@ class GroupedScheduler(BaseScheduler):
             self.known.pop(job, None)
             self.pools[number].powers.pop(job, None)
         self.finished, self.moved = [], []
-        return Decision(plan, finishes, tuple(verdicts), told=tuple(told), alarm_ms=self._next_alarm(now_ms))
+        next_ms = self._next_alarm(now_ms)
+        alarm_ms = None if next_ms is None else self._due_ms(max(now_ms + 1, next_ms))
+        return Decision(plan, finishes, tuple(verdicts), told=tuple(told), alarm_ms=alarm_ms)
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         done = self.pools[self.pool_of[job]].of[job].at(now_ms)
@@ -132,6 +145,13 @@ class GroupedScheduler(BaseScheduler):
         self.moved = [int(server) for server in state["moved"]]
         for pool, saved in zip(self.pools, state["pools"], strict=True):
             pool.restore(saved)
+
+    def _due_ms(self, at_ms: int) -> int:
+        """When to decide on what happens at `at_ms`; a machine that leaves or returns never waits for a slot."""
+        if self.moved or not self.parameters.quantise:
+            return at_ms
+        slot_ms = self.cluster.slot_ms
+        return -(-at_ms // slot_ms) * slot_ms
 
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
         """The jobs as a group on the servers."""
@@ -174,8 +194,12 @@ class GroupedScheduler(BaseScheduler):
     def _left(self, pool: Pool, job: int) -> None:
         """A job is done, and still in its group."""
 
+    def _profiles(self, job: int) -> bool:
+        """Whether the job is being measured."""
+        return False
+
     def _next_alarm(self, now_ms: int) -> int | None:
-        """When to decide again though nothing happens."""
+        """When there is something to decide though nothing happens."""
         return None
 
     def _impossible(self, job: int) -> Reason | None:
@@ -240,7 +264,8 @@ class GroupedScheduler(BaseScheduler):
         if record.group == NONE:
             if before.group != NONE:
                 plan[job] = []
-                verdicts.append(Verdict(job, "paused", Reason("left_out", {"iterations": record.done})))
+                code = "measured" if job in change.measured else "left_out"
+                verdicts.append(Verdict(job, "paused", Reason(code, {"iterations": record.done})))
             return
         group = pool.groups[record.group]
         finish_ms = max(now_ms, pool.finish_ms(job))
@@ -266,12 +291,15 @@ class GroupedScheduler(BaseScheduler):
         if group is None:
             return nobody(id_)
         cpu, net = group.utilization
+        data, size = [self.facts(job).data for job in group.jobs], len(group.servers)
+        held = [held_gb(one, size, a, b) for one, a, b in zip(data, group.disk, group.model, strict=True)]
         return {
             "group": id_, "servers": list(group.servers), "jobs": list(group.jobs), "machines": len(group.servers),
             "iteration_ms": group.times.iteration_ms if group.coordinated else None, "cpu_utilization": cpu, "net_utilization": net,
             "disk_ratios": list(group.disk), "model_disk_ratios": list(group.model), "comp_ms": list(group.times.comp),
             "comm_ms": list(group.times.comm), "pace_ms": list(group.paces_ms), "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
-            "bound": _bound(group) if group.coordinated else None,
+            "bound": _bound(group) if group.coordinated else None, "profiling": [int(self._profiles(job)) for job in group.jobs],
+            "memory_gb": held, "memory_used": usage(data, pool.ground(group.servers), group.disk, group.model),
         }  # fmt: skip
 
 
@@ -279,7 +307,8 @@ def nobody(id_: int) -> dict[str, Any]:
     """The data of a `grouped` event about a group that is no more."""
     return {
         "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0, "net_utilization": 0.0,
-        "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None,
+        "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None, "profiling": [],
+        "memory_gb": [], "memory_used": 0.0,
     }  # fmt: skip
 
 

@@ -3,14 +3,13 @@
 The paper gives the mechanism and few numbers; the model is the specification's (c), with figures that meet those it has (best fixed ratio 0.3 for
 8 jobs on 32 machines). On each of n machines: HEAP / n x (inputs and models in memory) + HEAP x WORK_SET / n x the largest job at work.
 Above GC_FROM of the usable memory computation slows down; above OUT_OF_MEMORY of it the group dies. What lies on disk is read once an
-iteration, in the background: it costs CPU time, and what the disk cannot deliver within the iteration delays it.
-
-Ours: the hill climbing goes to its end as soon as a group is formed, instead of one step an epoch.
+iteration, in the background: it costs CPU time, and what the disk cannot deliver within the iteration delays it. How the ratios are found is in
+climbing.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ USABLE = 0.85  # of a machine's memory
 GC_FROM, GC_FULL = 0.7, 1.5  # of the usable memory; slowdown - 1 when all of it is used
 OUT_OF_MEMORY = 1.15
 RELOAD_CPU_MS = 1_000.0  # per GB read, on the machine that reads it
-STEP, LEAST_STEP, GAIN = 0.1, 0.01, 0.005  # of the hill climbing; GAIN relative
 
 
 class Data(NamedTuple):
@@ -50,9 +48,6 @@ class Ratios(NamedTuple):
     pace_ms: float
 
 
-Pace = Callable[[Sequence[float], Sequence[float]], float]
-
-
 def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Sequence[float]) -> float:
     """Memory held over usable memory, on each machine."""
     usable = USABLE * ground.memory_gb * ground.machines
@@ -60,6 +55,11 @@ def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Se
     work = max((d.input_gb * (a > 0) + d.model_gb for d, a in zip(data, disk, strict=True)), default=0.0)
     filled = HEAP * (held + WORK_SET * work)
     return filled / usable if usable > 0 else float(filled > 0) * 1e9
+
+
+def held_gb(data: Data, machines: int, disk: float, model: float) -> float:
+    """What a job's data fill on each of so many machines."""
+    return HEAP * ((1 - disk) * data.input_gb + (1 - model) * data.model_gb) / machines
 
 
 def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> tuple[float, float]:
@@ -88,32 +88,13 @@ def pace_ms(
     return max(period, sum(read) / ground.disk_gb_per_ms, SHORTEST_MS)
 
 
-def adapted(comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground) -> Ratios:
-    """The ratios that hill climbing ends with, from the least equal ratio that keeps garbage collection away."""
-    disk, model = _beginning(data, ground)
-
-    def pace(a: Sequence[float], b: Sequence[float]) -> float:
-        return pace_ms(comp_ms, comm_ms, data, ground, a, b)
-
-    now = pace(disk, model)
-    floor = max(sum(comp_ms), sum(comm_ms), max(c + n for c, n in zip(comp_ms, comm_ms, strict=True)))
-    step = STEP
-    while step >= LEAST_STEP and now > floor * (1 + GAIN):
-        better = _climbed(pace, disk, model, now, step, data, ground)
-        if better < now:
-            now = better
-        else:
-            step /= 2
-    return Ratios(disk, model, now)
-
-
 def fixed(comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, ratio: float) -> Ratios:
     """The same share of every input on disk, and no model."""
     disk, model = [ratio] * len(data), [0.0] * len(data)
     return Ratios(disk, model, pace_ms(comp_ms, comm_ms, data, ground, disk, model))
 
 
-def _beginning(data: Sequence[Data], ground: Ground) -> tuple[list[float], list[float]]:
+def beginning(data: Sequence[Data], ground: Ground) -> tuple[list[float], list[float]]:
     """The least equal ratio at which no memory is short, first of the inputs, then of the models, to a thousandth."""
     size = len(data)
     for pick in (lambda x: ([x] * size, [0.0] * size), lambda x: ([1.0] * size, [x] * size)):
@@ -126,18 +107,3 @@ def _beginning(data: Sequence[Data], ground: Ground) -> tuple[list[float], list[
                 low, high = (low, middle) if usage(data, ground, *pick(middle / 1000)) <= GC_FROM else (middle, high)
             return pick(high / 1000)
     return [1.0] * size, [1.0] * size
-
-
-def _climbed(
-    pace: Pace, disk: list[float], model: list[float], now: float, step: float, data: Sequence[Data], ground: Ground
-) -> float:
-    """One round, job by job, each a step up or down where that pays and memory allows; the time that it ends with."""
-    for job in range(len(disk)):
-        here = disk[job]
-        for to in (here - step, here + step):
-            disk[job] = min(1.0, max(0.0, to))
-            if usage(data, ground, disk, model) <= 1 and (new := pace(disk, model)) < now * (1 - GAIN):
-                now = new
-                break
-            disk[job] = here
-    return now

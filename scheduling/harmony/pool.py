@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scheduling.harmony.climbing import Climb
 from scheduling.harmony.grouping import Work
 from scheduling.harmony.memory import Ground
 from scheduling.mapping import REFERENCE_DISK, REFERENCE_NIC, Facts, workers_on
@@ -59,7 +60,8 @@ class Times(NamedTuple):
     @property
     def utilization(self) -> tuple[float, float]:
         """Eq. (3)."""
-        return sum(self.comp) / self.iteration_ms, sum(self.comm) / self.iteration_ms
+        period = self.iteration_ms
+        return sum(self.comp) / period, sum(self.comm) / period
 
 
 @dataclass(slots=True)
@@ -75,14 +77,18 @@ class Group:
     model: list[float]
     coordinated: bool = True  # Eq. (1) holds; else jobs contend
     guess: tuple[float, float] = (0.0, 0.0)  # Eq. (3) by what the scheduler believes of its jobs
+    climb: Climb | None = None  # how the ratios are found, where they are not given
+    due_ms: int = NONE  # when its epoch under way is over
+    utilization: tuple[float, float] = field(
+        init=False
+    )  # the share of time in which CPU and network are busy with the jobs' work
 
-    @property
-    def utilization(self) -> tuple[float, float]:
-        """The share of time in which CPU and network are busy with the jobs' work."""
+    def __post_init__(self) -> None:
         if self.coordinated:
-            return self.times.utilization
-        cpu = sum(c / pace for c, pace in zip(self.times.comp, self.paces_ms, strict=True))
-        return cpu, sum(n / pace for n, pace in zip(self.times.comm, self.paces_ms, strict=True))
+            self.utilization = self.times.utilization
+        else:
+            cpu = sum(c / pace for c, pace in zip(self.times.comp, self.paces_ms, strict=True))
+            self.utilization = cpu, sum(n / pace for n, pace in zip(self.times.comm, self.paces_ms, strict=True))
 
 
 @dataclass
@@ -92,6 +98,8 @@ class Change:
     now_ms: int
     before: dict[int, Record] = field(default_factory=dict)
     groups: set[int] = field(default_factory=set)
+    adapted: set[int] = field(default_factory=set)  # groups of which only the ratios on disk may have changed
+    measured: set[int] = field(default_factory=set)  # jobs whose profiling ended
     servers: dict[int, list[int]] = field(default_factory=dict)  # of groups that were touched, as they were
     lost: dict[int, float] = field(
         default_factory=dict
@@ -153,9 +161,10 @@ class Pool:
         for s in servers:
             counts[self.kind[s]] += 1
         comp, comm = [], []
+        one = counts[0] if len(counts) == 1 else None  # machines, where all are alike
         for job in jobs:
-            known = look(job)
-            comp.append(known.comp / sum(n * p for n, p in zip(counts, self.power(job), strict=True)))
+            known, power = look(job), self.power(job)
+            comp.append(known.comp / (one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True))))
             comm.append(known.comm * nic)
         return Times(comp, comm)
 

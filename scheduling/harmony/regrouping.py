@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +77,8 @@ def _sums(values: np.ndarray, size: int) -> np.ndarray:
 
 def _ascending(count: int, size: int) -> np.ndarray:
     """Each choice of positions once."""
-    grid = np.indices((count,) * size)
-    return np.asarray(
-        np.logical_and.reduce([grid[i] < grid[i + 1] for i in range(size - 1)]) if size > 1 else np.ones(count, dtype=bool)
-    )
+    axes = np.ogrid[(slice(count),) * size]
+    chosen = np.ones((count,) * size, dtype=bool)
+    for one, other in pairwise(axes):
+        chosen &= one < other
+    return chosen

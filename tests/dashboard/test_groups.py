@@ -8,7 +8,7 @@ import pytest
 from scheduling.harmony.subtasks import COMP, of_group
 from scheduling.workloads import generate
 from tests.twin.runtime.conftest import work
-from twin import eventlog, runner
+from twin import certifying, eventlog, runner
 from twin.models import Run, Scenario
 from twin.scenarios import store_generated
 
@@ -61,3 +61,63 @@ def test_a_group_that_is_not_there_is_said(viewer, grouped_run):
 def test_the_page_is_told_that_jobs_share_machines(viewer, grouped_run):
     static = viewer.get(f"/api/runs/{grouped_run.pk}/static/").json()
     assert (static["scheduler"]["groups"], static["scheduler"]["lanes"]) == (True, False)
+
+
+def test_the_states_of_jobs_in_groups(viewer, make_run):
+    """Online profiling: at first all are measured or wait for it; later they run, move or are paused; the story has all stretches."""
+    spec, trace = store_generated("online", *generate("harmony", num_jobs=12, num_servers=12, seed=2), 2)
+    scenario = Scenario.objects.create(
+        name="online", cluster=spec, trace=trace, scheduler="harmony", parameters={"profiling": "online"}, seed=0
+    )
+    run = Run.objects.create(scenario=scenario)
+    runner.enqueue(run.pk)
+    work()
+    events = [event for batch in eventlog.after(run.pk, 0) for event in batch]
+    address = f"/api/runs/{run.pk}/jobs/"
+    seen: dict[str, int] = {}
+    for at_ms in sorted({event.at_ms for event in events if event.kind == "grouped"}):
+        standing = {}
+        for event in events:
+            if event.at_ms <= at_ms and event.kind == "grouped":
+                standing[event.data["group"]] = event.data
+        rows = viewer.get(address, {"at_ms": at_ms, "size": 100}).json()["rows"]
+        expected = {}
+        for data in standing.values():
+            for job, ready_ms, profiling in zip(data["jobs"], data["ready_ms"], data["profiling"], strict=True):
+                expected[job] = "moving" if ready_ms > at_ms else "profiling" if profiling else "running"
+        for row in rows:
+            if row["index"] in expected:
+                assert row["state"] == expected[row["index"]]
+                data = next(data for data in standing.values() if row["index"] in data["jobs"])
+                place = data["jobs"].index(row["index"])
+                assert (row["here"]["group"], row["here"]["memory_gb"]) == (data["group"], data["memory_gb"][place])
+            else:
+                assert row["state"] in ("planned", "paused", "completed", "queued", "unfinished")
+                assert "here" not in row
+            seen[row["state"]] = seen.get(row["state"], 0) + 1
+        for name in ("profiling", "moving", "paused"):
+            found = viewer.get(address, {"at_ms": at_ms, "size": 100, "state": name}).json()["rows"]
+            assert [row["index"] for row in found] == [row["index"] for row in rows if row["state"] == name]
+    assert set(seen) >= {"profiling", "running", "moving", "paused", "completed"}
+    for job in range(12):
+        stretches = viewer.get(f"{address}{job}/").json()["stretches"]
+        assert stretches[0]["state"] == "profiling"
+        assert all(one["until_ms"] == after["from_ms"] for one, after in pairwise(stretches))
+        done = next(event.at_ms for event in events if event.kind == "job_completed" and event.data["job"] == job)
+        assert stretches[-1]["until_ms"] == done
+
+
+def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_run):
+    """Beside the bound on the makespan; moments that are over are not looked at again."""
+    certifying.run(grouped_run.pk)
+    told = viewer.get(f"/api/runs/{grouped_run.pk}/certificate/").json()["certificate"]
+    assert told["kind"] in ("machine_work", "longest_job")
+    search = told["search"]
+    assert search["moments"][0]["at_ms"] == 0
+    assert all(0 < row["score"] <= row["best"] * (1 + 1e-9) or row["jobs"] for row in search["moments"])
+    assert search["regroupings"] >= len(search["moments"])
+    before = {**told, "at_ms": told["at_ms"] + 1, "search": {"moments": [{**row, "best": 7.0} for row in search["moments"]]}}
+    Run.objects.filter(pk=grouped_run.pk).update(certificate=before)
+    certifying.run(grouped_run.pk)
+    grouped_run.refresh_from_db()
+    assert {row["best"] for row in grouped_run.certificate["search"]["moments"]} == {7.0}

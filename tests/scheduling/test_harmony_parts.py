@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from scheduling.harmony import memory, subtasks
+from scheduling.harmony import climbing, memory, subtasks
 from scheduling.harmony.algorithm1 import schedule
+from scheduling.harmony.beliefs import Belief, Beliefs
 from scheduling.harmony.memory import Data, Ground
 from scheduling.harmony.performance import bound, iteration_ms
 from scheduling.harmony.sharing import paces_ms
@@ -36,19 +37,52 @@ def test_a_fixed_ratio_has_a_best_value_and_the_adapted_one_is_no_worse():
     best = min(times, key=lambda a: times[a])
     assert 0.2 <= best <= 0.45
     assert times[0.1] > times[best] < times[0.6]
-    assert memory.adapted(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO).pace_ms <= times[best] * 1.005
+    assert climbing.adapted(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO).pace_ms <= times[best] * 1.005
 
 
 def test_models_go_to_disk_only_when_all_inputs_are_there():
     data = [Data(10.0, 30.0, 0.1)] * 2
-    found = memory.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
+    found = climbing.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
     assert found.disk == [1.0, 1.0]
     assert 0 < found.model[0] < 1
     assert memory.usage(data, Ground(4, 32.0, 0.00015), found.disk, found.model) <= memory.GC_FROM
 
 
 def test_what_fits_stays_in_memory():
-    assert memory.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
+    assert climbing.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
+
+
+def test_a_step_that_does_not_pay_is_taken_back_and_halved_at_last():
+    """Reading costs more the more lies on disk, so that up never pays; down pays until collecting garbage costs more."""
+    setting = climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], Ground(2, 32.0, 0.00015))
+    climb = climbing.begin(setting)
+    seen = [climb]
+    while not climb.done:
+        climb = climbing.advance(climb, setting)
+        seen.append(climb)
+    down = seen[1]
+    assert (down.trial.ratio, down.disk[0]) == (seen[0].disk[0], pytest.approx(seen[0].disk[0] - 0.1))
+    kept = [one for one, after in pairwise(seen) if one.trial and one.pace_ms < one.trial.pace_ms * 0.995 and after.failed == [0]]
+    assert all(setting.usage(one.disk, one.model) <= 1 for one in seen)
+    assert abs(seen[-1].steps[0]) < climbing.LEAST_STEP
+    assert seen[-1].pace_ms == min([one.pace_ms for one in kept], default=seen[0].pace_ms)
+    # neither way pays at four sizes of a step: 8 trials that fail, beside those that paid
+    assert len(seen) <= 2 + 8 + 2 * len(kept)
+
+
+def test_the_moving_average_takes_each_iteration_once():
+    rng = np.random.default_rng(5)
+    known = facts(replace(Job("a", 0), comp_machine_ms=100.0, comm_ms=10.0, iterations=50))
+    beliefs = Beliefs(lambda job: known, rng, 0.0, False)
+    beliefs.of[0] = Belief(200.0, 10.0, 3)
+    beliefs.learn(0, 3.9)
+    assert beliefs.of[0].comp == 200.0  # no iteration is over
+    beliefs.learn(0, 5.2)
+    again = np.exp(np.random.default_rng(5).normal(0.0, 0.02, size=(2, 2)))
+    by_hand = 0.7 * (0.7 * 200.0 + 0.3 * 100.0 * again[0, 0]) + 0.3 * 100.0 * again[0, 1]
+    assert beliefs.of[0] == (pytest.approx(by_hand), pytest.approx(10.0, rel=0.02), 5)
+    beliefs.learn(0, 5.8)
+    assert beliefs.of[0].comp == pytest.approx(by_hand)
 
 
 def test_one_job_goes_round_and_round():

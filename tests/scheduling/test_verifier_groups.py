@@ -89,6 +89,21 @@ def all_in_memory(rows):
     raise AssertionError("nothing lies on disk")
 
 
+def wrong_memory(rows):
+    told(rows)[0]["memory_gb"][0] += 1
+    return "memory_gb is"
+
+
+def wrong_usage(rows):
+    told(rows)[0]["memory_used"] += 0.1
+    return "memory_used is"
+
+
+def profiling_that_is_off(rows):
+    told(rows)[0]["profiling"][0] = 1
+    return "profiles jobs"
+
+
 def unknown_job(rows):
     told(rows)[0]["jobs"][0] = 999
     return "names unknown jobs or servers"
@@ -96,7 +111,17 @@ def unknown_job(rows):
 
 def empty_group_with_machines(rows):
     data, _ = told(rows)
-    for key in ("jobs", "disk_ratios", "model_disk_ratios", "comp_ms", "comm_ms", "pace_ms", "ready_ms"):
+    for key in (
+        "jobs",
+        "disk_ratios",
+        "model_disk_ratios",
+        "comp_ms",
+        "comm_ms",
+        "pace_ms",
+        "ready_ms",
+        "profiling",
+        "memory_gb",
+    ):
         data[key] = []
     return "names unknown jobs or servers"
 
@@ -133,7 +158,7 @@ def another_span(rows):
 @pytest.mark.parametrize(
     "tamper",
     [
-        shared_machine, shared_job, idle_machine, wrong_score, wrong_iteration, wrong_utilization, too_fast, all_in_memory, unknown_job,
+        shared_machine, shared_job, idle_machine, wrong_score, wrong_iteration, wrong_utilization, too_fast, all_in_memory, wrong_memory, wrong_usage, profiling_that_is_off, unknown_job,
         empty_group_with_machines, ready_before_it_moved, another_group_in_the_schedule, a_row_less, a_row_changed, another_span,
     ],
     ids=lambda tamper: tamper.__name__,

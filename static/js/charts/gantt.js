@@ -12,6 +12,7 @@ import { applyTheme, syncRange, timeChart, xOf } from './axes.js';
 import { GroupBands } from './groups.js';
 import { Raster } from './raster.js';
 import { Rows } from './rows.js';
+import { JobStates } from './states.js';
 
 const DETAIL_BARS = 8000;
 const LANE_PX = 1.5; // a lane lower than this is shaded, not drawn
@@ -31,6 +32,7 @@ export class Gantt {
     this.visible = 0;
     this.draw = () => this.#draw();
     this.groups = new GroupBands(store, info, () => redraw(this.draw));
+    this.states = new JobStates(store, info);
     const y = { type: 'linear', min: 0, max: 1, reverse: true, border: { display: false }, grid: { display: false }, ticks: { display: false } };
     const plugin = { id: 'gantt', beforeDatasetsDraw: (chart) => this.#paint(chart) };
     this.chart = timeChart(canvas, view, playhead, { type: 'scatter', data: { datasets: [{ data: [] }] }, y, plugins: [plugin], padTop: 8 });
@@ -170,12 +172,17 @@ export class Gantt {
     ctx.clip();
     this.#grid(ctx, area, windows, y0, rowPx, c);
     if (this.groups.any && this.rows.order !== 'jobs') this.groups.paint(ctx, { area, windows, y0, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, c, xOf: (ms) => xOf(this.chart, ms) });
-    this.detail = visible > DETAIL_BARS || this.#crowded(windows, rowPx) ? 'shade' : 'bars';
+    this.detail = (visible > DETAIL_BARS && !this.#statesShown()) || this.#crowded(windows, rowPx) ? 'shade' : 'bars';
     if (this.detail === 'shade') this.#shade(ctx, area, windows, y0, rowPx, c);
     else this.#bars(ctx, area, windows, y0, rowPx, c);
     this.#wash(ctx, chart, c);
     ctx.restore();
     this.#labels(ctx, area, windows, y0, rowPx, c);
+  }
+
+  /** Whether rows are of jobs in groups: then their stretches are painted instead of their bars. */
+  #statesShown() {
+    return this.groups.any && this.rows.order === 'jobs';
   }
 
   /** Whether many rows are too low for their lanes: then all are shaded, rather than some. */
@@ -239,6 +246,7 @@ export class Gantt {
       if (row.kind === 'site') return;
       const y = y0 + i * rowPx;
       if (row.kind === 'job') this.#jobMarks(ctx, area, row, y, rowPx, c);
+      if (row.kind === 'job' && this.groups.any) return void this.states.paint(ctx, row, { area, y, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, c, xOf: (ms) => xOf(this.chart, ms), own: this.paint(row.index, c) });
       const lanes = row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(row, rowPx);
       if ((rowPx - 2) / lanes < LANE_PX) shaded.push([i, window]);
       else this.#rowBars(ctx, area, window, y, rowPx, lanes, buckets, labels, c);
@@ -392,6 +400,7 @@ export class Gantt {
     const { bars } = this.store;
     const lines = [[row.label, clock(t)]];
     if (this.groups.any && row.kind === 'server') return [...lines, ...this.groups.describe(row.index, t)];
+    if (this.groups.any && row.kind === 'job') return [...lines, ...this.states.describe(row.index, t, this.playhead.ms)];
     if (row.kind === 'server') {
       const share = found.reduce((sum, bar) => sum + this.rows.weights[bar], 0);
       lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(share)]);

@@ -2,7 +2,7 @@
 
 import { get } from '../lib/api.js';
 import { stripes } from '../lib/colors.js';
-import { clock, duration, percent } from '../lib/format.js';
+import { clock, duration, number, percent } from '../lib/format.js';
 import { NEVER } from '../store.js';
 
 const COMP = 1;
@@ -15,7 +15,9 @@ export class GroupBands {
   /** onData() is called when subtasks have come. */
   constructor(store, info, onData) {
     Object.assign(this, { store, info, onData });
-    this.byServer = new Map(); // server -> places in store.groups, in order
+    this.bands = []; // the places in store.groups of a group whose servers and jobs stay the same, in order
+    this.byServer = new Map(); // server -> bands, in order
+    this.newest = new Map(); // group -> its newest band
     this.seen = 0;
     this.windows = new Map(); // of subtasks: key -> answer, or null while it is on its way
   }
@@ -27,18 +29,22 @@ export class GroupBands {
   /** The segment that a server belongs to at a moment: [from, until, data], or undefined. */
   at(server, ms) {
     this.#index();
-    const place = (this.byServer.get(server) ?? []).find((i) => covers(this.store.groups[i], ms));
-    return place === undefined ? undefined : this.store.groups[place];
+    for (const band of this.byServer.get(server) ?? []) {
+      const place = this.bands[band].find((i) => covers(this.store.groups[i], ms));
+      if (place !== undefined) return this.store.groups[place];
+    }
+    return undefined;
   }
 
   /** Paints the bands of the visible rows. windows: [[row, ...]]; y0, rowPx: where the first of them is; xOf(ms) -> px. */
   paint(ctx, { area, windows, y0, rowPx, view, p, selected, c, xOf }) {
     this.#index();
     const pxPerMs = (area.right - area.left) / (view.to - view.from);
-    for (const [place, first, count] of this.#runs(windows, view, p)) {
-      const [from, until, data] = this.store.groups[place];
+    for (const [band, first, count] of this.#runs(windows, view, p)) {
+      const [from, until] = this.#span(band);
+      const data = this.#dataAt(band, p);
       const x = Math.max(area.left, xOf(from));
-      const right = Math.min(area.right, xOf(until === NEVER ? Math.max(this.store.simMs, from) : until));
+      const right = Math.min(area.right, xOf(until === NEVER || until > p ? Math.max(p, from) : until)); // how long it will stand is not known at p
       if (right <= x) continue;
       const rect = { x, y: y0 + first * rowPx, width: Math.max(1, right - x - 1), height: Math.max(1, count * rowPx - 1) };
       const color = c.jobs[data.group % c.jobs.length];
@@ -49,7 +55,7 @@ export class GroupBands {
       ctx.globalAlpha = 1;
       ctx.fillRect(rect.x, rect.y, 2, rect.height);
       const detailed = data.iteration_ms !== null && data.iteration_ms * pxPerMs >= SUBTASK_PX && rect.height >= 16;
-      if (detailed) this.#subtasks(ctx, rect, place, view, pxPerMs, area, selected, c);
+      if (detailed) this.#detail(ctx, rect, band, view, pxPerMs, area, selected, c);
       else label(ctx, rect, this.title(data), c.ink);
     }
   }
@@ -65,10 +71,11 @@ export class GroupBands {
     const [from, until, data] = segment;
     const lines = [[`group ${data.group}`, `${data.machines} machines, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`],
       ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`]];
+    lines.push(['memory', `${percent(data.memory_used)} of what is usable`]);
     if (data.iteration_ms !== null) lines.push(['one iteration (Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
     data.jobs.slice(0, 8).forEach((job, i) => {
       const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
-      lines.push([this.info.ids[job] ?? `job ${job}`, `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}, ${percent(data.disk_ratios[i])} of its input on disk${moving}`, job]);
+      lines.push([this.info.ids[job] ?? `job ${job}`, `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}; ${percent(data.disk_ratios[i])} on disk, ${number(data.memory_gb[i], 1)} GB${data.profiling[i] ? ', profiling' : ''}${moving}`, job]);
     });
     if (data.jobs.length > 8) lines.push(['', `and ${data.jobs.length - 8} more jobs`]);
     return lines;
@@ -79,30 +86,62 @@ export class GroupBands {
     if (this.generation !== this.store.generation) {
       this.generation = this.store.generation;
       this.byServer.clear();
+      this.newest.clear();
+      this.windows.clear();
+      this.bands = [];
       this.seen = 0;
     }
     for (; this.seen < groups.length; this.seen++) {
-      for (const server of groups[this.seen][2].servers) {
-        if (!this.byServer.has(server)) this.byServer.set(server, []);
-        this.byServer.get(server).push(this.seen);
+      const [from, , data] = groups[this.seen];
+      const before = this.newest.get(data.group);
+      const last = before === undefined ? undefined : groups[this.bands[before].at(-1)];
+      if (last && last[1] === from && same(last[2].servers, data.servers) && same(last[2].jobs, data.jobs)) {
+        this.bands[before].push(this.seen);
+        continue;
       }
+      this.newest.set(data.group, this.bands.length);
+      for (const server of data.servers) {
+        if (!this.byServer.has(server)) this.byServer.set(server, []);
+        this.byServer.get(server).push(this.bands.length);
+      }
+      this.bands.push([this.seen]);
     }
   }
 
-  /** [place, first row, rows]: neighbours in the same segment are one band. */
+  /** [from, until] of a band. */
+  #span(band) {
+    const places = this.bands[band];
+    return [this.store.groups[places[0]][0], this.store.groups[places.at(-1)][1]];
+  }
+
+  /** What the group of a band says of itself at a moment: the newest that was told by then. */
+  #dataAt(band, ms) {
+    const places = this.bands[band];
+    const place = places.findLast((i) => this.store.groups[i][0] <= ms) ?? places[0];
+    return this.store.groups[place][2];
+  }
+
+  /** [band, first row, rows]: neighbours in the same band are painted as one. */
   *#runs(windows, view, p) {
-    let open = new Map(); // place -> first row
+    let open = new Map(); // band -> first row
     for (let i = 0; i <= windows.length; i++) {
       const row = windows[i]?.[0];
       const here = new Set();
-      for (const place of (row?.kind === 'server' && this.byServer.get(row.index)) || []) {
-        const [from, until] = this.store.groups[place];
-        if (from < view.to && from <= p && (until === NEVER || until > view.from)) here.add(place);
+      for (const band of (row?.kind === 'server' && this.byServer.get(row.index)) || []) {
+        const [from, until] = this.#span(band);
+        if (from < view.to && from <= p && (until === NEVER || until > view.from)) here.add(band);
       }
       const next = new Map();
-      for (const place of here) next.set(place, open.get(place) ?? i);
-      for (const [place, first] of open) if (!here.has(place)) yield [place, first, i - first];
+      for (const band of here) next.set(band, open.get(band) ?? i);
+      for (const [band, first] of open) if (!here.has(band)) yield [band, first, i - first];
       open = next;
+    }
+  }
+
+  #detail(ctx, rect, band, view, pxPerMs, area, selected, c) {
+    for (const place of this.bands[band]) {
+      const [from, until] = this.store.groups[place];
+      if (from < view.to && (until === NEVER || until > view.from)) this.#subtasks(ctx, rect, place, view, pxPerMs, area, selected, c);
     }
   }
 
@@ -118,7 +157,10 @@ export class GroupBands {
       ctx.fillStyle = fill;
       ctx.fillRect(x, rect.y + lane * lanePx + 1, Math.max(1, right - x - 0.5), Math.max(1, lanePx - 2));
     };
-    for (const [lane, start, end] of answer.idle) draw(lane, start, end, stripes(ctx, c.bad));
+    for (const [lane, start, end, cause] of answer.idle) {
+      draw(lane, start, end, stripes(ctx, c.bad));
+      if (lanePx > 12 && (end - start) * pxPerMs > 70) label(ctx, { x: Math.max(rect.x, xOf(start)), y: rect.y + lane * lanePx, width: (end - start) * pxPerMs, height: lanePx }, `${cause}-bound`, c.ink);
+    }
     for (const [job, kind, , start, end] of answer.bars) {
       const color = selected !== null && selected !== job ? c.line : c.jobs[job % c.jobs.length];
       draw(kind === COMP ? 0 : 1, start, end, kind === COMP ? color : stripes(ctx, color));
@@ -148,6 +190,10 @@ export class GroupBands {
 
 function covers([from, until], ms) {
   return from <= ms && (until === NEVER || ms < until);
+}
+
+function same(one, other) {
+  return one.length === other.length && one.every((value, i) => value === other[i]);
 }
 
 function label(ctx, rect, text, fill) {

@@ -49,7 +49,7 @@ export function groupUse({ groups }, { cluster: { servers } }, p, from, width, b
   for (const [begin, until, data] of groups) {
     if (begin > p) continue;
     const site = SITES.indexOf(servers[data.servers[0]].site);
-    const end = until === NEVER ? p : Math.min(until, p);
+    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the moment shown is a ms that counts
     for (const [key, , field] of LANES) addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
   }
   for (const sites of Object.values(sums)) sites.forEach((sum) => settle(sum, bins));

@@ -5,6 +5,7 @@ import { get } from '../lib/api.js';
 import { colors } from '../lib/colors.js';
 import { setText } from '../lib/dom.js';
 import { clock, duration, number, significant } from '../lib/format.js';
+import { searchSentence } from './search-gap.js';
 
 export const KINDS = {
   trivial: 'what the jobs are worth if each ran alone',
@@ -68,7 +69,7 @@ export class CertificatePanel {
 
   /** The run's status has come: a newer certificate is fetched with its prices. */
   update(certificate) {
-    const text = sentence(certificate);
+    const text = [sentence(certificate), searchSentence(certificate?.search)].filter(Boolean).join('\n');
     this.panel.hidden = !text;
     this.#say(text);
     if (!text || certificate.seq === this.seq) return;

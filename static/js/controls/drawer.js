@@ -7,14 +7,15 @@ import { fieldText } from '../lib/fields.js';
 import { clock, duration, fixed, number, significant } from '../lib/format.js';
 import { shown, table } from '../lib/list.js';
 import { roleName } from '../charts/gantt.js';
+import { membership } from './membership.js';
 
 const BARS = 60;
 const PATIENCE_S = 20; // of a longer search for what would have flipped a decision
 
 export class Drawer {
-  /** info: the run's static description; onShow(ms) moves the playhead; onClose(). */
-  constructor(element, runId, info, { onShow, onClose }) {
-    Object.assign(this, { element, runId, info, onShow, onClose });
+  /** info: the run's static description; onShow(ms) moves the playhead; onClose(); now(): the moment of the job's state. */
+  constructor(element, runId, info, { onShow, onClose, now }) {
+    Object.assign(this, { element, runId, info, onShow, onClose, now });
     this.job = null;
     addEventListener('keydown', (event) => event.key === 'Escape' && this.close());
   }
@@ -28,7 +29,7 @@ export class Drawer {
       fill(this.element, this.#head(this.info.ids[job] ?? `job ${job}`, ''), h('p', { class: 'muted' }, 'Loading …'));
     }
     try {
-      const story = await get(`/api/runs/${this.runId}/jobs/${job}/`);
+      const story = await get(`/api/runs/${this.runId}/jobs/${job}/?at_ms=${Math.floor(this.now())}`);
       if (this.job === job) this.#paint(story);
     } catch (error) {
       fill(this.element, this.#head(`job ${job}`, ''), h('p', { class: 'error', role: 'alert' }, error.message));
@@ -59,7 +60,7 @@ export class Drawer {
       decisions.map((decision) => this.#reason(decision)),
       worth ? this.#worth(worth) : null,
       worth ? this.#flips(first.seq) : null,
-      this.#times(story), this.#bars(story), this.#fields(story));
+      this.#times(story), story.stretches ? membership(story.stretches) : this.#bars(story), this.#fields(story));
   }
 
   #reason({ kind, code, sentence, at_ms: at }) {

@@ -2,11 +2,12 @@
 
 import { get } from '../lib/api.js';
 import { $, debounce, fill, h } from '../lib/dom.js';
-import { clock, duration, number } from '../lib/format.js';
+import { clock, duration, number, percent } from '../lib/format.js';
 import { empty } from '../lib/list.js';
 import { url } from '../lib/view.js';
 
 const STATES = ['queued', 'planned', 'running', 'suspended', 'completed', 'rejected', 'unfinished'];
+const GROUP_STATES = ['queued', 'planned', 'profiling', 'moving', 'running', 'paused', 'completed', 'rejected', 'unfinished'];
 const SIZE = 25;
 const COLUMNS = [
   ['id', 'Job', (row) => row.id],
@@ -21,18 +22,26 @@ const COLUMNS = [
   [null, 'Reason', (row) => (row.code ? row.code.replaceAll('_', ' ') : '–')],
 ];
 
+const GROUP_COLUMNS = [
+  [null, 'Group', (row) => (row.here ? `${row.here.group} × ${number(row.here.machines, 0)}` : '–'), true],
+  [null, 'On disk', (row) => (row.here ? percent(row.here.disk_ratio) : '–'), true],
+  [null, 'Memory', (row) => (row.here ? `${number(row.here.memory_gb, 1)} GB` : '–'), true],
+];
+
 export class JobsTable {
-  constructor(runId, onPick) {
-    this.runId = runId;
-    this.onPick = onPick;
+  /** groups: whether jobs share machines in groups; now(): the moment whose states are shown. */
+  constructor(runId, onPick, { groups, now }) {
+    Object.assign(this, { runId, onPick, now });
+    this.columns = groups ? [...COLUMNS.slice(0, 2), ...GROUP_COLUMNS, ...COLUMNS.slice(2)] : COLUMNS;
+    const states = groups ? GROUP_STATES : STATES;
     this.query = url.get('q') ?? '';
-    this.state = STATES.includes(url.get('state')) ? url.get('state') : '';
+    this.state = states.includes(url.get('state')) ? url.get('state') : '';
     this.sort = url.get('sort') ?? 'index';
     this.page = url.number('page') ?? 1;
     this.selected = null;
     const search = $('#jobs-q');
     const state = $('#jobs-state');
-    fill(state, h('option', { value: '' }, 'every state'), STATES.map((name) => h('option', { value: name }, name)));
+    fill(state, h('option', { value: '' }, 'every state'), states.map((name) => h('option', { value: name }, name)));
     search.value = this.query;
     state.value = this.state;
     search.addEventListener('input', debounce(() => this.#change({ query: search.value, page: 1 }), 250));
@@ -44,7 +53,7 @@ export class JobsTable {
     if (this.loading) return void (this.again = true);
     this.loading = true;
     try {
-      const asked = new URLSearchParams({ page: this.page, size: SIZE, sort: this.sort, q: this.query, state: this.state });
+      const asked = new URLSearchParams({ page: this.page, size: SIZE, sort: this.sort, q: this.query, state: this.state, at_ms: Math.floor(this.now()) });
       this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`));
     } catch (error) {
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
@@ -84,7 +93,7 @@ export class JobsTable {
   }
 
   #table(rows) {
-    const head = COLUMNS.map(([key, title, , isNumber]) => {
+    const head = this.columns.map(([key, title, , isNumber]) => {
       const arrow = this.sort === key ? ' ▲' : this.sort === `-${key}` ? ' ▼' : '';
       const flip = () => this.#change({ sort: this.sort === key ? `-${key}` : key, page: 1 });
       return h('th', { scope: 'col', class: isNumber ? 'number' : null, 'aria-sort': arrow ? (arrow === ' ▲' ? 'ascending' : 'descending') : null },
@@ -93,7 +102,7 @@ export class JobsTable {
     const body = rows.map((row) => h('tr', {
       class: 'pick', tabindex: 0, 'data-job': row.index, 'aria-selected': row.index === this.selected ? 'true' : null,
       onclick: () => this.onPick(row.index), onkeydown: (event) => event.key === 'Enter' && this.onPick(row.index),
-    }, COLUMNS.map(([, , cell, isNumber]) => h('td', { class: isNumber ? 'number' : null }, cell(row)))));
+    }, this.columns.map(([, , cell, isNumber]) => h('td', { class: isNumber ? 'number' : null }, cell(row)))));
     return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body));
   }
 }

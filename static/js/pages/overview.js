@@ -25,12 +25,17 @@ const columns = [
   { title: 'Mode', cell: (run) => run.mode },
   { title: 'Time reached', number: true, cell: (run) => clock(run.sim_ms) },
   { title: 'Jobs', number: true, cell: (run) => number(run.job_count, 0) },
-  { title: 'Running', number: true, cell: (run) => number(live.get(run.id)?.jobs.running) },
+  { title: 'Running', number: true, cell: (run) => number(busy(live.get(run.id)?.jobs)) },
   { title: 'Completed', number: true, cell: (run) => number(run.metrics?.completed ?? live.get(run.id)?.jobs.completed) },
   { title: 'Rejected', number: true, cell: (run) => number(run.metrics?.rejected ?? live.get(run.id)?.jobs.rejected) },
   { title: 'Total utility', number: true, cell: (run) => number(run.metrics?.total_utility ?? live.get(run.id)?.utility) },
   { title: 'Started', cell: (run) => h('span', { class: 'nowrap muted' }, wall(run.created_at)) },
 ];
+
+/** Jobs in a group that is measured or moves hold machines, too. */
+function busy(jobs) {
+  return jobs && jobs.running + (jobs.profiling ?? 0) + (jobs.moving ?? 0);
+}
 
 function tick(run) {
   const box = h('input', { type: 'checkbox', 'aria-label': `Compare run ${run.id}`, 'data-compare': run.id, onchange: () => {

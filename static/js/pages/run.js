@@ -16,6 +16,7 @@ import { utilizationChart } from '../charts/utilization.js';
 import { connectionBadge } from '../controls/badge.js';
 import { Drawer } from '../controls/drawer.js';
 import { EventsTable } from '../controls/events.js';
+import { groupLegend } from '../controls/group-legend.js';
 import { JobsTable } from '../controls/jobs.js';
 import { paintMetrics } from '../controls/metrics.js';
 import { numbersButton } from '../controls/numbers.js';
@@ -56,8 +57,8 @@ async function main() {
   const queue = queueChart($('#queue'), { store, view, playhead, legend: $('#queue-legend') });
   const certificate = new CertificatePanel($('#panel-certificate'), { runId, info, view, playhead, canvas: $('#certificate'), legend: $('#certificate-legend'), note: $('#certificate-note') });
   const tiles = new Tiles($('#tiles'), store, info);
-  const jobs = new JobsTable(runId, pick);
-  const drawer = new Drawer($('#drawer'), runId, info, { onShow: show, onClose: () => pick(null) });
+  const jobs = new JobsTable(runId, pick, { groups: info.scheduler.groups, now: () => playhead.liveMs });
+  const drawer = new Drawer($('#drawer'), runId, info, { onShow: show, onClose: () => pick(null), now: () => playhead.liveMs });
   const events = new EventsTable(runId, { onShow: show, onPick: pick });
   const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
   const stream = new Stream(runId, store);
@@ -65,10 +66,7 @@ async function main() {
 
   wireToolbar();
   wireGantt(gantt);
-  if (info.scheduler.groups) {
-    setText($('#gantt-solid'), 'computation (COMP)');
-    setText($('#gantt-hatch'), 'communication (PULL, PUSH), and in red what idles; zoom in until an iteration is wide enough');
-  }
+  if (info.scheduler.groups) groupLegend();
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
   for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
