@@ -7,13 +7,14 @@ import { fieldText } from '../lib/fields.js';
 import { clock, duration, fixed, number, significant } from '../lib/format.js';
 import { shown, table } from '../lib/list.js';
 import { roleName } from '../charts/gantt.js';
+import { terms } from './terms.js';
 
 const BARS = 60;
 
 export class Drawer {
-  /** info: the run's static description; onShow(ms) moves the playhead; onClose(). */
-  constructor(element, runId, info, { onShow, onClose }) {
-    Object.assign(this, { element, runId, info, onShow, onClose });
+  /** info: the run's static description; onShow(ms) moves the playhead; onPick(job) opens another job; onClose(). */
+  constructor(element, runId, info, { onShow, onPick, onClose }) {
+    Object.assign(this, { element, runId, info, onShow, onPick, onClose });
     this.job = null;
     addEventListener('keydown', (event) => event.key === 'Escape' && this.close());
   }
@@ -61,10 +62,11 @@ export class Drawer {
       this.#times(story), this.#bars(story), this.#fields(story));
   }
 
-  #reason({ kind, code, sentence, at_ms: at }) {
+  #reason(decision) {
+    const { kind, code, sentence, at_ms: at } = decision;
     const text = sentence ?? code.replaceAll('_', ' ');
     const [, lead, rest] = /^([^:.]{1,24}:)(.*)$/s.exec(text) ?? [null, `${kind[0].toUpperCase()}${kind.slice(1)}.`, ` ${text}`];
-    return h('div', { class: 'reason', 'data-kind': kind }, h('strong', {}, lead), rest,
+    return h('div', { class: 'reason', 'data-kind': kind }, h('strong', {}, lead), rest, terms(decision, this.info.ids, this.onPick),
       h('time', {}, `decided at ${clock(at)} `, h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this moment')));
   }
 
