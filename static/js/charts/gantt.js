@@ -7,7 +7,7 @@ import { redraw } from '../frame.js';
 import { colors, onTheme, stripes } from '../lib/colors.js';
 import { clock, duration, number, percent } from '../lib/format.js';
 import { gestures } from '../lib/gestures.js';
-import { CLOUD, NEVER, PS, trueAt } from '../store.js';
+import { CLOUD, NEVER, PS, TRANSFER, trueAt } from '../store.js';
 import { applyTheme, syncRange, timeChart, xOf } from './axes.js';
 import { GroupBands } from './groups.js';
 import { InFlight } from './in-flight.js';
@@ -174,7 +174,7 @@ export class Gantt {
     }
     const before = `${this.detail} ${this.visible} ${this.hidesPs}`;
     this.visible = visible;
-    this.hidesPs = windows.some(([row]) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes);
+    this.hidesPs = this.rows.anyPs && windows.some(([row]) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes);
     const y0 = area.top + first * rowPx - this.top;
     ctx.save();
     ctx.beginPath();
@@ -297,6 +297,10 @@ export class Gantt {
       const color = dim ? c.line : own;
       const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
       const rect = [x, y + lane * lanePx + gap / 2, Math.max(right - x - (right - x > 4 ? 1 : 0), 1), Math.max(1, lanePx - gap)];
+      if (bars.role[bar] === TRANSFER && this.pieces) {
+        this.#strip(ctx, rect[0], rect[2], y + (lane + 1) * lanePx, lanePx, color, over.strips);
+        continue;
+      }
       if (!buckets.has(fill)) buckets.set(fill, []);
       buckets.get(fill).push(...rect);
       if (lanePx >= LABEL_PX && rect[2] > 34 && labels.length < 400 && !isPs && !(this.pieces && row.kind === 'job')) {
@@ -317,7 +321,6 @@ export class Gantt {
   #strips(ctx, area, row, y, lanes, lanePx, strips, c) {
     if (lanePx < 2) return;
     const { bars } = this.store;
-    const height = Math.min(4, Math.max(1.5, lanePx / 3));
     let last = '';
     for (const i of this.inFlight.of(row, this.view.from, this.view.to, this.playhead.ms)) {
       const bar = this.inFlight.bar[i];
@@ -329,10 +332,16 @@ export class Gantt {
       if (same === last) continue;
       last = same;
       const job = bars.job[bar];
-      const fill = stripes(ctx, this.selected !== null && this.selected !== job ? c.muted : this.paint(job, c)[0]);
-      if (!strips.has(fill)) strips.set(fill, []);
-      strips.get(fill).push(x, y + (lane + 1) * lanePx - height, Math.max(1, right - x), height);
+      this.#strip(ctx, x, right - x, y + (lane + 1) * lanePx, lanePx, this.selected !== null && this.selected !== job ? c.muted : this.paint(job, c)[0], strips);
     }
+  }
+
+  /** Adds what is thin and hatched, with its foot at `foot`. */
+  #strip(ctx, x, width, foot, lanePx, color, strips) {
+    const height = Math.min(4, Math.max(1.5, lanePx / 3));
+    const fill = stripes(ctx, color);
+    if (!strips.has(fill)) strips.set(fill, []);
+    strips.get(fill).push(x, foot - height, Math.max(1, width), height);
   }
 
   /** Under a shaded row: when anything is on its way there. */

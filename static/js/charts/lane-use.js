@@ -47,7 +47,7 @@ export function laneUse({ bars }, info, rows, p, from, width, bins) {
   return sums;
 }
 
-/** Shares of what is there; of the cloud, which has no limit, in workers of the edge. */
+/** Shares of what is there; of the cloud, which has no limit, in workers of the servers: often so many that it is hidden at first. */
 export function lanesChart(canvas, { store, info, view, playhead, legend }) {
   const rows = kindsOf(info);
   const total = Math.max(1, info.lanes.workers.flat().reduce((sum, amount) => sum + amount, 0));
@@ -69,5 +69,5 @@ export function lanesChart(canvas, { store, info, view, playhead, legend }) {
     return known.values;
   };
   const y = { min: 0, suggestedMax: 1, border: { display: false }, ticks: { callback: (v) => `${Math.round(v * 100)} %` } };
-  return new Curves(canvas, { view, playhead, legend, compute, exact, y, xTicks: true, hidden: rows.filter(({ kind }) => kind !== null).map(({ key }) => key), format: (v) => percent(v) });
+  return new Curves(canvas, { view, playhead, legend, compute, exact, y, xTicks: true, hidden: rows.filter(({ key, kind }) => kind !== null || key === 'cloud').map(({ key }) => key), format: (v) => percent(v) });
 }

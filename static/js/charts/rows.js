@@ -52,6 +52,7 @@ export class Rows {
     this.jobsSeen = 0;
     this.lanes.fill(UNLAID);
     this.copies.clear();
+    this.anyPs = false;
     if (this.order === 'servers') this.#serverRows();
     this.#jobRows();
     this.#index(0, true);
@@ -187,6 +188,7 @@ export class Rows {
     const owner = this.order === 'servers' ? bars.server : bars.job;
     const touched = bulk ? new Set() : null;
     for (let bar = first; bar < bars.length; bar++) {
+      this.anyPs ||= bars.role[bar] === PS;
       const row = this.byIndex.get(owner[bar]);
       this.weights[bar] = this.#weight(bar);
       if (!row) continue;
