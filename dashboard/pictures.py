@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from django.utils.cache import patch_vary_headers
 
 from dashboard.encodings import takes_gzip
 from dashboard.states import Newest
-from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Server
+from scheduling import typed
+from scheduling.model import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Cluster, Job, Role, Server
 from scheduling.registry import build, scheduler_class
 from scheduling.training import LIMITS
 from twin import scenarios, wire
@@ -60,7 +62,19 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "worker": [amount for job in jobs for amount in job.worker or ZERO],
         "ps": [amount for job in jobs for amount in job.ps or ZERO],
     }
+    if cls.lanes:
+        body["lanes"] = _lanes(cluster, jobs)
     return answered(request, orjson.dumps(body), "application/json")
+
+
+def _lanes(cluster: Cluster, jobs: Sequence[Job]) -> dict[str, Any]:
+    """The types of workers, the place of each job's in them, -1 where there is none, and how many each server has of each."""
+    workers = typed.lanes(cluster, int(Role.WORKER))
+    places = {kind: place for place, kind in enumerate(workers.kinds)}
+    counts = np.zeros((len(cluster.servers), len(workers.kinds)), dtype=np.int64)
+    np.add.at(counts, (workers.server, workers.kind), 1)
+    kinds = [places.get(workers.name(job.worker_type) or "", -1) for job in jobs]
+    return {"kinds": workers.kinds, "of_job": kinds, "workers": counts.tolist()}
 
 
 def _server(server: Server) -> dict[str, Any]:
@@ -76,6 +90,21 @@ def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
     run.refresh_from_db()
     meta["status"] = wire.status(run)
     body = pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return answered(request, body, "application/octet-stream")
+
+
+def delays(request: HttpRequest, run: Run) -> HttpResponse:
+    """How long a chunk of each job uploads: `code` [job, server, and the cloud last] into meta's `values` in ms, where -1 is never."""
+    cluster, jobs = scenarios.of_run(run)
+    width = len(cluster.servers) + 1
+    table = np.zeros((len(jobs), width), dtype=np.int64)
+    for index, job in enumerate(jobs):
+        if job.upload_ms is not None:
+            table[index, :-1] = job.upload_ms
+        table[index, -1] = -1 if job.cloud_upload_ms is None else job.cloud_upload_ms
+    values, code = np.unique(table, return_inverse=True)
+    small = next(kind for kind in (np.uint8, np.uint16, np.uint32) if len(values) <= np.iinfo(kind).max)
+    body = pack({"width": width, "values": values.tolist()}, {"code": code.reshape(table.shape).astype(small)})
     return answered(request, body, "application/octet-stream")
 
 

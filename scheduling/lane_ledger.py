@@ -7,26 +7,23 @@ may stand in (specification, A12).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
 
 import numpy as np
 
 from scheduling import typed
-from scheduling.ledger import Overbooked
+from scheduling.job_plans import JobPlans, Overbooked
 from scheduling.model import CLOUD, Cluster, Job, LanePlan, Placement, Role
 
 _PS, _TRANSFER = int(Role.PS), int(Role.TRANSFER)
-_INTEGERS = {int}
 _NO_KIND = -1
 
 
-class LaneLedger:
+class LaneLedger(JobPlans):
     """Two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace all that stood there."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
-        self._cluster, self._jobs = cluster, jobs
-        self._horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        super().__init__(cluster, jobs)
         self._lanes = [typed.lanes(cluster, role) for role in (0, 1)]
         count = len(cluster.servers)
         self._sizes = np.stack([np.bincount(lanes.server, minlength=count) for lanes in self._lanes])  # [role, server]
@@ -42,30 +39,7 @@ class LaneLedger:
         self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
         self._kinds = np.array(self._kind, dtype=np.int64)
         self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
-        self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
         self._held: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # lane -> (start, end, job) that are not over
-
-    def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
-        """Makes `plan` the future of the jobs it names and returns the bars that it takes from them. All of it or nothing."""
-        before = {job: self._plans.get(job) for job in plan}
-        dropped = [bar for bars in before.values() for bar in bars or () if bar.end_ms > now_ms]
-        for bar in dropped:
-            self._give(bar)
-        taken: list[Placement] = []
-        try:
-            for job, bars in plan.items():
-                for bar in bars:
-                    self._check(now_ms, job, bar)
-                    self._take(now_ms, bar)
-                    taken.append(bar)
-        except Overbooked:
-            for bar in taken:
-                self._give(bar)
-            for bar in dropped:
-                self._take(now_ms, bar)
-            raise
-        self._plans.update(plan)
-        return dropped
 
     def replace_lanes(self, now_ms: int, plan: LanePlan) -> None:
         """Checks the whole future of some lanes. Nothing else can stand there, so nothing has to be remembered."""
@@ -80,7 +54,7 @@ class LaneLedger:
                 raise Overbooked(f"a plan names lane {lane} of server {server}, which the cluster does not have")
         if not len(bars):
             return
-        job, role, server, start, end, count, lane, _, _ = bars.T
+        job, role, server, start, end, count, lane, _, _ = np.ascontiguousarray(bars.T)  # each rule reads whole columns
         self._hold(bars, (job >= 0) & (job < len(self._jobs)), f"must name one of {len(self._jobs)} jobs")
         self._hold(bars, (role >= 0) & (role <= _TRANSFER), f"must have a role from 0 to {_TRANSFER}")
         self._hold(bars, (start >= now_ms) & (end > start), f"must start at or after now ({now_ms} ms) and end later")
@@ -119,33 +93,12 @@ class LaneLedger:
         return (place * 2 + ps) * (self._sizes.shape[1] - CLOUD) + server - CLOUD
 
     def forget(self, job: int) -> None:
-        """The job is over and so are its bars."""
         for bar in self._plans.pop(job, ()):
-            self._give(bar)
+            self._free(bar)
 
-    def bars(self, now_ms: int) -> list[Placement]:
-        """All bars of jobs' plans that end after now, job by job: enough to rebuild the ledger."""
-        return [bar for job in sorted(self._plans) for bar in self._plans[job] if bar.end_ms > now_ms]
-
-    def rebuild(self, now_ms: int, bars: Iterable[Placement]) -> None:
-        """In an empty ledger: hold the `bars` of a ledger at now_ms."""
-        for bar in bars:
-            self._take(now_ms, bar)
-            self._plans.setdefault(bar.job, []).append(bar)
-
-    def _check(self, now_ms: int, job: int, bar: Placement) -> None:
+    def _check_place(self, bar: Placement) -> None:
         """Every rule but that lanes hold one unit."""
-        if {*map(type, bar)} != _INTEGERS:
-            self._refuse(bar, "must be integers")
-        _, role, server, start_ms, end_ms, count, lane, _, _ = bar
-        if bar.job != job or not 0 <= job < len(self._jobs):
-            self._refuse(bar, f"must name the job in whose plan it stands, {job} of {len(self._jobs)}")
-        if not 0 <= role <= _TRANSFER:
-            self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
-        if not now_ms <= start_ms < end_ms:
-            self._refuse(bar, f"must start at or after now ({now_ms} ms) and end later")
-        if self._horizon_ms is not None and end_ms > self._horizon_ms:
-            self._refuse(bar, f"must end by the horizon ({self._horizon_ms} ms)")
+        job, role, server, start_ms, end_ms, count, lane, _, _ = bar
         if server == CLOUD and self._cluster.unlimited_cloud:
             if count < 1:
                 self._refuse(bar, "must have a count >= 1")
@@ -176,7 +129,10 @@ class LaneLedger:
                 )
         held.append((bar.start_ms, bar.end_ms, bar.job))
 
-    def _give(self, bar: Placement) -> None:
+    def _give(self, now_ms: int, bar: Placement) -> None:
+        self._free(bar)
+
+    def _free(self, bar: Placement) -> None:
         if bar.server < 0:
             return
         held = self._held.get((int(bar.role == _PS), bar.server, bar.lane), [])
@@ -186,8 +142,3 @@ class LaneLedger:
     def _hold(self, bars: np.ndarray, rule: np.ndarray, text: str) -> None:
         if not rule.all():
             self._refuse(Placement(*bars[int(np.argmin(rule))].tolist()), text)
-
-    def _refuse(self, bar: Placement, rule: str) -> NoReturn:
-        known = isinstance(bar.job, int) and 0 <= bar.job < len(self._jobs)
-        job = self._jobs[bar.job].id if known else bar.job
-        raise Overbooked(f"job {job}: bar {tuple(bar)} {rule}")

@@ -8,21 +8,17 @@ and the past is dropped as time goes on, so a timeline is as short as the future
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
+from scheduling.job_plans import JobPlans, Overbooked
 from scheduling.model import CLOUD, NONE, RESOURCE_UNITS, RESOURCES, Cluster, Job, Placement, Role
 from scheduling.packed import GUARD, LIMIT, fields, pack, unpack
 
 _TRANSFER = int(Role.TRANSFER)
-_INTEGERS = {int}
 
 
-class Overbooked(ValueError):
-    """A plan breaks a rule of the cluster; the message names job, server, resource, time range and amounts."""
-
-
-class Ledger:
+class Ledger(JobPlans):
     """Free amounts of every server over time.
 
     limits: the resources that a server can run out of, in the model of the scheduler at work.
@@ -30,10 +26,8 @@ class Ledger:
     """
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job], limits: Sequence[str] = RESOURCES) -> None:
-        self._cluster = cluster
-        self._jobs = jobs
+        super().__init__(cluster, jobs)
         self._fields = fields([name in limits for name in RESOURCES])
-        self._horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
         self._roles = [("worker" in s.roles, "ps" in s.roles) for s in cluster.servers]
         # free[s][i] holds from times[s][i] until times[s][i + 1]; the last one for ever
         self._times: list[list[int]] = [[0] for _ in cluster.servers]
@@ -42,64 +36,15 @@ class Ledger:
             for begin, end in server.away:
                 self._add(index, *self._segments(index, begin, end), begin, end, -self._pack(server.capacity))
         self._needs: dict[Sequence[int], tuple[int, int]] = {}  # demand of one unit -> packed, largest amount
-        self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
-
-    def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
-        """Makes `plan` the future of the jobs it names and returns the bars that it takes from them.
-
-        All of it or nothing: Overbooked leaves everything as it was.
-        """
-        dropped = [bar for job in plan for bar in self._plans.get(job, ()) if bar.end_ms > now_ms]
-        for bar in dropped:
-            self._give(now_ms, bar)
-        taken: list[Placement] = []
-        try:
-            for job, bars in plan.items():
-                for bar in bars:
-                    self._check(now_ms, job, bar)
-                    self._take(now_ms, bar)
-                    taken.append(bar)
-        except Overbooked:
-            for bar in taken:
-                self._give(now_ms, bar)
-            for bar in dropped:
-                self._take(now_ms, bar)
-            raise
-        self._plans.update(plan)
-        return dropped
-
-    def forget(self, job: int) -> None:
-        """The job is over and so are its bars."""
-        self._plans.pop(job, None)
-
-    def bars(self, now_ms: int) -> list[Placement]:
-        """All bars that end after now, job by job: enough to rebuild the ledger."""
-        return [bar for job in sorted(self._plans) for bar in self._plans[job] if bar.end_ms > now_ms]
-
-    def rebuild(self, now_ms: int, bars: Iterable[Placement]) -> None:
-        """In an empty ledger: hold the `bars` of a ledger at now_ms."""
-        for bar in bars:
-            self._take(now_ms, bar)
-            self._plans.setdefault(bar.job, []).append(bar)
 
     def free(self, server: int, at_ms: int) -> tuple[int, ...]:
         """Free thousandths of each resource on a server at a time from now on."""
         i = bisect_right(self._times[server], at_ms) - 1
         return unpack(self._free[server][max(i, 0)])
 
-    def _check(self, now_ms: int, job: int, bar: Placement) -> None:
+    def _check_place(self, bar: Placement) -> None:
         """Every rule but capacity."""
-        if {*map(type, bar)} != _INTEGERS:
-            self._refuse(bar, "must be integers")
-        _, role, server, start_ms, end_ms, count, _, _, _ = bar
-        if bar.job != job or not 0 <= job < len(self._jobs):
-            self._refuse(bar, f"must name the job in whose plan it stands, {job} of {len(self._jobs)}")
-        if not 0 <= role <= _TRANSFER:
-            self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
-        if not now_ms <= start_ms < end_ms:
-            self._refuse(bar, f"must start at or after now ({now_ms} ms) and end later")
-        if self._horizon_ms is not None and end_ms > self._horizon_ms:
-            self._refuse(bar, f"must end by the horizon ({self._horizon_ms} ms)")
+        _, role, server, _, _, count, _, _, _ = bar
         if count < 1:
             self._refuse(bar, "must have a count >= 1")
         if server < 0:
@@ -187,11 +132,6 @@ class Ledger:
 
     def _absence(self, server: int, at_ms: int) -> str:
         return "; the server is away" if self._cluster.servers[server].is_away(at_ms) else ""
-
-    def _refuse(self, bar: Placement, rule: str) -> NoReturn:
-        known = isinstance(bar.job, int) and 0 <= bar.job < len(self._jobs)
-        job = self._jobs[bar.job].id if known else bar.job
-        raise Overbooked(f"job {job}: bar {tuple(bar)} {rule}")
 
     def _overbooked(self, bar: Placement, segment: int) -> NoReturn:
         times = self._times[bar.server]

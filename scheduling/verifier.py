@@ -120,7 +120,7 @@ def _check_meaning(
             )
     _check_explanations(cluster, by_id, done, utilities, decisions, problems)
     expected = _figures(cluster, jobs, demands, told, done, utilities)
-    if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and told.bars):
+    if "lanes" in summary["metrics"] or (summary["scheduler"] in KINDS and any(told.bars.values())):
         expected["lanes"] = lane_figures(cluster, jobs, told)
     grouped = group_figures(cluster, jobs, log, done)
     if grouped or "groups" in summary["metrics"]:

@@ -11,10 +11,10 @@ def duration(ms: float) -> str:
     if seconds < 60:
         return f"{seconds:.3g} s"
     if seconds < 3_600:
-        return _two_parts(int(seconds), "min", 60, "s", 1)
+        return _two_parts(seconds, "min", 60, "s", 1)
     if seconds < 86_400:
-        return _two_parts(int(seconds), "h", 3_600, "min", 60)
-    return _two_parts(int(seconds), "d", 86_400, "h", 3_600)
+        return _two_parts(seconds, "h", 3_600, "min", 60)
+    return _two_parts(seconds, "d", 86_400, "h", 3_600)
 
 
 def count(number: int, noun: str) -> str:
@@ -22,6 +22,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _two_parts(seconds: int, unit: str, size: int, part: str, part_size: int) -> str:
-    whole, rest = divmod(seconds, size)
-    return f"{whole} {unit} {rest // part_size} {part}" if rest >= part_size else f"{whole} {unit}"
+def _two_parts(seconds: float, unit: str, size: int, part: str, part_size: int) -> str:
+    """The second part to the nearest, as static/js/lib/format.js does it: the same amount reads alike everywhere."""
+    whole = int(seconds // size)
+    rest = int((seconds - whole * size) / part_size + 0.5)
+    if rest * part_size >= size:
+        whole, rest = whole + 1, 0
+    return f"{whole} {unit} {rest} {part}" if rest else f"{whole} {unit}"

@@ -116,6 +116,12 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         """The whole state as columns (docs/formats.md)."""
         return pictures.snapshot(request, self.get_object())
 
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @action(detail=True)
+    def delays(self, request: Request, pk: str) -> HttpResponse:
+        """How long the chunks of each job upload to each server and to the cloud, as columns."""
+        return pictures.delays(request, self.get_object())
+
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in ("q", "state", "sort")]
         + [OpenApiParameter(n, int) for n in ("page", "size")],

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+_FITS = 1 << 62
+
 
 class Spans(NamedTuple):
     """Maximal spans, by job and time, as columns."""
@@ -19,7 +21,7 @@ def union(job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray) -> Spans:
     """The union of each job's bars; spans that touch are one."""
     if not len(job):
         return Spans(job, start_ms, end_ms)
-    order = np.lexsort((start_ms, job))
+    order = _order(job, start_ms)
     job, start, end = job[order], start_ms[order], end_ms[order]
     change = np.ones(len(job), dtype=bool)
     change[1:] = job[1:] != job[:-1]
@@ -30,3 +32,12 @@ def union(job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray) -> Spans:
     first[1:] |= (start[1:] - low + offset[1:]) > reached[:-1]
     begins = np.flatnonzero(first)
     return Spans(job[begins], start[begins], np.maximum.reduceat(end, begins))
+
+
+def _order(job: np.ndarray, start_ms: np.ndarray) -> np.ndarray:
+    """By job and start: as one number where that fits, which sorts several times quicker than two columns."""
+    low = int(start_ms.min())
+    width = int(start_ms.max()) - low + 1
+    if (int(job.max()) + 1) * width < _FITS and int(job.min()) >= 0:
+        return np.argsort(job * width + (start_ms - low))
+    return np.lexsort((start_ms, job))

@@ -8,6 +8,7 @@ import { Columns } from './lib/table.js';
 export const NEVER = -1;
 export const WORKER = 0;
 export const PS = 1;
+export const TRANSFER = 2;
 export const CLOUD = -2;
 export const BAR_WIDTH = 9; // numbers of one bar in a frame
 

@@ -7,9 +7,11 @@ import { redraw } from '../frame.js';
 import { colors, onTheme, stripes } from '../lib/colors.js';
 import { clock, duration, number, percent } from '../lib/format.js';
 import { gestures } from '../lib/gestures.js';
-import { NEVER, PS, trueAt } from '../store.js';
+import { CLOUD, NEVER, PS, TRANSFER, trueAt } from '../store.js';
 import { applyTheme, syncRange, timeChart, xOf } from './axes.js';
 import { GroupBands } from './groups.js';
+import { InFlight } from './in-flight.js';
+import { Pieces } from './pieces.js';
 import { Raster } from './raster.js';
 import { Rows } from './rows.js';
 import { JobStates } from './states.js';
@@ -18,6 +20,7 @@ const DETAIL_BARS = 8000;
 const LANE_PX = 1.5; // a lane lower than this is shaded, not drawn
 const ROW_PX = [3, 64]; // lowest and highest row
 const LABEL_PX = 11;
+const NOTCH_PX = 5; // of an end that was cut
 
 export class Gantt {
   /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); paint(job, colors) -> [fill, ink]. */
@@ -30,9 +33,13 @@ export class Gantt {
     this.selected = null; // job
     this.detail = ''; // 'bars' | 'shade': what the last painting used
     this.visible = 0;
+    this.onDetail = null; // called when one of the three has changed
+    this.hidesPs = false; // whether some rows are too low for their parameter servers
     this.draw = () => this.#draw();
     this.groups = new GroupBands(store, info, () => redraw(this.draw));
     this.states = new JobStates(store, info);
+    this.inFlight = new InFlight(store, info, () => redraw(this.draw));
+    this.pieces = info.scheduler.lanes ? new Pieces(store) : null;
     const y = { type: 'linear', min: 0, max: 1, reverse: true, border: { display: false }, grid: { display: false }, ticks: { display: false } };
     const plugin = { id: 'gantt', beforeDatasetsDraw: (chart) => this.#paint(chart) };
     this.chart = timeChart(canvas, view, playhead, { type: 'scatter', data: { datasets: [{ data: [] }] }, y, plugins: [plugin], padTop: 8 });
@@ -120,6 +127,9 @@ export class Gantt {
         rows.push([this.#jobName(bars.job[bar]), roleName(bars.role[bar]), this.#serverName(bars.server[bar]), bars.count[bar],
           clock(bars.start_ms[bar]), clock(bars.end_ms[bar])]);
       }
+      for (const { job, server, count, from, until } of this.inFlight.grouped(row, this.view.from, this.view.to, this.playhead.ms)) {
+        if (++total <= limit) rows.push([this.#jobName(job), 'upload', this.#serverName(server), count, clock(from), clock(until)]);
+      }
     }
     return { head: ['Job', 'Role', 'Server', 'Count', 'Start', 'End'], rows, total };
   }
@@ -164,7 +174,9 @@ export class Gantt {
       windows.push([row, low, high]);
       visible += high - low;
     }
+    const before = `${this.detail} ${this.visible} ${this.hidesPs}`;
     this.visible = visible;
+    this.hidesPs = this.rows.anyPs && windows.some(([row]) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes);
     const y0 = area.top + first * rowPx - this.top;
     ctx.save();
     ctx.beginPath();
@@ -177,6 +189,7 @@ export class Gantt {
     else this.#bars(ctx, area, windows, y0, rowPx, c);
     this.#wash(ctx, chart, c);
     ctx.restore();
+    if (before !== `${this.detail} ${this.visible} ${this.hidesPs}`) this.onDetail?.();
     this.#labels(ctx, area, windows, y0, rowPx, c);
   }
 
@@ -223,6 +236,7 @@ export class Gantt {
     this.raster.begin(width, windows.length);
     windows.forEach((window, i) => this.#shadeRow(i, window, width, c));
     this.raster.blit(ctx, area.left, y0, area.right - area.left, rowPx);
+    windows.forEach(([row], i) => this.#uploading(ctx, area, row, y0 + i * rowPx, rowPx, c));
     if (rowPx < 6) return;
     ctx.fillStyle = c.panel;
     for (let i = 0; i <= windows.length; i++) ctx.fillRect(area.left, Math.round(y0 + i * rowPx) - 1, area.right - area.left, 1);
@@ -240,6 +254,7 @@ export class Gantt {
     const buckets = new Map(); // fill -> [x, y, width, height, ...]
     const labels = [];
     const shaded = [];
+    const over = { strips: new Map(), notches: [] }; // what lies on the bars: uploads, and ends that were cut
     const width = Math.max(1, Math.round(area.right - area.left));
     windows.forEach((window, i) => {
       const [row] = window;
@@ -249,17 +264,17 @@ export class Gantt {
       if (row.kind === 'job' && this.groups.any) return void this.states.paint(ctx, row, { area, y, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, c, xOf: (ms) => xOf(this.chart, ms), own: this.paint(row.index, c) });
       const lanes = row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(row, rowPx);
       if ((rowPx - 2) / lanes < LANE_PX) shaded.push([i, window]);
-      else this.#rowBars(ctx, area, window, y, rowPx, lanes, buckets, labels, c);
+      else this.#rowBars(ctx, area, window, y, rowPx, lanes, { buckets, labels, over }, c);
     });
     if (shaded.length) {
       this.raster.begin(width, windows.length);
       for (const [i, window] of shaded) this.#shadeRow(i, window, width, c);
       this.raster.blit(ctx, area.left, y0, area.right - area.left, rowPx);
     }
-    for (const [fill, rects] of buckets) {
-      ctx.fillStyle = fill;
-      for (let i = 0; i < rects.length; i += 4) ctx.fillRect(rects[i], rects[i + 1], rects[i + 2], rects[i + 3]);
-    }
+    fillAll(ctx, buckets);
+    notch(ctx, over.notches, c.panel);
+    fillAll(ctx, over.strips);
+    for (const [i, [row]] of shaded) this.#uploading(ctx, area, row, y0 + i * rowPx, rowPx, c);
     ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textBaseline = 'middle';
     for (const [text, x, y, room, fill] of labels) {
@@ -268,7 +283,7 @@ export class Gantt {
     }
   }
 
-  #rowBars(ctx, area, [row, low, high], y, rowPx, lanes, buckets, labels, c) {
+  #rowBars(ctx, area, [row, low, high], y, rowPx, lanes, { buckets, labels, over }, c) {
     const { bars } = this.store;
     const { from } = this.view;
     const pxPerMs = (area.right - area.left) / (this.view.to - from);
@@ -281,7 +296,8 @@ export class Gantt {
       const isPs = bars.role[bar] === PS;
       if (isPs && row.kind === 'job' && lanes === 1) continue;
       const lane = row.kind === 'job' ? Number(isPs) : this.rows.lanes[bar];
-      if (row.typed && lane >= lanes) continue;
+      const copies = this.rows.copiesOf(bar);
+      if ((row.typed && lane >= lanes) || copies === 0) continue;
       const x = Math.max(area.left - 2, area.left + (bars.start_ms[bar] - from) * pxPerMs);
       const right = Math.min(area.right + 2, area.left + (bars.end_ms[bar] - from) * pxPerMs);
       const dim = this.selected !== null && this.selected !== job;
@@ -289,12 +305,65 @@ export class Gantt {
       const color = dim ? c.line : own;
       const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
       const rect = [x, y + lane * lanePx + gap / 2, Math.max(right - x - (right - x > 4 ? 1 : 0), 1), Math.max(1, lanePx - gap)];
+      if (bars.role[bar] === TRANSFER && this.pieces) {
+        this.#strip(ctx, rect[0], rect[2], y + (lane + 1) * lanePx, lanePx, color, over.strips);
+        continue;
+      }
       if (!buckets.has(fill)) buckets.set(fill, []);
       buckets.get(fill).push(...rect);
-      if (lanePx >= LABEL_PX && rect[2] > 34 && labels.length < 400 && !isPs) {
-        const text = bars.count[bar] > 1 ? `${this.#jobName(job)} ×${bars.count[bar]}` : this.#jobName(job);
+      if (lanePx >= LABEL_PX && rect[2] > 34 && labels.length < 400 && !isPs && !(this.pieces && row.kind === 'job')) {
+        const count = bars.count[bar] * copies;
+        const text = count > 1 ? `${this.#jobName(job)} ×${number(count, 0)}` : this.#jobName(job);
         labels.push([text, Math.max(x, area.left), rect[1] + rect[3] / 2 + 0.5, right - Math.max(x, area.left), dim ? c.muted : ink]);
       }
+      if (this.pieces && !isPs && row.kind === 'server' && lanePx >= 3 && rect[2] > 3) {
+        const [suspended, resumed] = this.pieces.ends(bar, this.playhead.ms);
+        if (suspended) over.notches.push([rect[0] + rect[2], -1, rect]);
+        if (resumed) over.notches.push([rect[0], 1, rect]);
+      }
+    }
+    this.#strips(ctx, area, row, y, lanes, lanePx, over.strips, c);
+  }
+
+  /** Uploads on their lanes: thin and hatched, at the foot of the lane where the chunk will run. */
+  #strips(ctx, area, row, y, lanes, lanePx, strips, c) {
+    if (lanePx < 2) return;
+    const { bars } = this.store;
+    let last = '';
+    for (const i of this.inFlight.of(row, this.view.from, this.view.to, this.playhead.ms)) {
+      const bar = this.inFlight.bar[i];
+      const lane = row.kind === 'job' ? 0 : this.rows.lanes[bar];
+      if (lane >= lanes || this.rows.copiesOf(bar) === 0) continue;
+      const x = Math.max(area.left - 2, xOf(this.chart, this.inFlight.from[i]));
+      const right = Math.min(area.right + 2, xOf(this.chart, this.inFlight.until[i]));
+      const same = `${bars.job[bar]}/${lane}/${x}/${right}`; // chunks of a job that share a lane travel together
+      if (same === last) continue;
+      last = same;
+      const job = bars.job[bar];
+      this.#strip(ctx, x, right - x, y + (lane + 1) * lanePx, lanePx, this.selected !== null && this.selected !== job ? c.muted : this.paint(job, c)[0], strips);
+    }
+  }
+
+  /** Adds what is thin and hatched, with its foot at `foot`. */
+  #strip(ctx, x, width, foot, lanePx, color, strips) {
+    const height = Math.min(4, Math.max(1.5, lanePx / 3));
+    const fill = stripes(ctx, color);
+    if (!strips.has(fill)) strips.set(fill, []);
+    strips.get(fill).push(x, foot - height, Math.max(1, width), height);
+  }
+
+  /** Under a shaded row: when anything is on its way there. */
+  #uploading(ctx, area, row, y, rowPx, c) {
+    if (row.kind === 'site' || rowPx < 8) return;
+    ctx.fillStyle = stripes(ctx, c.ink);
+    let until = -Infinity;
+    for (const i of this.inFlight.of(row, this.view.from, this.view.to, this.playhead.ms)) {
+      const from = Math.max(this.inFlight.from[i], until); // by dispatch: what is painted is not painted again
+      until = Math.max(until, this.inFlight.until[i]);
+      if (until <= from) continue;
+      const x = Math.max(area.left, xOf(this.chart, from));
+      const right = Math.min(area.right, xOf(this.chart, until));
+      if (right > x) ctx.fillRect(x, y + rowPx - 5, right - x, 4);
     }
   }
 
@@ -311,6 +380,7 @@ export class Gantt {
     ctx.fillStyle = rejected ? c.bad : c.muted;
     ctx.fillRect(x, y + rowPx / 2 - 0.5, Math.max(1, until - x), 1);
     ctx.fillRect(x, y + 1, 1, rowPx - 2);
+    if (this.pieces && !rejected && start !== NEVER) this.#suspensions(ctx, area, row, y, rowPx);
     if (!rejected) return;
     const size = Math.min(4, rowPx / 3);
     ctx.strokeStyle = c.bad;
@@ -321,6 +391,14 @@ export class Gantt {
       ctx.lineTo(until + size, y + rowPx / 2 + sign * size);
     }
     ctx.stroke();
+  }
+
+  /** From a job's start to its finish a thin line, which shows wherever no bar covers it. */
+  #suspensions(ctx, area, row, y, rowPx) {
+    const { jobs } = this.store;
+    const x = Math.max(area.left, xOf(this.chart, jobs.start_ms[row.index]));
+    const right = Math.min(area.right, xOf(this.chart, jobs.finish_ms[row.index] === NEVER ? this.playhead.ms : jobs.finish_ms[row.index]));
+    if (right > x) ctx.fillRect(x, y + rowPx * 0.25, right - x, 1);
   }
 
   /** What lies after the playhead is a plan: paler. */
@@ -377,7 +455,7 @@ export class Gantt {
     if (this.detail === 'bars' && row.kind === 'server' && (rowPx - 2) / lanes >= LANE_PX) {
       found.sort((a, b) => Math.abs(this.rows.lanes[a] - lane) - Math.abs(this.rows.lanes[b] - lane));
     }
-    return { row, t, bars: found };
+    return { row, t, bars: found, slack: msPerPx };
   }
 
   #click(x, y) {
@@ -396,25 +474,37 @@ export class Gantt {
     this.tip.show(this.#describe(hit), x, y, this.canvas);
   }
 
-  #describe({ row, t, bars: found }) {
+  #describe({ row, t, bars: found, slack }) {
     const { bars } = this.store;
     const lines = [[row.label, clock(t)]];
     if (this.groups.any && row.kind === 'server') return [...lines, ...this.groups.describe(row.index, t)];
     if (this.groups.any && row.kind === 'job') return [...lines, ...this.states.describe(row.index, t, this.playhead.ms)];
     if (row.kind === 'server') {
-      const share = found.reduce((sum, bar) => sum + this.rows.weights[bar], 0);
-      lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(share)]);
+      const sum = found.reduce((total, bar) => total + this.rows.weights[bar], 0);
+      if (row.index === CLOUD) lines.push(['workers', number(sum, 0)]);
+      else lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(sum)]);
     }
-    for (const bar of found.slice(0, 6)) {
+    const shown = found.filter((bar) => this.rows.copiesOf(bar) !== 0);
+    for (const bar of shown.slice(0, 6)) {
+      const copies = this.rows.copiesOf(bar);
       const who = row.kind === 'job' ? this.#serverName(bars.server[bar]) : this.#jobName(bars.job[bar]);
-      const what = bars.chunk[bar] >= 0 ? `chunk ${number(bars.chunk[bar] + 1, 0)}` : `${number(bars.count[bar], 0)} ${roleName(bars.role[bar], bars.count[bar])}`;
-      lines.push([who, `${what}, ${duration(bars.end_ms[bar] - bars.start_ms[bar])}`, bars.job[bar]]);
+      const what = copies > 1 ? `${number(copies, 0)} chunks` : bars.chunk[bar] >= 0 ? `chunk ${number(bars.chunk[bar] + 1, 0)}` : `${number(bars.count[bar], 0)} ${roleName(bars.role[bar], bars.count[bar])}`;
+      lines.push([who, `${what}, ${duration(bars.end_ms[bar] - bars.start_ms[bar])}${this.#broken(bar)}`, bars.job[bar]]);
     }
-    if (found.length > 6) lines.push(['', `and ${found.length - 6} more bars`]);
+    if (shown.length > 6) lines.push(['', `and ${shown.length - 6} more bars`]);
+    const uploads = this.inFlight.describe(row, t, slack, this.playhead.ms, (group) => (row.kind === 'job' ? `to ${this.#serverName(group.server)}` : this.#jobName(group.job)));
+    lines.push(...uploads);
     const away = this.#away(row).find(([begin, end]) => begin <= t && t < end);
     if (away) lines.push(['', `away until ${clock(away[1])}`]);
-    else if (!found.length && row.kind === 'server') lines.push(['', 'idle']);
+    else if (!found.length && !uploads.length && row.kind === 'server') lines.push(['', 'idle']);
     return lines;
+  }
+
+  /** Whether the bar ends, or begins, in a suspension. */
+  #broken(bar) {
+    if (!this.pieces || this.store.bars.role[bar] === PS) return '';
+    const [suspended, resumed] = this.pieces.ends(bar, this.playhead.ms);
+    return `${resumed ? ', goes on after a suspension' : ''}${suspended ? ', then suspended' : ''}`;
   }
 
   #jobName(job) {
@@ -435,6 +525,27 @@ function byJob(job, c) {
 export function roleName(role, count = 1) {
   const name = ['worker', 'parameter server', 'transfer'][role] ?? 'bar';
   return count === 1 ? name : `${name}s`;
+}
+
+function fillAll(ctx, buckets) {
+  for (const [fill, rects] of buckets) {
+    ctx.fillStyle = fill;
+    for (let i = 0; i < rects.length; i += 4) ctx.fillRect(rects[i], rects[i + 1], rects[i + 2], rects[i + 3]);
+  }
+}
+
+/** Cuts a corner off each end given as [x, into, rect]: a slope down where a chunk was suspended, up where it goes on. */
+function notch(ctx, ends, color) {
+  ctx.fillStyle = color;
+  ctx.beginPath();
+  for (const [x, into, [, top, width, height]] of ends) {
+    const size = Math.min(NOTCH_PX, width / 2, height);
+    ctx.moveTo(x, top);
+    ctx.lineTo(x + into * size, top);
+    ctx.lineTo(x, top + height);
+    ctx.closePath();
+  }
+  ctx.fill();
 }
 
 /** Rows of jobs show workers, and below them parameter servers where there is room. */

@@ -38,6 +38,7 @@ export class Rows {
     this.order = order;
     this.query = '';
     this.lanes = new Uint8Array(0);
+    this.copies = new Map(); // bars on the cloud's row that are alike share a lane: the first -> how many they are, the others -> 0
     this.weights = new Float32Array(0); // of each bar: share of the server's scarcest resource, or of the job's peak
     this.rebuild();
   }
@@ -50,6 +51,8 @@ export class Rows {
     this.seen = 0;
     this.jobsSeen = 0;
     this.lanes.fill(UNLAID);
+    this.copies.clear();
+    this.anyPs = false;
     if (this.order === 'servers') this.#serverRows();
     this.#jobRows();
     this.#index(0, true);
@@ -81,10 +84,36 @@ export class Rows {
       const fresh = [];
       for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
       fresh.sort((a, b) => a - b);
-      row.lanes = giveLanes(this.store.bars, row.sorted, row.length, row.longest, fresh, this.lanes, row.lanes);
+      const firsts = row.index === CLOUD && row.kind === 'server' ? this.#alike(fresh) : fresh;
+      row.lanes = giveLanes(this.store.bars, row.sorted, row.length, row.longest, firsts, this.lanes, row.lanes);
+      for (const bar of fresh) if (this.like?.has(bar)) this.lanes[bar] = this.lanes[this.like.get(bar)];
+      this.like = null;
       row.unlaid = 0;
     }
     return Math.max(1, row.lanes);
+  }
+
+  /** How many bars this one stands for in the picture; 0 when another stands for it. */
+  copiesOf(bar) {
+    return this.copies.get(bar) ?? 1;
+  }
+
+  /** The chunks of a job in the cloud run all at once: one bar for all that were planned together. Returns the first of each. */
+  #alike(fresh) {
+    const { bars } = this.store;
+    const first = new Map();
+    this.like = new Map(); // the others -> their first
+    for (const bar of fresh) {
+      const key = [bars.job[bar], bars.role[bar], bars.start_ms[bar], bars.end_ms[bar], bars.born_ms[bar], bars.died_ms[bar]].join('/');
+      if (!first.has(key)) {
+        first.set(key, bar);
+        continue;
+      }
+      this.like.set(bar, first.get(key));
+      this.copies.set(bar, 0);
+      this.copies.set(first.get(key), this.copiesOf(first.get(key)) + 1);
+    }
+    return [...first.values()];
   }
 
   /** The weight of the darkest pixel: a whole server, or what a job or the cloud has at most at one time. */
@@ -122,7 +151,7 @@ export class Rows {
       for (const [server, i] of members) this.#add(this.#serverRow(server, i));
     }
     if (!this.info.cluster.cloud || !match('cloud')) return;
-    this.list.push(new Row('site', 'cloud without limit', 'unlimited'));
+    this.list.push(new Row('site', 'unlimited cloud', 'unlimited'));
     this.#add(new Row('server', 'cloud', CLOUD));
   }
 
@@ -159,6 +188,7 @@ export class Rows {
     const owner = this.order === 'servers' ? bars.server : bars.job;
     const touched = bulk ? new Set() : null;
     for (let bar = first; bar < bars.length; bar++) {
+      this.anyPs ||= bars.role[bar] === PS;
       const row = this.byIndex.get(owner[bar]);
       this.weights[bar] = this.#weight(bar);
       if (!row) continue;

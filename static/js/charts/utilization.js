@@ -5,6 +5,7 @@ import { percent } from '../lib/format.js';
 import { addInterval, settle } from '../lib/usage.js';
 import { NEVER, PS } from '../store.js';
 import { Curves } from './curves.js';
+import { lanesChart } from './lane-use.js';
 
 const SITES = ['edge', 'cloud'];
 
@@ -76,6 +77,7 @@ function groupsChart(canvas, { store, info, view, playhead, legend }) {
 }
 
 export function utilizationChart(canvas, options) {
+  if (options.info.scheduler.lanes) return lanesChart(canvas, options);
   return options.info.scheduler.groups ? groupsChart(canvas, options) : allocationChart(canvas, options);
 }
 

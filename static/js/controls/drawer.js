@@ -8,14 +8,15 @@ import { clock, duration, fixed, number, significant } from '../lib/format.js';
 import { shown, table } from '../lib/list.js';
 import { roleName } from '../charts/gantt.js';
 import { membership } from './membership.js';
+import { terms } from './terms.js';
 
 const BARS = 60;
 const PATIENCE_S = 20; // of a longer search for what would have flipped a decision
 
 export class Drawer {
-  /** info: the run's static description; onShow(ms) moves the playhead; onClose(); now(): the moment of the job's state. */
-  constructor(element, runId, info, { onShow, onClose, now }) {
-    Object.assign(this, { element, runId, info, onShow, onClose, now });
+  /** info: the run's static description; onShow(ms) moves the playhead; onPick(job) opens another job; onClose(); now(): the moment of the job's state. */
+  constructor(element, runId, info, { onShow, onPick, onClose, now }) {
+    Object.assign(this, { element, runId, info, onShow, onPick, onClose, now });
     this.job = null;
     addEventListener('keydown', (event) => event.key === 'Escape' && this.close());
   }
@@ -63,10 +64,11 @@ export class Drawer {
       this.#times(story), story.stretches ? membership(story.stretches) : this.#bars(story), this.#fields(story));
   }
 
-  #reason({ kind, code, sentence, at_ms: at }) {
+  #reason(decision) {
+    const { kind, code, sentence, at_ms: at } = decision;
     const text = sentence ?? code.replaceAll('_', ' ');
     const [, lead, rest] = /^([^:.]{1,24}:)(.*)$/s.exec(text) ?? [null, `${kind[0].toUpperCase()}${kind.slice(1)}.`, ` ${text}`];
-    return h('div', { class: 'reason', 'data-kind': kind }, h('strong', {}, lead), rest,
+    return h('div', { class: 'reason', 'data-kind': kind }, h('strong', {}, lead), rest, terms(decision, this.info.ids, this.onPick),
       h('time', {}, `decided at ${clock(at)} `, h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this moment')));
   }
 

@@ -58,7 +58,7 @@ async function main() {
   const certificate = new CertificatePanel($('#panel-certificate'), { runId, info, view, playhead, canvas: $('#certificate'), legend: $('#certificate-legend'), note: $('#certificate-note') });
   const tiles = new Tiles($('#tiles'), store, info);
   const jobs = new JobsTable(runId, pick, { groups: info.scheduler.groups, now: () => playhead.liveMs });
-  const drawer = new Drawer($('#drawer'), runId, info, { onShow: show, onClose: () => pick(null), now: () => playhead.liveMs });
+  const drawer = new Drawer($('#drawer'), runId, info, { onShow: show, onPick: pick, onClose: () => pick(null), now: () => playhead.liveMs });
   const events = new EventsTable(runId, { onShow: show, onPick: pick });
   const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
   const stream = new Stream(runId, store);
@@ -67,6 +67,7 @@ async function main() {
   wireToolbar();
   wireGantt(gantt);
   if (info.scheduler.groups) groupLegend();
+  for (const element of document.querySelectorAll('.lanes-only')) element.hidden = !info.scheduler.lanes;
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
   for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
@@ -77,8 +78,8 @@ async function main() {
   const refreshTiles = atMost(TILES_MS, () => {
     tiles.paint(playhead.ms, playhead.liveMs);
     $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away);
-    setText($('#panel-utilization h2'), info.scheduler.groups ? 'Used' : 'Allocated');
-    setText($('#gantt-detail'), gantt.detail === 'shade' ? `${number(gantt.visible, 0)} bars in the picture: shaded by the share of the server allocated (of the scarcest resource); zoom in for bars.` : '');
+    setText($('#panel-utilization h2'), info.scheduler.groups ? 'Used' : info.scheduler.lanes ? 'Workers busy' : 'Allocated');
+    setText($('#gantt-detail'), gantt.detail === 'shade' ? `${number(gantt.visible, 0)} bars in the picture: shaded by the share of the server allocated (of the scarcest resource); zoom in for bars.` : gantt.hidesPs ? 'Rows this low leave parameter servers out: + shows them.' : '');
     setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
     const unpriced = !store.prices.size && !store.defaultPrices;
     setText($('#prices-note'), oneServer.prices ? `Server ${oneServer.prices.server}, per whole unit, as planned now. Clear the field for the sites.` : `Mean over the servers of a site, per whole unit. The band runs from the cheapest to the dearest server, of ${info.names[prices.focus ?? 0]}; point at a name for its band.`);
@@ -88,6 +89,7 @@ async function main() {
   wirePrices(prices, refreshTiles);
   onTheme(refreshTiles);
   for (const name of ['move', 'state']) playhead.addEventListener(name, refreshTiles);
+  gantt.onDetail = refreshTiles;
   stream.addEventListener('data', () => {
     reach();
     for (const chart of [gantt, prices, utilization, queue]) chart.update();

@@ -1,0 +1,22 @@
+// What a dispatch cost by Eq. (5) of A_online, in its four terms, and who was displaced by whom.
+
+import { h } from '../lib/dom.js';
+import { duration } from '../lib/format.js';
+import { table } from '../lib/list.js';
+
+const TERMS = [['upload_ms', 'Upload'], ['waiting_ms', 'Waiting for chunks ahead'], ['processing_ms', 'Work'], ['postponed_ms', 'Delay of chunks behind']];
+const MOST = 40; // jobs that are named
+
+/** Nodes below a decision's sentence; none where the decision has no such cost. onPick(job) opens the story of another job. */
+export function terms({ kind, values }, ids, onPick) {
+  if (!values || !('postponed_ms' in values)) return [];
+  const most = Math.max(...TERMS.map(([name]) => values[name]));
+  const rows = table([
+    { title: 'Q, the rise of completion times', cell: ([, title]) => title }, { title: 'Time', number: true, cell: ([name]) => duration(values[name]) },
+    { title: '', cell: ([name]) => name !== 'cost_ms' && h('span', { class: 'meter' }, h('i', { css: { width: `${most ? (values[name] / most) * 100 : 0}%` } })) },
+  ], [...TERMS, ['cost_ms', 'Sum']]);
+  const who = (job) => h('button', { type: 'button', class: 'quiet', onclick: () => onPick(job) }, ids[job] ?? `job ${job}`);
+  const others = values.displaced ?? [];
+  const named = kind === 'preempted' ? ['By job ', who(values.by)] : others.length ? ['Displaces ', others.slice(0, MOST).map(who), others.length > MOST ? ` and ${others.length - MOST} more` : null] : null;
+  return [h('div', { class: 'terms' }, rows, named ? h('p', {}, named) : null)];
+}
