@@ -28,7 +28,9 @@ PRICED = (
     "too_late",
 )  # others no number of the job's own would have made possible
 MOST_KEPT = 4
-_started: OrderedDict[tuple[int, int], BaseScheduler] = OrderedDict()  # by run and phase, as they begin; the one asked last is last
+_started: OrderedDict[tuple[int, int], BaseScheduler] = (
+    OrderedDict()
+)  # by run and phase, as they begin; the one asked last is last
 _lock = threading.Lock()
 
 

@@ -118,6 +118,7 @@ class _Player:
         if not self._known(at, job):
             return
         id_ = self.jobs[job]["id"]
+        self.starts.pop(job, None)  # what its lanes said before an edit
         if job in self.rejected or job in self.told.completed:
             self.problems.append(f"{at}: job {id_} is planned after its end")
         for number, bar in enumerate(bars):

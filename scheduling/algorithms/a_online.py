@@ -32,7 +32,21 @@ from scheduling.a_online import storage as storing
 from scheduling.a_online.assignment import Assignment
 from scheduling.a_online.greedy import CloudPart
 from scheduling.a_online.storage import Storage
-from scheduling.model import CLOUD, NONE, NOTHING, Cluster, Decision, Job, LanePlan, ModelError, Reason, Role, Verdict
+from scheduling.model import (
+    CLOUD,
+    LARGEST,
+    NONE,
+    NOTHING,
+    Cluster,
+    Decision,
+    Job,
+    LanePlan,
+    ModelError,
+    Placement,
+    Reason,
+    Role,
+    Verdict,
+)
 from scheduling.registry import BaseScheduler, Parameters, parameter
 from scheduling.solvers.haprf import NEVER, Bars, Shard
 
@@ -74,7 +88,7 @@ class AOnline(BaseScheduler):
         """Without a cloud there must be a parameter server for every worker: then a job that runs always gets one (A12)."""
         if self.cloud and cluster.unlimited_cloud:
             return
-        workers, ps = len(typed.lanes(cluster, _WORKER).server), len(_steady(cluster).server)
+        workers, ps = len(_lasting(cluster).server), len(_steady(cluster).server)
         if ps < workers:
             raise ModelError(
                 f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, on servers that never "
@@ -87,12 +101,13 @@ class AOnline(BaseScheduler):
         if (wrong := typed.check_uploads(cluster, jobs)) is not None:
             raise ModelError(wrong)
         self.speed = 1.0 + self.parameters.speed_augmentation
-        self.workers = typed.lanes(cluster, _WORKER)
+        self.workers = _lasting(cluster)
         self.shards: dict[str | None, Lane] = {}
         self.assignment = Assignment(_steady(cluster), jobs, int(rng.integers(1 << 62)))
         self.storage = Storage(cluster, jobs, self.parameters.storage)
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else NEVER
         self.dispatched = 0
+        self.at_edge: dict[int, int] = {}  # chunks of each job that is not done
         self.waiting: list[int] = []  # jobs that storage keeps out, in order of arrival
         self.due_ms: int | None = None  # the alarm that was asked for
 
@@ -113,6 +128,7 @@ class AOnline(BaseScheduler):
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
         self.assignment.forget(job)
+        self.at_edge.pop(job, None)
         if self.storage.drop(job) and self.waiting:
             self.due_ms = now_ms
             return Decision(alarm_ms=now_ms)
@@ -133,12 +149,41 @@ class AOnline(BaseScheduler):
             return Decision(alarm_ms=alarm_ms) if alarm_ms is not None else NOTHING
         return Decision(lanes=plans.clipped(self.horizon_ms, *settled, []), alarm_ms=alarm_ms)
 
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        """Of the time of its chunks what is planned from now on, all chunks alike: the new world dispatches every one of them again."""
+        if job not in self.at_edge:
+            return 1.0
+        row, edge = self.jobs[job], self.at_edge[job]
+        times = typed.chunk_times(row, self.speed)
+        cloud = (row.num_chunks or 0) - edge
+        each_ms = times.apart if edge else times.together
+        future = self._lane(row.worker_type).shard.future(now_ms, np.array([job]))
+        left_ms = int((future.end_ms - future.start_ms).sum())
+        if cloud:
+            ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.told[job][1]
+            left_ms += cloud * min(each_ms, max(0, ends_ms - now_ms))
+        return min(1.0, left_ms / (edge * times.apart + cloud * each_ms))
+
+    def let_go(self, now_ms: int) -> Decision:
+        """The futures of all lanes end, and those of all jobs."""
+        jobs = [
+            (job, start_ms if 0 <= start_ms < now_ms else NONE, NONE)
+            for job, (start_ms, _) in sorted(self.assignment.told.items())
+        ]
+        named = [
+            np.stack([np.full(len(lanes.server), role), lanes.server, lanes.number], axis=1)
+            for role, lanes in ((_WORKER, self.workers), (_PS, self.assignment.ps))
+        ]
+        in_cloud = [(role, CLOUD, job) for job, *_ in jobs for role in (_WORKER, _PS)]
+        rows = plans.table([], len(Placement._fields))
+        return Decision(lanes=LanePlan(np.concatenate([*named, plans.table(in_cloud, 3)]), rows, plans.table(jobs, 3)))
+
     def state(self) -> dict[str, Any]:
         now_ms = 0  # bars that are over do no harm
         names = sorted(self.shards, key=str)
         return {
             "names": names, "shards": [self.shards[name].shard.state(now_ms) for name in names], "dispatched": self.dispatched,
-            "waiting": list(self.waiting), "stored": self.storage.state(), **self.assignment.state(), "due_ms": self.due_ms,
+            "at_edge": sorted(self.at_edge.items()), "waiting": list(self.waiting), "stored": self.storage.state(), **self.assignment.state(), "due_ms": self.due_ms,
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -146,6 +191,7 @@ class AOnline(BaseScheduler):
             self._lane(name).shard.restore(saved)
         self.dispatched = state["dispatched"]
         self.assignment.restore(state)
+        self.at_edge = {int(job): int(count) for job, count in state["at_edge"]}
         self.waiting = list(state["waiting"])
         self.storage.restore(state["stored"])
         self.due_ms = state["due_ms"]
@@ -193,6 +239,7 @@ class AOnline(BaseScheduler):
             return None
         order = self.dispatched
         self.dispatched += 1
+        self.at_edge[job] = len(chosen)
         self.storage.keep(job, lane.server[chosen])
         bars: Bars | None = None
         displaced: list[tuple[int, int]] = []
@@ -252,6 +299,13 @@ class AOnline(BaseScheduler):
                     times.append(int(ends.min()))
         self.due_ms = min(times, default=None)
         return self.due_ms
+
+
+def _lasting(cluster: Cluster) -> typed.Lanes:
+    """The workers on servers that do not leave for good: on those that do, a chunk might wait for ever."""
+    return typed.lanes(
+        cluster, _WORKER, [i for i, server in enumerate(cluster.servers) if not any(end >= LARGEST for _, end in server.away)]
+    )
 
 
 def _steady(cluster: Cluster) -> typed.Lanes:

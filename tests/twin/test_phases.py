@@ -23,7 +23,7 @@ from twin.scenarios import played
 
 OF_PROFILE = {
     "oasis": ("fifo", "drf", "rrh", "dorm", "oasis"), "pd-ors": ("fifo", "drf", "pd_ors", "oasis"),
-    "a-online": ("srtf", "tiresias_l", "batch_sche"), "harmony": ("harmony", "isolated", "naive_colocation"),
+    "a-online": ("srtf", "tiresias_l", "batch_sche", "a_online", "a_online_edge"), "harmony": ("harmony", "isolated", "naive_colocation"),
 }  # fmt: skip
 CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in names]
 
@@ -61,7 +61,10 @@ def last_event_ms(base):
 
 
 def staged(base, edits):
-    return phases(base, parse(edits))
+    stages = phases(base, parse(edits))
+    for stage in stages:
+        build(stage.world.scheduler, stage.world.parameters).check(stage.world.cluster)
+    return stages
 
 
 def problems_of(stages, events):
