@@ -56,11 +56,20 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "worth": any(job.utility is not None for job in jobs),
         "ids": [job.id for job in jobs],
         "models": [job.model for job in jobs],
+        "users": _coded([job.user for job in jobs]),
+        "groups": _coded([job.group for job in jobs]),
         "arrival_ms": [job.arrival_ms for job in jobs],
         "worker": [amount for job in jobs for amount in job.worker or ZERO],
         "ps": [amount for job in jobs for amount in job.ps or ZERO],
     }
     return answered(request, orjson.dumps(body), "application/json")
+
+
+def _coded(texts: list[str | None]) -> dict[str, Any] | None:
+    """{words, codes}, -1 for a job without; None when no job has one."""
+    words: dict[str, int] = {}
+    codes = [-1 if text is None else words.setdefault(text, len(words)) for text in texts]
+    return {"words": list(words), "codes": codes} if words else None
 
 
 def _server(server: Server) -> dict[str, Any]:
