@@ -39,6 +39,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "title": cls.title,
             "lanes": cls.lanes,
             "groups": cls.groups,
+            "quotes": cls.quotes,
             "paper": cls.paper,
             "summary": cls.summary,
         },

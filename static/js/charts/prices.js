@@ -31,8 +31,8 @@ export function serverCurves({ server, slot_ms: slotMs, prices }, info) {
   });
 }
 
-/** one(): the prices of the server that was chosen, or null for those of the sites. */
-export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null }) {
+/** one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices, defaultPrices}. */
+export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null, source = () => store }) {
   const slotMs = info.cluster.slot_ms;
   const lastSlot = () => (info.cluster.horizon_slots ?? Math.ceil(store.horizonMs / slotMs)) - 1;
   const compute = (range) => {
@@ -43,7 +43,7 @@ export function pricesChart(canvas, { store, info, view, playhead, legend, log, 
     const curves = [];
     for (let cell = 0; cell < 10; cell++) {
       const [site, r] = [Math.floor(cell / 5), cell % 5];
-      const { x, low, mean, high } = priceSeries(store, slotMs, cell, first, last);
+      const { x, low, mean, high } = priceSeries(source(), slotMs, cell, first, last);
       if (!mean.some(Number.isFinite)) continue;
       if (last > lastSlot()) for (const column of [low, mean, high]) column[column.length - 1] = column[column.length - 2];
       curves.push({
@@ -54,5 +54,5 @@ export function pricesChart(canvas, { store, info, view, playhead, legend, log, 
     return curves;
   };
   const y = { type: log ? 'logarithmic' : 'linear', border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
-  return new Curves(canvas, { view, playhead, legend, compute, format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`, y });
+  return new Curves(canvas, { view, playhead, legend, compute, format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`), y });
 }

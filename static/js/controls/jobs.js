@@ -22,7 +22,9 @@ const COLUMNS = [
 ];
 
 export class JobsTable {
-  constructor(runId, onPick) {
+  /** onPick(job); then(): the moment shown, null for the newest. */
+  constructor(runId, onPick, then) {
+    this.then = then;
     this.runId = runId;
     this.onPick = onPick;
     this.query = url.get('q') ?? '';
@@ -45,7 +47,9 @@ export class JobsTable {
     this.loading = true;
     try {
       const asked = new URLSearchParams({ page: this.page, size: SIZE, sort: this.sort, q: this.query, state: this.state });
-      this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`));
+      const then = this.then();
+      if (then !== null) asked.set('at_ms', then);
+      this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);
     } catch (error) {
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
     } finally {
@@ -59,7 +63,7 @@ export class JobsTable {
 
   select(job) {
     this.selected = job;
-    if (this.last) this.#paint(this.last);
+    if (this.last) this.#paint(this.last, this.lastThen);
   }
 
   #change(changes) {
@@ -68,12 +72,13 @@ export class JobsTable {
     return this.refresh();
   }
 
-  #paint(answer) {
+  #paint(answer, then) {
     this.last = answer;
+    this.lastThen = then;
     this.page = answer.page;
     const first = (answer.page - 1) * SIZE + 1;
     const filtered = this.query || this.state;
-    $('#jobs-count').textContent = `${number(answer.count, 0)} ${filtered ? `of ${number(answer.total ?? answer.count, 0)} ` : ''}arrived jobs, state at the newest moment`;
+    $('#jobs-count').textContent = `${number(answer.count, 0)} ${filtered ? `of ${number(answer.total, 0)} ` : ''}arrived jobs, ${then === null ? 'at the newest moment' : `as of ${clock(then)}`}`;
     if (!answer.count) {
       fill($('#jobs'), filtered ? empty('No job matches', 'Change the search or the state.') : empty('No job has arrived yet', 'Jobs appear here as they arrive.'));
     } else fill($('#jobs'), this.#table(answer.rows));
@@ -93,7 +98,7 @@ export class JobsTable {
     const body = rows.map((row) => h('tr', {
       class: 'pick', tabindex: 0, 'data-job': row.index, 'aria-selected': row.index === this.selected ? 'true' : null,
       onclick: () => this.onPick(row.index), onkeydown: (event) => event.key === 'Enter' && this.onPick(row.index),
-    }, COLUMNS.map(([, , cell, isNumber]) => h('td', { class: isNumber ? 'number' : null }, cell(row)))));
-    return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body));
+    }, COLUMNS.map(([, title, cell, isNumber]) => h('td', { class: isNumber ? 'number' : null, 'data-label': title }, cell(row)))));
+    return h('table', { class: 'list' }, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body));
   }
 }

@@ -6,11 +6,11 @@ import { h } from './dom.js';
 export function table(columns, rows, { onPick, selected } = {}) {
   const head = h('tr', {}, columns.map((column) => h('th', { class: column.number ? 'number' : null, scope: 'col' }, column.title)));
   const body = rows.map((row) => {
-    const cells = columns.map((column) => h('td', { class: column.number ? 'number' : null }, column.cell(row)));
+    const cells = columns.map((column) => h('td', { class: column.number ? 'number' : null, 'data-label': column.title }, column.cell(row)));
     const pick = onPick ? { class: 'pick', tabindex: 0, onclick: () => onPick(row), onkeydown: (e) => e.key === 'Enter' && onPick(row) } : {};
     return h('tr', { ...pick, 'aria-selected': selected?.(row) ? 'true' : null }, cells);
   });
-  return h('table', {}, h('thead', {}, head), h('tbody', {}, body));
+  return h('table', { class: 'list' }, h('thead', {}, head), h('tbody', {}, body));
 }
 
 export function empty(title, text) {
