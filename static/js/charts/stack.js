@@ -85,9 +85,10 @@ export class Stack {
   }
 
   #draw() {
-    if (this.stale || syncRange(this.chart, this.view)) this.chart.update('none');
+    const { stale } = this;
+    this.stale = false; // before it is drawn: the drawing may find that the axis has to grow
+    if (syncRange(this.chart, this.view) || stale) this.chart.update('none');
     else this.chart.draw();
-    this.stale = false;
   }
 
   #paint(chart) {

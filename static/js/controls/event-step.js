@@ -10,6 +10,7 @@ export class EventStep {
   constructor(runId, transport, store, onRow = () => {}) {
     Object.assign(this, { runId, transport, store, onRow });
     this.row = null; // {seq, at_ms, text, id, ...} of the event that is shown, or the last one before the moment
+    this.wanted = null; // seq that was asked for and has not come: a quick second step starts from there
     this.turn = 0;
     $('#event-back').addEventListener('click', () => this.step(-1));
     $('#event-on').addEventListener('click', () => this.step(1));
@@ -27,8 +28,11 @@ export class EventStep {
   /** Shows event `seq`. */
   async go(seq) {
     const turn = ++this.turn;
-    const row = await this.#ask({ before: Math.min(Math.max(1, seq), this.store.lastSeq) + 1 });
-    if (turn !== this.turn || !row) return;
+    this.wanted = Math.min(Math.max(1, seq), this.store.lastSeq);
+    const row = await this.#ask({ before: this.wanted + 1 });
+    if (turn !== this.turn) return;
+    this.wanted = null;
+    if (!row) return;
     this.row = row;
     this.transport.show(row.at_ms);
     this.#paint();
@@ -36,11 +40,12 @@ export class EventStep {
 
   async step(by) {
     if (this.transport.playhead.playing) this.transport.playhead.pause();
-    const from = this.transport.playhead.following ? this.store.lastSeq + (by < 0 ? 1 : 0) : (this.row?.seq ?? 0);
-    await this.go(from + by);
+    const newest = this.store.lastSeq + (by < 0 ? 1 : 0);
+    await this.go((this.wanted ?? (this.transport.playhead.following ? newest : (this.row?.seq ?? 0))) + by);
   }
 
   async #look() {
+    if (this.wanted !== null) return; // a step is on its way
     const { playhead } = this.transport;
     if (playhead.following || playhead.playing) {
       this.turn++;

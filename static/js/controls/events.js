@@ -77,7 +77,7 @@ export class EventsTable {
       { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row) }, h('span', { class: 'nowrap' }, clock(row.at_ms))) },
       { title: 'Kind', cell: (row) => h('span', { class: 'nowrap' }, row.kind.replaceAll('_', ' ')) },
       { title: 'Job', cell: (row) => (row.id === null ? '' : h('button', { type: 'button', class: 'link', onclick: () => this.onPick(row.job) }, row.id)) },
-      { title: 'What happened', cell: (row) => row.text },
+      { title: 'What happened', wide: true, cell: (row) => row.text },
     ], this.rows, { selected: (row) => row.seq === this.seq }) : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'));
     fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
   }

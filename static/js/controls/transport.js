@@ -88,10 +88,10 @@ export class Transport {
   }
 }
 
-/** Keys of the whole page; not while a field, a button or a dialog has the focus. */
+/** Keys of the whole page; not while a field has the focus, and the space bar not while a button has it. */
 export function onKeys(actions) {
   addEventListener('keydown', (event) => {
-    if (event.target.closest('input, select, textarea, button, a, [role="dialog"]') || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest('input:not([type="range"]), select, textarea') || (event.key === ' ' && event.target.closest('button, a, input')) || event.ctrlKey || event.metaKey || event.altKey) return;
     const action = actions[event.key] ?? actions[event.key.toLowerCase()];
     if (!action) return;
     action();

@@ -76,7 +76,7 @@ export function inkOn(color) {
 /** STEPS colours from low to high, '#rrggbb': for values in classes. */
 function steps(low, high) {
   const two = (value) => Math.round(value).toString(16).padStart(2, '0');
-  return Array.from({ length: STEPS }, (_, i) => `#${[0, 1, 2].map((part) => two(low[part] + ((high[part] - low[part]) * i) / (STEPS - 1))).join('')}`);
+  return Array.from({ length: STEPS }, (_, i) => `#${[0, 1, 2].map((part) => two(low[part] + ((high[part] - low[part]) * (i + 0.6)) / (STEPS - 0.4))).join('')}`);
 }
 
 function luminance([r, g, b]) {

@@ -2,11 +2,11 @@
 
 import { h } from './dom.js';
 
-/** columns: [{title, cell(row) -> text or node, number}]; onPick(row) makes rows clickable. */
+/** columns: [{title, cell(row) -> text or node, number, wide: long text}]; onPick(row) makes rows clickable. On a narrow page each row is a card. */
 export function table(columns, rows, { onPick, selected } = {}) {
-  const head = h('tr', {}, columns.map((column) => h('th', { class: column.number ? 'number' : null, scope: 'col' }, column.title)));
+  const head = h('tr', {}, columns.map((column) => h(column.title ? 'th' : 'td', { class: column.number ? 'number' : null, scope: column.title ? 'col' : null }, column.title)));
   const body = rows.map((row) => {
-    const cells = columns.map((column) => h('td', { class: column.number ? 'number' : null, 'data-label': column.title }, column.cell(row)));
+    const cells = columns.map((column) => h('td', { class: column.number ? 'number' : column.wide ? 'wide' : null, 'data-label': column.title }, column.cell(row)));
     const pick = onPick ? { class: 'pick', tabindex: 0, onclick: () => onPick(row), onkeydown: (e) => e.key === 'Enter' && onPick(row) } : {};
     return h('tr', { ...pick, 'aria-selected': selected?.(row) ? 'true' : null }, cells);
   });

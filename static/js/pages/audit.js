@@ -19,7 +19,7 @@ const columns = [
   { title: 'Who', cell: (entry) => entry.user || h('span', { class: 'muted' }, 'the system') },
   { title: 'Action', cell: (entry) => h('span', { class: 'nowrap' }, entry.action.replace('.', ' · ')) },
   { title: 'What', cell: (entry) => subject(entry) },
-  { title: 'Detail', cell: (entry) => detail(entry.detail) },
+  { title: 'Detail', wide: true, cell: (entry) => detail(entry.detail) },
 ];
 
 function subject({ subject: text, action }) {

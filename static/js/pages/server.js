@@ -177,7 +177,7 @@ function here({ bars, rows }) {
 function tiles(measures, source) {
   const now = here(source);
   const jobs = new Set(now.map((bar) => source.bars.job[bar]));
-  const tile = (title, value, share) => h('div', { class: 'tile' }, h('dt', {}, title), h('dd', {}, value), share === undefined ? null : h('span', { class: 'meter', title: percent(share, 1) }, h('i', { css: { width: `${100 * Math.min(1, share)}%` } })));
+  const tile = (title, value, share) => h('div', { class: 'tile' }, h('dt', {}, title), h('dd', {}, value, share === undefined ? null : h('span', { class: 'meter', title: percent(share, 1) }, h('i', { css: { width: `${100 * Math.min(1, share)}%` } }))));
   fill($('#tiles'), tile('Jobs here', number(jobs.size, 0)), measures.filter(({ capacity }) => capacity !== null).map(({ title, unit, capacity, amountOf }) => {
     const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
     return tile(title === unit ? title : `${title}, ${unit}`, [number(held, 2), h('small', {}, ` of ${number(capacity, 2)}`)], held / capacity);
