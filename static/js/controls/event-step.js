@@ -21,12 +21,12 @@ export class EventStep {
   /** The event that the address names, if it names one. */
   async start() {
     const wanted = url.number('event');
-    if (wanted !== null) await this.go(wanted);
+    if (wanted !== null) await this.go(wanted, url.number('from') === null); // a zoom in the address stays as it is
     else this.#look();
   }
 
-  /** Shows event `seq`. */
-  async go(seq) {
+  /** Shows event `seq`; reveal: pans to it where it is out of the picture. */
+  async go(seq, reveal = true) {
     const turn = ++this.turn;
     this.wanted = Math.min(Math.max(1, seq), this.store.lastSeq);
     const row = await this.#ask({ before: this.wanted + 1 });
@@ -34,7 +34,8 @@ export class EventStep {
     this.wanted = null;
     if (!row) return;
     this.row = row;
-    this.transport.show(row.at_ms);
+    if (reveal) this.transport.show(row.at_ms);
+    else this.transport.playhead.scrub(row.at_ms);
     this.#paint();
   }
 
