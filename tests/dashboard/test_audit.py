@@ -8,13 +8,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.dashboard.conftest import person
 from tests.dashboard.test_roles import WRITES, methods_of, routes
+from tests.twin.runtime.conftest import work
 from twin import runner
 from twin.models import AuditEntry, Run, Trace
 
 JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
 JSON = "application/json"
 # POSTs that only ask: nothing is kept of them.
-ASKS: set[tuple[str, str]] = set()
+ASKS = {("run-ask", "post"), ("scenario-edits", "post")}
 
 
 def trace_of(status: str) -> Trace:
@@ -35,6 +36,19 @@ def announced(world) -> int:
 def asked(noun: str, verb: str, **changes) -> Callable:
     """A verb of a run that is so, as the world makes it."""
     return lambda world: (f"/api/{noun}/{live_run(world, **changes).pk}/{verb}", {})
+
+
+def done_run(world) -> Run:
+    """A batch run, to its end."""
+    run = Run.objects.create(scenario=world.scenario)
+    runner.enqueue(run.pk)
+    work()
+    return run
+
+
+def forked(world) -> Run:
+    """A fork of a live run that goes on."""
+    return Run.objects.create(scenario=world.scenario, parent=live_run(world), fork_ms=0, status=Run.FINISHED)
 
 
 PAUSED = {"status": Run.PAUSED, "wanted": Run.PAUSED}
@@ -61,6 +75,13 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("run-cancel", "post"): (["run.cancel"], asked("runs", "cancel/")),
     ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
     ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
+    ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
+    ("run-promote", "post"): (["run.cancel", "run.promote", "run.start"], lambda w: (f"/api/runs/{forked(w).pk}/promote/", {})),
+    ("run-discard", "post"): (["run.discard"], lambda w: (f"/api/runs/{forked(w).pk}/discard/", {})),
+    ("scenario-edits", "patch"): (
+        ["scenario.edit"],
+        lambda w: (f"/api/scenarios/{w.scenario.pk}/edits/", {"version": w.scenario.version, "name": "another"}),
+    ),
     ("workloads", "post"): (["trace.generate"], lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2})),
 }
 
@@ -99,12 +120,17 @@ def test_every_address_that_changes_something_is_among_the_cases():
     assert mutating() == sorted({*CASES, *ASKS}), "a new address that takes POST, PUT, PATCH or DELETE needs its case here"
 
 
+def test_what_viewers_may_post_is_what_the_views_say():
+    told = {(e.name, method) for _, e in routes() for method in getattr(getattr(e.callback, "cls", None), "looks", ())}
+    assert told == ASKS
+
+
 def test_pages_change_nothing(operator, finished_run):
     for path, entry in routes():
         if not path.startswith("api/") and entry.name not in ("login", "login-link", "logout"):
-            address = "/" + path.replace("<int:server>", "0").replace("<int:run_id>", str(finished_run.pk)).replace(
-                "<int:trace_id>", "1"
-            )
+            address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace("<int:server>", "0").replace(
+                "<int:run_id>", str(finished_run.pk)
+            ).replace("<int:trace_id>", "1")
             assert operator.post(address).status_code == 405, address
 
 
