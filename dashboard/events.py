@@ -8,7 +8,7 @@ from typing import Any
 from dashboard.jobs import number
 from scheduling.model import Job, ModelError
 from scheduling.reasons import sentence
-from twin import scenarios
+from twin import eventlog, scenarios
 from twin.columns import unpack
 from twin.models import Run
 
@@ -33,11 +33,13 @@ MOST_READ = 400  # batches that one answer looks through
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     """{rows, next, total}: events before `before` (a seq) that match, the newest first.
 
-    asked: kind, decision (kind of a decision), code, job (index), before, size. next: the `before` of the next page; None at the
-    beginning of the log. A page may hold fewer rows than asked for, even none, where matches are rare; `next` then goes on.
+    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this moment), size. next: the `before`
+    of the next page; None at the beginning of the log. A page may hold fewer rows than asked for, even none, where matches are
+    rare; `next` then goes on.
     """
     size = number(asked, "size", 50, 1, MOST_ROWS)
     before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
+    until_ms = number(asked, "until_ms", 0, 0, 2**62) if asked.get("until_ms") else None
     wanted = {name: asked[name] for name in ("kind", "decision", "code") if asked.get(name)}
     if wanted.get("kind", KINDS[0]) not in KINDS:
         raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {wanted['kind']!r}")
@@ -45,7 +47,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     cluster, jobs = scenarios.of_run(run)
     servers = [server.name for server in cluster.servers]
     rows: list[dict[str, Any]] = []
-    for seq, at_ms, kind, data in _backwards(run, before):
+    for seq, at_ms, kind, data in _backwards(run, before, until_ms):
         before = seq
         if kind is None or not _fits(kind, data, wanted, job):
             continue
@@ -59,17 +61,30 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     return {"rows": rows, "next": before if before > 1 else None, "total": run.last_seq}
 
 
-def _backwards(run: Run, before: int) -> Iterator[tuple[int, int, str | None, Any]]:
+def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[int, int, str | None, Any]]:
     """Events in front of `before`, the newest first; at the end of what is looked through, one without a kind."""
     batches = run.batches.filter(first_seq__lt=before).order_by("-first_seq")
+    if until_ms is not None:
+        batches = batches.filter(first_ms__lte=until_ms)
     oldest = before
     for first_seq, payload in batches.values_list("first_seq", "payload")[:MOST_READ].iterator(chunk_size=10):
         oldest = first_seq
         lines, _ = unpack(payload)
         for seq, at_ms, kind, data in reversed(lines):
-            if seq < before:
+            if seq < before and (until_ms is None or at_ms <= until_ms):
                 yield seq, at_ms, kind, data
     yield oldest, 0, None, {}
+
+
+def payoffs(run: Run, after: int) -> dict[str, Any]:
+    """{last_seq, rows: [[job, payoff]]}: of the decisions behind the event `after` that told one, in order; a later one counts."""
+    rows, last = [], after
+    for lines, _ in eventlog.lines_and_bars(run.pk, after):
+        for seq, _, kind, data in lines:
+            if seq > after and kind == "decided" and "payoff" in data["values"]:
+                rows.append([data["job"], float(f"{data['values']['payoff']:.6g}")])
+        last = lines[-1][0]
+    return {"last_seq": last, "rows": rows}
 
 
 def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: int | None) -> bool:

@@ -11,10 +11,11 @@ from dashboard.memberships import members, stretches
 from dashboard.states import Newest
 from scheduling.model import Job, ModelError
 from scheduling.reasons import sentence
+from scheduling.utility import arrival_slot
 from twin import eventlog, scenarios
 from twin.formats.jobs_jsonl import job_to_dict
 from twin.models import Run
-from twin.state import BAR_FIELDS, RunState
+from twin.state import BAR_FIELDS, BORN, DIED, END, NEVER, START, WORKER, RunState
 
 STATES = (
     "queued", "planned", "running", "suspended", "completed", "rejected", "unfinished",
@@ -37,43 +38,86 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
         codes, grouped = states(state, at_ms), members(state, at_ms)
+        known = _known(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows
         chosen = _chosen(jobs, codes, wanted, asked.get("q", "").strip().lower())
-        chosen = _sorted(chosen, jobs, state, sort)
+        chosen = _sorted(chosen, jobs, known, sort)
         at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
         rows = [
-            _row(i, jobs[i], state, STATES[codes[i]]) | ({"here": grouped[i][1]} if i in grouped else {})
+            _row(i, jobs[i], known[i], state.verdicts[i], STATES[codes[i]]) | ({"here": grouped[i][1]} if i in grouped else {})
             for i in chosen[(at - 1) * size : at * size].tolist()
         ]
-    return {"count": len(chosen), "total": len(codes), "page": at, "size": size, "rows": rows}
+    return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
 
 
-def story(run: Run, index: int, asked: Mapping[str, str]) -> dict[str, Any] | None:
-    """The job's fields with their provenance, its decisions as sentences, its bars, and its utility; None if there is no such job.
+def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | None:
+    """The job's fields with their provenance, its decisions as sentences, its bars, its utility and the price of its plan.
 
-    asked: at_ms, the moment of its state. Of a job in groups also `stretches`.
+    With at_ms as far as it was known at that moment. None if there is no such job. Of a job in groups also `stretches`.
     """
     cluster, jobs = scenarios.of_run(run)
     if index >= len(jobs):
         return None
     job = jobs[index]
     with Newest(run) as state:
-        arrived = index < state.jobs.length
-        code = STATES[states(state, number(asked, "at_ms", state.sim_ms, 0, 2**62))[index]] if arrived else "not arrived"
-        row = _row(index, job, state, code) if arrived else {"index": index, "id": job.id, "state": code}
-        bars = state.bars.rows[state.bars.rows[:, 0] == index].tolist()
+        then = state.sim_ms if at_ms is None else min(at_ms, state.sim_ms)
+        known = state.jobs.rows if at_ms is None else _known(state, then)
+        arrived = index < len(known) and 0 <= known[index, 0] <= then
+        code = STATES[states(state, then)[index]] if arrived else "not arrived"
+        verdict = state.verdicts[index] if arrived else None
+        row = _row(index, job, known[index], verdict, code) if arrived else {"index": index, "id": job.id, "state": code}
+        bars = state.bars.rows[state.bars.rows[:, 0] == index]
+        if at_ms is not None:
+            bars = bars[_true_at(bars, then)]
+            bars[:, DIED] = NEVER  # what became of them was not known yet
         spent = stretches(state, index) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
         since, until = (0, None) if times is None else (int(times[0]), int(times[4]) if times[4] >= 0 else None)
     fields = job_to_dict(job)
     provenance = fields.pop("provenance", {})
+    until = until if at_ms is None else min(then, then if until is None else until)
+    decisions = _decisions(run, index, since, until, [server.name for server in cluster.servers]) if arrived else []
+    if arrived and at_ms is not None and decisions:
+        row |= {"verdict": decisions[-1]["kind"], "code": decisions[-1]["code"]}
     return {
         **row,
+        "at_ms": at_ms,
         "fields": [{"name": name, "value": value, "provenance": provenance.get(name, "")} for name, value in fields.items()],
-        "decisions": _decisions(run, index, since, until, [server.name for server in cluster.servers]),
+        "worth": _worth(job, cluster.slot_ms),
+        "decisions": [decision for decision in decisions if decision["at_ms"] <= then],
         "bar_fields": BAR_FIELDS,
-        "bars": bars,
+        "bars": bars.tolist(),
         **({} if spent is None else {"stretches": spent}),
     }
+
+
+def _worth(job: Job, slot_ms: int) -> dict[str, Any] | None:
+    """What the curve of a job's utility is drawn from: {slot_ms, from_slot, priority, sensitivity, target_slots}."""
+    if job.utility is None:
+        return None
+    u = job.utility
+    from_slot = arrival_slot(job.arrival_ms, slot_ms)
+    numbers = {"priority": u.priority, "sensitivity": u.sensitivity, "target_slots": u.target_slots}
+    return {"slot_ms": slot_ms, "from_slot": from_slot, **numbers}
+
+
+def _true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
+    """[bar] whether it belongs to the picture at a moment."""
+    return (bars[:, BORN] <= at_ms) & ((bars[:, DIED] < 0) | (bars[:, DIED] > at_ms))
+
+
+def _known(state: RunState, at_ms: int) -> np.ndarray:
+    """The rows of jobs as they were known at a moment: start and finish from the plan of then, and nothing that lay ahead."""
+    rows = state.jobs.rows.copy()
+    bars = state.bars.rows
+    bars = bars[_true_at(bars, at_ms) & (bars[:, 1] == WORKER)]
+    starts, ends = np.full(len(rows), np.inf), np.full(len(rows), -1.0)
+    np.minimum.at(starts, bars[:, 0], bars[:, START])
+    np.maximum.at(ends, bars[:, 0], bars[:, END])
+    rows[:, 2], rows[:, 3] = np.where(np.isinf(starts), NEVER, starts), ends
+    for column in (1, 4):  # decided, completed
+        rows[rows[:, column] > at_ms, column] = NEVER
+    rows[rows[:, 4] < 0, 5] = 0.0
+    return rows
 
 
 def states(state: RunState, at_ms: int) -> np.ndarray:
@@ -127,25 +171,23 @@ def _chosen(jobs: Sequence[Job], codes: np.ndarray, wanted: str, query: str) -> 
     return chosen
 
 
-def _sorted(chosen: np.ndarray, jobs: Sequence[Job], state: RunState, sort: str) -> np.ndarray:
+def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, sort: str) -> np.ndarray:
     name = sort.lstrip("-")
     if name == "index":
         keys: Any = chosen
     elif name in ("id", "model"):
         keys = np.array([getattr(jobs[i], name) for i in chosen.tolist()])
     else:
-        columns = dict(
-            zip(("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility"), state.jobs.rows.T, strict=True)
-        )
+        columns = dict(zip(("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility"), rows.T, strict=True))
         columns["jct_ms"] = np.where(columns["completed_ms"] >= 0, columns["completed_ms"] - columns["arrived_ms"], -1)
         keys = columns[name][chosen]
     order = np.argsort(keys, kind="stable")
     return chosen[order[::-1] if sort.startswith("-") else order]
 
 
-def _row(index: int, job: Job, state: RunState, code: str) -> dict[str, Any]:
-    arrived, decided, start, finish, completed, utility = state.jobs.rows[index].tolist()
-    verdict = state.verdicts[index]
+def _row(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, code: str) -> dict[str, Any]:
+    arrived, decided, start, finish, completed, utility = times_of.tolist()
+    verdict = verdict if decided >= 0 else None
     times = {"arrived_ms": arrived, "decided_ms": decided, "start_ms": start, "finish_ms": finish, "completed_ms": completed}
     return {
         "index": index,

@@ -41,6 +41,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "title": cls.title,
             "lanes": cls.lanes,
             "groups": cls.groups,
+            "quotes": cls.quotes,
             "paper": cls.paper,
             "summary": cls.summary,
         },
@@ -58,6 +59,8 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "worth": any(job.utility is not None for job in jobs),
         "ids": [job.id for job in jobs],
         "models": [job.model for job in jobs],
+        "users": _coded([job.user for job in jobs]),
+        "groups": _coded([job.group for job in jobs]),
         "arrival_ms": [job.arrival_ms for job in jobs],
         "worker": [amount for job in jobs for amount in job.worker or ZERO],
         "ps": [amount for job in jobs for amount in job.ps or ZERO],
@@ -75,6 +78,13 @@ def _lanes(cluster: Cluster, jobs: Sequence[Job]) -> dict[str, Any]:
     np.add.at(counts, (workers.server, workers.kind), 1)
     kinds = [places.get(workers.name(job.worker_type) or "", -1) for job in jobs]
     return {"kinds": workers.kinds, "of_job": kinds, "workers": counts.tolist()}
+
+
+def _coded(texts: list[str | None]) -> dict[str, Any] | None:
+    """{words, codes}, -1 for a job without; None when no job has one."""
+    words: dict[str, int] = {}
+    codes = [-1 if text is None else words.setdefault(text, len(words)) for text in texts]
+    return {"words": list(words), "codes": codes} if words else None
 
 
 def _server(server: Server) -> dict[str, Any]:

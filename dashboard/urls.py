@@ -4,12 +4,13 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from dashboard.api.audit import AuditViewSet
 from dashboard.api.certificates import CertificateView
 from dashboard.api.clusters import ClusterViewSet
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
 from dashboard.api.groups import SubtasksView
-from dashboard.api.prices import ServerPricesView
+from dashboard.api.prices import PricesView, ServerPricesView
 from dashboard.api.runs import RunViewSet
 from dashboard.api.scenarios import ScenarioViewSet
 from dashboard.api.schedulers import scheduler_list
@@ -26,6 +27,7 @@ router.register("clusters", ClusterViewSet)
 router.register("scenarios", ScenarioViewSet)
 router.register("runs", RunViewSet)
 router.register("sweeps", SweepViewSet)
+router.register("audit", AuditViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
@@ -37,7 +39,9 @@ urlpatterns = [
     path("sweeps/", pages.sweeps, name="sweeps"),
     path("sweeps/<int:sweep_id>/", pages.sweep, name="sweep"),
     path("runs/<int:run_id>/", pages.run, name="run"),
+    path("runs/<int:run_id>/servers/<int:server>/", pages.server, name="server"),
     path("compare/", pages.compare, name="compare"),
+    path("audit/", pages.audit, name="audit"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
     path("logout/", login.leave, name="logout"),
@@ -57,6 +61,7 @@ urlpatterns = [
     ],
     path("api/traces/<int:pk>/report.csv", TraceViewSet.as_view({"get": "report"}), name="trace-report"),
     path("api/runs/<int:pk>/jobs/<int:index>/counterfactuals/", CounterfactualsView.as_view(), name="run-counterfactuals"),
+    path("api/runs/<int:pk>/prices/", PricesView.as_view(), name="run-prices"),
     path("api/runs/<int:pk>/prices/<int:server>/", ServerPricesView.as_view(), name="run-server-prices"),
     path("api/runs/<int:pk>/groups/<int:group>/subtasks/", SubtasksView.as_view(), name="run-subtasks"),
     path("api/runs/<int:pk>/certificate/", CertificateView.as_view(), name="run-certificate"),

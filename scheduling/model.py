@@ -193,6 +193,8 @@ class Job:
     iterations_per_epoch: int | None = None
     input_gb: float | None = None
     model_gb: float | None = None
+    user: str | None = None
+    group: str | None = None  # the virtual cluster, queue or partition it was sent to
     utility: Utility | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)  # field -> trace | derived | drawn
 

@@ -35,6 +35,7 @@ MODELS = ("resnet-50", "resnet-101", "googlenet", "lenet", "alexnet", "inception
 MOST_JOBS = 2_000_000
 ORIGINS = ("trace", "derived", "drawn")
 TRACE, DERIVED, DRAWN, NOWHERE = 0, 1, 2, 3
+WHO = ("user", "group")  # never drawn
 SURE = ("arrival_ms", "requested_workers")  # every job has them from the source
 
 
@@ -192,7 +193,8 @@ def _table(drafts: Drafts, columns: dict[str, np.ndarray], origins: dict[str, np
     if "iterations" in known.columns:
         rounded = np.rint(np.where(known.has("iterations"), known.columns["iterations"], MISSING)).astype(np.int64)
         columns["iterations"] = np.where(rounded >= 1, rounded, MISSING)
-    return JobTable(ids, columns, {"model": coded(names)}, utility, None, _provenance(drafts, origins))
+    texts = {name: coded([text or None for text in known.columns[name].tolist()]) for name in WHO if known.has(name).any()}
+    return JobTable(ids, columns, {"model": coded(names), **texts}, utility, None, _provenance(drafts, origins))
 
 
 def _provenance(drafts: Drafts, origins: dict[str, np.ndarray]) -> Coded:
@@ -207,6 +209,9 @@ def _provenance(drafts: Drafts, origins: dict[str, np.ndarray]) -> Coded:
     partly = {n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), DRAWN) for n, (held, role) in parts.items()}
     if "iterations" in drafts.known:
         partly["iterations"] = np.where(known.has("iterations"), known.origin("iterations"), NOWHERE)
+    for name in WHO:
+        if known.has(name).any():
+            partly[name] = np.where(known.has(name), known.origin(name), NOWHERE)
     fields = {**sure, **partly, **origins}
     keys = np.zeros(count, dtype=np.int64)  # two bits a field: one number says what is known of a job
     for place, codes in enumerate(fields.values()):

@@ -28,7 +28,7 @@ REALS = (
     "minibatch_ms", "gradient_mb", "sample_ms", "internal_gbps", "external_gbps", "ps_update_ms", "chunk_mb", "comp_machine_ms", "comm_ms",
     "input_gb", "model_gb",
 )  # fmt: skip
-TEXTS = ("model", "worker_type", "ps_type")
+TEXTS = ("model", "worker_type", "ps_type", "user", "group")
 DEMANDS = ("worker", "ps")
 NARROW = (np.int8, np.int16, np.int32)
 

@@ -124,19 +124,21 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in ("q", "state", "sort")]
-        + [OpenApiParameter(n, int) for n in ("page", "size")],
+        + [OpenApiParameter(n, int) for n in ("page", "size", "at_ms")],
         responses=OpenApiTypes.OBJECT,
     )
     @action(detail=True)
     def jobs(self, request: Request, pk: str) -> Response:
-        """The jobs that have arrived: searched, filtered, sorted and paged by the server."""
+        """The jobs that have arrived: searched, filtered, sorted and paged by the server; with at_ms as they were known then."""
         return Response(jobs.page(self.get_object(), request.query_params))
 
-    @extend_schema(operation_id="runs_job_story", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="runs_job_story", parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path=r"jobs/(?P<index>\d+)")
     def job(self, request: Request, pk: str, index: str) -> Response:
-        """One job's whole story."""
-        story = jobs.story(self.get_object(), int(index), request.query_params)
+        """One job's whole story; with at_ms as far as it was known then."""
+        run = self.get_object()
+        at_ms = jobs.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
+        story = jobs.story(run, int(index), at_ms)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
         return Response(story)
@@ -154,13 +156,20 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     @extend_schema(
         parameters=[OpenApiParameter(n, str) for n in ("kind", "decision", "code")]
-        + [OpenApiParameter(n, int) for n in ("job", "before", "size")],
+        + [OpenApiParameter(n, int) for n in ("job", "before", "until_ms", "size")],
         responses=OpenApiTypes.OBJECT,
     )
     @action(detail=True, url_path="events/table")
     def table(self, request: Request, pk: str) -> Response:
         """Events in words, the newest first, filtered by the server."""
         return Response(events.page(self.get_object(), request.query_params))
+
+    @extend_schema(parameters=[OpenApiParameter("after", int)], responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def payoffs(self, request: Request, pk: str) -> Response:
+        """What each decision behind the event `after` told as its payoff: what the schedule is coloured by."""
+        run = self.get_object()
+        return Response(events.payoffs(run, jobs.number(request.query_params, "after", 0, 0, run.last_seq)))
 
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def log(self, request: Request, pk: str) -> StreamingHttpResponse:

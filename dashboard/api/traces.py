@@ -25,7 +25,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard import exports, jobs, uploads
-from dashboard.api.audit import AuditedDelete
+from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import (
     AnnouncedSerializer,
     ChoiceSerializer,
@@ -85,11 +85,13 @@ class TraceViewSet(
         total = sum(file["size"] for file in given["files"])
         if total > settings.UPLOAD_LIMIT_BYTES:
             raise uploads.TooLarge(uploads.too_large())
-        trace = Trace.objects.create(
-            name=_name(given, names), format=given["format"], seed=given["seed"], status=Trace.UPLOADING, stage=given["stage"],
-            files=[{"name": Path(f["name"]).name or "upload", "size": f["size"], "received": 0, "path": uploads.new()} for f in given["files"]],
-            options=form.options(), created_by=request.user,
-        )  # fmt: skip
+        with transaction.atomic():
+            trace = Trace.objects.create(
+                name=_name(given, names), format=given["format"], seed=given["seed"], status=Trace.UPLOADING, stage=given["stage"],
+                files=[{"name": Path(f["name"]).name or "upload", "size": f["size"], "received": 0, "path": uploads.new()} for f in given["files"]],
+                options=form.options(), created_by=request.user,
+            )  # fmt: skip
+            record(request.user, "trace.announce", trace)
         importing.tell(trace)
         return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
 

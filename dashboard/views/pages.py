@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from dashboard.roles import is_operator, is_viewer
+from twin import scenarios as scenarios_of
 from twin.importers import formats
 from twin.models import Run, Scenario, Sweep, Trace
 
@@ -76,9 +77,25 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @_looked_at
+def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
+    """One server during a run."""
+    run = get_object_or_404(Run.objects.select_related("scenario"), pk=run_id)
+    servers = scenarios_of.of_run(run)[0].servers
+    if server >= len(servers):
+        raise Http404(f"Run {run_id} has {len(servers)} servers; there is none with the index {server}.")
+    return _page(request, "server.html", run=run, server=servers[server], index=server)
+
+
+@_looked_at
 def compare(request: HttpRequest) -> HttpResponse:
     """Runs side by side; chosen on the page, kept in its address."""
     return _page(request, "compare.html")
+
+
+@_looked_at
+def audit(request: HttpRequest) -> HttpResponse:
+    """Who changed what."""
+    return _page(request, "audit.html")
 
 
 def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:

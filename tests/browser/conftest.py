@@ -73,6 +73,38 @@ def operator_session(chromium: Browser, twin: Twin) -> dict:
     return dict(state)
 
 
+def posted(page: Page, path: str, body: dict) -> dict:
+    """The answer to a POST of the API, as a page sends it."""
+    script = """async ([path, body]) => {
+      const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content };
+      return (await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json(); }"""
+    return dict(page.evaluate(script, [path, body]))
+
+
+@pytest.fixture(scope="session")
+def demo_run(chromium: Browser, twin: Twin, operator_session: dict) -> int:
+    """The live run of the demo, as it is now."""
+    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
+    page = context.new_page()
+    page.goto("/")
+    found = page.evaluate("() => fetch('/api/runs/').then((answer) => answer.json())")["results"]
+    context.close()
+    return next(int(run["id"]) for run in found if run["mode"] == "live" and run["status"] == "running")
+
+
+@pytest.fixture(scope="session")
+def finished_run(chromium: Browser, twin: Twin, operator_session: dict) -> int:
+    """A batch run of the demo's scenario (80 jobs, 80 servers, OASiS), to its end."""
+    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
+    page = context.new_page()
+    page.goto("/")
+    run = posted(page, "/api/runs/", {"scenario": 1, "mode": "batch"})["id"]
+    page.goto(f"/runs/{run}/")
+    expect(page.locator("#status")).to_have_text("finished")
+    context.close()
+    return int(run)
+
+
 @pytest.fixture
 def open_page(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[Callable[..., Page]]:
     """open_page(path, **context options) -> a page; at the end no page may have said anything on its console."""

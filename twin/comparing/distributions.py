@@ -33,5 +33,7 @@ def _curve(key: str, lives: Lives, rows: np.ndarray) -> dict[str, Any]:
     ]
     values = values[rows]
     values = values[~np.isnan(values)]
+    if key == "utility" and not values.any():
+        values = values[:0]  # nothing was earned, or the jobs are worth nothing: no curve of zeros
     curve = [float(f"{value:.6g}") for value in np.quantile(values, SHARES)] if len(values) else []
     return {"jobs": len(values), "values": curve}

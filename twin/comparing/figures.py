@@ -66,7 +66,7 @@ def figures(
     jct = lives.jct_ms
     first_ms = int(lives.arrived_ms[arrived].min()) if arrived.any() else 0
     return {
-        "total_utility": float(lives.utility.sum()),
+        "total_utility": float(lives.utility.sum()) if any(job.utility is not None for job in jobs) else None,
         "jobs": int(arrived.sum()),
         "admitted": int(lives.admitted.sum()),
         "rejected": int(refused.sum()),

@@ -19,7 +19,7 @@ INTEGERS = frozenset((
     "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
     "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms",
 ))  # fmt: skip
-TEXTS = frozenset(("id", "model", "worker_type", "ps_type"))
+TEXTS = frozenset(("id", "model", "worker_type", "ps_type", "user", "group"))
 PROVENANCES = ("trace", "derived", "drawn")
 MOST_LINE = 2**20  # bytes of one job: 50,000 upload delays fit
 WHOLE = "an integer of at most 2^53"

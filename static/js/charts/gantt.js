@@ -23,18 +23,20 @@ const LABEL_PX = 11;
 const NOTCH_PX = 5; // of an end that was cut
 
 export class Gantt {
-  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); paint(job, colors) -> [fill, ink]. */
-  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick, paint = byJob }) {
-    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, paint });
+  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); onServer(server); paint(job, colors) -> [fill, ink]. */
+  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick, onServer, paint = byJob }) {
+    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, paint });
     this.rows = new Rows(store, info, order);
     this.raster = new Raster();
     this.rowPx = null; // null = as high as fits
     this.top = 0; // px scrolled
     this.selected = null; // job
+    this.marked = null; // [job] 1 for those that a search found: the others stand back
     this.detail = ''; // 'bars' | 'shade': what the last painting used
     this.visible = 0;
     this.onDetail = null; // called when one of the three has changed
     this.hidesPs = false; // whether some rows are too low for their parameter servers
+    this.low = 0; // rows that the last painting shaded because they are too low for their lanes
     this.draw = () => this.#draw();
     this.groups = new GroupBands(store, info, () => redraw(this.draw));
     this.states = new JobStates(store, info);
@@ -84,6 +86,31 @@ export class Gantt {
     redraw(this.draw);
   }
 
+  /** Lets the jobs with a 1 stand out; null: all alike. */
+  mark(marked) {
+    this.marked = marked;
+    redraw(this.draw);
+  }
+
+  /** Another way to colour bars: paint(job, colors) -> [fill, ink]. */
+  setPaint(paint) {
+    this.paint = paint;
+    redraw(this.draw);
+  }
+
+  /** Scrolls and pans to a job's first bar. */
+  reveal(job) {
+    const { bars } = this.store;
+    const p = this.playhead.ms;
+    const has = (row, bar) => bars.job[bar] === job && trueAt(bars, bar, p);
+    const place = this.rows.list.findIndex((row) => (row.kind === 'job' ? row.index === job : row.kind !== 'site' && row.sorted.subarray(0, row.length).some((bar) => has(row, bar))));
+    if (place < 0) return;
+    this.scrollTo((place + 0.5) * this.rowHeight() - this.height / 2);
+    const row = this.rows.list[place];
+    const first = row.sorted.subarray(0, row.length).find((bar) => has(row, bar));
+    if (first !== undefined && (bars.end_ms[first] <= this.view.from || bars.start_ms[first] >= this.view.to)) this.view.reveal(bars.start_ms[first]);
+  }
+
   /** factor > 1: higher rows; 0: as high as fits. */
   scaleRows(factor) {
     const middle = (this.top + this.height / 2) / this.rowHeight();
@@ -92,7 +119,7 @@ export class Gantt {
   }
 
   rowHeight() {
-    return this.rowPx ?? clamp(this.height / Math.max(1, this.rows.list.length), 5, 40);
+    return this.rowPx ?? clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
   }
 
   get height() {
@@ -183,7 +210,7 @@ export class Gantt {
     ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
     ctx.clip();
     this.#grid(ctx, area, windows, y0, rowPx, c);
-    if (this.groups.any && this.rows.order !== 'jobs') this.groups.paint(ctx, { area, windows, y0, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, c, xOf: (ms) => xOf(this.chart, ms) });
+    if (this.groups.any && this.rows.order === 'servers') this.groups.paint(ctx, { area, windows, y0, rowPx, view: this.view, p: this.playhead.ms, selected: this.selected, marked: this.marked, c, xOf: (ms) => xOf(this.chart, ms) });
     this.detail = (visible > DETAIL_BARS && !this.#statesShown()) || this.#crowded(windows, rowPx) ? 'shade' : 'bars';
     if (this.detail === 'shade') this.#shade(ctx, area, windows, y0, rowPx, c);
     else this.#bars(ctx, area, windows, y0, rowPx, c);
@@ -246,7 +273,7 @@ export class Gantt {
     if (row.kind === 'site') return;
     this.raster.line(y, {
       bars: this.store.bars, sorted: row.sorted, low, high, weights: this.rows.weights, p: this.playhead.ms, ramp: c.ramp,
-      from: this.view.from, msPerPx: (this.view.to - this.view.from) / width, full: this.rows.fullOf(row),
+      from: this.view.from, msPerPx: (this.view.to - this.view.from) / width, full: this.rows.fullOf(row), only: this.selected === null ? this.marked : null,
     });
   }
 
@@ -266,6 +293,7 @@ export class Gantt {
       if ((rowPx - 2) / lanes < LANE_PX) shaded.push([i, window]);
       else this.#rowBars(ctx, area, window, y, rowPx, lanes, { buckets, labels, over }, c);
     });
+    this.low = shaded.length;
     if (shaded.length) {
       this.raster.begin(width, windows.length);
       for (const [i, window] of shaded) this.#shadeRow(i, window, width, c);
@@ -300,7 +328,7 @@ export class Gantt {
       if ((row.typed && lane >= lanes) || copies === 0) continue;
       const x = Math.max(area.left - 2, area.left + (bars.start_ms[bar] - from) * pxPerMs);
       const right = Math.min(area.right + 2, area.left + (bars.end_ms[bar] - from) * pxPerMs);
-      const dim = this.selected !== null && this.selected !== job;
+      const dim = this.selected !== null ? this.selected !== job : this.marked !== null && !this.marked[job];
       const [own, ink] = this.paint(job, c);
       const color = dim ? c.line : own;
       const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
@@ -460,16 +488,26 @@ export class Gantt {
 
   #click(x, y) {
     const hit = this.at(x, y);
+    const named = hit ? null : this.#named(x, y);
+    if (named?.kind === 'server' && named.index >= 0) this.onServer?.(named.index);
+    else if (named?.kind === 'job') this.onPick?.(named.index);
     if (!hit) return;
     if (hit.row.kind === 'job') this.onPick?.(hit.row.index);
     else if (this.groups.any && hit.row.kind === 'server') this.onPick?.(this.groups.at(hit.row.index, hit.t)?.[2].jobs[0] ?? null);
     else if (hit.bars.length) this.onPick?.(this.store.bars.job[hit.bars[0]]);
   }
 
+  /** The row whose name stands at a point left of the plot. */
+  #named(x, y) {
+    const { left, top, bottom } = this.chart.chartArea;
+    return x < left && y >= top && y < bottom ? this.rows.list[Math.floor((y - top + this.top) / this.rowHeight())] : null;
+  }
+
   #hover(x, y) {
     const hit = x === null || x === undefined ? null : this.at(x, y);
+    const named = hit || x === null || x === undefined ? null : this.#named(x, y);
     this.hoverRow = hit?.row.index ?? null;
-    this.canvas.classList.toggle('hit', Boolean(hit?.bars.length || hit?.row.kind === 'job'));
+    this.canvas.classList.toggle('hit', Boolean(hit?.bars.length || hit?.row.kind === 'job' || named?.kind === 'job' || (named?.kind === 'server' && this.onServer)));
     if (!hit || (hit.row.kind === 'site' && !hit.bars.length)) return this.tip.hide();
     this.tip.show(this.#describe(hit), x, y, this.canvas);
   }
@@ -484,6 +522,7 @@ export class Gantt {
       if (row.index === CLOUD) lines.push(['workers', number(sum, 0)]);
       else lines.push([row.typed ? 'lanes in use' : 'allocated (scarcest resource)', percent(sum)]);
     }
+    if (row.kind === 'many') lines.push(['workers', number(found.reduce((sum, bar) => sum + this.rows.weights[bar], 0), 0)]);
     const shown = found.filter((bar) => this.rows.copiesOf(bar) !== 0);
     for (const bar of shown.slice(0, 6)) {
       const copies = this.rows.copiesOf(bar);

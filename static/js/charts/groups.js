@@ -37,7 +37,7 @@ export class GroupBands {
   }
 
   /** Paints the bands of the visible rows. windows: [[row, ...]]; y0, rowPx: where the first of them is; xOf(ms) -> px. */
-  paint(ctx, { area, windows, y0, rowPx, view, p, selected, c, xOf }) {
+  paint(ctx, { area, windows, y0, rowPx, view, p, selected, marked = null, c, xOf }) {
     this.#index();
     const pxPerMs = (area.right - area.left) / (view.to - view.from);
     for (const [band, first, count] of this.#runs(windows, view, p)) {
@@ -48,7 +48,7 @@ export class GroupBands {
       if (right <= x) continue;
       const rect = { x, y: y0 + first * rowPx, width: Math.max(1, right - x - 1), height: Math.max(1, count * rowPx - 1) };
       const color = c.jobs[data.group % c.jobs.length];
-      const dim = selected !== null && !data.jobs.includes(selected);
+      const dim = selected !== null ? !data.jobs.includes(selected) : marked !== null && !data.jobs.some((job) => marked[job]);
       ctx.globalAlpha = dim ? 0.12 : 0.3;
       ctx.fillStyle = color;
       ctx.fillRect(rect.x, rect.y, rect.width, rect.height);

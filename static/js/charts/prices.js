@@ -3,6 +3,7 @@
 
 import { colors } from '../lib/colors.js';
 import { significant } from '../lib/format.js';
+import { thin } from '../lib/thin.js';
 import { Curves } from './curves.js';
 
 const SITES = ['edge', 'cloud'];
@@ -31,21 +32,31 @@ export function serverCurves({ server, slot_ms: slotMs, prices }, info) {
   });
 }
 
-/** one(): the prices of the server that was chosen, or null for those of the sites. */
-export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null }) {
+/** The series of one cell over all slots [0, last], kept until prices change: () -> {x, low, mean, high}. */
+function keptSeries(slotMs) {
+  let known = { source: null, version: -1, last: -1, cells: [] };
+  return (source, version, cell, last) => {
+    if (known.source !== source || known.version !== version || known.last !== last) known = { source, version, last, cells: [] };
+    return (known.cells[cell] ??= priceSeries(source, slotMs, cell, 0, last));
+  };
+}
+
+/** one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices, defaultPrices}. */
+export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null, source = () => store }) {
   const slotMs = info.cluster.slot_ms;
   const lastSlot = () => (info.cluster.horizon_slots ?? Math.ceil(store.horizonMs / slotMs)) - 1;
-  const compute = (range) => {
+  const series = keptSeries(slotMs);
+  const compute = (range, p, bins) => {
     const chosen = one();
-    if (chosen) return serverCurves(chosen, info);
-    const first = Math.max(0, Math.floor(range.from / slotMs) - 1);
-    const last = Math.min(lastSlot() + 1, Math.ceil(range.to / slotMs) + 1);
+    if (chosen) return serverCurves(chosen, info).map((curve) => ({ ...curve, ...thin(curve, range.from, range.to, bins), low: undefined, high: undefined }));
+    const last = lastSlot() + 1;
     const curves = [];
     for (let cell = 0; cell < 10; cell++) {
       const [site, r] = [Math.floor(cell / 5), cell % 5];
-      const { x, low, mean, high } = priceSeries(store, slotMs, cell, first, last);
-      if (!mean.some(Number.isFinite)) continue;
-      if (last > lastSlot()) for (const column of [low, mean, high]) column[column.length - 1] = column[column.length - 2];
+      const whole = series(source(), store.priceVersion, cell, last);
+      if (!whole.mean.some(Number.isFinite)) continue;
+      for (const column of [whole.low, whole.mean, whole.high]) column[last] = column[last - 1]; // the last slot has an end
+      const { x, y: mean, low, high } = thin({ ...whole, y: whole.mean }, range.from, range.to, bins);
       curves.push({
         key: `${site}${r}`, group: r, name: `${SITES[site]} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r],
         dash: site ? [5, 3] : [], x, y: mean, low, high, stepped: true,
@@ -53,6 +64,13 @@ export function pricesChart(canvas, { store, info, view, playhead, legend, log, 
     }
     return curves;
   };
+  const exact = (t) => {
+    const slot = Math.floor(t / slotMs);
+    const chosen = one();
+    if (chosen) return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, chosen.prices[resource]?.[slot]]));
+    const columns = slot <= lastSlot() ? (source().prices.get(slot) ?? source().defaultPrices) : null;
+    return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [`${Math.floor(cell / 5)}${cell % 5}`, price]));
+  };
   const y = { type: log ? 'logarithmic' : 'linear', border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
-  return new Curves(canvas, { view, playhead, legend, compute, format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`, y });
+  return new Curves(canvas, { view, playhead, legend, compute, exact, format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`), y });
 }

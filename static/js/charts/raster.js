@@ -22,14 +22,15 @@ export class Raster {
     if (this.diff.length !== width + 2) this.diff = new Float64Array(width + 2);
   }
 
-  /** Paints line `y`: bars [low, high) of `sorted` as they were true at p; `full` is the weight of the darkest pixel. */
-  line(y, { bars, sorted, low, high, weights, p, from, msPerPx, full, ramp }) {
+  /** Paints line `y`: bars [low, high) of `sorted` as they were true at p; `full` is the weight of the darkest pixel. only: [job] 1 where its bars are shown; null = all. */
+  line(y, { bars, sorted, low, high, weights, p, from, msPerPx, full, ramp, only = null }) {
     const { diff } = this;
     const width = this.canvas.width;
     const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;
     diff.fill(0);
     for (let i = low; i < high; i++) {
       const bar = sorted[i];
+      if (only && !only[bars.job[bar]]) continue;
       if (born[bar] > p || (died[bar] !== NEVER && died[bar] <= p)) continue;
       addInterval(diff, width, from, msPerPx, start[bar], end[bar], weights[bar]);
     }

@@ -5,12 +5,13 @@ import { giveLanes } from '../lib/lanes.js';
 import { CLOUD, NEVER, PS } from '../store.js';
 
 const UNLAID = 255;
+const MOST_LAID = 4000; // bars of a row of many that get lanes; beyond, they are shaded
 const TYPED_PX = 3; // of a lane, below which parameter servers are left out
 
-/** One row: a site header, a server or a job. `index` names the server or job; bars are rows of the store. */
+/** One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the store. */
 class Row {
   constructor(kind, label, index) {
-    this.kind = kind; // site | server | job
+    this.kind = kind; // site | server | job | many
     this.label = label;
     this.index = index;
     this.sorted = new Int32Array(8); // rows of the store by start
@@ -31,7 +32,7 @@ class Row {
 }
 
 export class Rows {
-  /** order: 'servers' (grouped by site) or 'jobs' (by arrival); info: the run's static description. */
+  /** order: 'servers' (grouped by site), 'jobs' (by arrival), 'sites', 'users' or 'groups'; info: the run's static description. */
   constructor(store, info, order) {
     this.store = store;
     this.info = info;
@@ -54,8 +55,14 @@ export class Rows {
     this.copies.clear();
     this.anyPs = false;
     if (this.order === 'servers') this.#serverRows();
+    else if (this.many) this.#manyRows();
     this.#jobRows();
     this.#index(0, true);
+  }
+
+  /** Whether a row is a whole site, user or queue. */
+  get many() {
+    return this.order !== 'servers' && this.order !== 'jobs';
   }
 
   /** Takes in what arrived since the last call; true when something did. */
@@ -80,6 +87,7 @@ export class Rows {
   /** Makes sure that every bar of the row has its lane; the number of lanes that are drawn in a row of that height. */
   lanesOf(row, rowPx) {
     if (row.typed) return (rowPx - 2) / row.lanes < TYPED_PX ? row.typed[0] : row.lanes; // parameter servers only where there is room
+    if (row.kind === 'many' && row.length > MOST_LAID) return Infinity;
     if (row.unlaid) {
       const fresh = [];
       for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
@@ -118,7 +126,7 @@ export class Rows {
 
   /** The weight of the darkest pixel: a whole server, or what a job or the cloud has at most at one time. */
   fullOf(row) {
-    if (row.kind !== 'job' && row.index !== CLOUD) return 1;
+    if (row.kind === 'server' && row.index !== CLOUD) return 1;
     if (row.peakOf !== row.length) {
       row.peak = Math.max(1, this.#peak(row));
       row.peakOf = row.length;
@@ -155,6 +163,34 @@ export class Rows {
     this.#add(new Row('server', 'cloud', CLOUD));
   }
 
+  /** One row a site, or one a user or queue in the order of their names. */
+  #manyRows() {
+    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
+    const add = (label, index) => match(label) && this.#add(new Row('many', label, index));
+    if (this.order === 'sites') {
+      const { servers, cloud } = this.info.cluster;
+      for (const site of ['edge', 'cloud']) if (servers.some((server) => server.site === site)) add(site, site);
+      if (cloud) add('cloud without limit', 'unlimited');
+      return;
+    }
+    const { words, codes } = this.info[this.order];
+    words.map((word, code) => [word, code]).sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true })).forEach(([word, code]) => add(word, code));
+    if (codes.includes(-1)) add('none named', -1);
+  }
+
+  /** The row that each bar lies on, as a function of the bar. */
+  #owner() {
+    const { bars } = this.store;
+    if (this.order === 'servers') return (bar) => bars.server[bar];
+    if (this.order === 'jobs') return (bar) => bars.job[bar];
+    if (this.order === 'sites') {
+      const siteOf = this.info.cluster.servers.map((server) => server.site);
+      return (bar) => (bars.server[bar] === CLOUD ? 'unlimited' : siteOf[bars.server[bar]]);
+    }
+    const { codes } = this.info[this.order];
+    return (bar) => codes[bars.job[bar]];
+  }
+
   #serverRow(server, i) {
     const row = new Row('server', server.name, i);
     if (this.info.scheduler.lanes && server.lanes) {
@@ -185,11 +221,11 @@ export class Rows {
       this.lanes = grow(this.lanes, bars.capacity, UNLAID);
       this.weights = grow(this.weights, bars.capacity, 0);
     }
-    const owner = this.order === 'servers' ? bars.server : bars.job;
+    const ownerOf = this.#owner();
     const touched = bulk ? new Set() : null;
     for (let bar = first; bar < bars.length; bar++) {
       this.anyPs ||= bars.role[bar] === PS;
-      const row = this.byIndex.get(owner[bar]);
+      const row = this.byIndex.get(ownerOf(bar));
       this.weights[bar] = this.#weight(bar);
       if (!row) continue;
       row.longest = Math.max(row.longest, bars.end_ms[bar] - bars.start_ms[bar]);
@@ -216,7 +252,7 @@ export class Rows {
     const { worker, ps, cluster } = this.info;
     const typed = this.info.scheduler.lanes && cluster.servers[bars.server[bar]]?.lanes;
     if (typed && this.order === 'servers') return 1 / (typed[0] + typed[1]);
-    if (this.order === 'jobs' || bars.server[bar] === CLOUD) return bars.role[bar] === PS ? 0 : bars.count[bar];
+    if (this.order !== 'servers' || bars.server[bar] === CLOUD) return bars.role[bar] === PS ? 0 : bars.count[bar];
     const capacity = cluster.servers[bars.server[bar]]?.capacity;
     const demand = bars.role[bar] === 1 ? ps : worker;
     if (!capacity || !demand) return 0.5;

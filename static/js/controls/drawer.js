@@ -9,14 +9,15 @@ import { shown, table } from '../lib/list.js';
 import { roleName } from '../charts/gantt.js';
 import { membership } from './membership.js';
 import { terms } from './terms.js';
+import { utilityCurve } from './utility-curve.js';
 
 const BARS = 60;
 const PATIENCE_S = 20; // of a longer search for what would have flipped a decision
 
 export class Drawer {
-  /** info: the run's static description; onShow(ms) moves the playhead; onPick(job) opens another job; onClose(); now(): the moment of the job's state. */
-  constructor(element, runId, info, { onShow, onPick, onClose, now }) {
-    Object.assign(this, { element, runId, info, onShow, onPick, onClose, now });
+  /** info: the run's static description; onShow(ms) moves the playhead; onPick(job) opens another job; onClose(); then(): the moment shown, null for the newest. */
+  constructor(element, runId, info, { onShow, onPick, onClose, then = () => null }) {
+    Object.assign(this, { element, runId, info, onShow, onPick, onClose, then });
     this.job = null;
     addEventListener('keydown', (event) => event.key === 'Escape' && this.close());
   }
@@ -30,8 +31,9 @@ export class Drawer {
       fill(this.element, this.#head(this.info.ids[job] ?? `job ${job}`, ''), h('p', { class: 'muted' }, 'Loading …'));
     }
     try {
-      const story = await get(`/api/runs/${this.runId}/jobs/${job}/?at_ms=${Math.floor(this.now())}`);
-      if (this.job === job) this.#paint(story);
+      const then = this.then();
+      const story = await get(`/api/runs/${this.runId}/jobs/${job}/${then === null ? '' : `?at_ms=${then}`}`);
+      if (this.job === job && this.then() === then) this.#paint(story);
     } catch (error) {
       fill(this.element, this.#head(`job ${job}`, ''), h('p', { class: 'error', role: 'alert' }, error.message));
     }
@@ -56,10 +58,14 @@ export class Drawer {
     const decisions = [...(story.decisions ?? [])];
     const first = decisions[0];
     const worth = decisions.map((d) => d.values).find((values) => values && 'payoff' in values);
+    const price = worth && first.kind !== 'rejected' ? worth.cost : null;
+    const finish = story.completed_ms ?? story.finish_ms ?? null;
     fill(this.element, this.#head(story.id, story.state),
+      story.at_ms === null || story.at_ms === undefined ? null : h('p', { class: 'notice' }, `As it was known at ${clock(story.at_ms)}.`),
       first ? null : h('p', { class: 'muted' }, story.state === 'not arrived' ? 'This job has not arrived yet.' : 'Not decided yet: it waits in the queue.'),
       decisions.map((decision) => this.#reason(decision)),
-      worth ? this.#worth(worth) : null,
+      worth ? this.#worth(worth, price !== null) : null,
+      story.worth ? utilityCurve(story.worth, { finishMs: finish, done: typeof story.completed_ms === 'number', price }) : null,
       worth ? this.#flips(first.seq) : null,
       this.#times(story), story.stretches ? membership(story.stretches) : this.#bars(story), this.#fields(story));
   }
@@ -72,20 +78,20 @@ export class Drawer {
       h('time', {}, `decided at ${clock(at)} `, h('button', { type: 'button', class: 'quiet', onclick: () => this.onShow(at) }, 'Show this moment')));
   }
 
-  #worth({ utility, cost, payoff, cost_by_resource: parts, cells }) {
+  #worth({ utility, cost, payoff, cost_by_resource: parts, cells }, paid) {
     const { names, units } = this.info;
     const box = (title, value, negative) => h('div', { class: negative ? 'negative' : null }, h('span', {}, title), h('b', {}, fixed(value)));
     const total = (parts ?? []).reduce((sum, part) => sum + part, 0);
     const dearest = Math.max(...(parts ?? [0]));
     return [
-      h('div', { class: 'sum' }, box('Utility', utility), box('Cost at the prices', cost), box('Payoff = utility − cost', payoff, payoff <= 0)),
+      h('div', { class: 'sum' }, box('Utility', utility), box(paid ? 'Price paid' : 'Cost at the prices', cost), box('Payoff = utility − cost', payoff, payoff <= 0)),
       total > 0 ? h('section', {}, h('h2', {}, 'Cost by resource'), table([
         { title: 'Resource', cell: ([r]) => names[r] }, { title: 'Cost', number: true, cell: ([, part]) => fixed(part) },
         { title: 'Share', number: true, cell: ([, part]) => `${((part / total) * 100).toFixed(1)} %` },
         { title: '', cell: ([, part]) => h('span', { class: 'meter' }, h('i', { css: { width: `${dearest ? (part / dearest) * 100 : 0}%` } })) },
       ], parts.map((part, r) => [r, part]).filter(([, part]) => part > 0))) : null,
       cells?.length ? h('section', {}, h('h2', {}, 'Dearest cells'), h('p', { class: 'muted small' }, 'Server, resource and slot where most of the cost lies.'), h('div', { class: 'scroll' }, table([
-        { title: 'Server', cell: ([server]) => this.info.cluster.servers[server]?.name ?? String(server) }, { title: 'Resource', cell: ([, r]) => names[r] },
+        { title: 'Server', cell: ([server]) => this.#server(server) }, { title: 'Resource', cell: ([, r]) => names[r] },
         { title: 'Slot', number: true, cell: ([, , slot]) => number(slot, 0) },
         { title: 'From', number: true, cell: ([, , slot]) => clock(slot * this.info.cluster.slot_ms) },
         { title: 'Price', number: true, cell: ([, r, , price]) => `${significant(price)} / ${units[r]}` }, { title: 'Cost', number: true, cell: ([, , , , cost]) => fixed(cost) },
@@ -129,15 +135,22 @@ export class Drawer {
     const bars = (story.bars ?? []).filter((bar) => bar[at.died_ms] < 0).sort((a, b) => a[at.start_ms] - b[at.start_ms]);
     if (!bars.length) return h('section', {}, h('h2', {}, 'Bars'), h('p', { class: 'muted' }, 'None: nothing is planned for this job.'));
     return h('section', {}, h('h2', {}, 'Bars'), h('p', { class: 'muted small' }, shown(Math.min(BARS, bars.length), bars.length, 'bars')), h('div', { class: 'scroll' }, table([
-      { title: 'Role', cell: (bar) => roleName(bar[at.role]) }, { title: 'Server', cell: (bar) => this.info.cluster.servers[bar[at.server]]?.name ?? 'cloud' },
+      { title: 'Role', cell: (bar) => roleName(bar[at.role]) }, { title: 'Server', cell: (bar) => this.#server(bar[at.server]) },
       { title: 'Count', number: true, cell: (bar) => number(bar[at.count], 0) }, { title: 'Start', number: true, cell: (bar) => clock(bar[at.start_ms]) },
       { title: 'End', number: true, cell: (bar) => clock(bar[at.end_ms]) },
     ], bars.slice(0, BARS))));
   }
 
+  #server(index) {
+    const server = this.info.cluster.servers[index];
+    return server ? h('a', { href: `/runs/${this.runId}/servers/${index}/` }, server.name) : 'cloud';
+  }
+
   #fields(story) {
     const fields = (story.fields ?? []).filter((field) => field.value !== null);
-    return h('section', {}, h('h2', {}, 'Fields'), table([
+    const from = ['trace', 'derived', 'drawn'].map((origin) => [origin, fields.filter((field) => field.provenance === origin).length]).filter(([, count]) => count);
+    const says = { trace: 'stand in the trace', derived: 'follow from it', drawn: 'are drawn from the ranges of the papers' };
+    return h('section', {}, h('h2', {}, 'Fields and where they come from'), from.length ? h('p', { class: 'muted small' }, `${from.map(([origin, count]) => `${count} ${says[origin]}`).join(', ')}.`) : null, table([
       { title: 'Field', cell: (field) => field.name.replaceAll('_', ' ').replace(/ ms$/, '') },
       { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
       { title: 'Origin', cell: (field) => (field.provenance ? h('span', { class: 'mark', 'data-origin': field.provenance }, field.provenance) : '') },

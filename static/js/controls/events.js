@@ -13,7 +13,7 @@ const KINDS = [
 const SIZE = 50;
 
 export class EventsTable {
-  /** onShow(ms) moves the playhead; onPick(job) opens the drawer. */
+  /** onShow(row) shows an event's moment; onPick(job) opens the drawer. */
   constructor(runId, { onShow, onPick }) {
     Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: url.get('events') === '1' });
     this.kind = KINDS.some(([value]) => value === url.get('kind')) ? url.get('kind') : '';
@@ -31,6 +31,13 @@ export class EventsTable {
     this.about = job;
     fill(this.job, job === null || job === undefined ? [] : [h('span', { class: 'chip' }, `of ${name} `, h('button', { type: 'button', class: 'quiet', title: 'Events of all jobs', onclick: () => this.of(null) }, '×'))]);
     if (this.open) this.#load(true);
+  }
+
+  /** The event that the page shows is marked. */
+  at(row) {
+    if ((row?.seq ?? null) === this.seq) return;
+    this.seq = row?.seq ?? null;
+    if (this.open && this.total !== undefined) this.#paint(this.total);
   }
 
   #again(changes) {
@@ -62,15 +69,16 @@ export class EventsTable {
   }
 
   #paint(total) {
+    this.total = total;
     const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
     const count = `${number(this.rows.length, 0)} shown, the newest first, of a log of ${number(total, 0)} events`;
     fill($('#events'), this.rows.length ? table([
       { title: 'Event', number: true, cell: (row) => number(row.seq, 0) },
-      { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row.at_ms) }, h('span', { class: 'nowrap' }, clock(row.at_ms))) },
+      { title: 'At', number: true, cell: (row) => h('button', { type: 'button', class: 'link', title: 'Show this moment', onclick: () => this.onShow(row) }, h('span', { class: 'nowrap' }, clock(row.at_ms))) },
       { title: 'Kind', cell: (row) => h('span', { class: 'nowrap' }, row.kind.replaceAll('_', ' ')) },
       { title: 'Job', cell: (row) => (row.id === null ? '' : h('button', { type: 'button', class: 'link', onclick: () => this.onPick(row.job) }, row.id)) },
-      { title: 'What happened', cell: (row) => row.text },
-    ], this.rows) : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'));
+      { title: 'What happened', wide: true, cell: (row) => row.text },
+    ], this.rows, { selected: (row) => row.seq === this.seq }) : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'));
     fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
   }
 }

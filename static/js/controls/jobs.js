@@ -29,9 +29,9 @@ const GROUP_COLUMNS = [
 ];
 
 export class JobsTable {
-  /** groups: whether jobs share machines in groups; now(): the moment whose states are shown. */
-  constructor(runId, onPick, { groups, now }) {
-    Object.assign(this, { runId, onPick, now });
+  /** onPick(job); groups: whether jobs share machines in groups; then(): the moment shown, null for the newest. */
+  constructor(runId, onPick, { groups, then }) {
+    Object.assign(this, { runId, onPick, then });
     this.columns = groups ? [...COLUMNS.slice(0, 2), ...GROUP_COLUMNS, ...COLUMNS.slice(2)] : COLUMNS;
     const states = groups ? GROUP_STATES : STATES;
     this.query = url.get('q') ?? '';
@@ -53,8 +53,10 @@ export class JobsTable {
     if (this.loading) return void (this.again = true);
     this.loading = true;
     try {
-      const asked = new URLSearchParams({ page: this.page, size: SIZE, sort: this.sort, q: this.query, state: this.state, at_ms: Math.floor(this.now()) });
-      this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`));
+      const asked = new URLSearchParams({ page: this.page, size: SIZE, sort: this.sort, q: this.query, state: this.state });
+      const then = this.then();
+      if (then !== null) asked.set('at_ms', then);
+      this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);
     } catch (error) {
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
     } finally {
@@ -68,7 +70,7 @@ export class JobsTable {
 
   select(job) {
     this.selected = job;
-    if (this.last) this.#paint(this.last);
+    if (this.last) this.#paint(this.last, this.lastThen);
   }
 
   #change(changes) {
@@ -77,12 +79,13 @@ export class JobsTable {
     return this.refresh();
   }
 
-  #paint(answer) {
+  #paint(answer, then) {
     this.last = answer;
+    this.lastThen = then;
     this.page = answer.page;
     const first = (answer.page - 1) * SIZE + 1;
     const filtered = this.query || this.state;
-    $('#jobs-count').textContent = `${number(answer.count, 0)} ${filtered ? `of ${number(answer.total ?? answer.count, 0)} ` : ''}arrived jobs, state at the newest moment`;
+    $('#jobs-count').textContent = `${number(answer.count, 0)} ${filtered ? `of ${number(answer.total, 0)} ` : ''}arrived jobs, ${then === null ? 'at the newest moment' : `as of ${clock(then)}`}`;
     if (!answer.count) {
       fill($('#jobs'), filtered ? empty('No job matches', 'Change the search or the state.') : empty('No job has arrived yet', 'Jobs appear here as they arrive.'));
     } else fill($('#jobs'), this.#table(answer.rows));
@@ -102,7 +105,7 @@ export class JobsTable {
     const body = rows.map((row) => h('tr', {
       class: 'pick', tabindex: 0, 'data-job': row.index, 'aria-selected': row.index === this.selected ? 'true' : null,
       onclick: () => this.onPick(row.index), onkeydown: (event) => event.key === 'Enter' && this.onPick(row.index),
-    }, this.columns.map(([, , cell, isNumber]) => h('td', { class: isNumber ? 'number' : null }, cell(row)))));
-    return h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body));
+    }, this.columns.map(([, title, cell, isNumber]) => h('td', { class: isNumber ? 'number' : null, 'data-label': title }, cell(row)))));
+    return h('table', { class: 'list' }, h('thead', {}, h('tr', {}, head)), h('tbody', {}, body));
   }
 }

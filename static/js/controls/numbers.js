@@ -7,6 +7,7 @@ import { shown, table } from '../lib/list.js';
 export function numbersButton(id, make) {
   const button = $(`#${id}-table`);
   const box = $(`#${id}-numbers`);
+  for (const [name, value] of [['tabindex', 0], ['role', 'region'], ['aria-label', 'The numbers of this chart']]) box.setAttribute(name, value); // it scrolls
   const show = () => {
     const { head, rows, total } = make();
     const columns = head.map((title, i) => ({ title, number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')), cell: (row) => row[i] }));

@@ -4,11 +4,12 @@ import { get } from '../lib/api.js';
 import { h } from '../lib/dom.js';
 
 const FRESH_MS = 3000;
+const REST_MS = 300; // after the moment shown has moved
 
 export class ServerPrices {
-  /** actions: where the field goes; onChange() after other prices are to be drawn. */
-  constructor(actions, runId, info, onChange) {
-    Object.assign(this, { runId, info, onChange, prices: null, index: -1, asked: 0 });
+  /** actions: where the field goes; then(): the moment shown, null for the newest; onChange() after other prices are to be drawn. */
+  constructor(actions, runId, info, then, onChange) {
+    Object.assign(this, { runId, info, then, onChange, prices: null, index: -1, asked: 0 });
     this.list = h('datalist', { id: 'price-servers' });
     this.input = h('input', { type: 'search', list: 'price-servers', placeholder: 'One server …', 'aria-label': 'Server whose prices are shown', size: 12 });
     this.input.addEventListener('focus', () => this.list.children.length || this.list.append(...info.cluster.servers.map(({ name }) => h('option', { value: name }))), { once: true });
@@ -22,16 +23,27 @@ export class ServerPrices {
     this.input.reportValidity();
     this.prices = null;
     if (this.index < 0) return this.onChange();
-    this.asked = 0;
+    this.asked = -Infinity;
     this.refresh();
   }
 
-  /** The run went on: asks anew, now and then. */
+  /** Another moment is shown. */
+  moved() {
+    if (this.index < 0) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.asked = -Infinity;
+      this.refresh();
+    }, REST_MS);
+  }
+
+  /** The run went on, or another moment is shown: asks anew, now and then. */
   refresh() {
     if (this.index < 0 || performance.now() - this.asked < FRESH_MS) return;
     this.asked = performance.now();
     const wanted = this.index;
-    get(`/api/runs/${this.runId}/prices/${wanted}/`).then((prices) => {
+    const then = this.then();
+    get(`/api/runs/${this.runId}/prices/${wanted}/${then === null ? '' : `?at_ms=${then}`}`).then((prices) => {
       if (this.index !== wanted) return;
       this.prices = prices;
       this.onChange();

@@ -3,37 +3,25 @@
 import { colors } from '../lib/colors.js';
 import { fill, h, setText } from '../lib/dom.js';
 import { duration, number, percent } from '../lib/format.js';
-import { NEVER, WORKER, trueAt } from '../store.js';
+import { ABSENT, COMPLETED, JOB_STATES, jobStates } from '../lib/job-states.js';
 import { counts } from '../charts/queue.js';
 import { allocated, groupUse, offered } from '../charts/utilization.js';
 
 const BINS = 60;
 const SPARK_MS = 1000; // sparklines change slowly, and read every bar
 
-/** {arrived, queued, running, planned, completed, rejected, unfinished, utility, jct (ms, their sum)} at moment p. */
+/** {arrived, queued, running, planned, suspended, completed, rejected, unfinished, utility, jct (ms, their sum)} at moment p. */
 export function summary(store, p) {
-  const { jobs, bars, verdicts } = store;
-  const running = new Set();
-  for (let bar = 0; bar < bars.length; bar++) {
-    if (bars.role[bar] === WORKER && bars.start_ms[bar] <= p && bars.end_ms[bar] > p && trueAt(bars, bar, p)) running.add(bars.job[bar]);
-  }
-  const sum = { arrived: 0, queued: 0, running: 0, planned: 0, suspended: 0, completed: 0, rejected: 0, unfinished: 0, utility: 0, jct: 0 };
-  const over = store.finished && p >= store.simMs;
-  for (let job = 0; job < jobs.length; job++) {
-    if (jobs.arrived_ms[job] === NEVER || jobs.arrived_ms[job] > p) continue;
+  const { jobs } = store;
+  const sum = { arrived: 0, ...Object.fromEntries(JOB_STATES.map((name) => [name, 0])), utility: 0, jct: 0 };
+  jobStates(store, p).forEach((code, job) => {
+    if (code === ABSENT) return;
     sum.arrived++;
-    const decided = jobs.decided_ms[job] !== NEVER && jobs.decided_ms[job] <= p;
-    if (jobs.completed_ms[job] !== NEVER && jobs.completed_ms[job] <= p) {
-      sum.completed++;
-      sum.utility += jobs.utility[job];
-      sum.jct += jobs.completed_ms[job] - jobs.arrived_ms[job];
-    } else if (decided && verdicts[job][0] === 'rejected') sum.rejected++;
-    else if (running.has(job)) sum.running++;
-    else if (over || (decided && verdicts[job][0] === 'unfinished')) sum.unfinished++;
-    else if (!decided) sum.queued++;
-    else if (jobs.start_ms[job] === NEVER || jobs.start_ms[job] > p) sum.planned++;
-    else sum.suspended++;
-  }
+    sum[JOB_STATES[code]]++;
+    if (code !== COMPLETED) return;
+    sum.utility += jobs.utility[job];
+    sum.jct += jobs.completed_ms[job] - jobs.arrived_ms[job];
+  });
   return sum;
 }
 

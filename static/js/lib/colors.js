@@ -1,6 +1,7 @@
 // Colours come from the CSS variables of the active theme; charts ask here and are told when the theme changes.
 
 export const JOB_COLORS = 8; // --job-0 .. --job-7: tell apart with any colour vision (after Okabe and Ito)
+export const STEPS = 5; // classes of a value that bars are coloured by
 export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
 
 let cache = null;
@@ -16,9 +17,10 @@ export function colors() {
     ink: read('--ink'), muted: read('--muted'), line: read('--line'), panel: read('--panel'), accent: read('--accent'),
     band: read('--band'), bad: read('--bad'), good: read('--good'), warn: read('--warn'), same: read('--same'), dark: read('color-scheme') === 'dark',
     jobs,
-    onJob: jobs.map((color) => (luminance(rgb(color)) > 0.3 ? '#10161b' : '#ffffff')),
+    onJob: jobs.map(inkOn),
     resources: RESOURCE_COLORS.map(read),
     ramp: ramp(rgb(read('--panel')), rgb(read('--ramp-low')), rgb(read('--ramp-high'))),
+    steps: steps(rgb(read('--ramp-low')), rgb(read('--ramp-high'))),
     patterns: new Map(),
   };
   return cache;
@@ -64,6 +66,17 @@ export function themeChanged() {
 export function rgb(hex) {
   const value = parseInt(hex.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+/** What is readable on a colour. */
+export function inkOn(color) {
+  return luminance(rgb(color)) > 0.3 ? '#10161b' : '#ffffff';
+}
+
+/** STEPS colours from low to high, '#rrggbb': for values in classes. */
+function steps(low, high) {
+  const two = (value) => Math.round(value).toString(16).padStart(2, '0');
+  return Array.from({ length: STEPS }, (_, i) => `#${[0, 1, 2].map((part) => two(low[part] + ((high[part] - low[part]) * (i + 0.6)) / (STEPS - 0.4))).join('')}`);
 }
 
 function luminance([r, g, b]) {

@@ -24,6 +24,7 @@ button?.addEventListener('click', () => {
   label();
   themeChanged();
 });
+document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // a narrow bar scrolls
 system.addEventListener('change', () => {
   label();
   themeChanged();

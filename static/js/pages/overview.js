@@ -108,8 +108,9 @@ function meter(share) {
 }
 
 function utilization(means) {
-  if (!means) return null;
-  return h('p', { class: 'muted small' }, 'Mean allocated over the run: ', Object.entries(means).map(([name, share]) => `${name} ${percent(share, 1)}`).join(', '));
+  const known = Object.entries(means ?? {}).filter(([, share]) => Number.isFinite(share));
+  if (!known.length) return null;
+  return h('p', { class: 'muted small' }, 'Mean allocated over the run: ', known.map(([name, share]) => `${name} ${percent(share, 1)}`).join(', '));
 }
 
 /** Asks for the figures of the runs that go on. */

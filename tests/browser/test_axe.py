@@ -1,0 +1,49 @@
+"""axe-core finds no fault on any page, in either theme, on a wide and on a narrow screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def faults(page: Page) -> list[str]:
+    """'rule (impact): n elements, the first' of every fault on the page as it stands."""
+    found = Axe().run(page).response["violations"]
+    return [f"{rule['id']} ({rule['impact']}): {len(rule['nodes'])}, {rule['nodes'][0]['html'][:200]}" for rule in found]
+
+
+def settled(page: Page, path: str) -> None:
+    page.goto(path)
+    if path.startswith("/runs/"):
+        page.wait_for_function("() => window.twin?.store.lastSeq > 0")
+    else:
+        page.wait_for_load_state("networkidle")
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_no_page_has_a_fault(open_page: Callable[..., Page], demo_run: int, width: int, theme: str) -> None:
+    page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
+    run = f"/runs/{demo_run}/"
+    said = {}
+    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/", "/audit/", run, f"{run}servers/0/"):
+        settled(page, path)
+        said[path] = faults(page)
+    settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")
+    expect(page.locator("#drawer h2").first).to_be_visible()
+    expect(page.locator("#events tbody tr").first).to_be_visible()
+    page.locator("#utilization-table").dispatch_event("click")  # the drawer lies over it
+    said["drawer, events and numbers"] = faults(page)
+    assert {path: found for path, found in said.items() if found} == {}
+
+
+def test_the_page_to_log_in_has_no_fault(chromium, twin) -> None:
+    context = chromium.new_context(base_url=twin.url)
+    page = context.new_page()
+    page.goto("/login/")
+    assert faults(page) == []
+    context.close()

@@ -1,0 +1,130 @@
+"""A finished run as an operator reads it: any moment by link, event by event, a server's page, colours, rows, highlights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LOADED = "() => window.twin?.store.lastSeq > 0"
+SEEN = "() => [window.twin.playhead.ms, window.twin.view.from, window.twin.view.to, window.twin.gantt?.selected]"
+
+
+def test_a_link_shows_the_same_moment_zoom_and_job(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/")
+    page.wait_for_function("() => window.twin?.store.finished")
+    page.locator("#event-back").click()
+    page.locator("#event-back").click()
+    last = page.evaluate("() => window.twin.store.lastSeq")
+    expect(page.locator("#event-at")).to_contain_text(f"event {last - 1:,} of {last:,}")
+    page.locator("#gantt").focus()
+    page.keyboard.press("+")
+    page.locator("#jobs tr[data-job='4']").click()
+    expect(page.locator("#drawer h1")).to_have_text("j0005")
+    expect(page).to_have_url(re.compile(rf"event={last - 1}&t=\d+.*job=4|job=4.*event={last - 1}"))
+    expect(page).to_have_url(re.compile(r"from=-?\d+&to=\d+"))
+    other = open_page(page.url)
+    other.wait_for_function(LOADED)
+    expect(other.locator("#event-at")).to_contain_text(f"event {last - 1:,} of {last:,}")
+    expect(other.locator("#drawer h1")).to_have_text("j0005")
+    assert other.evaluate(SEEN) == pytest.approx(page.evaluate(SEEN), abs=1)  # the address has whole ms
+
+
+def test_everything_shows_the_moment(open_page: Callable[..., Page], finished_run: int) -> None:
+    """Just after its arrival the first job is admitted and has not begun: tiles, table and drawer say so."""
+    page = open_page(f"/runs/{finished_run}/")
+    page.wait_for_function("() => window.twin?.store.finished")
+    arrived = page.evaluate("() => window.twin.store.jobs.arrived_ms[0]")
+    floor = page.locator("#prices-legend b").first
+    expect(floor).not_to_have_text("–")
+    page.goto(f"/runs/{finished_run}/?t={arrived}&job=0")
+    page.wait_for_function(LOADED)
+    expect(page.locator("#jobs-count")).to_contain_text("1 arrived jobs, as of")
+    expect(page.locator("#jobs tbody tr")).to_have_count(1)
+    expect(page.locator("#drawer .notice")).to_contain_text("As it was known at")
+    expect(page.locator("#drawer .state").first).to_have_text("planned")
+    expect(page.locator("#tile-completed")).to_have_text("0")
+    expect(page.locator("#drawer svg.utility circle.finish")).to_have_count(1)
+    page.locator("#live").click()
+    expect(page.locator("#drawer .state").first).to_have_text("completed")
+    expect(page.locator("#drawer .notice")).to_have_count(0)
+
+
+def test_an_event_of_the_table_leads_to_its_moment(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/?events=1&kind=decided/rejected")
+    row = page.locator("#events tbody tr").nth(2)
+    seq = row.locator("td").first.inner_text()
+    row.locator("button.link").first.click()
+    expect(page.locator("#event-at")).to_contain_text(f"event {seq} of")
+    expect(page.locator("#events tr[aria-selected='true'] td").first).to_have_text(seq)
+    expect(page).to_have_url(re.compile(rf"event={seq.replace(',', '')}\b"))
+
+
+def test_rows_colours_and_highlights_are_kept_in_the_address(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/")
+    page.wait_for_function(LOADED)
+    page.locator("#gantt-rows button[data-rows='sites']").click()
+    expect(page.locator("#gantt-count")).to_contain_text("2 rows")
+    page.locator("#gantt-colour").select_option("state")
+    expect(page.locator("#gantt-legend")).to_contain_text("completed")
+    page.locator("#gantt-colour").select_option("payoff")
+    expect(page.locator("#gantt-legend")).to_contain_text("payoff = utility − price")
+    page.locator("#job-search").fill("vgg")
+    expect(page.locator("#job-found")).to_contain_text(re.compile(r"^\d+ of 80 jobs stand out"))
+    marked = page.evaluate("() => window.twin.gantt.marked.reduce((a, b) => a + b, 0)")
+    assert 0 < marked < 80
+    expect(page).to_have_url(re.compile("rows=sites&colour=payoff&find=vgg"))
+    page.reload()
+    page.wait_for_function(LOADED)
+    expect(page.locator("#gantt-count")).to_contain_text("2 rows")
+    assert page.evaluate("() => window.twin.gantt.marked.reduce((a, b) => a + b, 0)") == marked
+
+
+def test_a_servers_page_tells_what_is_on_it(open_page: Callable[..., Page], finished_run: int) -> None:
+    """The amounts of its tiles are the sums of the bars there at that moment."""
+    page = open_page(f"/runs/{finished_run}/")
+    page.wait_for_function("() => window.twin?.store.finished")
+    server, moment = page.evaluate(
+        """() => { const { bars } = window.twin.store; let best = 0;
+        for (let i = 0; i < bars.length; i++) if (bars.role[i] === 0 && bars.died_ms[i] < 0 && bars.count[i] > bars.count[best]) best = i;
+        return [bars.server[best], bars.start_ms[best] + 1]; }"""
+    )
+    page.goto(f"/runs/{finished_run}/servers/{server}/?t={moment}")
+    page.wait_for_function(LOADED)
+    expect(page.locator("#tiles dd").nth(1)).to_have_text(re.compile(r"[1-9][\d.]* of \d+"))
+    expect(page.locator("#jobs .state[data-state='running']").first).to_be_visible()
+    expect(page.locator("#panel-prices")).to_be_visible()
+    page.locator("#stack-gpu-table").click()
+    expect(page.locator("#stack-gpu-numbers tbody tr").first).to_be_visible()
+    page.locator("#jobs button.link").first.click()
+    expect(page.locator("#drawer h1")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="What if it is drained?")).to_have_attribute("href", re.compile("verb=drain_servers"))
+    page.locator("#back").click()
+    expect(page).to_have_url(re.compile(rf"/runs/{finished_run}/"))
+
+
+def test_the_audit_page_filters_and_keeps_its_filters(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page("/audit/?action=run")
+    expect(page.locator("#action")).to_have_value("run")
+    expect(page.locator("#list tbody tr").first).to_contain_text("run ·")
+    page.locator("#q").fill("no such thing")
+    expect(page.locator("#list")).to_contain_text("No entry matches")
+    expect(page).to_have_url(re.compile("q=no\\+such\\+thing"))
+    page.locator("#q").fill("")
+    page.locator("#list a", has_text=f"run {finished_run}").first.click()
+    expect(page).to_have_url(re.compile(rf"/runs/{finished_run}/"))
+
+
+def test_own_scripts_stay_small() -> None:
+    """All of our modules together, compressed as they are sent, are less than 300 kB; so no page can need more."""
+    import gzip
+
+    from django.conf import settings
+
+    files = list((settings.BASE_DIR / "static" / "js").rglob("*.js"))
+    assert len(files) > 40
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 300_000

@@ -1,0 +1,198 @@
+"""Every address that changes something leaves its entry, and refuses viewers: the addresses are found by walking the routes."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.dashboard.conftest import person
+from tests.dashboard.test_roles import WRITES, methods_of, routes
+from tests.twin.runtime.conftest import work
+from twin import runner
+from twin.models import AuditEntry, Run, Trace
+
+JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
+JSON = "application/json"
+# POSTs that only ask: nothing is kept of them.
+ASKS = {("run-ask", "post"), ("scenario-edits", "post")}
+
+
+def trace_of(status: str) -> Trace:
+    return Trace.objects.create(name="t", format="auto", status=status, stage=Trace.SCAN)
+
+
+def live_run(world, **changes) -> Run:
+    return Run.objects.create(scenario=world.scenario, mode=Run.LIVE, clock_speed=1.0, **changes)
+
+
+def announced(world) -> int:
+    body = {"files": [{"name": "a.csv", "size": len(JOBS)}]}
+    trace = world.operator.post("/api/traces/", body, content_type=JSON).json()["id"]
+    AuditEntry.objects.all().delete()
+    return trace
+
+
+def asked(noun: str, verb: str, **changes) -> Callable:
+    """A verb of a run that is so, as the world makes it."""
+    return lambda world: (f"/api/{noun}/{live_run(world, **changes).pk}/{verb}", {})
+
+
+def done_run(world) -> Run:
+    """A batch run, to its end."""
+    run = Run.objects.create(scenario=world.scenario)
+    runner.enqueue(run.pk)
+    work()
+    return run
+
+
+def forked(world) -> Run:
+    """A fork of a live run that goes on."""
+    return Run.objects.create(scenario=world.scenario, parent=live_run(world), fork_ms=0, status=Run.FINISHED)
+
+
+PAUSED = {"status": Run.PAUSED, "wanted": Run.PAUSED}
+# (route, method) -> (the entries it leaves, world -> (address, body))
+CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
+    ("trace-list", "post"): (["trace.upload"], lambda w: ("/api/traces/", {"file": SimpleUploadedFile("a.csv", JOBS)})),
+    ("trace-detail", "delete"): (["trace.delete"], lambda w: (f"/api/traces/{trace_of(Trace.FAILED).pk}/", {})),
+    ("trace-import-", "post"): (["trace.import"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/import/", {})),
+    ("trace-scan", "post"): (["trace.scan"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/scan/", {})),
+    ("trace-cancel", "post"): (["trace.cancel"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/cancel/", {})),
+    ("trace-file", "put"): (["trace.upload"], lambda w: (f"/api/traces/{announced(w)}/files/0/?offset=0", JOBS)),
+    ("clusterspec-list", "post"): (["cluster.create"], lambda w: ("/api/clusters/", {"profile": "oasis", "servers": 2})),
+    ("clusterspec-detail", "delete"): (["cluster.delete"], lambda w: (f"/api/clusters/{w.spare_cluster}/", {})),
+    ("scenario-list", "post"): (["scenario.create"], lambda w: ("/api/scenarios/", w.form)),
+    ("scenario-detail", "delete"): (["scenario.delete"], lambda w: (f"/api/scenarios/{w.scenario.pk}/", {})),
+    ("scenario-race", "post"): (
+        ["run.start", "run.start", "scenario.race"],
+        lambda w: (f"/api/scenarios/{w.scenario.pk}/race/", {"schedulers": ["fifo", "oasis"]}),
+    ),
+    ("run-list", "post"): (["run.start"], lambda w: ("/api/runs/", {"scenario": w.scenario.pk, "mode": "batch"})),
+    ("run-detail", "delete"): (["run.delete"], asked("runs", "", status=Run.FINISHED)),
+    ("run-pause", "post"): (["run.pause"], asked("runs", "pause/")),
+    ("run-resume", "post"): (["run.resume"], asked("runs", "resume/", **PAUSED)),
+    ("run-cancel", "post"): (["run.cancel"], asked("runs", "cancel/")),
+    ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
+    ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
+    ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
+    ("run-promote", "post"): (["run.cancel", "run.promote", "run.start"], lambda w: (f"/api/runs/{forked(w).pk}/promote/", {})),
+    ("run-discard", "post"): (["run.discard"], lambda w: (f"/api/runs/{forked(w).pk}/discard/", {})),
+    ("scenario-edits", "patch"): (
+        ["scenario.edit"],
+        lambda w: (f"/api/scenarios/{w.scenario.pk}/edits/", {"version": w.scenario.version, "name": "another"}),
+    ),
+    ("workloads", "post"): (["trace.generate"], lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2})),
+}
+
+
+def mutating() -> list[tuple[str, str]]:
+    """(route's name, method) of every address of the API that takes another method than GET."""
+    found = {
+        (entry.name, method)
+        for path, entry in routes()
+        if path.startswith("api/")
+        for method in WRITES
+        if method in methods_of(entry.callback)
+    }
+    return sorted(found)
+
+
+@pytest.fixture
+def world(make_scenario, operator, viewer) -> SimpleNamespace:
+    """A scenario, a cluster that nothing uses, an operator and a viewer."""
+    scenario = make_scenario()
+    spare = operator.post("/api/clusters/", {"profile": "oasis", "servers": 3}, content_type=JSON).json()["id"]
+    form = {"name": "mine", "cluster": scenario.cluster_id, "trace": scenario.trace_id, "scheduler": "fifo"}
+    AuditEntry.objects.all().delete()
+    return SimpleNamespace(scenario=scenario, spare_cluster=spare, form=form, operator=operator, viewer=viewer)
+
+
+def send(client, method: str, address: str, body):
+    if isinstance(body, bytes):
+        return client.put(address, body, content_type="application/octet-stream")
+    if any(isinstance(value, SimpleUploadedFile) for value in body.values()):
+        return client.post(address, body)
+    return getattr(client, method)(address, body, content_type=JSON)
+
+
+def test_every_address_that_changes_something_is_among_the_cases():
+    assert mutating() == sorted({*CASES, *ASKS}), "a new address that takes POST, PUT, PATCH or DELETE needs its case here"
+
+
+def test_what_viewers_may_post_is_what_the_views_say():
+    told = {(e.name, method) for _, e in routes() for method in getattr(getattr(e.callback, "cls", None), "looks", ())}
+    assert told == ASKS
+
+
+def test_pages_change_nothing(operator, finished_run):
+    for path, entry in routes():
+        if not path.startswith("api/") and entry.name not in ("login", "login-link", "logout"):
+            address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace("<int:server>", "0").replace(
+                "<int:run_id>", str(finished_run.pk)
+            ).replace("<int:trace_id>", "1")
+            assert operator.post(address).status_code == 405, address
+
+
+@pytest.mark.parametrize(("route", "method"), sorted(CASES))
+def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypatch):
+    monkeypatch.setattr(runner, "enqueue_step", lambda run_id: True)
+    expected, prepare = CASES[route, method]
+    address, body = prepare(world)
+    refused = send(world.viewer, method, address, body)
+    assert refused.status_code == 403
+    assert "operator role" in refused.json()["detail"]
+    assert AuditEntry.objects.count() == 0
+    for value in body.values() if isinstance(body, dict) else ():
+        if isinstance(value, SimpleUploadedFile):
+            value.seek(0)
+    answer = send(world.operator, method, address, body)
+    assert answer.status_code in (200, 201, 204), answer.content
+    entries = AuditEntry.objects.select_related("user")
+    assert sorted(entry.action for entry in entries) == expected
+    assert {entry.user for entry in entries} == {world.operator.user}
+    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario") for entry in entries)
+
+
+def test_an_upload_in_pieces_is_told_when_announced_and_when_whole(world):
+    trace = world.operator.post("/api/traces/", {"files": [{"name": "a.csv", "size": len(JOBS)}]}, content_type=JSON).json()["id"]
+    for i in (0, 40):
+        piece = JOBS[:40] if i == 0 else JOBS[40:]
+        send(world.operator, "put", f"/api/traces/{trace}/files/0/?offset={i}", piece)
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["trace.announce", "trace.upload"]
+
+
+@pytest.fixture
+def five(world) -> None:
+    """Five entries of two people: four clusters of Olga's, one of Otto's."""
+    otto = person("otto", "operator")
+    for servers in (2, 3, 4, 5):
+        world.operator.post("/api/clusters/", {"profile": "oasis", "servers": servers}, content_type=JSON)
+    otto.post("/api/scenarios/", world.form, content_type=JSON)
+
+
+def test_the_list_is_the_newest_first_in_pages(five, viewer):
+    first = viewer.get("/api/audit/?size=2").json()
+    assert (first["count"], len(first["results"])) == (5, 2)
+    assert first["results"][0]["action"] == "scenario.create"
+    assert first["results"][0]["user"] == "otto"
+    assert first["results"][0]["detail"] == {"name": "mine"}
+    assert (first["users"], first["actions"]) == (["olga", "otto"], ["cluster.create", "scenario.create"])
+    last = viewer.get("/api/audit/?size=2&page=3").json()["results"]
+    assert [row["user"] for row in last] == ["olga"]
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("user=otto", 1), ("action=cluster.create", 4), ("action=cluster", 4), ("action=clus", 0), ("q=mine", 1), ("q=SCENARIO", 1),
+     ("since=2020-01-01&until=2020-01-02", 0), ("since=2020-01-01", 5), ("user=olga&action=scenario", 0)],
+)  # fmt: skip
+def test_its_filters(five, viewer, query, count):
+    assert viewer.get(f"/api/audit/?{query}").json()["count"] == count
+
+
+def test_a_day_that_is_none_is_refused(viewer):
+    for text in ("yesterday", "2026-02-30"):
+        answer = viewer.get(f"/api/audit/?since={text}")
+        assert answer.status_code == 400
+        assert answer.json()["detail"] == f"since must be a day as YYYY-MM-DD, got '{text}'"

@@ -1,0 +1,91 @@
+"""What the API tells about a past moment is what the log, folded up to there, says; nothing of what came later."""
+
+import numpy as np
+import pytest
+
+from dashboard.jobs import STATES, states
+from twin import eventlog
+from twin.state import at
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def moments(finished_run) -> list[int]:
+    """Five moments from the first arrival to the end, events among them."""
+    instants = sorted({event.at_ms for batch in eventlog.after(finished_run.pk, 0) for event in batch})
+    return [instants[i] for i in np.linspace(0, len(instants) - 1, 4).astype(int)] + [instants[len(instants) // 2] + 1]
+
+
+def test_the_table_of_jobs(viewer, finished_run, moments):
+    for moment in moments:
+        then = at(finished_run.pk, at_ms=moment)
+        answer = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"at_ms": moment, "size": 500}).json()
+        codes = states(then, moment)
+        assert {row["index"]: row["state"] for row in answer["rows"]} == {
+            int(i): STATES[codes[i]] for i in np.flatnonzero(codes >= 0)
+        }
+        for row in answer["rows"]:
+            told = [
+                -1 if row[name] is None else row[name]
+                for name in ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms")
+            ]
+            assert [*told, row["utility"]] == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
+        assert answer["total"] == len(answer["rows"])
+
+
+def test_one_jobs_story(viewer, finished_run, moments):
+    for moment in moments:
+        then = at(finished_run.pk, at_ms=moment)
+        for job in range(12):
+            story = viewer.get(f"/api/runs/{finished_run.pk}/jobs/{job}/", {"at_ms": moment}).json()
+            known = job < then.jobs.length and then.jobs.rows[job, 0] >= 0
+            assert (story["state"] != "not arrived") == known
+            assert all(decision["at_ms"] <= moment for decision in story["decisions"])
+            assert len(story["decisions"]) == int(known and then.jobs.rows[job, 1] >= 0)
+            alive = then.bars.rows[(then.bars.rows[:, 0] == job) & (then.bars.rows[:, 10] < 0)]
+            assert sorted(map(tuple, story["bars"])) == sorted(map(tuple, alive.tolist()))
+
+
+def test_a_story_without_a_moment_is_the_newest(viewer, finished_run):
+    story = viewer.get(f"/api/runs/{finished_run.pk}/jobs/0/").json()
+    last = viewer.get(f"/api/runs/{finished_run.pk}/jobs/0/", {"at_ms": finished_run.sim_ms}).json()
+    assert {k: story[k] for k in ("state", "completed_ms", "start_ms", "utility", "decisions")} == {
+        k: last[k] for k in ("state", "completed_ms", "start_ms", "utility", "decisions")
+    }
+    assert story["worth"]["slot_ms"] == 3_600_000
+
+
+def test_prices_of_the_sites(viewer, finished_run, moments):
+    for moment in moments:
+        then = at(finished_run.pk, at_ms=moment)
+        told = viewer.get(f"/api/runs/{finished_run.pk}/prices/", {"at_ms": moment}).json()
+        assert told["default_prices"] == then.default_prices
+        assert told["prices"] == [[slot, *then.prices[slot]] for slot in sorted(then.prices)]
+
+
+def test_prices_of_a_server_before_anything_was_planned_are_the_floor(viewer, finished_run):
+    first = viewer.get(f"/api/runs/{finished_run.pk}/prices/0/", {"at_ms": 0}).json()["prices"]["gpu"]
+    last = viewer.get(f"/api/runs/{finished_run.pk}/prices/0/").json()["prices"]["gpu"]
+    assert len(set(first)) == 1
+    assert max(last) > first[0] == min(last)
+
+
+def test_payoffs_are_those_of_the_decisions(viewer, finished_run):
+    decided = [e for batch in eventlog.after(finished_run.pk, 0) for e in batch if e.kind == "decided"]
+    told = viewer.get(f"/api/runs/{finished_run.pk}/payoffs/").json()
+    assert told["last_seq"] == finished_run.last_seq
+    assert [job for job, _ in told["rows"]] == [e.data["job"] for e in decided if "payoff" in e.data["values"]]
+    payoffs = [e.data["values"]["payoff"] for e in decided if "payoff" in e.data["values"]]
+    assert [payoff for _, payoff in told["rows"]] == pytest.approx(payoffs, rel=1e-5)
+    assert viewer.get(f"/api/runs/{finished_run.pk}/payoffs/", {"after": decided[-1].seq}).json()["rows"] == []
+
+
+def test_the_event_of_a_moment(viewer, finished_run, moments):
+    log = [e for batch in eventlog.after(finished_run.pk, 0) for e in batch]
+    for moment in moments:
+        wanted = [e.seq for e in log if e.at_ms <= moment][-1]
+        row = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"until_ms": moment, "size": 1}).json()["rows"][0]
+        assert row["seq"] == wanted
+    one = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"before": 8, "size": 1}).json()["rows"][0]
+    assert one["seq"] == 7
