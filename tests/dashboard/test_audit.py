@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from tests.dashboard.conftest import person
 from tests.dashboard.test_roles import WRITES, methods_of, routes
 from tests.twin.runtime.conftest import work
-from twin import runner
-from twin.models import AuditEntry, Run, Trace
+from twin import runner, sweeps
+from twin.models import AuditEntry, Run, Scenario, Trace
 
 JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
 JSON = "application/json"
@@ -51,6 +51,23 @@ def forked(world) -> Run:
     return Run.objects.create(scenario=world.scenario, parent=live_run(world), fork_ms=0, status=Run.FINISHED)
 
 
+def sweep_of(world) -> int:
+    """A sweep of two runs, one of which is cancelled."""
+    scenario = world.scenario
+    Scenario.objects.filter(pk=scenario.pk).update(scheduler="fifo", parameters={})
+    scenario.refresh_from_db()
+    sweep = sweeps.start(scenario, "", [{"parameter": "backfill", "values": [True, False]}], [])
+    Run.objects.filter(pk=sweep.points.first().run_id).update(status=Run.CANCELLED)
+    AuditEntry.objects.all().delete()
+    return sweep.pk
+
+
+def old_sweep_of(world) -> int:
+    pk = sweep_of(world)
+    Run.objects.update(status=Run.CANCELLED)
+    return pk
+
+
 PAUSED = {"status": Run.PAUSED, "wanted": Run.PAUSED}
 # (route, method) -> (the entries it leaves, world -> (address, body))
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
@@ -82,6 +99,13 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         ["scenario.edit"],
         lambda w: (f"/api/scenarios/{w.scenario.pk}/edits/", {"version": w.scenario.version, "name": "another"}),
     ),
+    ("sweep-list", "post"): (
+        ["run.start", "sweep.start"],
+        lambda w: ("/api/sweeps/", {"scenario": w.scenario.pk, "axes": [{"parameter": "model", "values": ["oasis"]}]}),
+    ),
+    ("sweep-cancel", "post"): (["run.cancel", "sweep.cancel"], lambda w: (f"/api/sweeps/{sweep_of(w)}/cancel/", {})),
+    ("sweep-resume", "post"): (["run.start", "sweep.resume"], lambda w: (f"/api/sweeps/{sweep_of(w)}/resume/", {})),
+    ("sweep-detail", "delete"): (["sweep.delete"], lambda w: (f"/api/sweeps/{old_sweep_of(w)}/", {})),
     ("workloads", "post"): (["trace.generate"], lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2})),
 }
 
@@ -130,7 +154,7 @@ def test_pages_change_nothing(operator, finished_run):
         if not path.startswith("api/") and entry.name not in ("login", "login-link", "logout"):
             address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace("<int:server>", "0").replace(
                 "<int:run_id>", str(finished_run.pk)
-            ).replace("<int:trace_id>", "1")
+            ).replace("<int:trace_id>", "1").replace("<int:sweep_id>", "1")
             assert operator.post(address).status_code == 405, address
 
 
@@ -151,7 +175,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     entries = AuditEntry.objects.select_related("user")
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
-    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario") for entry in entries)
+    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep") for entry in entries)
 
 
 def test_an_upload_in_pieces_is_told_when_announced_and_when_whole(world):

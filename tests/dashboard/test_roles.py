@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from twin.models import AuditEntry, Run, Scenario, Trace
+from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 REFUSED = {
@@ -30,13 +30,25 @@ def routes(resolver: URLResolver | None = None, prefix: str = "") -> Iterator[tu
 def addresses(finished_run) -> list[tuple[str, set[str]]]:
     """(address with real ids, methods that it declares; empty for a page)"""
     scenario = finished_run.scenario
-    ids = {"traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk}
+    sweep = Sweep.objects.create(name="s", scenario=scenario, axes=[{"parameter": "backfill", "values": [True]}], seeds=[0])
+    ids = {
+        "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
+        "sweeps": sweep.pk,
+    }  # fmt: skip
     found = []
     for path, entry in routes():
         if entry.name in OPEN:
             continue
         noun = path.removeprefix("api/").partition("/")[0]
-        for pattern in ("(?P<pk>[^/.]+)", "(?P<pk>\\d+)", "<int:pk>", "<int:trace_id>", "<int:run_id>", "<int:scenario_id>"):
+        for pattern in (
+            "(?P<pk>[^/.]+)",
+            "(?P<pk>\\d+)",
+            "<int:pk>",
+            "<int:trace_id>",
+            "<int:run_id>",
+            "<int:scenario_id>",
+            "<int:sweep_id>",
+        ):
             path = path.replace(pattern, str(ids.get(noun)))
         path = (
             path.replace("(?P<index>\\d+)", "0")
@@ -61,7 +73,7 @@ def test_the_walk_finds_what_there_is(addresses):
     paths = {path for path, _ in addresses}
     assert len(paths) > 25
     assert {"/", "/logout/", "/api/schedulers/", "/api/schema/"} < paths
-    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 6
+    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 8
 
 
 def test_a_stranger_gets_nothing(addresses):
