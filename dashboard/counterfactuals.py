@@ -19,7 +19,7 @@ from twin import eventlog, scenarios
 from twin.models import Run
 from twin.state import BORN, DIED, NEVER, at
 
-SECONDS = 0.15  # of a whole answer, unless more are given
+SECONDS = 0.13  # of a whole answer, unless more are given
 MOST_SECONDS = 30.0
 PRICED = (
     ADMITTED,

@@ -80,7 +80,7 @@ def answers(
     events = list(Simulation(cluster, jobs, build(name, parameters), SEED).events())
     for first in range(0, len(events), BATCH):
         eventlog.append(run.pk, 0, events[first : first + BATCH])
-    client = Client()
+    client = Client(SERVER_NAME="127.0.0.1")
     client.force_login(get_user_model().objects.get_or_create(username="bench", is_superuser=True)[0])
     address = f"/api/runs/{run.pk}/jobs/{{}}/counterfactuals/"
     client.get(address.format(0))  # reads the log
