@@ -53,8 +53,10 @@ export function bands(element, { title, unit, xTitle, curves, text }) {
   curves.forEach((curve, i) => {
     const mark = document.createElement('i');
     mark.className = `swatch job-${i % JOB_COLORS}`;
-    if (curve.title) legend.append(mark, ` ${curve.title}  `);
+    if (curve.title) legend.append(mark, `${curve.title} `);
   });
-  legend.append(`${title}${unit ? `, ${unit}` : ''}; bands: 95 % confidence of the mean over the seeds`);
+  const varies = points.some(({ half }) => half);
+  const said = points.some(({ half }) => half !== null) ? (varies ? 'bands: 95 % confidence of the mean over the seeds' : 'all seeds give the same: nothing is drawn at random here') : 'one seed, so no confidence';
+  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${said}`);
   return fill(element, drawn, legend);
 }

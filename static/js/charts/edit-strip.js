@@ -16,7 +16,8 @@ export function paintStrip(element, { edits, from, to, least, fork, editable, on
 
   function flag(edit, place) {
     const fixed = !editable || edit.at_ms < least;
-    const mark = h('span', { class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}`, css: { left: share(edit.at_ms ?? 0) }, title: `Edit ${place + 1} at ${clock(edit.at_ms ?? 0)}${fixed ? '' : '; drag it to another moment'}` }, String(place + 1));
+    const before = edits.slice(0, place).filter((other) => Math.abs((other.at_ms ?? 0) - (edit.at_ms ?? 0)) < (to - from) / 60).length; // side by side
+    const mark = h('span', { class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}`, css: { left: share(edit.at_ms ?? 0), 'margin-left': `${before * 20}px` }, title: `Edit ${place + 1} at ${clock(edit.at_ms ?? 0)}${fixed ? '' : '; drag it to another moment'}` }, String(place + 1));
     if (fixed) return mark;
     mark.addEventListener('pointerdown', (event) => {
       mark.setPointerCapture(event.pointerId);

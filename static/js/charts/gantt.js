@@ -9,6 +9,7 @@ import { clock, duration, number, percent } from '../lib/format.js';
 import { gestures } from '../lib/gestures.js';
 import { CLOUD, NEVER, PS, TRANSFER, trueAt } from '../store.js';
 import { applyTheme, syncRange, timeChart, xOf } from './axes.js';
+import { describeEditFlag, paintEditFlags } from './edit-flags.js';
 import { GroupBands } from './groups.js';
 import { InFlight } from './in-flight.js';
 import { Pieces } from './pieces.js';
@@ -23,9 +24,10 @@ const LABEL_PX = 11;
 const NOTCH_PX = 5; // of an end that was cut
 
 export class Gantt {
-  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); onServer(server); paint(job, colors) -> [fill, ink]. */
-  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick, onServer, paint = byJob }) {
-    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, paint });
+  /** canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); onServer(server); onFrame({servers, from, to}) after servers and a range of time were framed with Alt; paint(job, colors) -> [fill, ink]. */
+  constructor(canvas, { store, info, view, playhead, scroller, tip, order = 'servers', onPick, onServer, onFrame, paint = byJob }) {
+    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, onFrame, paint });
+    this.framed = null; // {x0, y0, x1, y1} while servers and a range of time are chosen
     this.rows = new Rows(store, info, order);
     this.raster = new Raster();
     this.rowPx = null; // null = as high as fits
@@ -49,6 +51,7 @@ export class Gantt {
       scroll: (px) => this.scrollBy(px),
       click: (x, yPx) => this.#click(x, yPx),
       hover: (x, yPx) => this.#hover(x, yPx),
+      frame: onFrame ? (box, done) => this.#frame(box, done) : null,
     });
     scroller.addEventListener('scroll', () => {
       if (Math.abs(scroller.scrollTop - this.top) < 1) return;
@@ -215,9 +218,25 @@ export class Gantt {
     if (this.detail === 'shade') this.#shade(ctx, area, windows, y0, rowPx, c);
     else this.#bars(ctx, area, windows, y0, rowPx, c);
     this.#wash(ctx, chart, c);
+    paintEditFlags(ctx, this.store.edits, { area, xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms, c });
+    if (this.framed) paintFrame(ctx, this.framed, c);
     ctx.restore();
     if (before !== `${this.detail} ${this.visible} ${this.hidesPs}`) this.onDetail?.();
     this.#labels(ctx, area, windows, y0, rowPx, c);
+  }
+
+  /** A frame over rows of servers: while it is drawn, and when it is let go. */
+  #frame(box, done) {
+    this.framed = done ? null : box;
+    redraw(this.draw);
+    if (!done || !box) return;
+    const { chartArea: area } = this.chart;
+    const [top, bottom, left, right] = [Math.min(box.y0, box.y1), Math.max(box.y0, box.y1), Math.min(box.x0, box.x1), Math.max(box.x0, box.x1)];
+    const rowPx = this.rowHeight();
+    const rows = this.rows.list.slice(Math.max(0, Math.floor((top - area.top + this.top) / rowPx)), Math.ceil((bottom - area.top + this.top) / rowPx));
+    const servers = rows.filter((row) => row.kind === 'server' && row.index >= 0).map((row) => row.index);
+    const at = (x) => this.view.from + ((Math.max(area.left, Math.min(area.right, x)) - area.left) / (area.right - area.left)) * (this.view.to - this.view.from);
+    if (servers.length && right - left > 4) this.onFrame({ servers, from: Math.max(0, Math.round(at(left))), to: Math.round(at(right)) });
   }
 
   /** Whether rows are of jobs in groups: then their stretches are painted instead of their bars. */
@@ -508,6 +527,8 @@ export class Gantt {
     const named = hit || x === null || x === undefined ? null : this.#named(x, y);
     this.hoverRow = hit?.row.index ?? null;
     this.canvas.classList.toggle('hit', Boolean(hit?.bars.length || hit?.row.kind === 'job' || named?.kind === 'job' || (named?.kind === 'server' && this.onServer)));
+    const flag = x === null || x === undefined ? [] : describeEditFlag(this.store.edits, x, { xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms });
+    if (flag.length) return this.tip.show(flag, x, y, this.canvas);
     if (!hit || (hit.row.kind === 'site' && !hit.bars.length)) return this.tip.hide();
     this.tip.show(this.#describe(hit), x, y, this.canvas);
   }
@@ -602,4 +623,11 @@ function shorten(ctx, text, room) {
   let cut = 1;
   while (cut < text.length - 3 && ctx.measureText(`…${text.slice(cut)}`).width > room) cut++;
   return `…${text.slice(cut)}`;
+}
+
+function paintFrame(ctx, { x0, y0, x1, y1 }, c) {
+  ctx.strokeStyle = c.accent;
+  ctx.setLineDash([4, 3]);
+  ctx.strokeRect(Math.min(x0, x1) + 0.5, Math.min(y0, y1) + 0.5, Math.abs(x1 - x0), Math.abs(y1 - y0));
+  ctx.setLineDash([]);
 }

@@ -36,7 +36,7 @@ export class EditForm {
   show(verb, edit) {
     this.verb = verb;
     const choice = h('select', { id: 'e-verb' }, this.verbs.map(({ name, title }) => h('option', { value: name, selected: name === verb.name }, title)));
-    choice.addEventListener('change', () => this.show(this.verbs.find(({ name }) => name === choice.value), { at_ms: this.momentOf() ?? undefined }));
+    choice.addEventListener('change', () => this.show(this.verbs.find(({ name }) => name === choice.value), { ...this.kept(), at_ms: this.momentOf() ?? undefined }));
     const at = h('input', { id: 'e-at', type: 'text', value: timeText(edit.at_ms ?? this.atMs), 'aria-describedby': 'e-at-help' });
     const fields = verb.parameters.map((declared) => this.field(declared, edit[declared.name]));
     this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
@@ -64,6 +64,11 @@ export class EditForm {
     if (isTime && declared.optional) control.placeholder = 'never';
     if (value !== undefined && value !== null) control.value = isTime ? timeText(value) : String(value);
     return element;
+  }
+
+  /** What another verb can go on with: the servers or jobs that are named. */
+  kept() {
+    return Object.fromEntries($$('[data-parameter="servers"], [data-parameter="jobs"]', this.element).filter((control) => control.value).map((control) => [control.dataset.parameter, control.value]));
   }
 
   momentOf() {

@@ -7,14 +7,14 @@ export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--ba
 let cache = null;
 const listeners = new Set();
 
-/** {ink, muted, line, panel, accent, wash, jobs: [8], onJob: [8], resources: [5], ramp: Uint32Array(256)} */
+/** {ink, muted, line, panel, accent, accentInk, wash, jobs: [8], onJob: [8], resources: [5], ramp: Uint32Array(256)} */
 export function colors() {
   if (cache) return cache;
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   const jobs = Array.from({ length: JOB_COLORS }, (_, i) => read(`--job-${i}`));
   cache = {
-    ink: read('--ink'), muted: read('--muted'), line: read('--line'), panel: read('--panel'), accent: read('--accent'),
+    ink: read('--ink'), muted: read('--muted'), line: read('--line'), panel: read('--panel'), accent: read('--accent'), accentInk: read('--accent-ink'),
     band: read('--band'), bad: read('--bad'), good: read('--good'), warn: read('--warn'), same: read('--same'), dark: read('color-scheme') === 'dark',
     jobs,
     onJob: jobs.map(inkOn),

@@ -6,9 +6,9 @@ const STILL_PX = 4; // a press that moved less is a click
  * element  takes the pointer and the keys
  * view     the page's View
  * plot     () -> {left, right}: the plot's edges in px of the element
- * options  scroll(px): rows up and down; click(x, y); hover(x, y | null)
+ * options  scroll(px): rows up and down; click(x, y); hover(x, y | null); frame({x0, y0, x1, y1}, done): a drag with Alt
  */
-export function gestures(element, view, plot, { scroll, click, hover } = {}) {
+export function gestures(element, view, plot, { scroll, click, hover, frame } = {}) {
   const pointers = new Map();
   let moved = 0;
   let pinch = 0;
@@ -20,8 +20,15 @@ export function gestures(element, view, plot, { scroll, click, hover } = {}) {
   };
   const inPlot = (x) => x >= plot().left && x <= plot().right;
 
+  let box = null; // of a frame that is drawn
   element.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
+    if (frame && event.altKey) {
+      const [x, y] = local(event);
+      box = { x0: x, y0: y, x1: x, y1: y };
+      element.setPointerCapture(event.pointerId);
+      return;
+    }
     pointers.set(event.pointerId, local(event));
     element.setPointerCapture(event.pointerId);
     moved = 0;
@@ -29,6 +36,11 @@ export function gestures(element, view, plot, { scroll, click, hover } = {}) {
   });
   element.addEventListener('pointermove', (event) => {
     const [x, y] = local(event);
+    if (box) {
+      Object.assign(box, { x1: x, y1: y });
+      frame(box, false);
+      return;
+    }
     const before = pointers.get(event.pointerId);
     if (!before) {
       view.point(inPlot(x) ? timeAt(x) : null);
@@ -49,6 +61,12 @@ export function gestures(element, view, plot, { scroll, click, hover } = {}) {
     }
   });
   const release = (event) => {
+    if (box) {
+      const done = box;
+      box = null;
+      frame(event.type === 'pointerup' ? done : null, true);
+      return;
+    }
     if (!pointers.delete(event.pointerId)) return;
     element.classList.remove('dragging');
     if (event.type === 'pointerup' && moved < STILL_PX) click?.(...local(event));

@@ -13,10 +13,12 @@ import { Gantt } from '../charts/gantt.js';
 import { pricesChart } from '../charts/prices.js';
 import { queueChart } from '../charts/queue.js';
 import { utilizationChart } from '../charts/utilization.js';
+import { Ask } from '../controls/ask.js';
 import { connectionBadge } from '../controls/badge.js';
 import { Drawer } from '../controls/drawer.js';
 import { EventStep } from '../controls/event-step.js';
 import { EventsTable } from '../controls/events.js';
+import { Family, forkAt } from '../controls/fork.js';
 import { groupLegend } from '../controls/group-legend.js';
 import { JobsTable } from '../controls/jobs.js';
 import { paintMetrics } from '../controls/metrics.js';
@@ -37,6 +39,7 @@ const JOBS_MS = 1500; // the server's table, too
 const THEN_MS = 700; // and the drawer while time is played
 const runId = Number($('main').dataset.runId);
 const store = new Store();
+const operator = document.body.dataset.role === 'operator';
 const view = new View();
 const playhead = new Playhead();
 let shown = null; // the moment that table and drawer show; null = the newest
@@ -49,7 +52,7 @@ async function main() {
   setText($('#subtitle'), `${info.scheduler.title}, ${info.cluster.name}, ${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ${info.run.mode}`);
   $('#subtitle').title = info.scheduler.summary;
 
-  const gantt = new Gantt($('#gantt'), { store, info, view, playhead, scroller: $('#scroller'), tip: new Tip($('#tip')), onPick: pick, onServer: (server) => location.assign(`/runs/${runId}/servers/${server}/`) });
+  const gantt = new Gantt($('#gantt'), { store, info, view, playhead, scroller: $('#scroller'), tip: new Tip($('#tip')), onPick: pick, onServer: (server) => location.assign(`/runs/${runId}/servers/${server}/`), onFrame: operator ? framed : null });
   const options = new ScheduleOptions(gantt, { runId, store, info, playhead });
   const prices = pricesChart($('#prices'), { store, info, view, playhead, legend: $('#prices-legend'), log: url.get('log') !== '0', one: () => oneServer.prices, source: () => past.source });
   const past = new PastPrices(runId, transport, store, () => prices.update());
@@ -66,17 +69,20 @@ async function main() {
   const events = new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick });
   const steps = new EventStep(runId, transport, store, (row) => events.at(row));
   const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
+  const family = new Family($('#panel-family'), runId, { operator, onError: (error) => notice(error.message, true) });
   const stream = new Stream(runId, store);
   Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } }); // for the console, and the browser tests
 
   wireGantt(gantt);
+  $('#fork')?.addEventListener('click', () => forkAt(runId, Math.min(playhead.ms, store.simMs)).catch((error) => notice(error.message, true)));
+  family.load().catch((error) => notice(error.message, true));
   if (info.scheduler.groups) groupLegend();
   for (const element of document.querySelectorAll('.lanes-only')) element.hidden = !info.scheduler.lanes;
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
   for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
   shortcutsHelp([['Space', 'play or pause the playhead'], ['L', 'jump to the newest moment, and follow it'], [', and .', 'move the moment shown back and forward'], ['P and N', 'the event before, the next event'], ['Wheel', 'zoom in time at the pointer'],
-    ['Drag', 'pan'], ['Shift and wheel', 'scroll the rows of the schedule'], ['← → + − 0', 'pan, zoom and show all, on a chart that has the focus'], ['Double-click', 'show the whole run'], ['Esc', 'close the drawer'], ['?', 'this list']]);
+    ['Drag', 'pan'], ['Alt and drag', 'frame servers and a range of time of the schedule: what if they were drained?'], ['Shift and wheel', 'scroll the rows of the schedule'], ['← → + − 0', 'pan, zoom and show all, on a chart that has the focus'], ['Double-click', 'show the whole run'], ['Esc', 'close the drawer'], ['?', 'this list']]);
   connectionBadge($('#connection'), stream);
 
   const refreshTiles = atMost(TILES_MS, () => {
@@ -119,6 +125,7 @@ async function main() {
   });
   stream.addEventListener('status', ({ detail }) => {
     operate.paint(detail);
+    askable(detail.status);
     certificate.update(detail.certificate);
     paintMetrics($('#panel-metrics'), detail.metrics, detail.decision_ms, info.worth);
     setText($('#status'), detail.status);
@@ -134,6 +141,22 @@ async function main() {
   transport.keepAddress();
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
+
+  /** Servers and a range of time, framed with Alt on the schedule: a fork in which they are drained. */
+  function framed({ servers, from, to }) {
+    const names = servers.map((server) => info.cluster.servers[server].name);
+    const what = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+    if (!confirm(`What if ${what} were drained from ${clock(from)} to ${clock(to)}? A scenario that goes on from there is made; it can still be changed.`)) return;
+    const at = Math.max(1, Math.min(from, store.simMs));
+    forkAt(runId, at, { verb: 'drain_servers', servers: names.join(' '), at, from: Math.max(from, at), to }).catch((error) => notice(error.message, true));
+  }
+
+  /** The form for a job that is not submitted is there while the run goes on. */
+  function askable(status) {
+    const active = ['queued', 'running', 'paused'].includes(status);
+    $('#panel-ask').hidden = !active;
+    if (active && !$('#ask-like')) new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
+  }
 
   function pick(job) {
     gantt.select(job);
