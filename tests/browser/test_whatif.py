@@ -1,0 +1,137 @@
+"""What if: a live run is forked by hand, a server of it fails, and the page tells where the two part; asking, conflicts and sweeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import posted
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture
+def small(open_page: Callable[..., Page]) -> Callable[[], dict]:
+    """A new scenario of 30 jobs on 10 servers under OASiS."""
+
+    def make() -> dict:
+        page = open_page("/scenarios/")
+        made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
+        body = {"name": "Small", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": "oasis", "seed": 1}
+        return posted(page, "/api/scenarios/", body)
+
+    return make
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
+    open_page: Callable[..., Page], small: Callable[[], dict], width: int
+) -> None:
+    scenario = small()
+    page = open_page("/scenarios/", viewport={"width": width, "height": 900})
+    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
+    page.goto(f"/runs/{run['id']}/")
+    page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6 && window.twin.store.bars.length > 4")
+    page.get_by_role("button", name="What if, from here").click()
+    page.wait_for_url(re.compile(r"/scenarios/\d+/"))
+    expect(page.locator("#about")).to_contain_text(f"goes on from run {run['id']}")
+    picture = page.locator("canvas.picture")
+    expect(picture).to_have_attribute("aria-label", re.compile("^10 servers, 0 servers changed"))
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 1, box["y"] + 22)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 36, steps=3)  # all servers of the edge
+    page.mouse.up()
+    expect(page.locator("[data-parameter=servers]")).to_have_value(re.compile(r"^\w+( \w+){5}$"))
+    page.locator("[data-parameter=for_ms]").fill("20 h")
+    page.locator("#add").get_by_role("button", name="Add").click()
+    first = page.locator("#edits li").first
+    expect(first.locator(".sentence")).to_contain_text("fails for 20:00:00")
+    expect(first.locator(".chip")).to_have_text("6 servers are away for a time")
+    page.locator("#e-verb").select_option("fail_servers")
+    page.locator("[data-parameter=servers]").fill("nobody")
+    page.locator("#add").get_by_role("button", name="Add").click()
+    expect(page.locator("#edits li").nth(1).locator(".error")).to_contain_text("no server is called 'nobody'")
+    expect(page.locator("#run")).to_be_disabled()
+    page.locator("#undo").click()
+    expect(page.locator("#edits li")).to_have_count(1)
+    page.locator("#run").click()
+    page.wait_for_url(re.compile(r"/compare/\?runs="))
+    expect(page.locator("#compared")).to_be_visible()
+    expect(page.locator("body")).to_contain_text("the runs decide differently about job")
+    fork = int(re.split(r"%2C|,", page.url.split("runs=")[1])[1].split("&")[0])
+    page.goto(f"/runs/{fork}/")
+    expect(page.locator("#panel-family")).to_contain_text(f"Run {run['id']}")
+    expect(page.locator("#panel-family .said")).to_contain_text("fails for 20:00:00")
+    page.wait_for_function("() => window.twin?.store.edits.length === 1")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#discard").click()
+    page.wait_for_url(re.compile(rf"/runs/{run['id']}/$"))
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_job_is_asked_about_and_nothing_changes(open_page: Callable[..., Page], small: Callable[[], dict], width: int) -> None:
+    scenario = small()
+    page = open_page("/scenarios/", refused=400, viewport={"width": width, "height": 900})
+    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
+    page.goto(f"/runs/{run['id']}/")
+    page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
+    page.get_by_role("button", name="Pause run").click()
+    expect(page.locator("#status")).to_have_text("paused")
+    page.wait_for_function("() => window.twin.store.lastSeq > 0")
+    seq = page.evaluate("() => window.twin.store.lastSeq")
+    page.locator("#ask-changes").fill("epochs = 3")
+    page.locator("#ask").click()
+    answer = page.locator(".answer")
+    expect(answer).to_contain_text("that came at")
+    expect(answer.locator("dt", has_text="Answer")).to_be_visible()
+    expect(answer).to_contain_text("What would flip the answer")
+    page.locator("#ask-changes").fill("epochs: many")
+    page.locator("#ask").click()
+    expect(page.locator("#panel-ask .error")).to_contain_text("epochs")
+    assert page.evaluate("() => window.twin.store.lastSeq") == seq
+
+
+def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
+    open_page: Callable[..., Page], small: Callable[[], dict]
+) -> None:
+    path = f"/scenarios/{small()['id']}/"
+    first, second = open_page(path), open_page(path, refused=409)
+    for page, factor in ((first, "2"), (second, "3")):
+        page.locator("#e-verb").select_option("scale_arrivals")
+        page.locator("[data-parameter=factor]").fill(factor)
+        page.locator("#add").get_by_role("button", name="Add").click()
+        expect(page.locator("#edits .sentence")).to_have_text(f"Jobs arrive at {factor} times the rate")
+        expect(page.locator("#save")).to_be_enabled()
+    first.locator("#save").click()
+    expect(first.locator("#saved")).to_have_text("Saved as version 2")
+    second.locator("#save").click()
+    expect(second.locator("#conflict")).to_contain_text("it is at version 2, yours began with 1")
+    expect(second.locator("#edits .sentence")).to_have_text("Jobs arrive at 3 times the rate")
+    second.get_by_role("button", name="Put mine in place of theirs").click()
+    second.locator("#save").click()
+    expect(second.locator("#saved")).to_have_text("Saved as version 3")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[[], dict], width: int) -> None:
+    scenario = small()
+    page = open_page(f"/sweeps/?scenario={scenario['id']}", viewport={"width": width, "height": 900})
+    page.locator("#s-what-1").select_option("p:floor_scale")
+    page.locator("#s-values-1").fill("0.1, 1, 10")
+    page.locator("#s-seeds").fill("0, 1")
+    expect(page.get_by_text("6 runs in all")).to_be_visible()
+    page.locator("#start").click()
+    page.wait_for_url(re.compile(r"/sweeps/\d+/"))
+    expect(page.locator("#going")).to_have_text("6 of 6 runs finished", timeout=60_000)
+    cells = page.locator(".heatmap .heat")
+    expect(cells).to_have_count(3)
+    expect(page.locator(".bands circle")).to_have_count(3)
+    answer = page.evaluate("() => fetch(document.querySelector('#csv').href).then((answer) => answer.text())")
+    assert answer.splitlines()[0].startswith("floor_scale,seed,run,status,total_utility,")
+    assert len(answer.splitlines()) == 7
