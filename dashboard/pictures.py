@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from scheduling.registry import build, scheduler_class
 from scheduling.training import LIMITS
 from twin import scenarios, wire
 from twin.columns import pack
+from twin.edits import Stage
 from twin.models import Run
 from twin.state import snapshot as columns_of
 
@@ -27,6 +29,8 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
     """Cluster, scheduler, what servers run out of, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
     cluster, jobs = scenarios.of_run(run)
     cls = scheduler_class(run.scenario.scheduler)
+    stages = scenarios.worlds(run.scenario, run.edits)
+    in_charge = [scheduler_class(stage.world.scheduler) for stage in stages]  # the first, and those that edits brought
     world = build(cls.name, run.scenario.parameters).model_on(cluster)
     body: dict[str, Any] = {
         "run": {
@@ -39,8 +43,8 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "scheduler": {
             "name": cls.name,
             "title": cls.title,
-            "lanes": cls.lanes,
-            "groups": cls.groups,
+            "lanes": any(one.lanes for one in in_charge),
+            "groups": any(one.groups for one in in_charge),
             "quotes": cls.quotes,
             "paper": cls.paper,
             "summary": cls.summary,
@@ -54,7 +58,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "slot_ms": cluster.slot_ms,
             "horizon_slots": cluster.horizon_slots,
             "cloud": cluster.unlimited_cloud,
-            "servers": [_server(server) for server in cluster.servers],
+            "servers": [_server(server, _capacities(stages, i)) for i, server in enumerate(cluster.servers)],
         },
         "worth": any(job.utility is not None for job in jobs),
         "ids": [job.id for job in jobs],
@@ -87,8 +91,19 @@ def _coded(texts: list[str | None]) -> dict[str, Any] | None:
     return {"words": list(words), "codes": codes} if words else None
 
 
-def _server(server: Server) -> dict[str, Any]:
+def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence[int]]]:
+    """[(until_ms, capacity)] of a server before edits gave it what it has in the end."""
+    found: list[tuple[int, Sequence[int]]] = []
+    for stage, after in pairwise(stages):
+        before, now = stage.world.cluster.servers, after.world.cluster.servers
+        if index < len(before) and before[index].capacity != now[index].capacity:
+            found.append((after.at_ms, before[index].capacity))
+    return found
+
+
+def _server(server: Server, was: Sequence[tuple[int, Sequence[int]]]) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
+    plain |= {"was": was} if was else {}
     lanes = [sum(server.worker_lanes.values()), sum(server.ps_lanes.values())]
     return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if any(lanes) else {})
 

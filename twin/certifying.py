@@ -15,9 +15,10 @@ from django.utils import timezone
 from scheduling.certificates import POOLS
 from scheduling.harmony import proxy
 from scheduling.model import RESOURCES, Cluster, Job, Placement
-from scheduling.registry import BaseScheduler, build
+from scheduling.registry import BaseScheduler
 from scheduling.utility import duration_slots, utility_at
 from twin import bus, scenarios, wire
+from twin.bounding import bounding
 from twin.certificates import Schedule, certify, claimed
 from twin.columns import pack
 from twin.models import Run
@@ -54,16 +55,17 @@ def run(run_id: int) -> None:
     proved = 0.0
     packed, seq = b"", found.last_seq
     try:
-        cluster, jobs = scenarios.of_run(found)
-        scheduler = build(found.scenario.scheduler, found.scenario.parameters)
-        if claimed(scheduler, cluster) is not None:
+        stages = scenarios.worlds(found.scenario, found.edits)
+        bounded = bounding(stages)
+        if isinstance(bounded, str):
+            told = {"kind": "none", "why": f"nothing is claimed: {bounded}"}
+        elif claimed(*bounded) is not None:
+            (scheduler, cluster), jobs = bounded, stages[-1].world.jobs
             state = at(run_id)
             seq = state.last_seq
             told, packed = _made(scheduler, state, cluster, jobs)
             proved = time.perf_counter() - began
-            if (
-                scheduler.groups and told and len(scenarios.worlds(found.scenario, found.edits)) == 1
-            ):  # nothing changed hands on the way
+            if scheduler.groups and told and len(stages) == 1:  # nothing changed hands on the way
                 told |= compared(scheduler, state, cluster, jobs, found.certificate or {})
     except (ValueError, ArithmeticError, MemoryError) as error:
         log.exception("run %s: its certificate could not be made", run_id)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { effectWords } from '../../static/js/controls/edit-list.js';
+import { offered } from '../../static/js/charts/utilization.js';
 import { History } from '../../static/js/lib/history.js';
 import { parseTime, timeText } from '../../static/js/lib/moments.js';
 import { cells, confidence, parseValues } from '../../static/js/lib/sweep.js';
@@ -50,4 +51,9 @@ test('the values of an axis', () => {
   assert.deepEqual(parseValues('1..8 times 2'), [1, 2, 4, 8]);
   assert.throws(() => parseValues('5..1 by 1'), /goes from less to more/);
   assert.throws(() => parseValues(' '), /Give values as/);
+});
+
+test('a server that was resized offers what it had at the time', () => {
+  const server = { site: 'edge', capacity: [4000, 0, 0, 0, 0], was: [[10, [1000, 0, 0, 0, 0]], [20, [2000, 0, 0, 0, 0]]], away: [[25, 30]] };
+  assert.deepEqual([...offered([server], 0, 5, 8)[0].slice(0, 8)], [1000, 1000, 2000, 2000, 4000, 0, 4000, 4000]);
 });

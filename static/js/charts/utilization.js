@@ -13,13 +13,19 @@ const SITES = ['edge', 'cloud'];
 export function offered(servers, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
   const to = from + width * bins;
-  for (const { site, capacity, away = [] } of servers) {
+  for (const { site, capacity, away = [], was = [] } of servers) {
     const offset = SITES.indexOf(site) * 5;
-    capacity.forEach((amount, r) => {
-      if (!amount) return;
-      addInterval(sums[offset + r], bins, from, width, from, to, amount);
-      for (const [begin, end] of away) addInterval(sums[offset + r], bins, from, width, Math.max(begin, from), Math.min(end, to), -amount);
-    });
+    let begins = -Infinity;
+    for (const [until, amounts] of [...was, [Infinity, capacity]]) {
+      const [first, past] = [Math.max(begins, from), Math.min(until, to)];
+      begins = until;
+      if (past <= first) continue;
+      amounts.forEach((amount, r) => {
+        if (!amount) return;
+        addInterval(sums[offset + r], bins, from, width, first, past, amount);
+        for (const [left, back] of away) addInterval(sums[offset + r], bins, from, width, Math.max(left, first), Math.min(back, past), -amount);
+      });
+    }
   }
   return sums.map((sum) => settle(sum, bins));
 }
