@@ -180,8 +180,10 @@ def set_speed(run: Run, speed: float, user: Any = None) -> Run:
     _check_speed(speed)
     now = timezone.now()
     clock = clock_of(run).with_speed(speed, now)
-    Run.objects.filter(pk=run.pk).update(clock_sim_ms=clock.sim_ms, clock_wall=clock.wall, clock_speed=clock.speed)
-    return _done(run, user, "run.speed", {"speed": speed})
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(clock_sim_ms=clock.sim_ms, clock_wall=clock.wall, clock_speed=clock.speed)
+        audit(user, "run.speed", f"run {run.pk}", {"speed": speed})
+    return _told(run)
 
 
 def step(run: Run, user: Any = None) -> Run:
@@ -194,7 +196,8 @@ def step(run: Run, user: Any = None) -> Run:
         raise Refused("the run is still pausing; try again in a moment")
     if not runner.enqueue_step(run.pk):
         raise Refused("the broker does not answer; try again in a moment")
-    return _done(run, user, "run.step", {})
+    audit(user, "run.step", f"run {run.pk}", {})
+    return _told(run)
 
 
 def delete(run: Run, user: Any = None) -> None:
@@ -273,14 +276,16 @@ def _check_speed(speed: float) -> None:
 
 
 def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:
-    if not Run.objects.filter(pk=run.pk, status__in=Run.ACTIVE).update(wanted=wanted, **fields):
-        _active(run, action.partition(".")[2])  # it ended since it was looked at
+    with transaction.atomic():
+        if not Run.objects.filter(pk=run.pk, status__in=Run.ACTIVE).update(wanted=wanted, **fields):
+            _active(run, action.partition(".")[2])  # it ended since it was looked at
+        audit(user, action, f"run {run.pk}", {})
     runner.enqueue(run.pk)
-    return _done(run, user, action, {})
+    return _told(run)
 
 
-def _done(run: Run, user: Any, action: str, detail: dict[str, Any]) -> Run:
-    audit(user, action, f"run {run.pk}", detail)
+def _told(run: Run) -> Run:
+    """The run as it is now, told to who watches it."""
     run.refresh_from_db()
     runner.announce(run)
     return run

@@ -49,7 +49,7 @@ export function bands(element, { title, unit, xTitle, curves, text }) {
     for (const { x, mean } of own) drawn.append(s('circle', { cx: px(x), cy: py(mean), r: 3, fill: color }));
   });
   const legend = document.createElement('p');
-  legend.className = 'muted small legend';
+  legend.className = 'muted small';
   curves.forEach((curve, i) => {
     const mark = document.createElement('i');
     mark.className = `swatch job-${i % JOB_COLORS}`;

@@ -3,12 +3,12 @@
 import { fill, h } from '../lib/dom.js';
 import { clock, timeTicks } from '../lib/format.js';
 
-const TICKS = 8;
+const TICK_PX = 110;
 
 /** edits with their at_ms; from, to: ms; least: flags do not go before it. onMove(place, atMs) when a flag is let go. */
 export function paintStrip(element, { edits, from, to, least, fork, editable, onMove }) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
-  const { step, ticks } = timeTicks(from, to, TICKS);
+  const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
   fill(element,
     ticks.map((ms) => h('span', { class: 'tick', css: { left: share(ms) } }, clock(ms, step))),
     fork === null ? null : h('span', { class: 'past', css: { width: share(fork) }, title: `Past: up to ${clock(fork)}` }),

@@ -11,6 +11,7 @@ import { Store } from '../store.js';
 import { Stream } from '../stream.js';
 import { Gantt } from '../charts/gantt.js';
 import { pricesChart } from '../charts/prices.js';
+import { JctSpread } from '../charts/jct.js';
 import { queueChart } from '../charts/queue.js';
 import { utilizationChart } from '../charts/utilization.js';
 import { Ask } from '../controls/ask.js';
@@ -69,6 +70,8 @@ async function main() {
   const events = new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick });
   const steps = new EventStep(runId, transport, store, (row) => events.at(row));
   const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
+  const jct = new JctSpread($('#jct'));
+  numbersButton('jct', () => jct.table());
   const family = new Family($('#panel-family'), runId, { operator, onError: (error) => notice(error.message, true) });
   const stream = new Stream(runId, store);
   Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } }); // for the console, and the browser tests
@@ -128,6 +131,7 @@ async function main() {
     askable(detail.status);
     certificate.update(detail.certificate);
     paintMetrics($('#panel-metrics'), detail.metrics, detail.decision_ms, info.worth);
+    if (!$('#panel-metrics').hidden) jct.paint(store);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
     if (detail.message) notice(detail.message, detail.status === 'failed');

@@ -191,10 +191,9 @@ function choose(names) {
 async function runs() {
   const page = await get(`/api/runs/?scenario=${id}&size=50`);
   const columns = [
-    { title: 'Run', cell: (run) => h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`) },
+    { title: 'Run', cell: (run) => [h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`), scenario.parent ? [' · ', h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, 'compare with the present')] : null] },
     { title: 'Status', cell: (run) => run.status },
     { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
-    { title: '', cell: (run) => (scenario.parent ? h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, 'Compare with the present') : '') },
   ];
   fill($('#runs'), page.results.length ? table(columns, page.results) : empty('No run yet', operator ? '“Run” plays it with these edits.' : 'An operator can start one.'));
 }
