@@ -63,6 +63,7 @@ class RunState:
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
         self.groups: list[list[Any]] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
         self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
+        self.regroupings: list[list[Any]] = []  # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
         self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
@@ -109,6 +110,8 @@ class RunState:
             self._priced(data)
         elif kind == "grouped":
             self._grouped(at_ms, data)
+        elif kind == "regrouped":
+            self.regroupings.append([at_ms, data["site"], data["cause"], data["before"], data["after"]])
         elif kind == "edited":
             self.edits.append((at_ms, list(data["said"])))
             self.default_prices, self.prices = None, {}  # those of the world that begins follow, if it has any
@@ -213,6 +216,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "verdicts": state.verdicts,
         "default_prices": state.default_prices,
         "groups": state.groups,
+        "regroupings": state.regroupings,
         "edits": state.edits,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }

@@ -42,6 +42,7 @@ export class Store {
     this.generation = (this.generation ?? 0) + 1; // rises when everything was replaced; charts rebuild their indexes
     this.deaths = 0; // rises when a row's died_ms or end changed
     this.priceVersion = 0;
+    this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order told
     this.edits = []; // [atMs, [what was changed]] in the order told
     this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
     this.grouped = new Map(); // group -> its place in groups, while it has jobs
@@ -57,6 +58,7 @@ export class Store {
     this.verdicts = meta.verdicts ?? [];
     this.defaultPrices = meta.default_prices ?? null;
     for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    this.regroupings = meta.regroupings ?? [];
     this.edits = meta.edits ?? [];
     this.groups = (meta.groups ?? []).map((row) => [...row]);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
@@ -97,6 +99,7 @@ export class Store {
       this.jobs.utility[job] = data.utility;
     } else if (kind === 'priced') this.#priced(data);
     else if (kind === 'grouped') this.#grouped(atMs, data);
+    else if (kind === 'regrouped') this.regroupings.push([atMs, data.site, data.cause, data.before, data.after]);
     else if (kind === 'edited') this.#edited(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
     else if (kind === 'run_finished') this.#finish();

@@ -28,7 +28,7 @@ function told(events = STORY) {
 /** The whole state as plain data. */
 function plain(store) {
   const table = (columns) => Object.fromEntries(columns.names.map((name) => [name, [...columns[name].subarray(0, columns.length)]]));
-  return { lastSeq: store.lastSeq, simMs: store.simMs, jobs: table(store.jobs), bars: table(store.bars), verdicts: store.verdicts, prices: [...store.prices], groups: store.groups, edits: store.edits, horizon: store.horizonMs };
+  return { lastSeq: store.lastSeq, simMs: store.simMs, jobs: table(store.jobs), bars: table(store.bars), verdicts: store.verdicts, prices: [...store.prices], groups: store.groups, edits: store.edits, regroupings: store.regroupings, horizon: store.horizonMs };
 }
 
 /** The store in the shape of state.snapshot(). */
@@ -36,7 +36,7 @@ function asSnapshot(store) {
   const columns = {};
   for (const [prefix, table] of [['jobs_', store.jobs], ['bars_', store.bars]]) for (const name of table.names) columns[prefix + name] = [...table[name].subarray(0, table.length)];
   const prices = [...store.prices].sort((a, b) => a[0] - b[0]).map(([slot, sides]) => [slot, ...sides]);
-  const meta = { last_seq: store.lastSeq, sim_ms: store.simMs, finished: store.finished, started: store.started, verdicts: store.verdicts, default_prices: store.defaultPrices, groups: store.groups, edits: store.edits, prices };
+  const meta = { last_seq: store.lastSeq, sim_ms: store.simMs, finished: store.finished, started: store.started, verdicts: store.verdicts, default_prices: store.defaultPrices, groups: store.groups, edits: store.edits, regroupings: store.regroupings, prices };
   return { meta, columns };
 }
 
@@ -78,7 +78,7 @@ test('a snapshot at any event of the golden log, and the events after it, give t
     const columns = {};
     for (const [prefix, table] of [['jobs_', early.jobs], ['bars_', early.bars]]) for (const name of table.names) columns[prefix + name] = table[name].slice(0, table.length);
     const meta = { last_seq: early.lastSeq, sim_ms: early.simMs, finished: early.finished, started: early.started, verdicts: structuredClone(early.verdicts),
-      default_prices: early.defaultPrices, groups: structuredClone(early.groups), edits: structuredClone(early.edits), prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]) };
+      default_prices: early.defaultPrices, groups: structuredClone(early.groups), edits: structuredClone(early.edits), regroupings: structuredClone(early.regroupings), prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]) };
     const store = new Store();
     store.load({ meta, columns });
     store.feed(events.slice(cut));

@@ -96,9 +96,9 @@ EVENTS: list[list] = [
             "offered": 0,
         },
     ],
-    [23, 9 * HOUR, "priced", {"slots": "all", "low": PRICES, "mean": PRICES, "high": PRICES}],
-    [24, 9 * HOUR, "priced", {"slots": [9], "low": PRICES[::-1], "mean": PRICES[::-1], "high": PRICES[::-1]}],
-    [25, 9 * HOUR, "run_finished", {}],
+    [24, 9 * HOUR, "priced", {"slots": "all", "low": PRICES, "mean": PRICES, "high": PRICES}],
+    [25, 9 * HOUR, "priced", {"slots": [9], "low": PRICES[::-1], "mean": PRICES[::-1], "high": PRICES[::-1]}],
+    [26, 9 * HOUR, "run_finished", {}],
 ]
 
 
@@ -144,6 +144,6 @@ def test_the_snapshot_survives_its_binary_form(prefix: str, fields: tuple[str, .
     """columns.pack and unpack give back every column of the snapshot."""
     meta, columns = snapshot(fold())
     back_meta, back = unpack(pack(meta, columns))
-    assert back_meta["last_seq"] == 25
+    assert back_meta["last_seq"] == 26
     for name in fields:
         assert back[prefix + name].tolist() == columns[prefix + name].tolist()

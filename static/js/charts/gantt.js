@@ -14,6 +14,7 @@ import { GroupBands } from './groups.js';
 import { InFlight } from './in-flight.js';
 import { Pieces } from './pieces.js';
 import { Raster } from './raster.js';
+import { describeRegrouping, paintRegroupings } from './regroupings.js';
 import { Rows } from './rows.js';
 import { JobStates } from './states.js';
 
@@ -218,6 +219,7 @@ export class Gantt {
     if (this.detail === 'shade') this.#shade(ctx, area, windows, y0, rowPx, c);
     else this.#bars(ctx, area, windows, y0, rowPx, c);
     this.#wash(ctx, chart, c);
+    paintRegroupings(ctx, this.store.regroupings, { area, xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms, c });
     paintEditFlags(ctx, this.store.edits, { area, xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms, c });
     if (this.framed) paintFrame(ctx, this.framed, c);
     ctx.restore();
@@ -529,6 +531,8 @@ export class Gantt {
     this.canvas.classList.toggle('hit', Boolean(hit?.bars.length || hit?.row.kind === 'job' || named?.kind === 'job' || (named?.kind === 'server' && this.onServer)));
     const flag = x === null || x === undefined ? [] : describeEditFlag(this.store.edits, x, { xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms });
     if (flag.length) return this.tip.show(flag, x, y, this.canvas);
+    const regrouped = hit ? describeRegrouping(this.store.regroupings, x, y - this.chart.chartArea.top, { xOf: (ms) => xOf(this.chart, ms), p: this.playhead.ms }) : [];
+    if (regrouped.length) return this.tip.show(regrouped, x, y, this.canvas);
     if (!hit || (hit.row.kind === 'site' && !hit.bars.length)) return this.tip.hide();
     this.tip.show(this.#describe(hit), x, y, this.canvas);
   }

@@ -2,17 +2,15 @@
 
 import { $, setText } from '../lib/dom.js';
 
-const TAB = { servers: '#by-servers', jobs: '#by-jobs' };
-
 /** Says what the marks mean, and again when the rows change. */
-export function groupLegend() {
+export function groupLegend(gantt) {
   setText($('#gantt-solid'), 'computation (COMP)');
-  setText($('#gantt-hatch'), 'communication (PULL, PUSH), and in red what idles; zoom in until an iteration is wide enough');
+  setText($('#gantt-hatch'), 'communication (PULL, PUSH), and in red what idles; zoom in until an iteration is wide enough. Ticks at the top: regrouped');
   const paint = () => {
-    const jobs = $(TAB.jobs).getAttribute('aria-selected') === 'true';
+    const jobs = gantt.rows.order === 'jobs';
     for (const name of ['solid', 'hatch']) $(`#gantt-${name}`).parentElement.hidden = jobs;
     $('#gantt-states').hidden = !jobs;
   };
-  for (const tab of Object.values(TAB)) $(tab).addEventListener('click', paint);
+  $('#gantt-rows').addEventListener('click', paint);
   paint();
 }

@@ -79,7 +79,7 @@ async function main() {
   wireGantt(gantt);
   $('#fork')?.addEventListener('click', () => forkAt(runId, Math.min(playhead.ms, store.simMs)).catch((error) => notice(error.message, true)));
   family.load().catch((error) => notice(error.message, true));
-  if (info.scheduler.groups) groupLegend();
+  if (info.scheduler.groups) groupLegend(gantt);
   for (const element of document.querySelectorAll('.lanes-only')) element.hidden = !info.scheduler.lanes;
   numbersButton('gantt', () => gantt.table());
   for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
