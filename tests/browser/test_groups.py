@@ -55,7 +55,7 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     expect(page.locator("#tip")).to_contain_text(f"group {told[2]['group']}")
     expect(page.locator("#tip")).to_contain_text("on disk")
 
-    page.get_by_role("tab", name="Jobs").click()
+    page.locator("#gantt-rows button[data-rows=jobs]").click()
     expect(page.locator("#gantt-states")).to_be_visible()
     expect(page.locator("#gantt-states")).to_contain_text("profiling: its times are measured")
     stretches = page.evaluate(
