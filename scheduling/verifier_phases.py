@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scheduling.verifier import CLOSE, COUNTED, PARTS, Row, _same, _thousandths, _utility, _work_ms, _world
+from scheduling.verifier import CLOSE, COUNTED, PARTS, Row, _filled, _same, _thousandths, _utility, _work_ms, _world
 from scheduling.verifier_form import AMOUNTS, check_events, check_inputs
 from scheduling.verifier_lanes import KINDS, lane_types
 from scheduling.verifier_log import CLOUD, ROLES, Told, replay
@@ -146,12 +146,3 @@ def _chunk_share(job: Row, together: bool, speed: float) -> float:
     if not together and job.get("gradient_mb") and rate:
         each_ms += 2 * 8 * job["gradient_mb"] / rate
     return 1 / (job["num_chunks"] * max(1.0, job["epochs"] * job["minibatches_per_chunk"] * each_ms / speed))
-
-
-def _filled(cluster: Row) -> Row:
-    servers = [
-        {**server, "roles": server.get("roles") or ["worker", "ps"], "away": server.get("away") or []}
-        for server in cluster["servers"]
-    ]
-    defaults: Mapping[str, Any] = {"horizon_slots": None, "cloud": None}
-    return {**defaults, **cluster, "servers": servers}
