@@ -31,7 +31,7 @@ COUNT = """() => {
 }"""
 # What is on its way when a page has come; a page is looked at when none of this is left.
 SETTLED = (
-    "() => document.readyState === 'complete' && window.waiting === 0 && (!window.twin || window.twin.store.lastSeq > 0)"
+    "() => document.readyState === 'complete' && window.waiting === 0 && (!window.twin?.store || window.twin.store.lastSeq > 0)"
     " && !/Loading …|Comparing the runs …/.test(document.querySelector('main').innerText)"
 )
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
