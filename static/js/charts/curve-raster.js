@@ -57,11 +57,14 @@ export class CurveRaster {
     const { low, high } = long.columns('y', shown, this.found);
     const word = wordOf(color);
     const half = (width * ratio) / 2;
+    const wide = Math.max(0, Math.round(width * ratio) - 2); // further columns that a jump covers on a dense screen
     const [on, off] = dash.length ? dash.map((px) => Math.round(px * ratio)) : [1, 0];
     let [least, most] = [Infinity, -Infinity]; // of the gap of a dash: the next column shows it, so that no peak falls into a gap
     for (let column = 0; column < low.length; column++) {
-      if (low[column] < least) least = low[column];
-      if (high[column] > most) most = high[column];
+      for (let back = Math.max(0, column - wide); back <= column; back++) {
+        if (low[back] < least) least = low[back];
+        if (high[back] > most) most = high[back];
+      }
       if (least > most) continue;
       if (off && (((column + phase) % (on + off)) + on + off) % (on + off) >= on) continue;
       this.#fill(column, rowOf(most) - half, rowOf(least) + half, word, 1);
