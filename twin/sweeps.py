@@ -19,6 +19,7 @@ from scheduling.model import ModelError, shorten
 from scheduling.registry import parse_parameters, scheduler_class
 from twin import control, scenarios
 from twin.edits import verbs
+from twin.edits.moments import moment
 from twin.formats.outputs import cell
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.refused import Refused
@@ -163,7 +164,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
             parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
         else:
             edits[axis["edit"] - 1][axis["field"]] = value
-        said.append(f"{axis.get('parameter') or axis['field']} {value}")
+        said.append(_said(axis.get("parameter") or axis["field"], value))
     made = Scenario(
         name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id, trace_id=scenario.trace_id,
         scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, parent=scenario.parent if seed == scenario.seed else None,
@@ -190,3 +191,10 @@ def _line(cells: Sequence[Any]) -> str:
         ["" if value is None else cell(value) if isinstance(value, str) else value for value in cells]
     )
     return out.getvalue()
+
+
+def _said(name: str, value: Any) -> str:
+    """One value of an axis in a name; lengths of time as people read them."""
+    if name.endswith("_ms") and isinstance(value, int):
+        return f"{name.removesuffix('_ms')} {moment(value)}"
+    return f"{name} {value}"

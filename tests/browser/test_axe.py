@@ -8,6 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from twin.bench._demo import edited, swept
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -30,7 +32,10 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], demo_run: int, widt
     page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
     run = f"/runs/{demo_run}/"
     said = {}
-    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/", "/audit/", run, f"{run}servers/0/"):
+    scenario = edited(page)
+    sweep = f"/sweeps/{swept(page, scenario)}/"
+    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/", sweep, "/compare/", "/audit/", run,
+                 f"{run}servers/0/"):  # fmt: skip
         settled(page, path)
         said[path] = faults(page)
     settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")

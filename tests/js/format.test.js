@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { clock, duration, percent, plural, significant, timeTicks } from '../../static/js/lib/format.js';
+import { clock, duration, percent, plural, rounded, significant, telling, timeTicks } from '../../static/js/lib/format.js';
 
 test('points in time say days only when there are some, and as much as the step needs', () => {
   assert.equal(clock(0), '00:00:00');
@@ -26,4 +26,14 @@ test('small and large values keep three digits', () => {
 test('ticks are round and inside the range', () => {
   assert.deepEqual(timeTicks(0, 3_600_000, 6), { step: 600_000, ticks: [0, 600_000, 1_200_000, 1_800_000, 2_400_000, 3_000_000, 3_600_000] });
   assert.deepEqual(timeTicks(95, 305, 2).ticks, [200]);
+});
+
+test('as many digits as tell values apart', () => {
+  assert.equal(telling([100, 200, 900]), 3);
+  assert.equal(telling([179.991, 180]), 7);
+  assert.equal(telling([5, 5]), 3);
+  assert.equal(telling([]), 3);
+  assert.equal(rounded(179.9912, 7), '179.9912');
+  assert.equal(rounded(12345.678, 7), '12,345.68');
+  assert.equal(significant(12345.678), '12,346');
 });

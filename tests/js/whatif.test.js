@@ -5,7 +5,7 @@ import { effectWords } from '../../static/js/controls/edit-list.js';
 import { offered } from '../../static/js/charts/utilization.js';
 import { History } from '../../static/js/lib/history.js';
 import { parseTime, timeText } from '../../static/js/lib/moments.js';
-import { cells, confidence, parseValues } from '../../static/js/lib/sweep.js';
+import { cells, confidence, named, parseValues } from '../../static/js/lib/sweep.js';
 
 test('times are read as people type them, and written so that they are read back', () => {
   const H = 3_600_000;
@@ -56,4 +56,11 @@ test('the values of an axis', () => {
 test('a server that was resized offers what it had at the time', () => {
   const server = { site: 'edge', capacity: [4000, 0, 0, 0, 0], was: [[10, [1000, 0, 0, 0, 0]], [20, [2000, 0, 0, 0, 0]]], away: [[25, 30]] };
   assert.deepEqual([...offered([server], 0, 5, 8)[0].slice(0, 8)], [1000, 1000, 2000, 2000, 4000, 0, 4000, 4000]);
+});
+
+test('an axis in ms is read as a length of time', () => {
+  const axis = named({ edit: 1, field: 'for_ms' }, 'edit 1: fail servers, for_ms');
+  assert.deepEqual([axis.title, axis.text(3_600_000)], ['edit 1: fail servers, for', '1 h']);
+  const other = named({ parameter: 'floor_scale' }, 'floor_scale');
+  assert.deepEqual([other.title, other.text(0.5)], ['floor scale', '0.5']);
 });

@@ -22,4 +22,4 @@ def run() -> list[Figure]:
         page.close()
     figures = [Figure(f"{move}, median", median(found[move]), "ms", MOST_MS) for move in ("pan", "zoom")]
     figures += [Figure(f"{move}, p95", quantiles(found[move], n=20)[-1], "ms") for move in ("pan", "zoom")]
-    return [*figures, Figure("thinning and drawing itself, median", median(found["paint"]), "ms")]
+    return [*figures, Figure("drawing itself, median", median(found["paint"]), "ms")]

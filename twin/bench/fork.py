@@ -30,7 +30,9 @@ def run() -> list[Figure]:
             env = environment(Path(folder)) | {"PYTHONPATH": str(settings.BASE_DIR)}
             out = subprocess.run(command, env=env, capture_output=True, check=True).stdout
         found = orjson.loads(out.splitlines()[-1])
-        figures.append(Figure(f"{scheduler}: until the fork with its past is there, median", float(np.median(found["made"])), "s", MOST_S))
+        figures.append(
+            Figure(f"{scheduler}: until the fork with its past is there, median", float(np.median(found["made"])), "s", MOST_S)
+        )
         figures.append(Figure("until its first new event", float(np.median(found["goes_on"])), "s"))
         figures.append(Figure("events of its past", found["past"], "events"))
     return figures

@@ -13,8 +13,8 @@ function s(tag, attributes, ...children) {
   return element;
 }
 
-/** curves: [{title, points: [{x, mean, half}]}]; text(y) writes a value. */
-export function bands(element, { title, unit, xTitle, curves, text }) {
+/** curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value. */
+export function bands(element, { title, unit, xTitle, xText = String, curves, text }) {
   const width = Math.max(280, element.clientWidth);
   const points = curves.flatMap((curve) => curve.points);
   if (!points.length) return fill(element);
@@ -36,7 +36,7 @@ export function bands(element, { title, unit, xTitle, curves, text }) {
   for (const x of ticks) {
     if (px(x) < edge) continue;
     edge = px(x) + 40;
-    drawn.append(s('text', { x: px(x), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, String(x)));
+    drawn.append(s('text', { x: px(x), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, xText(x)));
   }
   drawn.append(s('text', { x: LEFT + (width - LEFT - RIGHT) / 2, y: HEIGHT - 3, 'text-anchor': 'middle' }, xTitle));
   curves.forEach((curve, i) => {

@@ -7,14 +7,16 @@ import { fill, h, setText } from '../lib/dom.js';
 import { gestures } from '../lib/gestures.js';
 import { upperBound } from '../lib/search.js';
 import { applyTheme, syncRange, timeChart } from './axes.js';
+import { CurveRaster } from './curve-raster.js';
 
 const SLOW_MS = 6; // computing that took longer is not done in every frame of a zoom
 const REST_MS = 180; // between computations for new data
 
 export class Curves {
   /**
-   * compute(view, p, bins) -> [{key, group, name, color, dash, unit, x, y, low, high, stepped, fill}] with x in ms, rising;
-   *   the bands from low to high are shown for one group at a time: that of the name last pointed at
+   * compute(view, p, bins) -> [{key, group, name, color, dash, unit, x, y, stepped, fill}] with x in ms, rising; or with
+   *   `long` (LongCurve) in place of x and y: it is painted by pixel columns, over its band; the bands are shown for one group at a
+   *   time: that of the name last pointed at
    * exact(t, p) -> {key: value at the moment t as known at p}, where the drawn points are means;  format(value, curve) -> text
    *   of the readout;  y: Chart.js options of the value axis
    */
@@ -26,9 +28,11 @@ export class Curves {
     this.cost = 0;
     this.computedAt = 0;
     this.stale = true;
+    this.computed = 0; // times; with the chart's axes it says whether the image still holds
+    this.raster = new CurveRaster();
     this.draw = () => this.#draw();
-    const bands = { id: 'bands', beforeDatasetsDraw: (chart) => this.#bands(chart) };
-    this.chart = timeChart(canvas, view, playhead, { type: 'line', data: { datasets: [] }, y, plugins: [bands, ...plugins], xTicks });
+    const long = { id: 'long', beforeDatasetsDraw: (chart) => this.#long(chart) };
+    this.chart = timeChart(canvas, view, playhead, { type: 'line', data: { datasets: [] }, y, plugins: [long, ...plugins], xTicks });
     gestures(canvas, view, () => this.chart.chartArea);
     view.addEventListener('range', () => {
       this.urgent = this.cost < SLOW_MS;
@@ -83,38 +87,27 @@ export class Curves {
     const area = this.chart.chartArea;
     const bins = Math.max(60, Math.round((area ? area.right - area.left : 600) / 2));
     this.curves = this.compute(this.view, this.playhead.ms, bins);
+    this.computed++;
+    for (const curve of this.curves) if (curve.long) Object.assign(curve, curve.long.within(this.view.from, this.view.to));
     this.focus ??= this.curves[0]?.group ?? null;
     this.cost = performance.now() - now;
     this.computedAt = performance.now();
-    this.chart.data.datasets = this.curves.map((curve) => ({
+    this.chart.data.datasets = this.curves.filter(({ long }) => !long).map((curve) => ({
       data: points(curve), hidden: this.hidden.has(curve.key), borderColor: curve.color, borderWidth: curve.width ?? 1.5, borderDash: curve.dash ?? [],
       stepped: curve.stepped ?? false, pointRadius: 0, fill: curve.fill ? 'origin' : false, backgroundColor: `${curve.color}22`, spanGaps: false,
     }));
+    if (this.curves.some(({ long }) => long)) this.chart.data.datasets.push({ data: span(this.#longShown(), this.view), showLine: false, pointRadius: 0 });
     this.chart.update('none');
     this.#legend();
   }
 
-  #bands(chart) {
-    const { ctx, scales, chartArea: area } = chart;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
-    ctx.clip();
-    for (const curve of this.curves) {
-      if (!curve.low || curve.group !== this.focus || this.hidden.has(curve.key)) continue;
-      ctx.fillStyle = curve.color;
-      ctx.globalAlpha = 0.13;
-      for (let i = 0; i + 1 < curve.x.length; i++) {
-        if (!Number.isFinite(curve.low[i]) || !Number.isFinite(curve.high[i])) continue;
-        const left = scales.x.getPixelForValue(curve.x[i]);
-        const right = scales.x.getPixelForValue(curve.x[i + 1]);
-        if (right < area.left || left > area.right) continue;
-        const top = scales.y.getPixelForValue(curve.high[i]);
-        const bottom = scales.y.getPixelForValue(Math.max(curve.low[i], scales.y.min));
-        ctx.fillRect(left, top, right - left + 0.3, Math.max(0, bottom - top));
-      }
-    }
-    ctx.restore();
+  #longShown() {
+    return this.curves.filter((curve) => curve.long && !this.hidden.has(curve.key));
+  }
+
+  #long(chart) {
+    if (!this.chart) return; // Chart.js draws once while it is being built
+    this.raster.paint(chart, this.#longShown(), this.view, (curve) => curve.long.low && curve.group === this.focus, `${this.computed} ${this.focus}`);
   }
 
   #legend() {
@@ -157,4 +150,11 @@ function points({ x, y }) {
   const out = new Array(x.length);
   for (let i = 0; i < x.length; i++) out[i] = { x: x[i], y: Number.isFinite(y[i]) ? y[i] : null };
   return out;
+}
+
+/** The two points that make the value axis span curves which Chart.js does not draw itself. */
+function span(curves, { from, to }) {
+  const found = curves.map(({ long }) => long.extremes('y', from, to));
+  const [least, most] = [Math.min(...found.map(([low]) => low)), Math.max(...found.map(([, high]) => high))];
+  return least > most ? [] : [{ x: from, y: least }, { x: to, y: most }];
 }

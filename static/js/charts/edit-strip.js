@@ -4,13 +4,14 @@ import { fill, h } from '../lib/dom.js';
 import { clock, timeTicks } from '../lib/format.js';
 
 const TICK_PX = 110;
+const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /** edits with their at_ms; from, to: ms; least: flags do not go before it. onMove(place, atMs) when a flag is let go. */
 export function paintStrip(element, { edits, from, to, least, fork, editable, onMove }) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
   fill(element,
-    ticks.map((ms) => h('span', { class: 'tick', css: { left: share(ms) } }, clock(ms, step))),
+    ticks.filter((ms) => ((to - ms) / Math.max(1, to - from)) * element.clientWidth >= LABEL_PX).map((ms) => h('span', { class: 'tick', css: { left: share(ms) } }, clock(ms, step))),
     fork === null ? null : h('span', { class: 'past', css: { width: share(fork) }, title: `Past: up to ${clock(fork)}` }),
     edits.map((edit, place) => flag(edit, place)));
 

@@ -3,7 +3,7 @@
 import { fill, h } from '../lib/dom.js';
 
 /**
- * rows, columns: {title, values}; columns.values across, rows.values down (rows null: one row).
+ * rows, columns: {title, values, text(value)}; columns.values across, rows.values down (rows null: one row).
  * cell(i, j) -> {mean, half, count, points}; text(mean) writes a value; onPick(cell).
  */
 export function heatmap(element, { columns, rows, cell, text, better, onPick }) {
@@ -12,7 +12,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
   const [low, high] = [Math.min(...means), Math.max(...means)];
   const tint = (mean) => (high > low ? (better === 'low' ? (high - mean) / (high - low) : (mean - low) / (high - low)) : 0.5);
   const body = down.map((value, j) => h('tr', {},
-    rows ? h('th', { scope: 'row' }, String(value)) : null,
+    rows ? h('th', { scope: 'row' }, rows.text(value)) : null,
     columns.values.map((_, i) => {
       const found = cell(i, j);
       if (!found || found.mean === null) return h('td', { class: 'none' }, found?.points.some(({ status }) => status === 'queued' || status === 'running') ? '…' : '–');
@@ -23,7 +23,7 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
       return td;
     })));
   fill(element, h('div', { class: 'scroll' }, h('table', { class: 'heatmap' },
-    h('caption', {}, `${columns.title} across${rows ? `, ${rows.title} down` : ''}; darker is better, where better is known`),
-    h('thead', {}, h('tr', {}, rows ? h('td', {}) : null, columns.values.map((value) => h('th', { scope: 'col' }, String(value))))),
+    h('caption', {}, `${columns.title} across${rows ? `, ${rows.title} down` : ''}; the stronger the colour, the better`),
+    h('thead', {}, h('tr', {}, rows ? h('td', {}) : null, columns.values.map((value) => h('th', { scope: 'col' }, columns.text(value))))),
     h('tbody', {}, body))));
 }

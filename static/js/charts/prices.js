@@ -3,66 +3,88 @@
 
 import { colors } from '../lib/colors.js';
 import { significant } from '../lib/format.js';
-import { thin } from '../lib/thin.js';
+import { LongCurve } from '../lib/long-curve.js';
 import { Curves } from './curves.js';
 
 const SITES = ['edge', 'cloud'];
 
-/** {x, low, mean, high} of one site and resource over slots [first, last]; NaN where there is no price. */
-export function priceSeries(store, slotMs, cell, first, last) {
-  const length = Math.max(0, last - first + 1);
-  const series = { x: new Float64Array(length), low: new Float64Array(length), mean: new Float64Array(length), high: new Float64Array(length) };
-  for (let i = 0; i < length; i++) {
-    const columns = store.prices.get(first + i) ?? store.defaultPrices;
-    series.x[i] = (first + i) * slotMs;
-    series.low[i] = columns?.[0][cell] ?? NaN;
-    series.mean[i] = columns?.[1][cell] ?? NaN;
-    series.high[i] = columns?.[2][cell] ?? NaN;
-  }
-  return series;
-}
-
 /** Curves of one server from the API's {server, slot_ms, prices: {resource: [price by slot]}}. */
-export function serverCurves({ server, slot_ms: slotMs, prices }, info) {
-  return info.resources.flatMap((resource, r) => {
-    const y = Float64Array.from(prices[resource] ?? [], (price) => price ?? NaN);
-    if (!y.some(Number.isFinite)) return [];
-    return [{ key: `server${r}`, group: r, name: `${server} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r],
-      x: Float64Array.from(y, (_, slot) => slot * slotMs), y, stepped: true }];
-  });
+export function serverCurves(answer, info) {
+  if (!serverLong.has(answer)) serverLong.set(answer, info.resources.map((resource) => longOf(answer.prices[resource] ?? [], answer.slot_ms)));
+  return serverLong.get(answer).flatMap((long, r) => (long ? [{ key: `server${r}`, group: r, name: `${answer.server} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r], long }] : []));
 }
 
-/** The series of one cell over all slots [0, last], kept until prices change: () -> {x, low, mean, high}. */
-function keptSeries(slotMs) {
-  let known = { source: null, version: -1, last: -1, cells: [] };
-  return (source, version, cell, last) => {
-    if (known.source !== source || known.version !== version || known.last !== last) known = { source, version, last, cells: [] };
-    return (known.cells[cell] ??= priceSeries(source, slotMs, cell, 0, last));
-  };
+const serverLong = new WeakMap(); // answer -> [LongCurve or null]
+
+/** The curve of prices by slot; null where there is none. The last slot has an end. */
+function longOf(prices, slotMs) {
+  const y = Float64Array.from({ length: prices.length + 1 }, (_, slot) => prices[Math.min(slot, prices.length - 1)] ?? NaN);
+  return y.some(Number.isFinite) ? new LongCurve({ x: y.map((_, slot) => slot * slotMs), y }) : null;
+}
+
+/** Curves by slot of all cells [site][resource], kept, and made anew only where prices have changed. */
+export class CellCurves {
+  constructor(slotMs, cells) {
+    Object.assign(this, { slotMs, cells, seen: [], long: [] });
+  }
+
+  /** [LongCurve or null] of each cell, of source {prices, defaultPrices} at that version; the last point ends the last slot. */
+  of(source, version, slots) {
+    if (this.source === source && this.version === version && this.seen.length === slots + 1) return this.found;
+    Object.assign(this, { source, version });
+    this.#resize(slots + 1);
+    this.#fill(source, slots);
+    return (this.found = this.long.map((long) => (long.y.some(Number.isFinite) ? long : null)));
+  }
+
+  #resize(length) {
+    const known = this.seen.length;
+    if (length === known) return;
+    const longer = (values) => {
+      const array = new Float64Array(length);
+      if (length > known) array.set(values);
+      return array;
+    };
+    const x = Float64Array.from({ length }, (_, slot) => slot * this.slotMs);
+    if (length < known || !known) {
+      this.seen = new Array(length);
+      this.long = Array.from({ length: this.cells }, () => new LongCurve({ x, y: longer([]), low: longer([]), high: longer([]) }));
+    } else {
+      this.seen.length = length;
+      for (const long of this.long) Object.assign(long, { x, y: longer(long.y), low: longer(long.low), high: longer(long.high) });
+    }
+  }
+
+  #fill({ prices, defaultPrices }, slots) {
+    let [first, last] = [Infinity, -1];
+    for (let slot = 0; slot <= slots; slot++) {
+      const columns = prices.get(Math.min(slot, slots - 1)) ?? defaultPrices ?? null;
+      if (this.seen[slot] === columns) continue;
+      this.seen[slot] = columns;
+      first = Math.min(first, slot);
+      last = slot;
+      this.long.forEach((long, cell) => {
+        long.low[slot] = columns?.[0][cell] ?? NaN;
+        long.y[slot] = columns?.[1][cell] ?? NaN;
+        long.high[slot] = columns?.[2][cell] ?? NaN;
+      });
+    }
+    if (last >= 0) for (const long of this.long) long.changed(first, last + 1);
+  }
 }
 
 /** one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices, defaultPrices}. */
 export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null, source = () => store }) {
   const slotMs = info.cluster.slot_ms;
   const lastSlot = () => (info.cluster.horizon_slots ?? Math.ceil(store.horizonMs / slotMs)) - 1;
-  const series = keptSeries(slotMs);
-  const compute = (range, p, bins) => {
+  const cells = new CellCurves(slotMs, SITES.length * info.resources.length);
+  const compute = () => {
     const chosen = one();
-    if (chosen) return serverCurves(chosen, info).map((curve) => ({ ...curve, ...thin(curve, range.from, range.to, bins), low: undefined, high: undefined }));
-    const last = lastSlot() + 1;
-    const curves = [];
-    for (let cell = 0; cell < 10; cell++) {
+    if (chosen) return serverCurves(chosen, info);
+    return cells.of(source(), store.priceVersion, lastSlot() + 1).flatMap((long, cell) => {
       const [site, r] = [Math.floor(cell / 5), cell % 5];
-      const whole = series(source(), store.priceVersion, cell, last);
-      if (!whole.mean.some(Number.isFinite)) continue;
-      for (const column of [whole.low, whole.mean, whole.high]) column[last] = column[last - 1]; // the last slot has an end
-      const { x, y: mean, low, high } = thin({ ...whole, y: whole.mean }, range.from, range.to, bins);
-      curves.push({
-        key: `${site}${r}`, group: r, name: `${SITES[site]} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r],
-        dash: site ? [5, 3] : [], x, y: mean, low, high, stepped: true,
-      });
-    }
-    return curves;
+      return long ? [{ key: `${site}${r}`, group: r, name: `${SITES[site]} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r], dash: site ? [5, 3] : [], long }] : [];
+    });
   };
   const exact = (t) => {
     const slot = Math.floor(t / slotMs);

@@ -1,5 +1,6 @@
 // The servers of a cluster as tiles, by site; chosen by click, by Ctrl-click, or by dragging a frame around them.
 
+import { onTheme } from '../lib/colors.js';
 import { plural } from '../lib/format.js';
 import { h } from '../lib/dom.js';
 
@@ -25,6 +26,7 @@ export class ServerPicture {
     this.canvas.addEventListener('pointerup', (event) => this.#up(event));
     this.canvas.addEventListener('keydown', (event) => event.key === 'Escape' && this.#choose([]));
     new ResizeObserver(() => this.paint()).observe(element);
+    onTheme(() => this.paint());
   }
 
   /** servers: [{name, site, away}]; marks: {name: what the edits make of it}. */

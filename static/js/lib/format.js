@@ -53,10 +53,23 @@ export function fixed(value, digits = 2) {
 
 /** Three significant digits, also for very small and very large values: '0.00123', '1.2e-9'. */
 export function significant(value) {
+  return rounded(value, 3);
+}
+
+/** The same with as many digits as asked. */
+export function rounded(value, digits) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
-  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(2);
-  if (Math.abs(value) >= 1000) return number(value, 0);
-  return String(Number(value.toPrecision(3)));
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(digits - 1);
+  if (Math.abs(value) >= 1000) return number(value, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** How many significant digits tell the values apart to a hundredth of their range: 3 to 9. */
+export function telling(values) {
+  const known = values.filter((value) => Number.isFinite(value));
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const range = most - least;
+  return range > 0 ? Math.min(9, Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(least), Math.abs(most)) / range)) + 2)) : 3;
 }
 
 export function percent(share, digits = 0) {

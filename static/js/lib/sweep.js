@@ -1,5 +1,7 @@
 // Figures of a sweep: means over seeds with their confidence, and the axes that a form describes.
 
+import { duration } from './format.js';
+
 // Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
 const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086];
 
@@ -22,6 +24,13 @@ export function cells(points, figure) {
     groups.get(key).push(point);
   }
   return new Map([...groups].map(([key, own]) => [key, { ...confidence(own.map(({ figures }) => figures[figure])), points: own }]));
+}
+
+/** {title, text(value)} of an axis as people read it; `title` is its name from the API, or of one's own. */
+export function named(axis, title) {
+  const field = axis.parameter ?? axis.field;
+  const text = (value) => (field.endsWith('_ms') && typeof value === 'number' ? duration(value) : String(value));
+  return { title: title.replace(/_ms$/, '').replaceAll('_', ' '), text };
 }
 
 /** The values of an axis as typed: '1, 2, 5', '0.1..1 by 0.1' or '1..64 times 2'; an error's message says what would work. */

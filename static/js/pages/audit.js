@@ -9,7 +9,7 @@ import { url } from '../lib/view.js';
 
 const SIZE = 50;
 const FILTERS = ['q', 'user', 'action', 'since', 'until'];
-const PAGES = { run: (id) => `/runs/${id}/`, trace: (id) => `/traces/${id}/` }; // subjects that have a page of their own
+const PAGES = { run: (id) => `/runs/${id}/`, scenario: (id) => `/scenarios/${id}/`, sweep: (id) => `/sweeps/${id}/`, trace: (id) => `/traces/${id}/` }; // subjects that have a page of their own
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let page = url.number('page') ?? 1;
 let turn = 0;

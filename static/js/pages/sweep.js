@@ -2,9 +2,9 @@
 
 import { get, post } from '../lib/api.js';
 import { $, fill, h, setText } from '../lib/dom.js';
-import { duration, number, percent, plural, significant } from '../lib/format.js';
+import { duration, number, percent, plural, rounded, significant, telling } from '../lib/format.js';
 import { table } from '../lib/list.js';
-import { cells } from '../lib/sweep.js';
+import { cells, named } from '../lib/sweep.js';
 import { url } from '../lib/view.js';
 import { bands } from '../charts/bands.js';
 import { heatmap } from '../charts/heatmap.js';
@@ -33,11 +33,14 @@ function figure() {
 }
 
 function paint() {
-  const { axes, titles, points, total, finished, active, seeds } = answer;
+  const { axes, points, total, finished, active, seeds } = answer;
   const name = figure();
-  const [title, text, better] = FIGURES[name];
+  const [title, plain, better] = FIGURES[name];
+  const digits = telling(points.map(({ figures }) => figures[name]));
+  const text = plain === significant ? (value) => rounded(value, digits) : plain;
+  const [acrossNamed, downNamed] = axes.map((axis, n) => named(axis, answer.titles[n]));
   const found = cells(points, name);
-  fill($('#about'), h('a', { href: `/scenarios/${answer.scenario}/` }, answer.scenario_name), `, ${answer.scheduler}; ${titles.join(' × ')}; ${plural(seeds.length, 'seed')}`);
+  fill($('#about'), h('a', { href: `/scenarios/${answer.scenario}/` }, answer.scenario_name), `, ${answer.scheduler}; ${[acrossNamed, downNamed].filter(Boolean).map((axis) => axis.title).join(' × ')}; ${plural(seeds.length, 'seed')}`);
   setText($('#figure-title'), title);
   $('#progress').value = total ? finished / total : 0;
   const failed = points.filter(({ status }) => status === 'failed').length;
@@ -50,25 +53,26 @@ function paint() {
   const box = $('#picture');
   if (!box.childElementCount) fill(box, h('div', { id: 'map' }), h('div', { id: 'curves' }));
   heatmap($('#map'), {
-    columns: { title: titles[0], values: across.values }, rows: down ? { title: titles[1], values: down.values } : null,
+    columns: { ...acrossNamed, values: across.values }, rows: down ? { ...downNamed, values: down.values } : null,
     cell: (i, j) => found.get(down ? `${i},${j}` : `${i}`), text, better, onPick: ({ points: own }) => location.assign(own.length > 1 ? `/compare/?runs=${own.slice(0, 6).map(({ run }) => run).join(',')}` : `/runs/${own[0].run}/`),
   });
   const numeric = across.values.every((value) => typeof value === 'number') && across.values.length > 1;
   $('#curves').hidden = !numeric;
   if (numeric) {
     const curves = (down?.values ?? [null]).map((value, j) => ({
-      title: down ? `${titles[1]} ${value}` : '',
+      title: down ? `${downNamed.title} ${downNamed.text(value)}` : '',
       points: across.values.map((x, i) => ({ x, ...found.get(down ? `${i},${j}` : `${i}`) })).filter(({ mean }) => mean !== null && mean !== undefined),
     }));
-    bands($('#curves'), { title, unit: '', xTitle: titles[0], curves, text });
+    bands($('#curves'), { title, unit: '', xTitle: acrossNamed.title, xText: acrossNamed.text, curves, text });
   }
   const rows = points.slice(0, MOST_ROWS);
   setText($('#count'), points.length > rows.length ? `the first ${rows.length} of ${number(points.length, 0)}; the CSV has all` : plural(points.length, 'point'));
   fill($('#points'), table([
-    ...axes.map((axis, n) => ({ title: titles[n], number: true, cell: ({ place }) => String(axis.values[place[n]]) })),
+    { title: 'Run', cell: ({ run }) => (run ? h('a', { href: `/runs/${run}/` }, `Run ${run}`) : '–') },
+    { title: 'State', cell: ({ status }) => status },
+    ...axes.map((axis, n) => ({ title: [acrossNamed, downNamed][n].title, number: true, cell: ({ place }) => [acrossNamed, downNamed][n].text(axis.values[place[n]]) })),
     { title: 'Seed', number: true, cell: ({ seed }) => String(seed) },
     { title: title, number: true, cell: ({ figures }) => (figures[name] === null || figures[name] === undefined ? '–' : text(figures[name])) },
-    { title: 'Run', cell: ({ run, status }) => (run ? [h('a', { href: `/runs/${run}/` }, `Run ${run}`), ` ${status}`] : status) },
   ], rows));
 }
 

@@ -4,7 +4,7 @@ import { get, post } from '../lib/api.js';
 import { $, fill, h, setText } from '../lib/dom.js';
 import { number, plural, wall } from '../lib/format.js';
 import { empty, shown, table } from '../lib/list.js';
-import { parseValues } from '../lib/sweep.js';
+import { named, parseValues } from '../lib/sweep.js';
 import { url } from '../lib/view.js';
 
 const operator = document.body.dataset.role === 'operator';
@@ -12,7 +12,7 @@ const HELP = 'as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
   { title: 'Sweep', cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
   { title: 'Scenario', cell: (s) => h('a', { href: `/scenarios/${s.scenario}/` }, s.scenario_name) },
-  { title: 'Axes', cell: (s) => s.axes.map((axis) => `${axis.parameter ?? `edit ${axis.edit}, ${axis.field}`}: ${plural(axis.values.length, 'value')}`).join('; ') },
+  { title: 'Axes', cell: (s) => s.axes.map((axis) => `${named(axis, axis.parameter ?? `edit ${axis.edit}, ${axis.field}`).title}: ${axis.values.map(named(axis, '').text).join(', ')}`).join('; ') },
   { title: 'Finished', number: true, cell: (s) => `${number(s.finished, 0)} of ${number(s.total, 0)}` },
   { title: 'Started', cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)) },
 ];
@@ -42,7 +42,7 @@ async function form() {
       const before = what.value;
       fill(what, optional ? h('option', { value: '' }, 'none') : null,
         declared.map((p) => h('option', { value: `p:${p.name}` }, `${chosen.scheduler}: ${p.name.replaceAll('_', ' ')}`)),
-        chosen.edits.map((edit, i) => Object.keys(edit).filter((key) => key !== 'verb' && key !== 'off').map((key) => h('option', { value: `e:${i + 1}:${key}` }, `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ${key.replaceAll('_', ' ')}`))));
+        chosen.edits.map((edit, i) => Object.keys(edit).filter((key) => key !== 'verb' && key !== 'off').map((key) => h('option', { value: `e:${i + 1}:${key}` }, `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ${key.replace(/_ms$/, ' in ms').replaceAll('_', ' ')}`))));
       if ([...what.options].some((o) => o.value === before)) what.value = before;
     }
     counted();

@@ -7,6 +7,7 @@ import { h } from '/static/js/lib/dom.js';
 import { View } from '/static/js/lib/view.js';
 import { Playhead } from '/static/js/playhead.js';
 import { Store } from '/static/js/store.js';
+import { frame, moved } from './frames.js';
 
 const SERVERS = 100;
 const BAR_MS = 600_000;
@@ -53,21 +54,5 @@ globalThis.measure = async (count, frames, order) => {
   });
   return { pan, zoom, details: gantts.map(({ detail }) => detail) };
 };
-
-async function moved(frames, move) {
-  const gaps = [];
-  let last = await frame();
-  for (let i = 0; i < frames; i++) {
-    move(i);
-    const now = await frame();
-    gaps.push(now - last);
-    last = now;
-  }
-  return gaps;
-}
-
-function frame() {
-  return new Promise((done) => requestAnimationFrame(done));
-}
 
 globalThis.ready = true;

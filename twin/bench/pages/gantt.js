@@ -6,6 +6,7 @@ import { Tip } from '/static/js/controls/tip.js';
 import { View } from '/static/js/lib/view.js';
 import { Playhead } from '/static/js/playhead.js';
 import { Store } from '/static/js/store.js';
+import { frame, moved } from './frames.js';
 
 const SERVERS = 100;
 const BAR_MS = 600_000;
@@ -55,21 +56,5 @@ globalThis.measure = async (count, frames) => {
   });
   return { pan, zoom, paint, bars: store.bars.length };
 };
-
-async function moved(frames, move) {
-  const gaps = [];
-  let last = await frame();
-  for (let i = 0; i < frames; i++) {
-    move(i);
-    const now = await frame();
-    gaps.push(now - last);
-    last = now;
-  }
-  return gaps;
-}
-
-function frame() {
-  return new Promise((done) => requestAnimationFrame(done));
-}
 
 globalThis.ready = true;

@@ -2,28 +2,29 @@
 // called by twin/bench/browser_prices.py.
 
 import { Curves } from '/static/js/charts/curves.js';
-import { thin } from '/static/js/lib/thin.js';
+import { LongCurve } from '/static/js/lib/long-curve.js';
 import { View } from '/static/js/lib/view.js';
 import { Playhead } from '/static/js/playhead.js';
+import { frame, moved } from './frames.js';
 
 const CURVES = 16;
 const SLOT_MS = 60_000;
 const COLORS = ['#0072b2', '#d55e00', '#009e73', '#a0568a'];
 
-/** Prices that rise and fall by steps, each curve its own. */
-function series(count, which) {
-  const x = Float64Array.from({ length: count }, (_, slot) => slot * SLOT_MS);
-  const y = Float64Array.from({ length: count }, (_, slot) => 1 + Math.abs(Math.sin(slot / (300 + 40 * which))) + 0.3 * Math.abs(Math.sin(slot * (which + 1))));
-  return { x, y, low: y.map((v) => v * 0.8), high: y.map((v) => v * 1.3) };
+/** Prices that rise and fall by steps over the slots `x`, each curve its own. */
+function series(x, which) {
+  const y = x.map((_, slot) => 1 + Math.abs(Math.sin(slot / (300 + 40 * which))) + 0.3 * Math.abs(Math.sin(slot * (which + 1))));
+  return new LongCurve({ x, y, low: y.map((v) => v * 0.8), high: y.map((v) => v * 1.3) });
 }
 
 /** {pan, zoom}: ms between the frames while every frame moves the picture; {paint}: ms of the page's own drawing in each. */
 globalThis.measure = async (count, frames) => {
-  const all = Array.from({ length: CURVES }, (_, i) => series(count, i));
+  const x = Float64Array.from({ length: count }, (_, slot) => slot * SLOT_MS);
+  const all = Array.from({ length: CURVES }, (_, i) => series(x, i));
   const view = new View();
   const playhead = new Playhead();
   const extent = count * SLOT_MS;
-  const compute = (range, p, bins) => all.map((one, i) => ({ key: String(i), group: i, name: `curve ${i}`, unit: 'per unit', color: COLORS[i % COLORS.length], stepped: true, ...thin(one, range.from, range.to, bins) }));
+  const compute = () => all.map((long, i) => ({ key: String(i), group: i, name: `curve ${i}`, unit: 'per unit', color: COLORS[i % COLORS.length], dash: i % 2 ? [5, 3] : [], long }));
   const curves = new Curves(document.getElementById('prices'), { view, playhead, legend: document.getElementById('legend'), compute, format: (v) => v.toFixed(2), y: { type: 'linear' } });
   view.setExtent(extent);
   playhead.setLive(extent);
@@ -43,21 +44,5 @@ globalThis.measure = async (count, frames) => {
   });
   return { pan, zoom, paint };
 };
-
-async function moved(frames, move) {
-  const gaps = [];
-  let last = await frame();
-  for (let i = 0; i < frames; i++) {
-    move(i);
-    const now = await frame();
-    gaps.push(now - last);
-    last = now;
-  }
-  return gaps;
-}
-
-function frame() {
-  return new Promise((done) => requestAnimationFrame(done));
-}
 
 globalThis.ready = true;

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { CellCurves } from '../../static/js/charts/prices.js';
+
+const priced = (...prices) => [prices.map((v) => v - 1), prices, prices.map((v) => v + 1)]; // [low, mean, high], each [cell]
+
+test('the curves of the cells follow the prices slot by slot, and the last slot has an end', () => {
+  const source = { prices: new Map([[0, priced(5, 50)], [1, priced(6, 60)]]), defaultPrices: priced(9, 90) };
+  const cells = new CellCurves(1000, 2);
+  const [first, second] = cells.of(source, 1, 3);
+  assert.deepEqual([...first.x], [0, 1000, 2000, 3000]);
+  assert.deepEqual([...first.y], [5, 6, 9, 9]);
+  assert.deepEqual([...second.low], [49, 59, 89, 89]);
+  assert.deepEqual(first.extremes('y', 0, 3000), [5, 9]);
+
+  source.prices.set(2, priced(20, 10));
+  assert.deepEqual([...cells.of(source, 2, 3)[0].y], [5, 6, 20, 20]);
+  assert.deepEqual(first.extremes('y', 0, 3000), [5, 20]);
+  assert.deepEqual(second.extremes('high', 0, 3000), [11, 61]); // the last point is no slot, the third slot is 11
+});
+
+test('more slots go on where the curves ended; what was there is not read anew', () => {
+  const source = { prices: new Map([[0, priced(5)]]), defaultPrices: null };
+  const cells = new CellCurves(1000, 1);
+  const [curve] = cells.of(source, 1, 1);
+  assert.deepEqual(curve.extremes('y', 0, 5000), [5, 5]);
+  source.prices.set(3, priced(8));
+  const [longer] = cells.of(source, 2, 4);
+  assert.equal(longer, curve);
+  assert.deepEqual([...longer.y], [5, NaN, NaN, 8, 8]);
+  assert.deepEqual(longer.extremes('y', 0, 5000), [5, 8]);
+  assert.deepEqual(longer.extremes('y', 1500, 2500), [Infinity, -Infinity]);
+});
+
+test('another source, and cells without a price', () => {
+  const cells = new CellCurves(1000, 2);
+  assert.deepEqual(cells.of({ prices: new Map(), defaultPrices: null }, 1, 2), [null, null]);
+  const [one, none] = cells.of({ prices: new Map(), defaultPrices: priced(3) }, 1, 2);
+  assert.deepEqual([...one.y], [3, 3, 3]);
+  assert.equal(none, null);
+});
