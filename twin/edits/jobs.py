@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from scheduling.model import LARGEST, Job, ModelError
+from scheduling.model import LARGEST, Job, ModelError, shorten
 from scheduling.registry import Parameters, parameter
-from twin.edits.base import Edit, World, arriving, change_jobs, chosen_jobs, jobs_field, to_come
+from twin.edits.base import SHOWN, Edit, World, a_few, arriving, change_jobs, chosen_jobs, jobs_field, to_come
 from twin.edits.moments import moment
 
 MOST_ADDED = 100_000
@@ -35,7 +35,9 @@ class AddJobs(Edit):
         p = self.parameters
         model = next((job for job in world.jobs if job.id == p.like), None)
         if model is None:
-            raise ModelError(f"no job is called {p.like!r}")
+            raise ModelError(
+                f"no job is called {shorten(p.like)!r}; there are {a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
+            )
         if p.arrival_ms < self.at_ms:
             raise ModelError(
                 f"a job cannot arrive at {moment(p.arrival_ms)}, before the edit takes effect; let it arrive then or later"
