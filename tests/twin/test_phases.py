@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -127,3 +128,15 @@ def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
         mine = [event[1:] for event in played(stages, 5).events() if event.kind not in ("edited", "run_started")]
         whole = [event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"]
         assert [repr(event) for event in mine] == [repr(event) for event in whole]
+
+
+@pytest.mark.parametrize("name", ["srtf", "tiresias_l"])
+def test_no_gang_waits_for_servers_that_are_gone(name):
+    """Jobs that ask for all lanes of a type there were get those that are left, and are done."""
+    cluster, rows = generate("a-online", num_jobs=12, num_servers=6, seed=2)
+    base = World(cluster, [replace(row, requested_workers=1000) for row in rows], name, {})
+    at_ms = rows[6].arrival_ms - 1
+    stages = staged(base, [{"verb": "remove_servers", "servers": cluster.servers[1].name, "at_ms": at_ms}])
+    events = list(played(stages, 5).events())
+    assert problems_of(stages, events) == []
+    assert sum(event.kind == "job_completed" for event in events) == len(rows)
