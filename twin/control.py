@@ -93,6 +93,8 @@ def fork_and_start(
 
 def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = None) -> Scenario:
     """Another name or other edits, if the version is the newest; Conflict otherwise, and nothing is lost."""
+    if "edits" in changes:  # what takes time is found out before the database is locked, and remembered
+        scenarios.check(Scenario.objects.get(pk=scenario_id), changes["edits"])
     with transaction.atomic():
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
         if scenario.version != version:

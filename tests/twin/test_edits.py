@@ -242,7 +242,7 @@ def test_whatever_is_edited_the_world_stays_sound(edits, hours):
     ({"verb": "drop_jobs", "jobs": None}, "edit 1 (drop jobs): parameter jobs must be of type str, got None"),
     ({"verb": "scale_arrivals", "factor": 2, "off": "no"}, "edit 1: off must be true or false, got 'no'"),
     ({"verb": "add_servers", "like": "edge-*"}, "edit 1 (add servers): like must name one server, 'edge-*' names"),
-    ({"verb": "add_jobs", "like": "x" * 500}, "; there are j0, j1"),
+    ({"verb": "add_jobs", "like": "nobody" * 100}, "; there are j0, j1"),
     ({"verb": "change_scheduler", "scheduler": "zz", "at_ms": 5}, "edit 1 (change the scheduler): unknown scheduler 'zz'; known: a_online"),
 ])  # fmt: skip
 def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence):
@@ -250,3 +250,11 @@ def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence)
         after(edit)
     assert sentence in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+def test_all_edits_together_add_so_many_jobs():
+    edit = {"verb": "add_jobs", "like": "j1", "count": 60_000, "arrival_ms": H}
+    with pytest.raises(
+        ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, with this one they add 120,000; add fewer"
+    ):
+        after(edit, edit)

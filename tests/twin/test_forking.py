@@ -176,7 +176,8 @@ def test_nothing_is_forked_where_nothing_can_change():
 
 
 def live_with_a_fork():
-    parent = control.start_run(scenario_of("oasis", "fifo"), mode=Run.LIVE, speed=3_600_000.0)
+    parent = control.start_run(scenario_of("oasis", "fifo"), mode=Run.LIVE, speed=1.0)
+    Run.objects.filter(pk=parent.pk).update(clock_sim_ms=20 * H)
     runner.advance(parent.pk)
     parent.refresh_from_db()
     at_ms = parent.sim_ms

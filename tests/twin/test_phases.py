@@ -140,3 +140,13 @@ def test_no_gang_waits_for_servers_that_are_gone(name):
     events = list(played(stages, 5).events())
     assert problems_of(stages, events) == []
     assert sum(event.kind == "job_completed" for event in events) == len(rows)
+
+
+@pytest.mark.parametrize("name", ["a_online", "batch_sche"])
+def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
+    for seed in range(6):
+        base = world("a-online", name, seed)
+        stages = staged(base, [{"verb": "switch_cloud", "on": False, "at_ms": base.jobs[6].arrival_ms}])
+        events = list(played(stages, 5).events())
+        assert problems_of(stages, events) == [], seed
+        assert problems_of([stages[0], stages[1]._replace(at_ms=1)], events) != [], "a cloud that was gone earlier is noticed"

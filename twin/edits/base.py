@@ -22,6 +22,7 @@ class World:
     jobs: Sequence[Job]
     scheduler: str
     parameters: Mapping[str, Any]
+    added: int = 0  # jobs that edits have added
 
     def with_jobs(self, jobs: Sequence[Job]) -> World:
         """The same with other jobs."""
