@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling import typed
-from scheduling.model import NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
+from scheduling.model import LARGEST, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
 from scheduling.registry import BaseScheduler
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
@@ -109,6 +109,9 @@ class LaneGangs(BaseScheduler):
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else 1 << 60
         self.leaving = [i for i, server in enumerate(cluster.servers) if server.away]  # at times
         self.leaves = bool(self.leaving)
+        self.ends = {
+            i: server.away[-1][0] for i, server in enumerate(cluster.servers) if server.away and server.away[-1][1] >= LARGEST
+        }
         self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
         self.pools: dict[str | None, Pool] = {}
         self.gangs: dict[int, Gang] = {}
@@ -121,11 +124,12 @@ class LaneGangs(BaseScheduler):
         if isinstance(times, Reason):
             return Decision(verdicts=(Verdict(job, "rejected", times),))
         pool = self._pool(row.worker_type)
-        if not pool.most:
+        most = self._most(pool, now_ms)
+        if not most:
             reason = Reason("no_worker_of_type", {"type": row.worker_type or "", "types": list(self.workers.kinds)})
             return Decision(verdicts=(Verdict(job, "rejected", reason),))
         assert row.num_chunks is not None
-        size = typed.gang_size(row, pool.most)
+        size = typed.gang_size(row, most)
         work_ms = -(-row.num_chunks * times.apart // size)
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(job, size, work_ms, pool, upload_ms)
@@ -233,6 +237,10 @@ class LaneGangs(BaseScheduler):
                 lanes, {server: there.get(server, []) for server in lanes}, sum(map(len, lanes.values())), count, count
             )
         return self.pools[name]
+
+    def _most(self, pool: Pool, now_ms: int) -> int:
+        """Lanes that a gang can ever have at once: not those of servers that are gone for good, for which it would wait without end."""
+        return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
 
     def _present(self, pool: Pool, server: int, there: bool) -> None:
         """The server's lanes, all free, come or go."""

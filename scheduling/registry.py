@@ -262,12 +262,14 @@ _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no"
 
 
 def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> Any:
-    from scheduling.model import ModelError
+    from scheduling.model import ModelError, shorten
 
     kind = metadata["type"]
-    if raw is None or (raw == "" and metadata["optional"]):
+    if (raw is None or raw == "") and metadata["optional"]:
         return None
     try:
+        if raw is None:
+            raise TypeError(raw)  # nothing is no text, though Python has one for it
         if kind is bool:
             return raw if isinstance(raw, bool) else _TRUTH[str(raw).strip().lower()]
         if kind in (int, float) and isinstance(raw, bool):
@@ -276,4 +278,4 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
             raise ValueError(raw)
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{subject}: parameter {key} must be of type {kind.__name__}, got {raw!r}") from error
+        raise ModelError(f"{subject}: parameter {key} must be of type {kind.__name__}, got {shorten(repr(raw))}") from error

@@ -40,7 +40,8 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
     begins = {"jobs": jobs_at_first, "servers": len(stages[0].cluster["servers"])}
     stages = [stage._replace(cluster=_filled(stage.cluster)) for stage in stages]
     last = stages[-1].cluster
-    told = replay(last, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
+    cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)  # it may have been switched off
+    told = replay(last | {"cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
     ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
     for stage, end_ms in zip(stages, ends, strict=True):
         bars = [
@@ -56,6 +57,11 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
 
 def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
     servers = stage.cluster["servers"]
+    if not stage.cluster["cloud"]:
+        stray = sorted({bar[0] for bar in bars if bar[2] == CLOUD})
+        problems += [
+            f"events.jsonl: job {jobs[job]['id']} holds the cloud after {stage.at_ms} ms, where there is none" for job in stray
+        ]
     counted = COUNTED[_world(stage.cluster, {"scheduler": stage.scheduler, "parameters": stage.parameters})]
     lanes = [lane_types(stage.cluster, role) for role in (WORKER, PS)] if stage.scheduler in KINDS else None
     held: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)

@@ -22,7 +22,7 @@ class Conflict(Refused):
 def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
     """Queues a run. `speed` (live): ms of the cluster's time in each ms."""
     with transaction.atomic():
-        run = _new_run(scenario, mode, speed, user)
+        run = _new_run(scenario, scenario.edits, mode, speed, user)
         transaction.on_commit(lambda: runner.enqueue(run.pk))
     runner.announce(run)
     return run
@@ -31,14 +31,14 @@ def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, 
 def start_runs(entered: Sequence[Scenario], user: Any = None) -> list[Run]:
     """Queues a batch run of each scenario, all at once: the workers share them."""
     with transaction.atomic():
-        runs = [_new_run(scenario, Run.BATCH, 0, user) for scenario in entered]
+        runs = [_new_run(scenario, scenario.edits, Run.BATCH, 0, user) for scenario in entered]
         transaction.on_commit(lambda: runner.enqueue_all([run.pk for run in runs]))
     for run in runs:
         runner.announce(run)
     return runs
 
 
-def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
+def _new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, user: Any) -> Run:
     if mode not in (Run.BATCH, Run.LIVE):
         raise Refused(f"mode must be batch or live, got {mode!r}")
     if mode == Run.LIVE:
@@ -46,10 +46,10 @@ def _new_run(scenario: Scenario, mode: str, speed: float, user: Any) -> Run:
     if scenario.trace.status != Trace.READY:
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
     # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
-    scenarios.check(scenario, scenario.edits)
+    scenarios.check(scenario, edits)
     run = Run.objects.create(
         scenario=scenario,
-        edits=scenario.edits,
+        edits=edits,
         mode=mode,
         created_by=user,
         clock_wall=timezone.now(),
@@ -93,6 +93,8 @@ def fork_and_start(
 
 def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = None) -> Scenario:
     """Another name or other edits, if the version is the newest; Conflict otherwise, and nothing is lost."""
+    if "edits" in changes:  # what takes time is found out before the database is locked, and remembered
+        scenarios.check(Scenario.objects.get(pk=scenario_id), changes["edits"])
     with transaction.atomic():
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
         if scenario.version != version:
@@ -112,21 +114,23 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
 
 
 def promote(run: Run, user: Any = None) -> Run:
-    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled."""
-    parent = Run.objects.filter(pk=run.parent_id or 0).first()
-    if parent is None:
-        raise Refused(f"run {run.pk} is no fork of a run that exists; only a fork can take its parent's place")
-    if parent.mode != Run.LIVE or parent.status not in Run.ACTIVE:
-        raise Refused(f"run {parent.pk}, the parent, is no live run that goes on; keep the fork beside it, or discard it")
-    now = timezone.now()
-    clock = clock_of(parent)
+    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled. Its edits are the run's
+    own, whatever has become of the scenario's.
+    """
     with transaction.atomic():
-        made = _new_run(run.scenario, Run.LIVE, clock.speed or parent.clock_speed or 1.0, user)
+        parent = Run.objects.select_for_update().filter(pk=run.parent_id or 0).first()
+        if parent is None:
+            raise Refused(f"run {run.pk} is no fork of a run that exists; only a fork can take its parent's place")
+        if parent.mode != Run.LIVE or parent.status not in Run.ACTIVE or parent.wanted == Run.CANCELLED:
+            raise Refused(f"run {parent.pk}, the parent, is no live run that goes on; keep the fork beside it, or discard it")
+        now = timezone.now()
+        clock = clock_of(parent)
+        made = _new_run(run.scenario, run.edits, Run.LIVE, clock.speed or parent.clock_speed or 1.0, user)
         fields = {"clock_sim_ms": max(clock.now_ms(now), run.fork_ms or 0), "clock_wall": now}
         Run.objects.filter(pk=made.pk).update(**fields, wanted=parent.wanted)
         audit(user, "run.promote", f"run {run.pk}", {"in_place_of": parent.pk, "live": made.pk})
+        cancel_all([parent], user)  # in the same step: nobody else can promote in its place
         transaction.on_commit(lambda: runner.enqueue(made.pk))
-    cancel(parent, user)
     made.refresh_from_db()
     runner.announce(made)
     return made
@@ -142,7 +146,7 @@ def discard(run: Run, user: Any = None) -> None:
         )  # whoever works on it writes nothing more
         audit(user, "run.discard", f"run {run.pk}", {"scenario": run.scenario.name, "parent": run.parent_id})
         run.delete()
-        if not run.scenario.runs.exists():
+        if not run.scenario.runs.exists() and not run.scenario.sweeps.exists():
             run.scenario.delete()
 
 
@@ -171,6 +175,25 @@ def cancel(run: Run, user: Any = None) -> Run:
     """Ends the run for good; its log stays."""
     _active(run, "cancel")
     return _want(run, Run.CANCELLED, user, "run.cancel")
+
+
+def cancel_all(runs: Sequence[Run], user: Any = None) -> int:
+    """Ends those of them that go on, all at once; returns how many. One that has ended in the meantime is no reason to stop."""
+    with transaction.atomic():
+        active = Run.objects.select_for_update(of=("self",)).select_related("scenario__trace").filter(status__in=Run.ACTIVE)
+        going = list(active.exclude(wanted=Run.CANCELLED).filter(pk__in=[run.pk for run in runs]))
+        Run.objects.filter(pk__in=[run.pk for run in going]).update(wanted=Run.CANCELLED)
+        for run in going:
+            run.wanted = Run.CANCELLED
+            audit(user, "run.cancel", f"run {run.pk}", {})
+        transaction.on_commit(lambda: _cancelled(going))
+    return len(going)
+
+
+def _cancelled(runs: Sequence[Run]) -> None:
+    runner.enqueue_all([run.pk for run in runs])
+    for run in runs:
+        runner.announce(run)
 
 
 def set_speed(run: Run, speed: float, user: Any = None) -> Run:

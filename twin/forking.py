@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 
 from scheduling.model import Event
-from twin import eventlog
+from twin import eventlog, scenarios
 from twin.edits import parse, plain
 from twin.edits.moments import moment
 from twin.models import Checkpoint, EventBatch, Run, Scenario
@@ -36,6 +36,12 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
             raise Refused(f"run {run.pk} has reached {moment(run.sim_ms)}, not {moment(at_ms)}; choose a moment up to there")
         if at_ms < 1:
             raise Refused("a fork begins after the beginning; copy the scenario to change it from there on")
+        cluster = scenarios.cluster_of(run.scenario.cluster_id)
+        if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
+            ends_ms = cluster.horizon_slots * cluster.slot_ms
+            raise Refused(
+                f"run {run.pk} ends at {moment(ends_ms)}, and nothing can change at {moment(at_ms)}; fork it before its end"
+            )
         if any(edit.at_ms == at_ms for edit in parse(run.edits)):
             raise Refused(f"run {run.pk} is edited at {moment(at_ms)} itself; fork it 1 ms earlier or later")
         of = run.scenario
@@ -51,16 +57,21 @@ def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
     if scenario.fork_ms is None:
         return
     fork_ms = scenario.fork_ms
-    kept = [plain(edit) for edit in parse(scenario.edits) if edit.at_ms < fork_ms]
-    past = [edit for edit in parse(edits) if edit.at_ms < fork_ms]
-    if [plain(edit) for edit in past] == kept:
+    kept = past_edits(scenario.edits, fork_ms)
+    if past_edits(edits, fork_ms) == kept:
         return
+    past = [edit for edit in parse(edits) if edit.at_ms < fork_ms]
     for edit in past:
         if plain(edit) not in kept:
             raise Refused(
                 f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; give it that moment or a later one"
             )
     raise Refused(f"edits before the fork at {moment(fork_ms)} are past and stay as they are; undo later ones only")
+
+
+def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
+    """Those that have taken effect before the fork, every field filled."""
+    return [plain(edit) for edit in parse(edits) if edit.at_ms < fork_ms]
 
 
 def inherit(run: Run, parent: Run, fork_ms: int) -> None:

@@ -125,7 +125,7 @@ class Sweep(models.Model):
     """One scenario over a grid of parameters and edits, and several seeds: many runs."""
 
     name = models.CharField(max_length=200)
-    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="sweeps")
+    scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="sweeps")
     axes = models.JSONField()  # [{parameter, values} or {edit, field, values}], one or two
     seeds = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

@@ -20,6 +20,7 @@ from scheduling.registry import parse_parameters, scheduler_class
 from twin import control, scenarios
 from twin.edits import verbs
 from twin.edits.moments import moment
+from twin.forking import past_edits
 from twin.formats.outputs import cell
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.refused import Refused
@@ -37,6 +38,8 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
     if not 1 <= len(axes) <= MOST_AXES:
         raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
+    if len({title(axis) for axis in axes}) != len(axes):
+        raise ModelError(f"the axes must differ, and both are {title(axes[0])}; vary something else on one of them")
     seeds = list(dict.fromkeys(seeds)) or [scenario.seed]
     count = len(seeds)
     for axis in axes:
@@ -61,10 +64,10 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
 def cancel(sweep: Sweep, user: Any = None) -> int:
     """Stops what is not finished; returns how many runs that are."""
     runs = [point.run for point in sweep.points.select_related("run") if point.run is not None and point.run.status in Run.ACTIVE]
-    for run in runs:
-        control.cancel(run, user)
-    control.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": len(runs)})
-    return len(runs)
+    with transaction.atomic():
+        count = control.cancel_all(runs, user)
+        control.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": count})
+    return count
 
 
 def resume(sweep: Sweep, user: Any = None) -> int:
@@ -75,6 +78,8 @@ def resume(sweep: Sweep, user: Any = None) -> int:
             for point in sweep.points.select_related("run__scenario")
             if point.run is None or point.run.status in (Run.CANCELLED, Run.FAILED)
         ]
+        if any(point.run is None for point in open_points):
+            _check_axes(sweep)
         entered = [
             point.run.scenario if point.run else _scenario(sweep.scenario, sweep.axes, point.place, point.seed, user)
             for point in open_points
@@ -133,6 +138,10 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
     subject = f"axis {number}"
     if not isinstance(given, dict) or not isinstance(given.get("values"), list) or not given["values"]:
         raise ModelError(f"{subject}: must be an object with values, a list that is not empty, got {shorten(str(given))}")
+    if ("parameter" in given) == ("edit" in given):
+        raise ModelError(
+            f"{subject}: must name a parameter of the scheduler, or an edit and its field, got {shorten(str(given))}"
+        )
     values = list(given["values"])
     if len({str(value) for value in values}) != len(values):
         raise ModelError(f"{subject}: each value once, got {shorten(str(values))}")
@@ -143,7 +152,7 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
             parse_parameters(cls, scenario.parameters | {axis["parameter"]: value})
         return axis
     edit, name = given.get("edit"), given.get("field")
-    if not isinstance(edit, int) or not 1 <= edit <= len(scenario.edits):
+    if isinstance(edit, bool) or not isinstance(edit, int) or not 1 <= edit <= len(scenario.edits):
         have = f"it has {len(scenario.edits)}" if scenario.edits else "it has none: add one first"
         raise ModelError(f"{subject}: edit must be the number of one of the scenario's edits, got {edit!r}; {have}")
     verb = verbs()[scenario.edits[edit - 1]["verb"]]
@@ -151,6 +160,17 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
     if name not in known:
         raise ModelError(f"{subject}: field must be one of {', '.join(known)}, got {name!r}")
     return {"edit": edit, "verb": verb.name, "field": name, "values": values}
+
+
+def _check_axes(sweep: Sweep) -> None:
+    """Refused when the scenario no longer has the edits that the sweep varies."""
+    edits = sweep.scenario.edits
+    for axis in sweep.axes:
+        if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
+            raise Refused(
+                f"sweep {sweep.pk}: runs of it are gone, and edit {axis['edit']} of its scenario is no longer one that can "
+                f"{axis['verb'].replace('_', ' ')}; start a new sweep of the scenario as it is now"
+            )
 
 
 def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], seed: int, user: Any) -> Scenario:
@@ -167,12 +187,24 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
         said.append(_said(axis.get("parameter") or axis["field"], value))
     made = Scenario(
         name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id, trace_id=scenario.trace_id,
-        scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, parent=scenario.parent if seed == scenario.seed else None,
-        fork_ms=scenario.fork_ms if seed == scenario.seed else None, created_by=user, of_sweep=True,
+        scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, created_by=user, of_sweep=True,
     )  # fmt: skip
+    if _same_past(scenario, made):
+        made.parent, made.fork_ms = scenario.parent, scenario.fork_ms
     scenarios.check(made, edits)
     made.save()
     return made
+
+
+def _same_past(scenario: Scenario, made: Scenario) -> bool:
+    """Whether the log of the run that the scenario is a fork of is that of the point, too; another past is computed from the beginning."""
+    fork_ms = scenario.fork_ms
+    if fork_ms is None or made.seed != scenario.seed:
+        return False
+    cls = scheduler_class(scenario.scheduler)
+    if parse_parameters(cls, made.parameters) != parse_parameters(cls, scenario.parameters):
+        return False
+    return past_edits(made.edits, fork_ms) == past_edits(scenario.edits, fork_ms)
 
 
 def _figures(metrics: dict[str, Any]) -> dict[str, float | None]:

@@ -24,7 +24,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):
-        return Response({"detail": "It is still used by a scenario or a run; delete those first."}, status=409)
+        return Response({"detail": "It is still used by a scenario, a run or a sweep; delete those first."}, status=409)
     if isinstance(error, DataError):  # PostgreSQL: a number or a text that it cannot hold
         return Response({"detail": f"The database cannot hold this: {' '.join(str(error).split())}."}, status=400)
     if isinstance(error, OperationalError):

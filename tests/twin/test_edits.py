@@ -215,7 +215,7 @@ def test_the_effect_in_numbers():
 
 
 @given(st.lists(st.sampled_from([
-    {"verb": "add_servers", "like": "edge-*"}, {"verb": "remove_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "cloud-*"},
+    {"verb": "add_servers", "like": "edge-1"}, {"verb": "remove_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "cloud-*"},
     {"verb": "delay_jobs", "jobs": "j*"}, {"verb": "scale_arrivals", "factor": 3}, {"verb": "add_jobs", "like": "j2", "arrival_ms": 9 * H},
     {"verb": "drop_jobs", "jobs": "j3"},
 ]), max_size=6), st.lists(st.integers(0, 9), min_size=6, max_size=6))  # fmt: skip
@@ -232,3 +232,29 @@ def test_whatever_is_edited_the_world_stays_sound(edits, hours):
     arrivals = [job.arrival_ms for job in found[-1][1].jobs]
     assert arrivals == sorted(arrivals)
     assert len({job.id for job in found[-1][1].jobs}) == len(arrivals)
+
+
+@pytest.mark.parametrize(("edit", "sentence"), [
+    ({"verb": "fail_servers", "servers": None}, "edit 1 (fail servers): parameter servers must be of type str, got None"),
+    ({"verb": "fail_servers", "servers": "*", "for_ms": None}, "edit 1 (fail servers): parameter for_ms must be of type int, got None"),
+    ({"verb": "resize_servers", "servers": "*", "amount": None}, "edit 1 (resize servers): parameter amount must be of type float, got None"),
+    ({"verb": "switch_cloud", "on": None}, "edit 1 (switch the cloud): parameter on must be of type bool, got None"),
+    ({"verb": "drop_jobs", "jobs": None}, "edit 1 (drop jobs): parameter jobs must be of type str, got None"),
+    ({"verb": "scale_arrivals", "factor": 2, "off": "no"}, "edit 1: off must be true or false, got 'no'"),
+    ({"verb": "add_servers", "like": "edge-*"}, "edit 1 (add servers): like must name one server, 'edge-*' names"),
+    ({"verb": "add_jobs", "like": "nobody" * 100}, "; there are j0, j1"),
+    ({"verb": "change_scheduler", "scheduler": "zz", "at_ms": 5}, "edit 1 (change the scheduler): unknown scheduler 'zz'; known: a_online"),
+])  # fmt: skip
+def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        after(edit)
+    assert sentence in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_all_edits_together_add_so_many_jobs():
+    edit = {"verb": "add_jobs", "like": "j1", "count": 60_000, "arrival_ms": H}
+    with pytest.raises(
+        ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, with this one they add 120,000; add fewer"
+    ):
+        after(edit, edit)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from twin import control, engine, eventlog, forking, runner, scenarios
+from twin import control, engine, eventlog, forking, runner, scenarios, sweeps
 from twin.formats.outputs import event_line
 from twin.models import Run, Scenario
 from twin.refused import Refused
@@ -165,3 +165,44 @@ def test_a_fork_takes_the_place_of_a_live_run():
     runner.advance(parent.pk)
     with pytest.raises(Refused, match="is no live run that goes on"):
         control.promote(run)
+
+
+def test_nothing_is_forked_where_nothing_can_change():
+    parent = played_out(control.start_run(scenario_of("oasis", "fifo")))
+    for at_ms in (100 * H, 100 * H + 1, 2**53):
+        with pytest.raises(Refused, match=r"ends at 4 d 04:00:00, and nothing can change at .*; fork it before its end"):
+            forking.fork(parent.pk, at_ms, "")
+    assert forking.fork(parent.pk, 100 * H - 1, "").fork_ms == 100 * H - 1
+
+
+def live_with_a_fork():
+    parent = control.start_run(scenario_of("oasis", "fifo"), mode=Run.LIVE, speed=1.0)
+    Run.objects.filter(pk=parent.pk).update(clock_sim_ms=20 * H)
+    runner.advance(parent.pk)
+    parent.refresh_from_db()
+    at_ms = parent.sim_ms
+    _, run = control.fork_and_start(parent.pk, at_ms, "", [{"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}], True)
+    return parent, run
+
+
+def test_one_parent_has_one_heir():
+    parent, run = live_with_a_fork()
+    control.promote(run)
+    with pytest.raises(Refused, match="is no live run that goes on"):  # though no worker has ended the parent yet
+        control.promote(run)
+    assert Run.objects.filter(mode=Run.LIVE).exclude(pk=parent.pk).count() == 1
+
+
+def test_what_is_promoted_is_what_was_computed():
+    _, run = live_with_a_fork()
+    control.edit(run.scenario_id, run.scenario.version, {"edits": []})
+    live = control.promote(Run.objects.get(pk=run.pk))
+    assert live.edits == run.edits != []
+
+
+def test_a_discarded_fork_leaves_a_scenario_that_is_swept():
+    _, run = live_with_a_fork()
+    sweep = sweeps.start(run.scenario, "", [{"edit": 1, "field": "factor", "values": [1, 2]}], [])
+    control.discard(run)
+    assert sweep.points.count() == 2
+    assert Scenario.objects.filter(pk=sweep.scenario_id).exists()

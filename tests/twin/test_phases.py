@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -127,3 +128,25 @@ def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
         mine = [event[1:] for event in played(stages, 5).events() if event.kind not in ("edited", "run_started")]
         whole = [event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"]
         assert [repr(event) for event in mine] == [repr(event) for event in whole]
+
+
+@pytest.mark.parametrize("name", ["srtf", "tiresias_l"])
+def test_no_gang_waits_for_servers_that_are_gone(name):
+    """Jobs that ask for all lanes of a type there were get those that are left, and are done."""
+    cluster, rows = generate("a-online", num_jobs=12, num_servers=6, seed=2)
+    base = World(cluster, [replace(row, requested_workers=1000) for row in rows], name, {})
+    at_ms = rows[6].arrival_ms - 1
+    stages = staged(base, [{"verb": "remove_servers", "servers": cluster.servers[1].name, "at_ms": at_ms}])
+    events = list(played(stages, 5).events())
+    assert problems_of(stages, events) == []
+    assert sum(event.kind == "job_completed" for event in events) == len(rows)
+
+
+@pytest.mark.parametrize("name", ["a_online", "batch_sche"])
+def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
+    for seed in range(6):
+        base = world("a-online", name, seed)
+        stages = staged(base, [{"verb": "switch_cloud", "on": False, "at_ms": base.jobs[6].arrival_ms}])
+        events = list(played(stages, 5).events())
+        assert problems_of(stages, events) == [], seed
+        assert problems_of([stages[0], stages[1]._replace(at_ms=1)], events) != [], "a cloud that was gone earlier is noticed"

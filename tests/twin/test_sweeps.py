@@ -6,10 +6,11 @@ import csv
 import io
 
 import pytest
+from django.db.models import ProtectedError
 
 from scheduling.model import ModelError
-from tests.twin.test_forking import played_out, scenario_of
-from twin import control, sweeps
+from tests.twin.test_forking import H, from_scratch, played_out, scenario_of
+from twin import control, eventlog, sweeps
 from twin.models import Run, Scenario, Sweep
 from twin.refused import Refused
 
@@ -74,6 +75,11 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     ([{"parameter": "speed", "values": [1]}], [], "unknown parameter 'speed'"),
     ([{"values": []}], [], "a list that is not empty"),
     ([], [], "one or two axes, got 0"),
+    ([{"edit": True, "field": "factor", "values": [1]}], [], "got True; it has 1"),
+    ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [], "must name a parameter of the scheduler, or an edit"),
+    ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, and both are backfill"),
+    ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be of type bool, got None"),
+    ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
     ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be >= 0.001, got 0"),
 ])  # fmt: skip
 def test_what_cannot_be_swept_is_said_and_nothing_is_kept(axes, seeds, sentence):
@@ -85,3 +91,56 @@ def test_what_cannot_be_swept_is_said_and_nothing_is_kept(axes, seeds, sentence)
     assert sentence in str(caught.value)
     assert isinstance(caught.value, ModelError | ValueError)
     assert (Sweep.objects.count(), Run.objects.count(), Scenario.objects.count()) == (0, 0, 1)
+
+
+def test_points_of_a_fork_have_the_past_that_is_theirs():
+    """Only a point that is the fork until its moment begins with the parent's log; all logs are those of runs from the beginning."""
+    scenario = scenario_of("oasis", "fifo", jobs=30, servers=6)
+    scenario = control.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": 5 * H}]})
+    parent = played_out(control.start_run(scenario))
+    fork, _ = control.fork_and_start(parent.pk, 20 * H, "", [{"verb": "scale_arrivals", "factor": 3, "at_ms": 20 * H}], False)
+    for axis, inherits in (
+        ({"edit": 1, "field": "factor", "values": [2, 4]}, [True, False]),
+        ({"edit": 2, "field": "at_ms", "values": [10 * H, 30 * H]}, [False, True]),
+        ({"parameter": "backfill", "values": [True, False]}, None),
+    ):
+        sweep = sweeps.start(fork, "", [axis], [])
+        runs = [played_out(point.run) for point in sweep.points.select_related("run__scenario")]
+        if inherits is not None:
+            assert [run.parent_id == parent.pk for run in runs] == inherits, axis
+        assert sum(run.parent_id == parent.pk for run in runs) == 1, axis
+        for run in runs:
+            assert list(eventlog.canonical(run.pk)) == from_scratch(run), axis
+
+
+def test_a_run_that_ends_meanwhile_does_not_keep_a_sweep_from_being_cancelled(monkeypatch):
+    sweep = sweeps.start(
+        scenario_of("oasis", "fifo", jobs=4, servers=6), "", [{"parameter": "backfill", "values": [True, False]}], [1, 2]
+    )
+    ended = sweep.points.all()[1].run
+    before = control.cancel_all
+
+    def late(runs, user):
+        played_out(ended)
+        return before(runs, user)
+
+    monkeypatch.setattr(control, "cancel_all", late)
+    assert sweeps.cancel(sweep) == 3
+    assert set(Run.objects.exclude(pk=ended.pk).values_list("wanted", flat=True)) == {Run.CANCELLED}
+
+
+def test_a_sweep_whose_edit_is_gone_cannot_make_new_points():
+    scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
+    scenario = control.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": H}]})
+    sweep = sweeps.start(scenario, "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [])
+    control.delete(played_out(sweep.points.all()[0].run))
+    control.edit(scenario.pk, 2, {"edits": []})
+    with pytest.raises(Refused, match="edit 1 of its scenario is no longer one that can scale arrivals; start a new sweep"):
+        sweeps.resume(Sweep.objects.get(pk=sweep.pk))
+
+
+def test_a_scenario_that_is_swept_stays():
+    scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
+    sweeps.start(scenario, "", [{"parameter": "backfill", "values": [True]}], [])
+    with pytest.raises(ProtectedError):
+        scenario.delete()

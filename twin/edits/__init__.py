@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from scheduling.model import ModelError
+from scheduling.model import ModelError, shorten
 from scheduling.registry import UnknownName, parse_declared
 from twin.edits.base import Edit, World
 
@@ -87,6 +87,8 @@ def parse_one(number: int, given: Any) -> Edit:
     at_ms = given.get("at_ms", 0)
     if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms <= 2**53:
         raise ModelError(f"edit {number}: at_ms must be an integer from 0 to 2^53 ms, got {str(at_ms)[:80]!r}")
+    if not isinstance(given.get("off", False), bool):
+        raise ModelError(f"edit {number}: off must be true or false, got {shorten(repr(given['off']))}")
     values = {key: value for key, value in given.items() if key not in ("verb", "at_ms", "off")}
     edit = cls(at_ms, None, number)
     try:

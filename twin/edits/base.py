@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from scheduling.model import LARGEST, Cluster, Job, ModelError, Server, shorten
-from scheduling.registry import Parameters, parameter
+from scheduling.registry import Parameters, UnknownName, parameter
 from twin.edits.moments import moment
 
 SHOWN = 5  # names that a message lists
@@ -22,6 +22,7 @@ class World:
     jobs: Sequence[Job]
     scheduler: str
     parameters: Mapping[str, Any]
+    added: int = 0  # jobs that edits have added
 
     def with_jobs(self, jobs: Sequence[Job]) -> World:
         """The same with other jobs."""
@@ -67,7 +68,7 @@ class Edit:
             raise ModelError(f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}")
         try:
             return self.apply(world)
-        except ModelError as error:
+        except (ModelError, UnknownName) as error:
             raise ModelError(f"{self.subject}: {error}") from error
 
     def sentence(self) -> str:
@@ -96,7 +97,7 @@ def chosen_servers(cluster: Cluster, text: str, at_ms: int) -> list[int]:
     for word in _words_of(text, "servers"):
         some = [i for name, i in there.items() if fnmatchcase(name, word)]
         if not some:
-            raise ModelError(f"no server is called {shorten(word)!r} at {moment(at_ms)}; there are {_some(list(there))}")
+            raise ModelError(f"no server is called {shorten(word)!r} at {moment(at_ms)}; there are {a_few(list(there))}")
         found.update(some)
     return sorted(found)
 
@@ -113,7 +114,7 @@ def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
     ]  # fmt: skip
     if not named:
         raise ModelError(
-            f"no job fits {shorten(text)!r}; there are {_some([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
+            f"no job fits {shorten(text)!r}; there are {a_few([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
         )
     later = [i for i in named if to_come(world.jobs[i], at_ms)]
     if not later:
@@ -162,6 +163,7 @@ def _words_of(text: str, what: str) -> list[str]:
     return words
 
 
-def _some(names: Sequence[str], total: int | None = None) -> str:
+def a_few(names: Sequence[str], total: int | None = None) -> str:
+    """The first of the names, for a message."""
     more = (total or len(names)) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "") if names else "none"

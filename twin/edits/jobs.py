@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from scheduling.model import LARGEST, Job, ModelError
+from scheduling.model import LARGEST, Job, ModelError, shorten
 from scheduling.registry import Parameters, parameter
-from twin.edits.base import Edit, World, arriving, change_jobs, chosen_jobs, jobs_field, to_come
+from twin.edits.base import SHOWN, Edit, World, a_few, arriving, change_jobs, chosen_jobs, jobs_field, to_come
 from twin.edits.moments import moment
 
-MOST_ADDED = 100_000
+MOST_ADDED = 100_000  # by all edits of a scenario together
 CHANGEABLE = (
     "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "num_samples", "global_batch", "sample_ms",
     "workers_per_ps", "requested_workers", "comp_machine_ms", "comm_ms", "iterations", "input_gb", "model_gb", "chunk_mb",
@@ -35,20 +35,27 @@ class AddJobs(Edit):
         p = self.parameters
         model = next((job for job in world.jobs if job.id == p.like), None)
         if model is None:
-            raise ModelError(f"no job is called {p.like!r}")
+            raise ModelError(
+                f"no job is called {shorten(p.like)!r}; there are {a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
+            )
         if p.arrival_ms < self.at_ms:
             raise ModelError(
                 f"a job cannot arrive at {moment(p.arrival_ms)}, before the edit takes effect; let it arrive then or later"
             )
         if p.arrival_ms + p.every_ms * (p.count - 1) > LARGEST:
             raise ModelError(f"the last of {p.count} jobs would arrive behind 2^53 ms; let them come closer to each other")
+        added = world.added + p.count
+        if added > MOST_ADDED:
+            raise ModelError(
+                f"the edits of a scenario add at most {MOST_ADDED:,} jobs, with this one they add {added:,}; add fewer"
+            )
         taken = {job.id for job in world.jobs}
         names = (name for n in range(1, 2 * MOST_ADDED + len(taken)) if (name := f"{model.id[:180]}+{n}") not in taken)
-        added = [
+        new = [
             replace(arriving(model, p.arrival_ms + p.every_ms * n, self.at_ms), id=name)
             for n, name in zip(range(p.count), names, strict=False)
         ]
-        return world.with_jobs(sorted([*world.jobs, *added], key=lambda job: job.arrival_ms))
+        return replace(world, jobs=sorted([*world.jobs, *new], key=lambda job: job.arrival_ms), added=added)
 
     def _words(self) -> str:
         p = self.parameters

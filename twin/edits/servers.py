@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scheduling.model import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server
+from scheduling.model import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server, shorten
 from scheduling.registry import Parameters, parameter
 from twin.edits.base import Edit, World, away_from, chosen_servers, servers_field
 from twin.edits.moments import moment
@@ -28,6 +28,8 @@ class AddServers(Edit):
     def apply(self, world: World) -> World:
         p = self.parameters
         chosen = chosen_servers(world.cluster, p.like, self.at_ms)
+        if len(chosen) > 1:
+            raise ModelError(f"like must name one server, {shorten(p.like)!r} names {len(chosen):,}; name the one to copy")
         if len(world.cluster.servers) + p.count > MOST_SERVERS:
             raise ModelError(
                 f"a cluster has at most {MOST_SERVERS:,} servers, it would have {len(world.cluster.servers) + p.count:,}"
