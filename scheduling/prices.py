@@ -169,28 +169,28 @@ class PriceBook:
 
     def unit_cost(self, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
         """Price of one unit of `demand` on each server, [slot, server]."""
-        cost = np.zeros(self.price[0][slots].shape)
-        for r, amount in enumerate(demand):
-            if amount and self.ceiling[r]:
-                cost += self.price[r][slots] * (amount / UNIT)
+        parts = (self.price[r][slots] * (amount / UNIT) for r, amount in enumerate(demand) if amount and self.ceiling[r])
+        cost = next(parts, None)
+        if cost is None:
+            return np.zeros(self.price[0][slots].shape)
+        for part in parts:
+            cost += part
         return cost
 
     def room(self, demand: Demand, slots: slice | np.ndarray, most: int) -> np.ndarray:
         """How many units of `demand` each server still holds, at most `most`, [slot, server]."""
-        room = np.full(self.free[0][slots].shape, most, dtype=np.int64)
-        for r, amount in enumerate(demand):
-            if amount:
-                np.minimum(room, self.free[r][slots] // amount, out=room)
-        return room
+        parts = (self.free[r][slots] // amount for r, amount in enumerate(demand) if amount)
+        room = next(parts, None)
+        if room is None:
+            return np.full(self.free[0][slots].shape, most, dtype=np.int64)
+        for part in parts:
+            np.minimum(room, part, out=room)
+        return np.minimum(room, most, out=room)
 
     def empty_room(self, demand: Demand) -> float:
         """Units of `demand` that all servers hold together when empty; infinite when the demand is zero."""
         wanted = [r for r, amount in enumerate(demand) if amount]
-        return (
-            sum(int(min(column)) for column in zip(*(self.capacity[r] // demand[r] for r in wanted), strict=True))
-            if wanted
-            else math.inf
-        )
+        return int(np.minimum.reduce([self.capacity[r] // demand[r] for r in wanted]).sum()) if wanted else math.inf
 
     def least_cost(self, demand: Demand) -> float:
         """Price of one unit of `demand` where everything is free: nothing is ever cheaper."""

@@ -179,8 +179,9 @@ def _prefix(strides: Strides, unit: np.ndarray) -> np.ndarray:
     if not strides:
         return np.zeros(1)
     servers, counts = zip(*strides, strict=True)
-    total = np.zeros(sum(counts) + 1)
-    np.cumsum(np.repeat(unit[list(servers)], counts), out=total[1:])
+    each = unit[list(servers)].repeat(counts)
+    total = np.zeros(len(each) + 1)
+    each.cumsum(out=total[1:])
     return total
 
 

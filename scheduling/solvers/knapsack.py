@@ -29,6 +29,8 @@ SAFE = 1e-9  # relative; a bound is a sum in another order than the cost it boun
 ROUNDING = 1e-14  # relative, of a difference of utilities
 NOTHING = -1  # no option
 SHORTEN = 4  # edges of a hull, after which what lies behind is left out
+CACHE = 32_768  # cells of one step that stay in the cache
+WIDTH = 64  # states at least that are looked at together
 FIRST_TRY = 1 / 4  # of the gap: an optimum is mostly this close to its bound
 
 Row = tuple[np.ndarray, np.ndarray]  # gain and cost of the options of one kind
@@ -271,10 +273,10 @@ def _forward(
     """The program over the options kept, and the states from which the plan can stay within the margin."""
     kinds = kind[: ends[-1] + 1].tolist()
     columns = {k: np.flatnonzero(kept[k]) for k in set(kinds)}
-    pairs = {
-        k: list(zip(gain[k, own].astype(np.int64).tolist(), cost[k, own].tolist(), strict=True)) for k, own in columns.items()
-    }
-    most = {k: max(own)[0] if own else 0 for k, own in pairs.items()}
+    # work and price of the options of a kind; the first is that the job does not run
+    works = {k: np.append(0, gain[k, own].astype(np.int64)) for k, own in columns.items()}
+    prices = {k: np.append(0.0, cost[k, own]) for k, own in columns.items()}
+    most = {k: int(own.max()) for k, own in works.items()}
     rest = sum(most[k] for k in kinds)
     tilt = slope * np.arange(need + 1)
     low, before = 0, np.zeros(1)  # cost of the states low, low + 1, ... of the work done
@@ -289,22 +291,9 @@ def _forward(
         first = max(0, need - rest)  # less work cannot be made up for
         if first > reach:
             break
-        past = low + len(before)
-        after = np.full(reach - first + 1, np.inf)
-        if past > first:  # the job does not run
-            after[max(0, low - first) : past - first] = before[max(0, first - low) :]
-        for work, price in pairs[k]:
-            # state w comes from w - work, or, at need, from any state of at least need - work
-            begin = low + work
-            end = past + work if past + work <= reach else reach + 1
-            source = first - begin if first > begin else 0
-            if end - begin > source:
-                target = after[begin + source - first : end - first]
-                np.minimum(target, before[source : end - begin] + price, out=target)
-            if past + work - 1 > need and reach == need:
-                beyond = before[max(0, need - work - low) :].min() + price
-                if beyond < after[-1]:
-                    after[-1] = beyond
+        after = _step(before, first - low, reach - first + 1, works[k], prices[k])
+        if reach == need:
+            after[-1] = (_at_least(before)[_within(need - low - works[k], before)] + prices[k]).min()
         floor += base[k]
         live = after - tilt[first : reach + 1] - floor <= margin
         a = int(live.argmax())
@@ -321,32 +310,49 @@ def _forward(
     chosen = np.full(last + 1, NOTHING, dtype=np.int64)
     left = need
     for t in range(last, -1, -1):
-        k = kinds[t]
         low, before = steps[t]
+        work, price = works[kinds[t]], prices[kinds[t]]
         if left == need:
-            best, origin = _beyond(before, low, need)
-            for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
-                value, state = _beyond(before, low, need - work)
-                if value + price < best:
-                    best, origin, chosen[t] = value + price, state, column
+            origin = _within(need - low - work, before)
+            option = int((_at_least(before)[origin] + price).argmin())
+            left = low + int(origin[option]) + int(before[origin[option] :].argmin())
         else:
-            origin, past, value_at = left, low + len(before), before.item
-            best = value_at(left - low) if low <= left < past else np.inf
-            for column, (work, price) in zip(columns[k].tolist(), pairs[k], strict=True):
-                if low <= left - work < past and value_at(left - work - low) + price < best:
-                    best, origin, chosen[t] = value_at(left - work - low) + price, left - work, column
-        left = origin
+            option = int((np.append(before, np.inf)[np.clip(left - low - work, -1, len(before))] + price).argmin())
+            left -= int(work[option])
+        if option:
+            chosen[t] = columns[kinds[t]][option - 1]
     low, before = steps[last + 1]
     return Plan(last, chosen, float(before[need - low]), payoff)
 
 
-def _beyond(before: np.ndarray, low: int, least: int) -> tuple[float, int]:
-    """Least cost of a state of at least that work, and that state."""
-    begin = max(0, least - low)
-    if begin >= len(before):
-        return np.inf, least
-    best = begin + int(before[begin:].argmin())
-    return float(before[best]), low + best
+def _step(before: np.ndarray, first: int, states: int, works: np.ndarray, prices: np.ndarray) -> np.ndarray:
+    """Least cost of the states first, first + 1, ... from those before and one of the options each; infinite out of reach."""
+    ahead = max(0, int(works.max()) - first)  # infinite costs before the first state, and behind the last
+    padded = np.full(ahead + max(len(before), first + states), np.inf)
+    padded[ahead : ahead + len(before)] = before
+    begin = ahead + first - works
+    after = np.empty(states)
+    width = max(WIDTH, CACHE // len(works))
+    for low in range(0, states, width):
+        high = min(states, low + width)
+        # shifted[i] = padded[low + i :], as long as the piece
+        shifted = np.ndarray(
+            (len(padded) - high + 1, high - low), padded.dtype, padded, low * padded.itemsize, padded.strides * 2
+        )
+        total = shifted[begin]
+        total += prices[:, None]
+        np.minimum.reduce(total, axis=0, out=after[low:high])
+    return after
+
+
+def _at_least(before: np.ndarray) -> np.ndarray:
+    """Least cost of a state of at least that work; infinite behind the last."""
+    return np.append(np.minimum.accumulate(before[::-1])[::-1], np.inf)
+
+
+def _within(places: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Places in `_at_least`: what lies before the first state is at least that."""
+    return np.minimum(np.maximum(places, 0), len(before))
 
 
 def hulls(gain: np.ndarray, cost: np.ndarray) -> list[Edges]:

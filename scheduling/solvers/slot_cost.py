@@ -66,6 +66,8 @@ def relaxed_marginals(worker: np.ndarray, ps: np.ndarray, ps_per_worker: float) 
     split = prefix(ps)[:, whole]
     inside = (part > 0) & (whole < ps.shape[1])  # 0 * infinity would spoil the capacity edge
     split[:, inside] += ps[:, whole[inside]] * part[inside]
+    if (split[:, -1] < np.inf).all():  # it never falls
+        return worker + (split[:, 1:] - split[:, :-1])
     with np.errstate(invalid="ignore"):
         step = np.diff(split, axis=1)
     return worker + np.where(np.isnan(step), np.inf, step)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -103,25 +104,40 @@ def near_best(need: int, utility: np.ndarray, curves: Curves, least_unit: float 
     least = need * least_unit
     costs: list[np.ndarray] = []
     marginals: list[np.ndarray] = []
-    cheapest = np.empty(0)
+    kept: list[np.ndarray] = []  # the cheapest workers, in pieces
+    count, dearest = 0, np.inf
     payoff, last = -np.inf, -1
     for first, past in blocks(len(utility)):
         if utility[first] - least <= payoff + CLOSE * abs(payoff):
             break
-        block = curves(first, past)
-        for t, cost, marginal in zip(range(first, past), *block, strict=True):
-            costs.append(cost)
-            marginals.append(marginal)
-            cheapest = _smallest(np.concatenate((cheapest, marginal)), need)
-            if len(cheapest) == need and (found := utility[t] - cheapest.sum()) > payoff + TOLERANCE:
+        cost, marginal = curves(first, past)
+        costs.append(cost)
+        marginals.append(marginal)
+        for t, row in enumerate(marginal, first):
+            fresh = row[row < dearest]
+            kept.append(fresh)
+            count += len(fresh)
+            if count < need or not len(fresh):  # nothing gets cheaper, and utility does not rise
+                continue
+            cheapest = _smallest(np.concatenate(kept), need)
+            kept, count, dearest = [cheapest], need, cheapest.max()
+            if (found := utility[t] - cheapest.sum()) > payoff + TOLERANCE:
                 payoff, last = float(found), t
     if last < 0:
         return None
-    pool = np.array(marginals[: last + 1])
-    chosen = np.argsort(pool, axis=None, kind="stable")[:need] // pool.shape[1]
-    workers = np.bincount(chosen, minlength=last + 1)
-    total = float(sum(costs[t][y] for t, y in enumerate(workers)))
+    workers = _spread(np.concatenate(marginals)[: last + 1], need)
+    rows = chain.from_iterable(costs)
+    total = float(sum(cost[count] for cost, count in zip(rows, workers.tolist(), strict=False) if count))
     return Best(last, workers, total, float(utility[last] - total))
+
+
+def _spread(marginal: np.ndarray, need: int) -> np.ndarray:
+    """How many of the `need` least values stand in each row; of equal ones the first."""
+    values = marginal.ravel()
+    dearest = np.partition(values, need - 1)[need - 1]
+    counts: np.ndarray = (marginal < dearest).sum(axis=1)
+    equal = np.flatnonzero(values == dearest)[: need - counts.sum()]
+    return counts + np.bincount(equal // marginal.shape[1], minlength=len(marginal))
 
 
 def blocks(slots: int) -> Iterator[tuple[int, int]]:
