@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from django.conf import settings
 
 from twin.bench._stack import environment
 
-PATIENCE_MS = 120_000
+PATIENCE_S = 120.0
+AGAIN_MS = 300
+OVER = ("finished", "failed", "cancelled")
 HOUR_MS = 3_600_000
 FETCH = """async ([path, body]) => {
   const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content };
@@ -19,8 +23,6 @@ FETCH = """async ([path, body]) => {
   const answer = await fetch(path, options);
   if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
   return answer.json(); }"""
-ENDED = "async (id) => ['finished', 'failed', 'cancelled'].includes((await (await fetch(`/api/runs/${id}/`)).json()).status)"
-SWEPT = "async (id) => (await (await fetch(`/api/sweeps/${id}/`)).json()).active === 0"
 EDITS = [
     {"verb": "fail_servers", "servers": "w0*", "at_ms": 20 * HOUR_MS, "for_ms": 5 * HOUR_MS},
     {"verb": "scale_arrivals", "factor": 1.5},
@@ -41,7 +43,7 @@ def ask(page: Any, path: str, body: Any = None) -> Any:
 def ended(page: Any, runs: list[int]) -> None:
     """Waits until none of them runs any more."""
     for run in runs:
-        page.wait_for_function(ENDED, arg=run, polling=500, timeout=PATIENCE_MS)
+        _until(page, f"/api/runs/{run}/", lambda answer: answer["status"] in OVER)
 
 
 def edited(page: Any) -> int:
@@ -64,5 +66,13 @@ def swept(page: Any, scenario: int) -> int:
         {"edit": 1, "field": "for_ms", "values": [HOUR_MS, 12 * HOUR_MS]},
     ]
     sweep = ask(page, "/api/sweeps/", {"scenario": scenario, "name": "How long ten servers are away", "axes": axes})["id"]
-    page.wait_for_function(SWEPT, arg=sweep, polling=500, timeout=PATIENCE_MS)
+    _until(page, f"/api/sweeps/{sweep}/", lambda answer: answer["total"] and not answer["active"])
     return int(sweep)
+
+
+def _until(page: Any, path: str, holds: Callable[[Any], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds(answer := ask(page, path)):
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{path} is not done after {PATIENCE_S:g} s: {answer}")
+        page.wait_for_timeout(AGAIN_MS)

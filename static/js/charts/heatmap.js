@@ -22,8 +22,8 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
       if (tint(found.mean) > 0.55) td.classList.add('dark');
       return td;
     })));
-  fill(element, h('div', { class: 'scroll' }, h('table', { class: 'heatmap' },
-    h('caption', {}, `${columns.title} across${rows ? `, ${rows.title} down` : ''}; the stronger the colour, the better`),
+  const said = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; the stronger the colour, the better`;
+  fill(element, h('p', { class: 'muted small' }, said), h('div', { class: 'scroll' }, h('table', { class: 'heatmap', 'aria-label': said },
     h('thead', {}, h('tr', {}, rows ? h('td', {}) : null, columns.values.map((value) => h('th', { scope: 'col' }, columns.text(value))))),
     h('tbody', {}, body))));
 }
