@@ -58,8 +58,12 @@ class Room:
 
     def _judge(self, role: str, demand: Demand) -> Reason | None:
         capacities = self.capacities[role]
-        if any(all(demand[r] <= capacity[r] for r in self.limited) for capacity in capacities):
-            return None
+        for capacity in capacities:  # mostly the first
+            for r in self.limited:
+                if demand[r] > capacity[r]:
+                    break
+            else:
+                return None
         most = [max((c[r] for c in capacities), default=0) for r in range(len(RESOURCES))]
         lacking = [r for r in self.limited if demand[r] > most[r]]
         if not lacking:  # each resource exists somewhere, but no one server has them all

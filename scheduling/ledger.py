@@ -15,7 +15,7 @@ from scheduling.job_plans import JobPlans, Overbooked
 from scheduling.model import CLOUD, NONE, RESOURCE_UNITS, RESOURCES, Cluster, Job, Placement, Role
 from scheduling.packed import GUARD, LIMIT, fields, pack, unpack
 
-_TRANSFER = int(Role.TRANSFER)
+_PS, _TRANSFER = int(Role.PS), int(Role.TRANSFER)
 
 
 class Ledger(JobPlans):
@@ -111,18 +111,14 @@ class Ledger(JobPlans):
             del times[first], free[first]
 
     def _need(self, bar: Placement) -> tuple[int, int]:
-        demand = self._demand(bar)
+        job = self._jobs[bar.job]
+        demand = job.ps if bar.role == _PS else job.worker
+        if demand is None:
+            self._refuse(bar, "must be of a role for which the job has a demand")
         found = self._needs.get(demand)
         if found is None:
             found = self._needs[demand] = (self._pack(demand), max(1, *demand))
         return found
-
-    def _demand(self, bar: Placement) -> Sequence[int]:
-        job = self._jobs[bar.job]
-        demand = job.ps if bar.role == Role.PS else job.worker
-        if demand is None:
-            self._refuse(bar, "must be of a role for which the job has a demand")
-        return demand
 
     def _pack(self, amounts: Sequence[int]) -> int:
         return pack(amounts) & self._fields

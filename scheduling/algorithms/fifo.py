@@ -184,11 +184,10 @@ class Fifo(BaseScheduler):
         return Gang(shape, gang_size(job, shape.most))
 
     def _too_large(self, job: Job, gang: Gang) -> Reason | None:
-        """A gang larger than the empty cluster would block the queue for ever."""
+        """A gang larger than the empty cluster, on which one unit of each role fits, would block the queue for ever."""
         for role, demand, count in (("worker", job.worker, gang.workers), ("ps", job.ps, gang.shape.ps_of(gang.workers))):
             assert demand is not None
-            most = self.room.places(role, demand, count)
-            if count > most:
+            if count > 1 and count > (most := self.room.places(role, demand, count)):
                 return Reason("gang_too_large", {"role": role, "count": count, "most": most})
         return None
 

@@ -165,11 +165,12 @@ def _round(
     real = couples < (groups // 2)[:, None]
     row = np.arange(len(active))[:, None]
     heavy, light = order[row, couples], order[row, np.where(real, groups[:, None] - 1 - couples, 0)]
-    time, tilt = comp + comm, np.where(there, comp - comm, np.nan)
-    give, take = tilt[:, row, heavy], tilt[:, row, light]  # [place, choice, couple]
+    time, tilt = comp + comm, comp - comm
+    # [place, choice, couple]; where there is no job, it is far from everything
+    give, take = np.where(there, tilt, np.inf)[:, row, heavy], np.where(there, tilt, -np.inf)[:, row, light]
     wanted = (tilts[row, heavy] - tilts[row, light]) / 2
-    off = np.abs((give - wanted)[:, None] - take[None])
-    np.copyto(off, np.inf, where=np.isnan(off))
+    off = (give - wanted)[:, None] - take[None]
+    np.abs(off, out=off)
     width = len(members)
     best = off.reshape(width * width, *wanted.shape).argmin(axis=0)
     out, back = best // width, best % width
