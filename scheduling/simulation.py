@@ -65,7 +65,7 @@ class Simulation:
         self.wakes: list[int] = []  # heap of boundaries asked for
         self.alarm_ms = _NEVER  # when on_alarm is owed
         self.shares: list[tuple[int, float]] = []  # what hand-overs left of jobs' records, in order
-        self.begun_ms: dict[int, int] = {}  # jobs that a hand-over offered anew -> when they first ran
+        self.begun_ms: dict[int, int] = {}  # open jobs -> when they first ran or will: plans of lanes tell it after a hand-over
         self._enter(cluster, jobs, scheduler)
         self.ledger = _ledger(cluster, jobs, scheduler)
 
@@ -178,6 +178,7 @@ class Simulation:
     def _complete(self, at_ms: int) -> None:
         _, job = heapq.heappop(self.completions)
         del self.finishes[job]
+        self.begun_ms.pop(job, None)
         self.open.discard(job)
         self.ledger.forget(job)
         self._happened(at_ms)
@@ -245,6 +246,7 @@ class Simulation:
         self._let_go(at_ms, before.let_go(at_ms), carried.displaced, {bar.job for bar in stood})
         self.ledger, self.wakes, self.slot_due, self.alarm_ms = ledger, [], _NEVER, _NEVER
         self.shares += carried.shares
+        self.begun_ms = {job: start_ms for job, start_ms in self.begun_ms.items() if start_ms < at_ms}
         self._enter(phase.cluster, with_shares(phase.jobs, self.shares), phase.scheduler)
         self.changed = bisect_right(self.changes, (at_ms, len(phase.cluster.servers)))
         for index, server in enumerate(phase.cluster.servers):
@@ -313,6 +315,8 @@ class Simulation:
                 self.open.discard(job)
             self._tell(at_ms, "decided", {"job": job, "kind": kind, "code": reason.code, "values": reason.values})
         for job, bars in plan.items():
+            if self.phases:
+                self._note_start(at_ms, job, bars)
             finish_ms = finishes.get(job)
             if finish_ms is None:
                 self.finishes.pop(job, None)
@@ -329,6 +333,16 @@ class Simulation:
             self._set_alarm(at_ms, decision.alarm_ms)
         if plan and self.prices:
             self._price(at_ms, slots_of([*dropped, *(bar for bars in plan.values() for bar in bars)], at_ms, self.slot_ms))
+
+    def _note_start(self, at_ms: int, job: int, bars: Sequence[Placement]) -> None:
+        """A plan moves the start of a job that has not begun."""
+        if self.begun_ms.get(job, at_ms) < at_ms:
+            return
+        starts = [bar.start_ms for bar in bars if bar.role == _WORKER]
+        if starts:
+            self.begun_ms[job] = min(starts)
+        else:
+            self.begun_ms.pop(job, None)
 
     def _commit_lanes(self, at_ms: int, plan: LanePlan) -> None:
         """The same for the futures of lanes, which must not outlast the jobs on them."""
