@@ -31,7 +31,7 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     open_page: Callable[..., Page], small: Callable[[], dict], width: int
 ) -> None:
     scenario = small()
-    page = open_page("/scenarios/", viewport={"width": width, "height": 900})
+    page = open_page("/scenarios/", refused=404, viewport={"width": width, "height": 900})
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6 && window.twin.store.bars.length > 4")
@@ -70,7 +70,7 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     expect(page.locator("#panel-family .said")).to_contain_text("fails for 20:00:00")
     page.wait_for_function("() => window.twin?.store.edits.length === 1")
     page.on("dialog", lambda dialog: dialog.accept())
-    page.locator("#discard").click()
+    page.locator("#discard").click()  # what the page still asks about the fork is gone with it: 404
     page.wait_for_url(re.compile(rf"/runs/{run['id']}/$"))
 
 
