@@ -230,6 +230,7 @@ export class Gantt {
   /** A frame over rows of servers: while it is drawn, and when it is let go. */
   #frame(box, done) {
     this.framed = done ? null : box;
+    this.tip.hide(); // it would cover the frame
     redraw(this.draw);
     if (!done || !box) return;
     const { chartArea: area } = this.chart;
