@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from twin import control, engine, eventlog, forking, runner, scenarios, sweeps
@@ -65,7 +66,7 @@ def test_a_fork_begins_at_the_nearest_state_of_its_parent():
     middle.run_until(parent.sim_ms // 2)
     from twin.columns import pack_state
 
-    eventlog.keep(parent.pk, middle.seq, pack_state({"simulation": middle.state(), "decisions": __import__("numpy").zeros(0)}))
+    eventlog.keep(parent.pk, middle.seq, pack_state({"simulation": middle.state(), "decisions": np.zeros(0)}))
     _, run = control.fork_and_start(parent.pk, parent.sim_ms // 2 + 1, "", [], True)
     assert run.checkpoints.get().seq == middle.seq
     played_out(run)
