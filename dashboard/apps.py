@@ -16,7 +16,7 @@ def make_groups(using: str, **kwargs: Any) -> None:
     """The groups of the roles exist from the first migration on."""
     from django.contrib.auth.models import Group
 
-    from dashboard.roles import ROLES
+    from dashboard.auth.roles import ROLES
 
     for role in ROLES:
         Group.objects.using(using).get_or_create(name=role)

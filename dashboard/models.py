@@ -1,5 +1,6 @@
-"""What the dashboard itself keeps: one-time links to log in."""
+"""Models of the dashboard: one-time login links, and tokens for machines."""
 
+from django.conf import settings
 from django.db import models
 
 
@@ -10,3 +11,19 @@ class LoginToken(models.Model):
     role = models.CharField(max_length=20)
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True)
+
+
+class ApiToken(models.Model):
+    """A token with which a machine acts for an account. Only its hash is stored (auth/tokens.py)."""
+
+    name = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField()  # ["ingest:lab", "read", "operate"]
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)  # it may never do more than this account
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from dashboard.consumers import NowhereConsumer, OverviewConsumer, RunConsumer
+from dashboard.live.consumers import NowhereConsumer, OverviewConsumer, RunConsumer
 
 urlpatterns = [
     path("ws/runs/<int:run_id>/", RunConsumer.as_asgi()),

@@ -6,20 +6,25 @@ from rest_framework.routers import SimpleRouter
 
 from dashboard.api.audit import AuditViewSet
 from dashboard.api.certificates import CertificateView
-from dashboard.api.clusters import ClusterViewSet
+from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
 from dashboard.api.groups import SubtasksView
+from dashboard.api.inputs.clusters import ClusterViewSet
+from dashboard.api.inputs.scenarios import ScenarioViewSet
+from dashboard.api.inputs.schedulers import scheduler_list
+from dashboard.api.inputs.traces import TraceFileView, TraceViewSet
+from dashboard.api.inputs.workloads import WorkloadsView
+from dashboard.api.metrics import metric_list
 from dashboard.api.prices import PricesView, ServerPricesView
 from dashboard.api.runs import RunViewSet
-from dashboard.api.scenarios import ScenarioViewSet
-from dashboard.api.schedulers import scheduler_list
 from dashboard.api.sweeps import SweepViewSet
-from dashboard.api.traces import TraceFileView, TraceViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
-from dashboard.api.workloads import WorkloadsView
-from dashboard.exports import KINDS
-from dashboard.views import health, login, pages
+from dashboard.auth import login
+from dashboard.auth.token_api import TokenViewSet
+from dashboard.ingest.views import CursorView, EventsView, SnapshotView
+from dashboard.pages import health, pages
+from dashboard.readmodels.downloads import KINDS
 
 router = SimpleRouter()
 router.register("traces", TraceViewSet)
@@ -28,6 +33,7 @@ router.register("scenarios", ScenarioViewSet)
 router.register("runs", RunViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("audit", AuditViewSet)
+router.register("tokens", TokenViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
@@ -42,10 +48,16 @@ urlpatterns = [
     path("runs/<int:run_id>/servers/<int:server>/", pages.server, name="server"),
     path("compare/", pages.compare, name="compare"),
     path("audit/", pages.audit, name="audit"),
+    path("settings/tokens/", pages.tokens, name="tokens"),
     path("login/", login.PasswordLogin.as_view(), name="login"),
     path("login/<str:token>/", login.link, name="login-link"),
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),
+    path("healthz/shared", health.shared, name="healthz-shared"),
+    path("api/ingest/<str:source>/events", EventsView.as_view(), name="ingest-events"),
+    path("api/ingest/<str:source>/snapshot", SnapshotView.as_view(), name="ingest-snapshot"),
+    path("api/ingest/<str:source>/cursor", CursorView.as_view(), name="ingest-cursor"),
+    path("api/client-errors/", ClientErrorView.as_view(), name="client-errors"),
     path("api/workloads/", WorkloadsView.as_view(), name="workloads"),
     path("api/edits/", verb_list, name="verb-list"),
     path("api/scenarios/<int:pk>/edits/", ScenarioEditsView.as_view(), name="scenario-edits"),
@@ -53,6 +65,7 @@ urlpatterns = [
     path("api/runs/<int:pk>/ask/", AskView.as_view(), name="run-ask"),
     path("api/runs/<int:pk>/promote/", PromoteView.as_view(), name="run-promote"),
     path("api/runs/<int:pk>/discard/", DiscardView.as_view(), name="run-discard"),
+    path("api/metrics/", metric_list, name="metric-list"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
     *[
@@ -67,6 +80,7 @@ urlpatterns = [
     path("api/runs/<int:pk>/certificate/", CertificateView.as_view(), name="run-certificate"),
     path("api/runs/<int:pk>/events.jsonl", RunViewSet.as_view({"get": "log"}), name="run-log"),
     path("api/runs/<int:pk>/schedule.csv", RunViewSet.as_view({"get": "schedule"}), name="run-schedule"),
+    path("api/runs/<int:pk>/groups.csv", RunViewSet.as_view({"get": "groups"}), name="run-groups"),
     path("api/runs/<int:pk>/perfetto.json", RunViewSet.as_view({"get": "perfetto"}), name="run-perfetto"),
     path("api/runs/<int:pk>/summary.json", RunViewSet.as_view({"get": "summary"}), name="run-summary"),
     path("api/sweeps/<int:pk>/results.csv", SweepViewSet.as_view({"get": "results"}), name="sweep-results"),

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.registry import schedulers
-from twin import importers
+import experiments
+from scheduling.kernel.registry import schedulers
+from scheduling.reporting.metric_table import METRICS
+from twin.push.vocabulary import EVENT_TYPES, JobData
+from twin.traces import importers
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -26,9 +29,43 @@ def test_every_scheduler_is_listed():
     assert cells(ROOT / "README.md") == set(schedulers())
 
 
+def test_every_experiment_is_told_of():
+    tables = [cells(page) for page in sorted((DOCS / "papers").glob("*.md"))]
+    assert set().union(*tables) == set(experiments.names())
+
+
+def test_the_screen_credits_the_papers_that_the_readme_credits():
+    rows = [line.split("|")[1:-1] for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `")]
+    titles = {name.strip(" `"): re.findall('"([^"]+)"', source) for name, _, source in rows}
+    assert titles["pd_ors"] == ["Toward Efficient Online Scheduling for Distributed Machine Learning Systems"]
+    assert titles["batch_sche"] == ["Online Scheduling of Heterogeneous Distributed Machine Learning Jobs"]
+    papers = {name: cls.paper for name, cls in schedulers().items()}
+    assert [(name, title) for name, named in titles.items() for title in named if title not in papers[name]] == []
+    assert "Yu, Liu, Wu, Ji, Bentley" in papers["pd_ors"]
+
+
+def test_the_table_of_metrics_is_that_of_the_code():
+    rows = [
+        f"| `{metric.key}` | {metric.title} | {metric.unit or '–'} | {metric.direction or '–'} | {metric.scope} | {metric.definition} |"
+        for metric in METRICS
+    ]
+    assert [line for line in (DOCS / "metrics.md").read_text().splitlines() if line.startswith("| `")] == rows
+
+
+def test_the_table_of_pushed_events_is_that_of_the_code():
+    fields = {name: kind.data.__struct_fields__ for name, kind in EVENT_TYPES.items()}
+    common = JobData.__struct_fields__
+    own = {n: [f for f in names if not n.startswith("job.") or f not in common] for n, names in fields.items()}
+    rows = [f"| `{name}` | {kind.about} | {', '.join(own[name]) or '–'} |" for name, kind in EVENT_TYPES.items()]
+    page = (DOCS / "push.md").read_text()
+    assert [line for line in page.splitlines() if line.startswith("| `")] == rows
+    assert all(f"`{field}`" in page for field in common)
+
+
 def test_every_event_of_the_kernel_is_in_the_vocabulary():
-    told = set(re.findall(r'self\._tell\([^"]*"(\w+)"', (ROOT / "scheduling" / "simulation.py").read_text()))
-    assert told >= {"job_arrived", "planned", "server_changed"}
+    kernel = "".join(path.read_text() for path in (ROOT / "scheduling" / "kernel").glob("*.py"))
+    told = set(re.findall(r'\.tell\([^"]*"(\w+)"', kernel))
+    assert told >= {"job_arrived", "plan_changed", "server_changed"}
     assert told <= cells(DOCS / "formats.md")
 
 

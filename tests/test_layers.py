@@ -1,6 +1,10 @@
-"""One arrow of imports: dashboard -> twin -> scheduling; and scheduling is pure."""
+"""Arrows of imports: dashboard -> twin -> scheduling, which is pure; inside each, from room to room.
+
+Sets of exceptions are exact: who removes one takes it off its list.
+"""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,33 +14,134 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PURE = {"numpy", "scipy", "highspy", "scheduling"} | sys.stdlib_module_names
 IMPURE = {"socket", "asyncio", "subprocess", "multiprocessing", "threading", "sqlite3", "urllib", "http", "random", "datetime"}
+FAMILIES = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
+PRODUCT = ("scheduling", "twin", "dashboard")
+WORKBENCH = ("benchmarks", "experiments")  # they measure the product and are no part of it
+WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
+MAX_MODULES = 16  # in one folder
+MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart
+    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/scenarios/edits", "twin/traces/importers",
+}  # fmt: skip
 
 
-def imported(path: Path) -> Iterator[str]:
-    """The top-level package of each import, also of those inside functions; relative ones name their own package."""
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module.split(".")[0] if node.module and not node.level else path.relative_to(ROOT).parts[0]
+def imports_of(node: ast.AST, package: list[str]) -> Iterator[str]:
+    """The full names of the modules, or of what is taken out of them, that an import statement names."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        base = package[: len(package) + 1 - node.level] if node.level else []
+        base += [node.module] if node.module else []
+        yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def files(package: str) -> list[Path]:
-    return sorted((ROOT / package).rglob("*.py"))
+def imported(path: Path, at_load: bool = False) -> set[str]:
+    """Full names of what a file imports, also inside functions and for types alone; with at_load only what it imports itself."""
+    tree = ast.parse(path.read_text(), str(path))
+    package = list(path.relative_to(ROOT).parent.parts)
+    return {name for node in (tree.body if at_load else ast.walk(tree)) for name in imports_of(node, package)}
 
 
-@pytest.mark.parametrize("path", files("scheduling"), ids=lambda p: str(p.relative_to(ROOT)))
+def within(name: str, packages: set[str]) -> set[str]:
+    """Those of the packages that have this module in them."""
+    return {package for package in packages if name == package or name.startswith(package + ".")}
+
+
+def files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def arrows(folder: str, to: set[str]) -> set[tuple[str, str]]:
+    """(file, package) of each file in the folder that imports one of the packages."""
+    return {(name_of(path), package) for path in files(folder) for name in imported(path) for package in within(name, to)}
+
+
+def rooms_but(*own: str) -> set[str]:
+    """The rooms and root modules of scheduling/ other than these."""
+    children = {path.stem for path in (ROOT / "scheduling").iterdir() if path.is_dir() or path.suffix == ".py"} - {
+        "__init__",
+        "__pycache__",
+    }
+    return {f"scheduling.{name}" for name in children} - {f"scheduling.{name}" for name in own}
+
+
+@pytest.mark.parametrize("path", files("scheduling"), ids=name_of)
 def test_scheduling_imports_only_numpy_solvers_and_the_pure_part_of_the_standard_library(path: Path):
-    names = set(imported(path))
+    names = {name.split(".")[0] for name in imported(path)}
     assert names <= PURE
     assert not names & IMPURE
 
 
 def test_twin_never_imports_dashboard():
-    assert [str(path.relative_to(ROOT)) for path in files("twin") if "dashboard" in set(imported(path))] == []
+    assert arrows("twin", {"dashboard"}) == set()
 
 
 def test_scheduling_reads_no_clock_for_its_decisions():
     """perf_counter measures the kernel's hooks and enters no event; it ends questions that take too long, which decide nothing."""
-    clocks = [str(path.relative_to(ROOT)) for path in files("scheduling") if "time" in set(imported(path))]
-    assert clocks == ["scheduling/counterfactuals.py", "scheduling/questions.py", "scheduling/simulation.py"]
+    clocks = sorted(path for path, _ in arrows("scheduling", {"time"}))
+    assert clocks == ["scheduling/kernel/decisions.py", "scheduling/kernel/quotes.py", "scheduling/slotted/counterfactuals.py"]
+
+
+def test_the_model_imports_no_other_room():
+    assert arrows("scheduling/model", rooms_but("model")) == set()
+
+
+def test_the_kernel_imports_only_the_model():
+    """The registry lists the menu of schedulers; what a family does is asked of its execution model."""
+    assert arrows("scheduling/kernel", rooms_but("kernel", "model")) == {
+        ("scheduling/kernel/registry.py", "scheduling.algorithms"),
+    }
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_families_do_not_import_each_other(family):
+    assert arrows(family.replace(".", "/"), FAMILIES - {family}) == set()
+
+
+def test_read_models_know_no_http():
+    http = {"dashboard.http", "dashboard.pages", "dashboard.api", "rest_framework"}
+    assert arrows("dashboard/readmodels", http) == {  # still to go
+        ("dashboard/readmodels/comparisons.py", "rest_framework"),
+        ("dashboard/readmodels/run_payloads.py", "dashboard.http"),
+    }
+
+
+def test_nothing_but_their_commands_imports_benchmarks_and_experiments():
+    found = {file for folder in PRODUCT for file, _ in arrows(folder, set(WORKBENCH))}
+    assert found == WORKBENCH_COMMANDS
+    assert arrows("benchmarks", {"experiments"}) == set()
+
+
+@pytest.mark.parametrize("command", sorted(WORKBENCH_COMMANDS))
+def test_their_commands_import_them_when_they_run(command):
+    assert {name.split(".")[0] for name in imported(ROOT / command, at_load=True)}.isdisjoint(WORKBENCH)
+
+
+def test_charts_import_no_panels():
+    panels = ("compare", "gantt", "pages", "run", "scenarios", "traces")
+    found = {
+        (name_of(path), target)
+        for path in (ROOT / "static/js/charts").glob("*.js")
+        for target in re.findall(r"""(?:from|import) ["']\.\./(.*?)["']""", path.read_text())
+        if target.split("/")[0] in panels
+    }
+    assert found == {  # still to go
+        ("static/js/charts/arrivals.js", "traces/import-choice.js"),
+        ("static/js/charts/cdf.js", "compare/comparison.js"),
+        ("static/js/charts/job-counts.js", "gantt/bar-colors.js"),
+    }
+
+
+def test_a_folder_holds_no_more_modules_than_can_be_looked_over():
+    folders = {path.parent for root in (*PRODUCT, *WORKBENCH) for path in files(root)}
+    folders |= {path.parent for path in (ROOT / "static/js").rglob("*.js")}
+    crowded = {
+        name_of(folder)
+        for folder in folders
+        if folder.name != "migrations"
+        and len([path for path in folder.iterdir() if path.suffix in (".py", ".js") and path.name != "__init__.py"]) > MAX_MODULES
+    }
+    assert crowded - MENUS == set()

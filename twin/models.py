@@ -1,6 +1,8 @@
-"""What the twin keeps: traces, clusters, scenarios, runs, and the event log that is the truth about a run."""
+"""Database models: traces, clusters, scenarios, runs, and the event log of each run."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -77,17 +79,19 @@ class Scenario(models.Model):
 
 
 class Run(models.Model):
-    """One execution of a scenario, its lease, its clock and how far its log reaches."""
+    """Execution of a scenario, with its lease, its clock and the extent of its log."""
 
     QUEUED, RUNNING, PAUSED, FINISHED, CANCELLED, FAILED = "queued", "running", "paused", "finished", "cancelled", "failed"
     ACTIVE = (QUEUED, RUNNING, PAUSED)
-    BATCH, LIVE = "batch", "live"
+    BATCH, LIVE, MIRROR = "batch", "live", "mirror"
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
     edits = models.JSONField(default=list)  # of the scenario when the run was started
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")  # whose log it begins with
     fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
-    mode = models.CharField(max_length=8, default=BATCH)  # batch: as fast as it computes; live: paced by the clock
+    mode = models.CharField(
+        max_length=8, default=BATCH
+    )  # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
     wanted = models.CharField(max_length=12, default=RUNNING)  # what the operator asked for: running | paused | cancelled
     message = models.TextField(blank=True)  # why it paused or failed, in one line
@@ -99,19 +103,25 @@ class Run(models.Model):
     last_seq = models.BigIntegerField(default=0)
     sim_ms = models.BigIntegerField(default=0)  # time of the last event
     end_ms = models.BigIntegerField(null=True)  # time of the last event of a finished run
+    progressed_at = models.DateTimeField(null=True)  # when events were last added to it
+    held_since = models.DateTimeField(null=True)  # since when the database takes no events of it (holds.py)
     # The clock of a live run: sim time was clock_sim_ms at clock_wall, and passes clock_speed ms a ms (0 = paused).
     clock_sim_ms = models.BigIntegerField(default=0)
     clock_wall = models.DateTimeField(null=True)
     clock_speed = models.FloatField(default=0)
     next_event_ms = models.BigIntegerField(null=True)  # of a live run: nothing to do before this time
+    slow = models.BooleanField(default=False)  # a computation of it took long: it has a worker of its own (pools.py)
     metrics = models.JSONField(default=dict)
     decision_ms = models.JSONField(default=dict)  # {p50, p95, max, count}: measured, so outside the log
     certificate = models.JSONField(
         default=dict
-    )  # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certifying.py)
+    )  # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)
     certificate_prices = models.BinaryField(default=b"")  # columns.pack of prices[slot, pool, resource]
     certified_seq = models.BigIntegerField(default=0)  # the event up to which the certificate looked
     certify_after = models.DateTimeField(null=True)  # not asked for again before this time
+    certify_owner = models.CharField(max_length=100, blank=True)  # who computes it now; empty while it is only asked for
+    certify_until = models.DateTimeField(null=True)  # the end of that lease
+    certify_began = models.DateTimeField(null=True)  # when its owner began
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
@@ -122,7 +132,7 @@ class Run(models.Model):
 
 
 class Sweep(models.Model):
-    """One scenario over a grid of parameters and edits, and several seeds: many runs."""
+    """Scenario over a grid of parameters, edits and seeds: many runs."""
 
     name = models.CharField(max_length=200)
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="sweeps")
@@ -136,7 +146,7 @@ class Sweep(models.Model):
 
 
 class SweepPoint(models.Model):
-    """One of them: the place on each axis, the seed, and its run."""
+    """Point of a sweep: its index on each axis, the seed, and its run."""
 
     sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
     place = models.JSONField()  # [index on each axis]
@@ -148,7 +158,7 @@ class SweepPoint(models.Model):
 
 
 class EventBatch(models.Model):
-    """Consecutive events of one run in one row (see eventlog.py for the payload)."""
+    """Consecutive events of one run in one row (see event_log.py for the payload)."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
     first_seq = models.BigIntegerField()
@@ -176,8 +186,52 @@ class Checkpoint(models.Model):
         constraints = [models.UniqueConstraint(fields=["run", "seq"], name="one_state_after_an_event")]
 
 
+class FoldedState(models.Model):
+    """The fold of a run's log up to an event (eventlog.stored_states): made from the log alone, and made anew when it is missing."""
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="folded")
+    version = models.IntegerField()  # of state_codec
+    seq = models.BigIntegerField()
+    sim_ms = models.BigIntegerField()  # time of that event
+    payload = models.BinaryField()  # empty when the log cannot be folded
+
+
+class Connection(models.Model):
+    """A real cluster that the twin follows (twin/mirror), and the run that mirrors it."""
+
+    FOLLOWING, PAUSED = "following", "paused"
+
+    name = models.SlugField(max_length=60, unique=True)
+    connector = models.CharField(max_length=60)  # name of a file of twin/connectors
+    parameters = models.JSONField(default=dict)  # of the connector; secrets are names of files or of variables, never values
+    sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
+    interval_ms = models.IntegerField(default=1_000)  # between two looks, where the cluster is polled
+    wanted = models.CharField(max_length=12, default=FOLLOWING)
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="connections")
+    health = models.JSONField(default=dict)  # mirror.following.Health, as the follower wrote it last
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+
+
+class MirrorRecord(models.Model):
+    """What a mirror knows of one job or node: from these it goes on after a restart (mirror/stored.py)."""
+
+    JOB, NODE = "job", "node"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="mirror_records")
+    kind = models.CharField(max_length=4)
+    index = models.IntegerField()
+    payload = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "kind", "index"], name="one_mirror_record")]
+
+
 class AuditEntry(models.Model):
-    """Who changed what, when."""
+    """Entry of the audit list: user, action, subject and time."""
 
     at = models.DateTimeField(auto_now_add=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -187,3 +241,53 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-id"]
+
+    def save(self, *args: Any, **given: Any) -> None:
+        """Stores the entry; where a token acted for the user, with its name."""
+        if token := getattr(self.user, "through_token", None):
+            self.detail = {**self.detail, "token": token}
+        super().save(*args, **given)
+
+
+class PushSource(models.Model):
+    """A cluster that posts events about itself (twin/push), and how far they reach."""
+
+    name = models.CharField(max_length=60, unique=True)
+    last_seq = models.BigIntegerField(default=0)  # sequence number of its newest event, given in the order of arrival
+    created_at = models.DateTimeField(auto_now_add=True)
+
+
+class PushedEvent(models.Model):
+    """One accepted event of a source. Its job or node is `key`; the state of it follows from its events alone (push/fold.py)."""
+
+    source = models.ForeignKey(PushSource, on_delete=models.CASCADE, related_name="events")
+    seq = models.BigIntegerField()
+    digest = models.BinaryField(max_length=16)  # of the sender's source and id: an event that comes again has the same
+    key = models.CharField(max_length=201)  # "j" or "n" for job or node, then its name
+    ends = models.BooleanField()  # the job has ended by it
+    at_ms = models.BigIntegerField()  # when it happened, in Unix ms of the sender's clock
+    received_ms = models.BigIntegerField()
+    payload = models.BinaryField()  # push/events.py
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["source", "seq"], name="pushed_in_one_order"),
+            models.UniqueConstraint(fields=["source", "digest"], name="pushed_once"),
+        ]
+        indexes = [models.Index(fields=["source", "key"], name="pushed_of_one_key")]
+
+
+class PushSnapshot(models.Model):
+    """A statement of a source of all of its jobs, its nodes, or both; until it is ended, of a part of them."""
+
+    source = models.ForeignKey(PushSource, on_delete=models.CASCADE, related_name="snapshots")
+    name = models.CharField(max_length=200)  # the sender's id of it
+    at_ms = models.BigIntegerField()
+    covers = models.JSONField()  # ["jobs"], ["nodes"] or both
+    parts = models.JSONField(default=dict)  # {number of the part: [jobs, nodes]}
+    ended = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["at_ms"]
+        constraints = [models.UniqueConstraint(fields=["source", "name"], name="push_snapshot_once")]

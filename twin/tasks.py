@@ -1,29 +1,43 @@
-"""What workers do: each task takes an id, calls one verb, ends. State lives in the database, never in a result."""
+"""Tasks of workers: each takes an id and calls one function. State is in the database, never in a result."""
 
 from celery import shared_task
 
-from twin import certifying, importing, runner
+from twin.analysis import certificate_task, state_task
+from twin.processes.heartbeat import doing
+from twin.runs import runner
+from twin.traces import import_task
 
 
 @shared_task(name="twin.tasks.advance_run")
 def advance_run(run_id: int) -> None:
-    """One slice of a run."""
-    runner.advance(run_id)
+    """Slice of a run."""
+    with doing(f"run {run_id}"):
+        runner.advance(run_id)
 
 
 @shared_task(name="twin.tasks.step_run")
 def step_run(run_id: int) -> None:
     """The next step of a paused live run."""
-    runner.step(run_id)
+    with doing(f"run {run_id}"):
+        runner.step(run_id)
 
 
 @shared_task(name="twin.tasks.import_trace")
 def import_trace(trace_id: int) -> None:
-    """Parses an upload."""
-    importing.run(trace_id)
+    """Import of an upload."""
+    with doing(f"import of trace {trace_id}"):
+        import_task.work(trace_id)
 
 
 @shared_task(name="twin.tasks.certify_run")
 def certify_run(run_id: int) -> None:
-    """The certificate of a run as its log stands."""
-    certifying.run(run_id)
+    """The certificate of a run as its log stands, then those of other runs that are due."""
+    with doing("certificates"):
+        certificate_task.work_off(run_id)
+
+
+@shared_task(name="twin.tasks.store_state")
+def store_state(run_id: int) -> None:
+    """The folded state of a run as its log stands, then those of other runs that are due."""
+    with doing("folded states of runs"):
+        state_task.work_off(run_id)

@@ -14,16 +14,26 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from twin import certifying, disk, importing, lease, pauses, runner
-from twin.clock import Clock
+from twin.analysis import certificate_task, state_task
+from twin.eventlog import frames
+from twin.infra import database, disk, pubsub
 from twin.models import Run
+from twin.processes import vitals
+from twin.push import compaction
+from twin.runs import holds, lease, runner
+from twin.runs.activity import activity
+from twin.runs.clock import Clock
+from twin.traces import import_task
 
 log = logging.getLogger(__name__)
 TICK_S = 0.2
 ASK_AGAIN_S = 5.0  # a slice that was asked for and did not begin is asked for again
-SLOW_S = 2.0  # between two looks at imports, noted pauses, the disk and the demo
+SLOW_S = 2.0  # between two looks at imports, noted holds, the disk and the demo
+STUCK_S = 60.0  # a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
+LOCK_WAIT_S = 1.0  # the loop comes round again, so a write that fails is tried again
+COMPACT_S = 3_600.0  # between two compactions of pushed events
+TELL_AGAIN_S = 10.0  # between two announcements of a run that still waits
 QUIET_S = 10.0  # between two lines about a database or broker that stays away
-LATE_S = 5.0  # a live run that is further behind when the ticker starts had no worker: its clock stood still
 
 
 class Ticker:
@@ -33,12 +43,19 @@ class Ticker:
         self.demo = demo
         self.asked: dict[int, tuple[float, int]] = {}  # run -> (when, its epoch then)
         self.looked = self.complained = float("-inf")
+        self.compacted = time.monotonic()
+        self.turned = time.monotonic()  # when the loop came round last
+        self.told: dict[int, str] = {}  # run -> the activity that its pages know
+        self.states = state_task.Requests()
+        self.lock_watch = database.LockWatch()
         self.shown = False  # whether the demo was seen to since the start
 
     def run(self, stop: threading.Event) -> None:
         """Ticks until `stop` is set; a database or broker that is away is waited for."""
+        self.lock_watch.start()
         begun = False
         while not stop.wait(TICK_S):
+            self.turned = time.monotonic()
             try:
                 if not begun:
                     self.begin()
@@ -50,10 +67,14 @@ class Ticker:
                     log.warning("the ticker waits: %s", error)
                 close_old_connections()
 
+    def fault(self) -> str:
+        """Fault of a loop that does not come round; empty while it does."""
+        stood_s = time.monotonic() - self.turned
+        return f"has not processed runs for {stood_s:.0f} s" if stood_s > STUCK_S else ""
+
     def begin(self) -> list[int]:
-        """Asks for every run that nobody works on: the messages of the last time went with its broker. Returns them."""
-        resume_clocks()
-        left = [run for run in _waiting() if not _held(run)]
+        """Requests for every run without a worker: earlier messages ended with their broker. Those runs."""
+        left = [run for run in _waiting() if not lease.held(run)]
         for run in left:
             self.asked[run.pk] = (time.monotonic(), run.epoch)
             runner.enqueue(run.pk)
@@ -70,21 +91,39 @@ class Ticker:
         return due
 
     def _slowly(self) -> None:
+        self._tell_activities()
         disk.keep_reserve()
-        pauses.write_noted()
-        importing.forget_abandoned()
-        importing.take_up()
-        certifying.refresh()
+        if self.lock_watch.locked:  # a write would only keep the loop waiting
+            return
+        for run_id in holds.write_noted():
+            runner.enqueue(run_id)
+        import_task.forget_abandoned()
+        import_task.take_up()
+        certificate_task.refresh()
+        self.states.refresh()
+        if time.monotonic() - self.compacted > COMPACT_S:
+            self.compacted = time.monotonic()
+            compaction.compact(time.time_ns() // 1_000_000)
         if self.demo:
-            from twin.demo import ensure
+            from twin.studies.demo import ensure
 
             ensure(begin=not self.shown)
             self.shown = True
 
+    def _tell_activities(self) -> None:
+        """Announcement of runs that began or stopped waiting or stalling, and now and then of those that still do."""
+        known = vitals.take()
+        doing = {run: activity(run, known) for run in _waiting()}
+        told = {run.pk: f"{what['state']} {what['seconds'] // TELL_AGAIN_S}" for run, what in doing.items() if what is not None}
+        for run in doing:
+            if told.get(run.pk) != self.told.get(run.pk):
+                pubsub.announce(run, frames.status(run, known))
+        self.told = told
+
     def _due(self, run: Run) -> bool:
-        """True when a slice is to be asked for now: nobody works on the run, and there is something to do."""
+        """Test whether a slice must be requested now: no worker has the run, and there is something to do."""
         now, wall = time.monotonic(), timezone.now()
-        if _held(run):
+        if lease.held(run):
             return False
         live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
         if live and run.next_event_ms is not None and _clock(run).now_ms(wall) < run.next_event_ms:
@@ -99,25 +138,10 @@ class Ticker:
         return True
 
 
-def resume_clocks() -> None:
-    """Live runs that had no worker for a while go on at their next event, instead of leaping over what they missed."""
-    now = timezone.now()
-    for run in Run.objects.filter(mode=Run.LIVE, status=Run.RUNNING, wanted=Run.RUNNING, next_event_ms__isnull=False):
-        clock = _clock(run)
-        if run.next_event_ms is not None and clock.now_ms(now) - run.next_event_ms > LATE_S * 1000 * clock.speed:
-            Run.objects.filter(pk=run.pk).update(clock_sim_ms=run.next_event_ms, clock_wall=now)
-            runner.announce(Run.objects.get(pk=run.pk))
-
-
 def _waiting() -> QuerySet[Run]:
     """Runs that are not over and not at rest."""
-    active = Run.objects.filter(status__in=Run.ACTIVE).exclude(status=Run.PAUSED, wanted=Run.PAUSED)
-    return active.defer("metrics", "decision_ms")
-
-
-def _held(run: Run) -> bool:
-    """Whether somebody works on it."""
-    return run.lease_until is not None and run.lease_until > timezone.now() and not lease.abandoned(run.lease_owner)
+    active = Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).exclude(status=Run.PAUSED, wanted=Run.PAUSED)
+    return active.defer("decision_ms")
 
 
 def _clock(run: Run) -> Clock:

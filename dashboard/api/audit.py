@@ -1,4 +1,4 @@
-"""Who changed what: the entries of the verbs that the API itself carries out (those of runs are control's), and their list."""
+"""Audit list, and the entries of the API's own actions (runs/commands.py writes those of runs)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from scheduling.model import ModelError
+from scheduling.model.values import ModelError
 from twin.models import AuditEntry
+from twin.runs import deleted
 
 SEARCHED = ("subject", "detail__name", "detail__scenario")  # what ?q= looks into
 
@@ -27,7 +28,7 @@ def record(user: Any, action: str, subject: Any) -> None:
 
 
 class AuditedDelete:
-    """A view set's delete with its audit entry; `noun` is the entry's word."""
+    """Delete action of a view set with its audit entry; `noun` is used in the entry."""
 
     noun: str
     request: Any
@@ -39,32 +40,43 @@ class AuditedDelete:
 
 
 class AuditSerializer(serializers.ModelSerializer[AuditEntry]):
-    """One change. `user` is empty when the account is gone, or a command did it."""
+    """Audit entry. `user` is empty for commands and deleted accounts; `gone` describes a deleted subject."""
 
     user = serializers.CharField(source="user.username", default="", read_only=True)
+    gone = serializers.SerializerMethodField()
 
     class Meta:
         model = AuditEntry
-        fields = ("id", "at", "user", "action", "subject", "detail")
+        fields = ("id", "at", "user", "action", "subject", "detail", "gone")
+
+    def get_gone(self, entry: AuditEntry) -> str | None:
+        """Description of the subject if it was deleted, else None."""
+        was = self.context["missing"].get(entry.subject)
+        return str(was) if was else None
 
 
 class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
-    """What was changed, by whom, when; entries are only ever added."""
+    """Audit entries; append-only."""
 
     queryset = AuditEntry.objects.select_related("user")
     serializer_class = AuditSerializer
 
+    def get_serializer(self, *args: Any, **given: Any) -> Any:
+        entries = args[0] if args else ()
+        context = self.get_serializer_context() | {"missing": deleted.missing(entry.subject for entry in entries)}
+        return AuditSerializer(*args, context=context, **given)
+
     @extend_schema(
         parameters=[
             OpenApiParameter("user", str, description="name of an account"),
-            OpenApiParameter("action", str, description="e.g. run.start, or a noun for all of its verbs: run"),
-            OpenApiParameter("q", str, description="part of the subject, or of the name of what was changed"),
+            OpenApiParameter("action", str, description="action such as run.start, or its first part for all its actions: run"),
+            OpenApiParameter("q", str, description="part of the subject or of its name"),
             OpenApiParameter("since", str, description="first day, YYYY-MM-DD, UTC"),
             OpenApiParameter("until", str, description="last day, YYYY-MM-DD, UTC"),
         ]
     )
     def list(self, request: Request) -> Response:
-        """The newest first; `users` and `actions` are what can be filtered by."""
+        """Entries, newest first; `users` and `actions` are the filter values."""
         answer = super().list(request)
         everything = AuditEntry.objects.order_by()
         answer.data["users"] = sorted(everything.exclude(user=None).values_list("user__username", flat=True).distinct())

@@ -8,18 +8,20 @@ import numpy as np
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from twin.columns import unpack
+from twin.infra.columns import unpack
 from twin.models import Run
+from twin.runs import commands
 
-MOST_POINTS = 2_000  # of a curve; slots beyond are taken together, by their mean
+MAX_POINTS = 2_000  # of a curve; slots beyond are taken together, by their mean
 
 
 class CertificateView(APIView):
-    """GET /api/runs/<id>/certificate/"""
+    """GET and DELETE /api/runs/<id>/certificate/"""
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
@@ -27,14 +29,21 @@ class CertificateView(APIView):
         run = get_object_or_404(Run.objects.only("certificate", "certificate_prices"), pk=pk)
         return Response({"certificate": run.certificate or None, "prices": _curves(bytes(run.certificate_prices))})
 
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Cancels the computation in progress; the current certificate stays."""
+        get_object_or_404(Run.objects.only("pk"), pk=pk)
+        commands.cancel_certificate(pk, request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
 
 def _curves(packed: bytes) -> dict[str, Any] | None:
-    """{slots_a_point, curves: [{pool, resource, price: [...]}]}; what is free everywhere is left out."""
+    """{slots_a_point, curves: [{pool, resource, price: [...]}]} without curves of zero prices."""
     if not packed:
         return None
     meta, columns = unpack(packed)
     prices = columns["prices"].astype(float)
-    group = -(-len(prices) // MOST_POINTS)
+    group = -(-len(prices) // MAX_POINTS)
     starts = np.arange(0, len(prices), group)
     counts = np.minimum(starts + group, len(prices)) - starts
     means = np.add.reduceat(prices, starts, axis=0) / counts[:, None, None]

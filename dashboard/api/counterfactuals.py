@@ -12,39 +12,37 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dashboard import counterfactuals
-from scheduling.model import ModelError, shorten
+from dashboard.readmodels import counterfactuals
+from scheduling.model.values import ModelError, shorten
 from twin.models import Run
 
 
 class CounterfactualsView(APIView):
-    """What would have flipped the decision about a job."""
+    """Counterfactuals: changes of a job that would have changed its decision."""
 
     @extend_schema(
-        parameters=[
-            OpenApiParameter("seconds", float, description="how long to search, at most 30; what takes longer is not searched")
-        ],
+        parameters=[OpenApiParameter("seconds", float, description="time limit of the search in seconds, at most 30")],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, pk: int, index: int) -> Response:
-        """Least priority, latest target, fewest workers, later arrival."""
+        """Minimum priority, latest target, fewest workers and a later arrival that would have changed the decision."""
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         found = counterfactuals.of_job(run, index, _seconds(request.query_params.get("seconds", "")))
         if found is None:
-            raise NotFound(f"Run {pk} has not decided about a job with the index {index}.")
+            raise NotFound(f"Run {pk} has no decision about a job with the index {index}.")
         return Response(found)
 
 
 def _seconds(text: str) -> float:
-    """How long the answer may take."""
+    """Time limit of the search in seconds."""
     if not text:
         return counterfactuals.SECONDS
     try:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds <= counterfactuals.MOST_SECONDS:
+    if not 0 < seconds <= counterfactuals.MAX_SECONDS:
         raise ModelError(
-            f"seconds must be a number above 0 and up to {counterfactuals.MOST_SECONDS:.0f}, got {shorten(repr(text))}"
+            f"seconds must be a number above 0 and up to {counterfactuals.MAX_SECONDS:.0f}, got {shorten(repr(text))}"
         )
     return seconds

@@ -1,4 +1,4 @@
-"""Refusals of the twin and of the scheduling core as 400 with their sentence."""
+"""Errors of the twin and the scheduling core as HTTP 400 with their message."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from django.db.models import ProtectedError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from scheduling.model import ModelError
-from scheduling.registry import UnknownName
-from twin import disk
-from twin.control import Refused
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import ModelError
+from twin.infra import disk
+from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
 SAID = (Refused, ModelError, UnknownName)
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's handler, and ours for what the layers below refuse."""
+    """Exception handler of DRF, extended by errors of the lower layers."""
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):
-        return Response({"detail": "It is still used by a scenario, a run or a sweep; delete those first."}, status=409)
+        return Response({"detail": "Still used by a scenario, a run or a sweep; delete those first."}, status=409)
     if isinstance(error, DataError):  # PostgreSQL: a number or a text that it cannot hold
-        return Response({"detail": f"The database cannot hold this: {' '.join(str(error).split())}."}, status=400)
+        return Response({"detail": f"The database cannot store this: {' '.join(str(error).split())}."}, status=400)
     if isinstance(error, OperationalError):
         log.warning("%s: %s", context["request"].path, error)
-        said = disk.behind(error) or "the database does not take it now"
+        said = disk.behind(error) or "the database cannot store it now"
         return Response({"detail": f"{said[0].upper()}{said[1:]} ({' '.join(str(error).split())}). Try again later."}, status=503)
     return exception_handler(error, context)

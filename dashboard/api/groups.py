@@ -1,4 +1,4 @@
-"""What goes on inside a group of co-located jobs: its subtasks, computed for the window that is looked at."""
+"""Subtasks of a co-location group, computed for a time window."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dashboard.jobs import number
-from dashboard.states import Newest
-from scheduling.harmony.subtasks import KINDS, LANES, idle, of_group
-from scheduling.model import LARGEST
+from dashboard.readmodels.job_table import number
+from dashboard.readmodels.state_cache import Newest
+from scheduling.colocation.subtasks import KINDS, LANES, idle, of_group
+from scheduling.model.values import LARGEST
+from twin.eventlog.fold import NEVER
 from twin.models import Run
-from twin.state import NEVER
 
-MOST_BARS = 5_000  # of an answer
+MAX_BARS = 5_000  # of an answer
 
 
 class SubtasksView(APIView):
@@ -44,8 +44,8 @@ class SubtasksView(APIView):
         told_ms, until_ms, data = found[-1]
         from_ms = max(number(asked, "from", told_ms, 0, LARGEST), told_ms)
         to_ms = min(number(asked, "to", at_ms + 1, 0, LARGEST), until_ms if until_ms != NEVER else end_ms)
-        bars = of_group(data, told_ms, from_ms, to_ms, most=MOST_BARS) if to_ms > from_ms else []
-        whole = len(bars) < MOST_BARS
+        bars = of_group(data, told_ms, from_ms, to_ms, most=MAX_BARS) if to_ms > from_ms else []
+        whole = len(bars) < MAX_BARS
         reached = to_ms if whole else bars[-1].start_ms
         empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []
         return Response({

@@ -1,4 +1,4 @@
-"""GET /api/runs/<id>/prices/ and prices/<server>/: the prices in every slot, of the sites or of one server, now or at a moment."""
+"""GET /api/runs/<id>/prices/ and prices/<server>/: prices per slot of the sites or of one server, now or at a past time."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from dashboard.jobs import number
-from dashboard.states import Newest
-from scheduling.model import RESOURCES, ModelError
-from scheduling.registry import build
-from twin import eventlog, scenarios
+from dashboard.readmodels.job_table import number
+from dashboard.readmodels.state_cache import Newest
+from scheduling.kernel.registry import build
+from scheduling.model.values import RESOURCES, ModelError
+from twin.eventlog import event_log
+from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
 from twin.models import Run
-from twin.state import BORN, DIED, NEVER, RunState
+from twin.scenarios import store
 
+PRICING = ("priced", "edited")  # kinds of events that prices follow from: with another world the former ones are gone
 NO_BARS = np.empty((0, BORN), dtype=np.int64)
 
 
 class PricesView(APIView):
-    """What the sites cost."""
+    """Prices by site."""
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
@@ -31,14 +33,13 @@ class PricesView(APIView):
         run = get_object_or_404(Run, pk=pk)
         at_ms = number(request.query_params, "at_ms", run.sim_ms, 0, 2**62)
         state = RunState()
-        for lines, _ in eventlog.lines_and_bars(run.pk, up_to_ms=at_ms):
-            state.feed_raw([line for line in lines if line[2] == "priced"], NO_BARS, up_to_ms=at_ms)
+        state.feed_raw(event_log.lines_of(run.pk, PRICING, up_to_ms=at_ms), NO_BARS)
         prices = [[slot, *state.prices[slot]] for slot in sorted(state.prices)]
         return Response({"at_ms": at_ms, "default_prices": state.default_prices, "prices": prices})
 
 
 class ServerPricesView(APIView):
-    """What one server costs."""
+    """Prices of one server."""
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int, server: int) -> Response:
@@ -47,19 +48,22 @@ class ServerPricesView(APIView):
         With at_ms as they were then: what was planned at that moment.
         """
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
-        cluster, jobs = scenarios.of_run(run)
+        cluster, jobs = store.of_run(run)
         if server >= len(cluster.servers):
-            raise NotFound(f"Run {pk} has {len(cluster.servers)} servers; there is none with the index {server}.")
-        scheduler = build(run.scenario.scheduler, run.scenario.parameters)
-        if not scheduler.quotes:
-            raise ModelError(f"{scheduler.title} sets no prices")
+            raise NotFound(f"Run {pk} has {len(cluster.servers)} servers; none has the index {server}.")
         with Newest(run) as state:
             bars = state.bars.rows
             at_ms = number(request.query_params, "at_ms", state.sim_ms, 0, 2**62)
+            world = next(stage.world for stage in reversed(store.worlds(run.scenario, run.edits)) if stage.at_ms <= at_ms)
+            scheduler = build(world.scheduler, world.parameters)
+            if not scheduler.quotes:
+                raise ModelError(f"{scheduler.title} has no prices")
             known = (bars[:, BORN] <= at_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms))
             bars = bars[known][:, :BORN].copy()
+            came = state.jobs.rows[:, ARRIVED]
+            arrived = int(((came >= 0) & (came <= at_ms)).sum())
         scheduler.start(cluster, jobs, np.random.default_rng(run.scenario.seed))
-        scheduler.assume(bars)
+        scheduler.assume(bars, arrived)
         prices = scheduler.prices(np.arange(scheduler.horizon or 0))
         assert prices is not None
         columns = {name: _plain(prices[:, server, r]) for r, name in enumerate(RESOURCES)}

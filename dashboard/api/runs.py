@@ -1,13 +1,11 @@
-"""Runs: start, control, and everything that the run page reads."""
+"""Runs: start, control, and all data of the run page."""
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
 from typing import Any
 
-from django.db.models import Q, QuerySet
-from django.http import HttpResponse, StreamingHttpResponse
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
@@ -17,12 +15,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from dashboard import events, exports, figures, jobs, pictures
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
-from twin import control, eventlog
+from dashboard.readmodels import downloads, event_table, job_table, run_payloads, run_summary
+from scheduling.model.values import ModelError
+from twin.eventlog import event_log
 from twin.models import Run
+from twin.runs import commands, deleted, scheduler_history
 
-MOST_EVENTS = 5_000
+MAX_EVENTS = 5_000
 
 
 class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
@@ -34,23 +34,46 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("q", str, description="part of the scenario's name, the trace's or the scheduler"),
-            OpenApiParameter("scenario", int, description="runs of this scenario only"),
+            OpenApiParameter(
+                "q", str, description="filter by part of the name of the scenario, the trace or a scheduler of the run"
+            ),
+            OpenApiParameter("scenario", int, description="filter by scenario"),
         ]
     )
     def list(self, request: Request) -> Response:
-        """The newest first."""
-        return super().list(request)
+        """Runs, newest first; by_status: number of matching runs by status."""
+        answer = super().list(request)
+        found = self.filter_queryset(self.get_queryset()).order_by().values_list("status").annotate(Count("pk"))
+        answer.data["by_status"] = dict.fromkeys((*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED), 0) | dict(found)
+        return answer
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One run. Cancelled and failed runs have the metrics up to metrics_until_ms."""
+        run = self.get_object()
+        row = dict(self.get_serializer(run).data) | {"metrics_until_ms": None}
+        if run.status in (Run.CANCELLED, Run.FAILED) and run.last_seq and not run.metrics:
+            row |= {"metrics": run_summary.metrics_so_far(run), "metrics_until_ms": run.sim_ms}
+        return Response(row)
+
+    def get_object(self) -> Run:
+        """The run; the 404 of a deleted run states what it was."""
+        try:
+            return super().get_object()
+        except Http404:
+            was = deleted.what_was("run", int(self.kwargs["pk"]))
+            raise NotFound(str(was) if was else f"Run {self.kwargs['pk']} does not exist.") from None
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         found = super().filter_queryset(queryset)
         if self.action == "list":
             found = found.filter(scenario__of_sweep=False)  # a sweep's page lists its runs
         if self.action == "list" and self.request.query_params.get("scenario"):
-            found = found.filter(scenario_id=jobs.number(self.request.query_params, "scenario", 0, 0, 2**53))
+            found = found.filter(scenario_id=job_table.number(self.request.query_params, "scenario", 0, 0, 2**53))
         asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""
-        names = ("scenario__name", "scenario__trace__name", "scenario__scheduler")
-        return found.filter(reduce(or_, (Q(**{f"{name}__icontains": asked}) for name in names))) if asked else found
+        if not asked:
+            return found
+        named = Q(scenario__name__icontains=asked) | Q(scenario__trace__name__icontains=asked)
+        return found.filter(named | scheduler_history.found_by(asked))
 
     @extend_schema(request=RunSerializer, responses={201: RunSerializer})
     def create(self, request: Request) -> Response:
@@ -58,69 +81,69 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         form: BaseSerializer[Any] = self.get_serializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
-        run = control.start_run(given["scenario"], given["mode"], given.get("speed", 3600.0), request.user)
+        run = commands.start_run(given["scenario"], given["mode"], given.get("speed", 3600.0), request.user)
         return Response(self.get_serializer(run).data, status=status.HTTP_201_CREATED)
 
     def destroy(self, request: Request, pk: str) -> Response:
-        """Removes a run that has ended."""
-        control.delete(self.get_object(), request.user)
+        """Deletes a run that has ended."""
+        commands.delete(self.get_object(), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
-        """Stops after the current batch."""
-        return self._said(control.pause(self.get_object(), request.user))
+        """Pauses the run after the current batch."""
+        return self._said(commands.pause(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Goes on."""
-        return self._said(control.resume(self.get_object(), request.user))
+        """Resumes the run."""
+        return self._said(commands.resume(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Ends it for good."""
-        return self._said(control.cancel(self.get_object(), request.user))
+        """Cancels the run permanently."""
+        return self._said(commands.cancel(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def step(self, request: Request, pk: str) -> Response:
-        """The next event of a paused live run."""
-        return self._said(control.step(self.get_object(), request.user))
+        """Plays the next event of a paused live run."""
+        return self._said(commands.step(self.get_object(), request.user))
 
     @extend_schema(request=SpeedSerializer)
     @action(detail=True, methods=["post"])
     def clock(self, request: Request, pk: str) -> Response:
-        """Another speed of a live run."""
+        """Sets the speed of a live run."""
         form = SpeedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return self._said(control.set_speed(self.get_object(), form.validated_data["speed"], request.user))
+        return self._said(commands.set_speed(self.get_object(), form.validated_data["speed"], request.user))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def static(self, request: Request, pk: str) -> HttpResponse:
-        """What does not change during a run: cluster, names and demands of the jobs."""
-        return pictures.static(request, self.get_object())
+        """Static data of a run: cluster, names and demands of the jobs."""
+        return run_payloads.static(request, self.get_object())
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def now(self, request: Request, pk: str) -> Response:
-        """Its newest moment in figures: jobs by state, utility earned, what each site has allocated."""
-        return Response(figures.now(self.get_object()))
+        """Summary at the newest time: jobs by state, total utility, allocation by site."""
+        return Response(run_summary.now(self.get_object()))
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)
     def snapshot(self, request: Request, pk: str) -> HttpResponse:
-        """The whole state as columns (docs/formats.md)."""
-        return pictures.snapshot(request, self.get_object())
+        """Complete state as columns (docs/formats.md)."""
+        return run_payloads.snapshot(request, self.get_object())
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)
     def delays(self, request: Request, pk: str) -> HttpResponse:
-        """How long the chunks of each job upload to each server and to the cloud, as columns."""
-        return pictures.delays(request, self.get_object())
+        """Upload times of chunks by job, to each server and to the cloud, as columns."""
+        return run_payloads.delays(request, self.get_object())
 
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in ("q", "state", "sort")]
@@ -129,16 +152,16 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     )
     @action(detail=True)
     def jobs(self, request: Request, pk: str) -> Response:
-        """The jobs that have arrived: searched, filtered, sorted and paged by the server; with at_ms as they were known then."""
-        return Response(jobs.page(self.get_object(), request.query_params))
+        """Arrived jobs, searched, filtered, sorted and paged by the server; at_ms selects a past time."""
+        return Response(job_table.page(self.get_object(), request.query_params))
 
     @extend_schema(operation_id="runs_job_story", parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path=r"jobs/(?P<index>\d+)")
     def job(self, request: Request, pk: str, index: str) -> Response:
-        """One job's whole story; with at_ms as far as it was known then."""
+        """Details of one job; at_ms selects a past time."""
         run = self.get_object()
-        at_ms = jobs.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
-        story = jobs.story(run, int(index), at_ms)
+        at_ms = job_table.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
+        story = job_table.story(run, int(index), at_ms)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
         return Response(story)
@@ -146,11 +169,11 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def events(self, request: Request, pk: str) -> Response:
-        """Events behind `after`."""
+        """Events after the sequence number `after`."""
         run = self.get_object()
-        after = jobs.number(request.query_params, "after", 0, 0, run.last_seq)
-        limit = jobs.number(request.query_params, "limit", 1_000, 1, MOST_EVENTS)
-        found = [event for batch in eventlog.after(run.pk, after, limit=limit) for event in batch][:limit]
+        after = job_table.number(request.query_params, "after", 0, 0, run.last_seq)
+        limit = job_table.number(request.query_params, "limit", 1_000, 1, MAX_EVENTS)
+        found = [event for batch in event_log.after(run.pk, after, limit=limit) for event in batch][:limit]
         rows = [{"seq": e.seq, "at_ms": e.at_ms, "kind": e.kind, "data": e.data} for e in found]
         return Response({"last_seq": run.last_seq, "events": rows})
 
@@ -161,35 +184,43 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     )
     @action(detail=True, url_path="events/table")
     def table(self, request: Request, pk: str) -> Response:
-        """Events in words, the newest first, filtered by the server."""
-        return Response(events.page(self.get_object(), request.query_params))
+        """Events as sentences, newest first, filtered by the server."""
+        return Response(event_table.page(self.get_object(), request.query_params))
 
     @extend_schema(parameters=[OpenApiParameter("after", int)], responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def payoffs(self, request: Request, pk: str) -> Response:
-        """What each decision behind the event `after` told as its payoff: what the schedule is coloured by."""
+        """Payoff of each decision after the event `after`, for colouring the schedule."""
         run = self.get_object()
-        return Response(events.payoffs(run, jobs.number(request.query_params, "after", 0, 0, run.last_seq)))
+        return Response(event_table.payoffs(run, job_table.number(request.query_params, "after", 0, 0, run.last_seq)))
 
     @extend_schema(responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
     def log(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """The whole log."""
-        return exports.log(self.get_object())
+        """Complete log."""
+        return downloads.log(self.get_object())
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def schedule(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Every bar."""
-        return exports.schedule(self.get_object())
+        """All bars as CSV."""
+        return downloads.schedule(self.get_object())
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: OpenApiTypes.OBJECT})
+    def groups(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Groups of co-located jobs as CSV: members, servers, utilization and disk ratios over time; 404 for runs without groups."""
+        try:
+            return downloads.groups(self.get_object())
+        except ModelError as error:
+            raise NotFound(str(error)) from error
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.BINARY})
     def perfetto(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Every bar, for Perfetto's viewer."""
-        return exports.perfetto(self.get_object())
+        """All bars for the Perfetto viewer."""
+        return downloads.perfetto(self.get_object())
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def summary(self, request: Request, pk: str) -> Response:
-        """The figures of a run."""
-        return Response(exports.summary(self.get_object()))
+        """Metrics of a run."""
+        return Response(downloads.summary(self.get_object()))
 
     def _said(self, run: Run) -> Response:
         return Response(self.get_serializer(run).data)

@@ -1,22 +1,27 @@
-"""What the API shows and takes."""
+"""Serializers of the API."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db.models import Max
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from scheduling.model import ModelError
-from scheduling.registry import parse_parameters, scheduler_class
-from twin.clock import MOST_SPEED
-from twin.edits import MOST_EDITS
-from twin.importers import Choice, ImportRefused, formats
-from twin.importers.openfile import MOST_FILES
+from scheduling.kernel.registry import parse_parameters, scheduler_class
+from scheduling.model.values import ModelError
 from twin.models import ClusterSpec, Run, Scenario, Trace
+from twin.processes import vitals
+from twin.runs import scheduler_history
+from twin.runs.activity import activity
+from twin.runs.clock import MAX_SPEED
+from twin.scenarios.edits import MAX_EDITS
+from twin.traces.importers import Choice, ImportRefused, formats
+from twin.traces.importers.openfile import MAX_FILES
 
 LARGEST = 2**63 - 1
-MOST_EARLIER = 5  # imports of the same files that are named
+MAX_EARLIER = 5  # imports of the same files that are named
 
 
 class NumberField(serializers.FloatField):
@@ -29,7 +34,7 @@ class NumberField(serializers.FloatField):
 
 
 class TraceSerializer(serializers.ModelSerializer):
-    """Where an import stands, in one row."""
+    """Row of a trace with the state of its import."""
 
     created_by = serializers.StringRelatedField()
     files = serializers.SerializerMethodField()
@@ -61,11 +66,11 @@ class TraceDetailSerializer(TraceSerializer):
             if trace.checksum
             else Trace.objects.none()
         )
-        return [dict(row) for row in same.order_by("-id").values("id", "name", "job_count")[:MOST_EARLIER]]
+        return [dict(row) for row in same.order_by("-id").values("id", "name", "job_count")[:MAX_EARLIER]]
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
-    """What is imported of a trace, and how it is read."""
+    """Selection of jobs, and options for reading a trace."""
 
     name = serializers.CharField(max_length=200, required=False)
     format = serializers.CharField(max_length=200, default="auto")
@@ -99,7 +104,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
         return attrs
 
     def options(self) -> dict[str, Any]:
-        """What a trace keeps of it."""
+        """Options stored with the trace."""
         return {
             name: value for name, value in self.validated_data.items() if name not in ("name", "format", "seed", "stage", "files")
         }
@@ -108,7 +113,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 class UploadSerializer(ChoiceSerializer):
     """An upload in one request; several files under the same name `file` are one trace."""
 
-    file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
+    file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MAX_FILES)
     stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.IMPORT)
 
     def options(self) -> dict[str, Any]:
@@ -125,7 +130,7 @@ class AnnouncedFileSerializer(serializers.Serializer[Any]):
 class AnnouncedSerializer(ChoiceSerializer):
     """An upload that will arrive in pieces: PUT /api/traces/<id>/files/<n>/?offset=<bytes>."""
 
-    files = serializers.ListField(child=AnnouncedFileSerializer(), min_length=1, max_length=MOST_FILES)
+    files = serializers.ListField(child=AnnouncedFileSerializer(), min_length=1, max_length=MAX_FILES)
     stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.SCAN)
 
 
@@ -152,7 +157,7 @@ class ClusterSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_gpus(self, cluster: ClusterSpec) -> float:
-        """Of all its servers together."""
+        """Total number of GPUs of the cluster."""
         return float(sum(server["capacity"].get("gpu", 0) for server in cluster.spec["servers"]))
 
 
@@ -175,17 +180,22 @@ class ScenarioSerializer(serializers.ModelSerializer):
     horizon_slots = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     parameters = serializers.DictField(default=dict)
-    edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MOST_EDITS)
+    edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MAX_EDITS)
     ends_ms = serializers.SerializerMethodField()
+    schedulers = serializers.SerializerMethodField()
 
     class Meta:
         model = Scenario
-        fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "parameters",
+        fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "schedulers", "parameters",
                   "seed", "edits", "ends_ms", "version", "parent", "fork_ms", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
         read_only_fields = ("version", "parent", "fork_ms")
 
+    def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
+        """[{from_ms, name, title}]: the one that begins, and those that edits put in charge."""
+        return [one._asdict() for one in scheduler_history.in_order(scenario.scheduler, scenario.edits)]
+
     def get_ends_ms(self, scenario: Scenario) -> int | None:
-        """When the longest of its runs ended, or its horizon: how far a time axis should reach."""
+        """End of the longest run, or the horizon: length of time axes."""
         if isinstance(self.parent, serializers.ListSerializer):
             return None  # only where one is looked at
         spec = scenario.cluster.spec
@@ -207,7 +217,7 @@ class ScenarioSerializer(serializers.ModelSerializer):
 
 
 class RaceSerializer(serializers.Serializer[Any]):
-    """Which schedulers take part; all that can unless they are named."""
+    """Schedulers of a race; by default all that can run the scenario."""
 
     schedulers = serializers.ListField(child=serializers.CharField(max_length=60), required=False, min_length=2, max_length=24)
 
@@ -216,21 +226,40 @@ class RunSerializer(serializers.ModelSerializer):
     """A run in one row."""
 
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
-    scheduler = serializers.CharField(source="scenario.scheduler", read_only=True)
+    scheduler = serializers.SerializerMethodField()
+    schedulers = serializers.SerializerMethodField()
     trace_name = serializers.CharField(source="scenario.trace.name", read_only=True)
     job_count = serializers.IntegerField(source="scenario.trace.job_count", read_only=True)
-    speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MOST_SPEED)
+    speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MAX_SPEED)
     mode = serializers.ChoiceField(choices=(Run.BATCH, Run.LIVE), default=Run.BATCH)
+    activity = serializers.SerializerMethodField()
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_activity(self, run: Run) -> dict[str, Any] | None:
+        """Activity of a run that does not progress (twin/runs/activity.py). The vitals are read once for all rows."""
+        if run.status not in Run.ACTIVE:
+            return None
+        if "vitals" not in self.context:
+            self.context["vitals"] = vitals.take()
+        return activity(run, self.context["vitals"])
 
     class Meta:
         model = Run
-        fields = ("id", "scenario", "scenario_name", "scheduler", "trace_name", "job_count", "mode", "speed", "status", "wanted", "message", "last_seq",
+        fields = ("id", "scenario", "scenario_name", "scheduler", "schedulers", "trace_name", "job_count", "mode", "speed", "status", "wanted", "message", "activity", "last_seq",
                   "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms",
                             "created_at", "started_at", "finished_at")  # fmt: skip
+
+    def get_scheduler(self, run: Run) -> str:
+        """The one in charge at the moment that the run has reached."""
+        return scheduler_history.present(run).name
+
+    def get_schedulers(self, run: Run) -> list[dict[str, Any]]:
+        """[{from_ms, name, title}]: the one that began, and those that edits put in scheduler_history."""
+        return [one._asdict() for one in scheduler_history.of_run(run)]
 
 
 class SpeedSerializer(serializers.Serializer[Any]):
     """ms of the cluster's time in each ms."""
 
-    speed = NumberField(min_value=1e-6, max_value=MOST_SPEED)
+    speed = NumberField(min_value=1e-6, max_value=MAX_SPEED)

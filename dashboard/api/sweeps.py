@@ -13,24 +13,24 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from scheduling.model import LARGEST
-from scheduling.registry import scheduler_class
-from twin import sweeps
+from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario, Sweep
+from twin.runs import scheduler_history
+from twin.studies import sweeps
 
 
 class SweepSerializer(serializers.ModelSerializer):
-    """A sweep in one row; seeds: those of the scenario when there are none."""
+    """Row of a sweep; without seeds, the seed of the scenario is used."""
 
     scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(of_sweep=False))
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
-    axes = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=sweeps.MOST_AXES)
+    axes = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=sweeps.MAX_AXES)
     seeds = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=LARGEST),
         required=False,
         default=list,
-        max_length=sweeps.MOST_POINTS,
+        max_length=sweeps.MAX_POINTS,
     )
     total = serializers.IntegerField(read_only=True)
     finished = serializers.IntegerField(read_only=True)
@@ -56,7 +56,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
 
     @extend_schema(request=SweepSerializer, responses={201: SweepSerializer})
     def create(self, request: Request) -> Response:
-        """Starts one run of every point."""
+        """Starts one run per point."""
         form = self.get_serializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
@@ -64,36 +64,37 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         return Response(self._plain(sweep), status=status.HTTP_201_CREATED)
 
     def destroy(self, request: Request, pk: str) -> Response:
-        """Removes a sweep with its runs."""
+        """Deletes a sweep with its runs."""
         sweeps.delete(self.get_object(), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def points(self, request: Request, pk: str) -> Response:
-        """Every point with its run and its figures."""
+        """Points with their runs and metrics."""
         sweep = self.get_object()
         names = [sweeps.title(axis) for axis in sweep.axes]
-        paper = scheduler_class(sweep.scenario.scheduler)
+        charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
         return Response({
-            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES, "scheduler": paper.title, "points": sweeps.told(sweep),
+            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES, "scheduler": scheduler_history.words(charges), "points": sweeps.told(sweep),
+            "unranked": sweeps.unranked(sweep),
         })  # fmt: skip
 
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Stops what is not finished; what is finished stays."""
+        """Cancels unfinished runs; finished runs stay."""
         return Response({"runs": sweeps.cancel(self.get_object(), request.user)})
 
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Runs what was cancelled or failed again."""
+        """Restarts cancelled and failed runs."""
         return Response({"runs": sweeps.resume(self.get_object(), request.user)})
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def results(self, request: Request, pk: int) -> HttpResponse:
-        """One row a point."""
+        """Points as CSV, one row each."""
         self.kwargs["pk"] = pk
         sweep = self.get_object()
         answer = HttpResponse("".join(sweeps.as_csv(sweep)), content_type="text/csv; charset=utf-8")

@@ -1,16 +1,15 @@
-"""A_online: preemptive scheduling of typed workers in an edge-cloud network (002, Algorithms 1 to 5, and its Section VI).
+"""A_online: preemptive scheduling of typed workers in an edge-cloud network (Algorithms 1 to 5 and Section VI).
 
 On arrival, each chunk of a job goes to the worker where it raises the sum of completion times least (Eq. 5); every worker runs its chunks
-highest average processing rate first; a job that runs holds one parameter server. The numbers A1 to A18 are those of the
-specification, section 2, which gives the reason for each.
+highest average processing rate first; a job that runs holds one parameter server.
 
 Differs from the paper:
-- A3: workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves idle holes and collides
+- Workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves idle holes and collides
   with chunks that are still uploading; with no upload in flight both are the same, otherwise this is never later for a chunk.
-- A7: the cloud for the first chunk means the whole job in the cloud, at the rate of one place (zeta = 1); for a later chunk it
+- The cloud for the first chunk means the whole job in the cloud, at the rate of one place (zeta = 1); for a later chunk it
   means all that are left, at the other rate. The cloud's cost is constant and the edge's only grow, so that is the greedy result.
-- A10: of equal costs, in 1/1000 ms, the edge goes before the cloud and the first worker before others.
-- A12: when no parameter server of its type is free, a job takes another one of the edge, and at last one in the cloud.
+- Of equal costs, in 1/1000 ms, the edge goes before the cloud and the first worker before others.
+- When no parameter server of its type is free, a job takes another one of the edge, and at last one in the cloud.
 - Section VI leaves out what happens without a cloud when storage is full: a job is dispatched when all of its chunks fit, in the order of
   arrival, with those that fit going ahead of those that do not; dispatched one by one, chunks that hold storage could block each other.
 - Servers that leave: a lane that is not there waits, with its chunks; its absences are known. A server that ever leaves offers no
@@ -22,17 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from scheduling import typed
-from scheduling.a_online import greedy, plans
-from scheduling.a_online import storage as storing
-from scheduling.a_online.assignment import Assignment
-from scheduling.a_online.greedy import CloudPart
-from scheduling.a_online.storage import Storage
-from scheduling.model import (
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import (
     CLOUD,
     LARGEST,
     NONE,
@@ -40,15 +35,21 @@ from scheduling.model import (
     Cluster,
     Decision,
     Job,
-    LanePlan,
     ModelError,
     Placement,
     Reason,
     Role,
     Verdict,
+    WorkerPlan,
 )
-from scheduling.registry import BaseScheduler, Parameters, parameter
-from scheduling.solvers.haprf import NEVER, Bars, Shard
+from scheduling.typed_workers import workers as typed
+from scheduling.typed_workers.a_online import dispatch, plans
+from scheduling.typed_workers.a_online import storage as storing
+from scheduling.typed_workers.a_online.dispatch import CloudPart
+from scheduling.typed_workers.a_online.ps_schedule import Assignment
+from scheduling.typed_workers.a_online.storage import Storage
+from scheduling.typed_workers.execution import TypedWorkers
+from scheduling.typed_workers.haprf import NEVER, Bars, Shard
 
 _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 
@@ -56,10 +57,10 @@ _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 @dataclass(frozen=True, slots=True)
 class AOnlineParameters(Parameters):
     storage: str = parameter(
-        "none", "whether servers run out of storage, and until when a chunk is kept: to the end of its job, or to its own", choices=storing.KINDS
+        "none", "storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)", choices=storing.KINDS
     )  # fmt: skip
     speed_augmentation: float = parameter(
-        0.0, "epsilon: chunks run at 1 + epsilon times their speed, as in the analysis", low=0.0, high=10.0
+        0.0, "epsilon: chunks run at 1 + epsilon times their speed, as in the analysis of the paper", low=0.0, high=10.0
     )  # fmt: skip
 
 
@@ -72,27 +73,26 @@ class Lane(NamedTuple):
 
 
 class AOnline(BaseScheduler):
-    """One shard of lanes per type, since jobs only touch workers of their own; parameter servers are shared by all."""
+    """A_online: one shard of workers per type, since jobs only use workers of their own type; parameter servers are shared by all."""
 
+    model: ClassVar[TypedWorkers] = TypedWorkers(chunks=True, cloud=True)
     name = "a_online"
     title = "A_online"
     paper = "Wang et al., Preemptive Scheduling for Distributed Machine Learning Jobs in Edge-Cloud Networks"
-    summary = "Sends each data chunk where it raises completion times least, at the edge or to the cloud; faster chunks preempt slower ones."
+    summary = "Dispatches each data chunk where it increases total completion time least, at the edge or in the cloud; faster chunks preempt slower ones."
     needs = typed.PARTS
-    limits = ()
-    lanes = True
-    cloud = True  # whether the cloud may be used, where there is one
+    final = True
     Parameters = AOnlineParameters
 
     def check(self, cluster: Cluster) -> None:
-        """Without a cloud there must be a parameter server for every worker: then a job that runs always gets one (A12)."""
-        if self.cloud and cluster.unlimited_cloud:
+        """Condition without a cloud: a parameter server for every worker, so that a running job always gets one."""
+        if self.model.cloud and cluster.unlimited_cloud:
             return
         workers, ps = len(_lasting(cluster).server), len(_steady(cluster).server)
         if ps < workers:
             raise ModelError(
                 f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, on servers that never "
-                f"leave: {workers} workers and {ps} parameter servers; add parameter servers, or take a_online on a cluster with a cloud"
+                f"leave: {workers} workers and {ps} parameter servers; add parameter servers, or use a_online on a cluster with an unlimited cloud"
             )
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -147,10 +147,10 @@ class AOnline(BaseScheduler):
         alarm_ms = self._next_alarm(now_ms)
         if settled is None:
             return Decision(alarm_ms=alarm_ms) if alarm_ms is not None else NOTHING
-        return Decision(lanes=plans.clipped(self.horizon_ms, *settled, []), alarm_ms=alarm_ms)
+        return Decision(workers=plans.clipped(self.horizon_ms, *settled, []), alarm_ms=alarm_ms)
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
-        """Of the time of its chunks what is planned from now on, all chunks alike: the new world dispatches every one of them again."""
+        """Share of the chunks' time that is still planned, equal for all chunks: the next phase dispatches all of them again."""
         if job not in self.at_edge:
             return 1.0
         row, edge = self.jobs[job], self.at_edge[job]
@@ -176,7 +176,7 @@ class AOnline(BaseScheduler):
         ]
         in_cloud = [(role, CLOUD, job) for job, *_ in jobs for role in (_WORKER, _PS)]
         rows = plans.table([], len(Placement._fields))
-        return Decision(lanes=LanePlan(np.concatenate([*named, plans.table(in_cloud, 3)]), rows, plans.table(jobs, 3)))
+        return Decision(workers=WorkerPlan(np.concatenate([*named, plans.table(in_cloud, 3)]), rows, plans.table(jobs, 3)))
 
     def state(self) -> dict[str, Any]:
         now_ms = 0  # bars that are over do no harm
@@ -210,10 +210,10 @@ class AOnline(BaseScheduler):
         return ((lane.server, lane.shard) for lane in self.shards.values())
 
     def _uses_cloud(self, row: Job) -> bool:
-        return self.cloud and self.cluster.unlimited_cloud and row.cloud_upload_ms is not None
+        return self.model.cloud and self.cluster.unlimited_cloud and row.cloud_upload_ms is not None
 
     def _homeless(self, row: Job) -> Reason | None:
-        """Why the job could never be dispatched, even to the empty cluster."""
+        """Reason why the job could never be dispatched, even to the empty cluster."""
         if self._uses_cloud(row):
             return None
         lane = self._lane(row.worker_type)
@@ -232,9 +232,9 @@ class AOnline(BaseScheduler):
         key = chunks * times.apart
         upload = typed.uploads(row, lane.server)
         quotes = lane.shard.quote(now_ms + upload, upload, key, times.apart)
-        costs = greedy.cloud_costs(row, times) if self._uses_cloud(row) else greedy.NO_CLOUD
+        costs = dispatch.cloud_costs(row, times) if self._uses_cloud(row) else dispatch.NO_CLOUD
         room = self.storage.room(now_ms, row, self._lanes())
-        chosen = greedy.chosen(quotes, times.apart, chunks, costs, lane.server, room)
+        chosen = dispatch.chosen(quotes, times.apart, chunks, costs, lane.server, room)
         if len(chosen) < chunks and not self._uses_cloud(row):
             return None
         order = self.dispatched
@@ -248,8 +248,8 @@ class AOnline(BaseScheduler):
                 now_ms, chosen, np.arange(len(chosen)), now_ms + upload[chosen], job=job, order=order, key=key, work_ms=times.apart,
                 weight=1.0 / chunks,
             )  # fmt: skip
-        cloud = greedy.cloud_part(now_ms, row, chunks - len(chosen), times)
-        cost = greedy.cost(row, quotes, upload, chosen, times, cloud)
+        cloud = dispatch.cloud_part(now_ms, row, chunks - len(chosen), times)
+        cost = dispatch.cost(row, quotes, upload, chosen, times, cloud)
         values = {
             "edge": len(chosen), "servers": len(np.unique(lane.server[chosen])), "cloud": cloud.chunks, **cost,
             "displaced": [other for other, _ in displaced],
@@ -259,9 +259,9 @@ class AOnline(BaseScheduler):
             values = {"by": job, "by_id": row.id, "chunks": count, **cost}
             verdicts.append(Verdict(other, "preempted", Reason("displaced", values)))
         plan = self._planned(now_ms, job, lane, bars, cloud)
-        return Decision(verdicts=tuple(verdicts), lanes=plan, alarm_ms=self._next_alarm(now_ms))
+        return Decision(verdicts=tuple(verdicts), workers=plan, alarm_ms=self._next_alarm(now_ms))
 
-    def _planned(self, now_ms: int, job: int, lane: Lane, bars: Bars | None, cloud: CloudPart) -> LanePlan:
+    def _planned(self, now_ms: int, job: int, lane: Lane, bars: Bars | None, cloud: CloudPart) -> WorkerPlan:
         """The new futures of the lanes that got a chunk, and what becomes of the jobs on them."""
         parts, named, changes = [], [], []
         if cloud.chunks:
@@ -287,7 +287,7 @@ class AOnline(BaseScheduler):
         return plans.clipped(self.horizon_ms, np.concatenate(named), np.concatenate(parts), changes)
 
     def _next_alarm(self, now_ms: int) -> int | None:
-        """At once when parameter servers have to change or an alarm is due; else when the next span of a job begins, or storage may come free."""
+        """Time of the next alarm: now if parameter servers change or an alarm is due, otherwise the next span of a job or release of storage."""
         if self.assignment.changed or self.due_ms == now_ms:
             self.due_ms = now_ms
             return now_ms

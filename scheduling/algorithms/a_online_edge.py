@@ -1,8 +1,9 @@
-"""A_online-E: A_online that schedules on edge servers only (002, Section V), to show what the cloud is worth."""
+"""A_online-E: A_online that schedules on edge servers only (Section V), to show what the cloud is worth."""
 
 from __future__ import annotations
 
 from scheduling.algorithms.a_online import AOnline
+from scheduling.typed_workers.execution import TypedWorkers
 
 
 class AOnlineEdge(AOnline):
@@ -10,5 +11,5 @@ class AOnlineEdge(AOnline):
 
     name = "a_online_edge"
     title = "A_online-E"
-    summary = "A_online on edge servers only: no chunk goes to the cloud, so a crowded edge makes jobs wait."
-    cloud = False
+    summary = "A_online on edge servers only: no chunk goes to the cloud, so jobs wait when the edge is full."
+    model = TypedWorkers(chunks=True)

@@ -1,6 +1,6 @@
-"""BatchSche (our interpretation): batches of jobs, each placed where it costs least (Zhang et al., MobiHoc 2020), a baseline of A_online.
+"""BatchSche (own interpretation): batches of jobs, each placed where it costs least (Zhang et al., MobiHoc 2020), a baseline of A_online.
 
-The text of that paper was not at hand. This is what 002, Section V, says of it, made precise by the specification, section 5: jobs are
+The text of that paper was not at hand. This is what A_online, Section V, says of it, made precise where it had to be: jobs are
 grouped in batches, batches are scheduled one by one for least cost of resources with prices that grow exponentially, a job keeps what
 it starts with, the number of its workers is elastic, and the cloud is cheap. A batch is all jobs that have arrived when it opens. In
 ascending order of work, each job takes the cheapest of: the whole job in the cloud, at 1 per worker-time; or n free edge workers of its type,
@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling import typed
-from scheduling.model import CLOUD, NONE, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
-from scheduling.registry import BaseScheduler, Parameters, parameter
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import CLOUD, NONE, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
+from scheduling.typed_workers import workers as typed
+from scheduling.typed_workers.execution import TypedWorkers
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 _HOUR_MS = 3_600_000
@@ -31,12 +33,14 @@ RULES = ("sequential", "period")
 
 @dataclass(frozen=True, slots=True)
 class BatchParameters(Parameters):
-    rule: str = parameter("sequential", "when the next batch opens: when the one before is done, or each period", choices=RULES)
+    rule: str = parameter(
+        "sequential", "start of the next batch: after the previous one (sequential) or in each period", choices=RULES
+    )
     period_hours: float = parameter(24.0, "length of a period", low=0.001, high=100_000.0, unit="h")
 
 
 class Choice(NamedTuple):
-    """One way to run a job; lanes None: in the cloud."""
+    """Option for a job; lanes None: in the cloud."""
 
     cost: float  # worker-ms in cloud prices
     end_ms: int
@@ -46,17 +50,16 @@ class Choice(NamedTuple):
 
 
 class BatchSche(BaseScheduler):
-    """What a job holds it holds to its end, so a lane is free or not, and a batch is done when its last job is."""
+    """BatchSche: jobs keep their workers to the end, so a worker is free or not, and a batch ends with its last job."""
 
+    model = TypedWorkers(cloud=True)
     name = "batch_sche"
-    title = "BatchSche (our interpretation)"
+    title = "BatchSche (own interpretation)"
     paper = (
         "Zhang et al., Online Scheduling of Heterogeneous Distributed Machine Learning Jobs (MobiHoc 2020); baseline of A_online"
     )
-    summary = "Schedules jobs in batches, each where it costs least, mostly in the cloud, and never stops one."
+    summary = "Schedules jobs in batches, each job at the lowest cost, mostly in the cloud; no preemption."
     needs = typed.PARTS
-    limits = ()
-    lanes = True
     keeps = True
     Parameters = BatchParameters
 
@@ -93,7 +96,7 @@ class BatchSche(BaseScheduler):
         return self._alarm(now_ms) if self.waiting else NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """Opens a batch of all that wait."""
+        """Start of a batch with all waiting jobs."""
         if self.parameters.rule == "sequential" and self.running:
             return NOTHING
         self.batch += 1
@@ -155,7 +158,7 @@ class BatchSche(BaseScheduler):
             self.free[held] = False
 
     def _alarm(self, now_ms: int) -> Decision:
-        """When the next batch opens."""
+        """Time when the next batch opens."""
         if self.parameters.rule == "period":
             return Decision(alarm_ms=-(-now_ms // self.period_ms) * self.period_ms)
         return NOTHING if self.running else Decision(alarm_ms=now_ms)

@@ -1,6 +1,6 @@
 """Dorm (Sun et al. 2017), a baseline of OASiS and PD-ORS: an integer program shares out the cluster whenever jobs come or go.
 
-As the primal-dual specification states it (section 5; the paper is quoted there from memory). Of all ways to give the active jobs
+The method of Sun et al. as far as it is known; their program is restated for jobs with chunks or samples. Of all ways to give the active jobs
 workers and parameter servers on types of servers, the program takes the one that uses most, summed over resources, where
 
 - fairness: the shares differ from those of (divisible) DRF by at most theta1 x 2 x resources, added up over the jobs, and
@@ -13,13 +13,13 @@ last allocation stays.
 Differs from that:
 - A job has exactly as many parameter servers as its workers need; else the objective fills servers with idle ones.
 - Which type a worker goes to does not enter the placement, so only the sums are integers.
-- Types are servers of equal capacity but for bandwidth; where there are more than MOST_TYPES, or MOST_PAIRS with the jobs, those of
+- Types are servers of equal capacity but for bandwidth; where there are more than MAX_TYPES, or MAX_PAIRS with the jobs, those of
   equal GPUs, or all of a role.
 - When nothing runs and the fairness cannot be had in whole workers, it is given up: the cluster would stay idle for ever.
 - A job that holds nothing can be given workers without counting as adjusted.
 - With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the gap is then told
   against the relaxation of the whole program, and allocations may be missed.
-A job has at most MOST_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the time limit is
+A job has at most MAX_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the time limit is
 a safety for machines that stand still, and where it strikes the reasons say "time".
 """
 
@@ -33,30 +33,30 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.gangs import MOST_WORKERS, PS, WORKER, GangParameters, GangScheduler, Packing, Units, workers_of
-from scheduling.model import Cluster, Job, Reason, Verdict
-from scheduling.registry import parameter
-from scheduling.solvers.share_out import Answer, Demands, Pool, share_out
-from scheduling.training import BANDWIDTH
+from scheduling.kernel.parameters import parameter
+from scheduling.model.training_models import BANDWIDTH
+from scheduling.model.values import Cluster, Job, Reason, Verdict
+from scheduling.slotted.reallocation import MAX_WORKERS, PS, WORKER, GangParameters, GangScheduler, Packing, Units, workers_of
+from scheduling.slotted.solvers.dorm_program import Answer, Demands, Pool, share_out
 
-MOST_TYPES = 12
-MOST_PAIRS = 400  # of jobs and types
+MAX_TYPES = 12
+MAX_PAIRS = 400  # of jobs and types
 
 
 @dataclass(frozen=True, slots=True)
 class DormParameters(GangParameters):
     theta1: float = parameter(
-        0.1, "how far shares may be from fair ones, added up, as a share of 2 x resources", low=0.0, high=1.0
+        0.1, "bound on unfairness: total deviation from fair shares, relative to 2 x the number of resources", low=0.0, high=1.0
     )
-    theta2: float = parameter(0.1, "share of the running jobs whose number of workers may change at one event", low=0.0, high=1.0)
-    gap: float = parameter(0.01, "how far from its bound the solver may stop, relative", low=0.0, high=1.0)
+    theta2: float = parameter(0.1, "share of running jobs whose number of workers may change per event", low=0.0, high=1.0)
+    gap: float = parameter(0.01, "relative optimality gap at which the solver may stop", low=0.0, high=1.0)
     narrow: bool = parameter(
         True,
-        "which of the running jobs may change is chosen before the integer program is solved; much quicker, and may miss some",
+        "select the running jobs that may change before solving the integer program; faster, but not always optimal",
     )
-    node_limit: int = parameter(1, "branch-and-bound nodes after which the solver stops", low=1)
+    node_limit: int = parameter(1, "maximum number of branch-and-bound nodes", low=1)
     time_limit: float = parameter(
-        60.0, "a safety that the node limit keeps from striking; when it does, results may differ between runs",
+        60.0, "safety limit, normally not reached; if reached, results may differ between runs",
         low=0.01, high=3600.0, unit="s",
     )  # fmt: skip
 
@@ -67,7 +67,9 @@ class Dorm(GangScheduler):
     name = "dorm"
     title = "Dorm"
     paper = "Sun, Wen, Ta, Yan: Towards Distributed Machine Learning in Shared Clusters, SMARTCOMP 2017"
-    summary = "Uses as much of the cluster as an integer program can, within bounds on unfairness and on how many jobs change."
+    summary = (
+        "Maximizes utilization by an integer program, within bounds on unfairness and on the number of jobs that are reallocated."
+    )
     Parameters = DormParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -115,7 +117,7 @@ class Dorm(GangScheduler):
         if not pools:
             return Answer("infeasible", None, math.inf)
         shapes, rows = [self.shapes[job] for job in jobs], [self.jobs[job] for job in jobs]
-        rooms = np.minimum(np.sum([p.worker_room for p in pools], axis=0), MOST_WORKERS)
+        rooms = np.minimum(np.sum([p.worker_room for p in pools], axis=0), MAX_WORKERS)
         demands = Demands(
             worker=np.array([row.worker for row in rows])[:, limited],
             ps=np.array([row.ps for row in rows])[:, limited],
@@ -147,10 +149,10 @@ class Dorm(GangScheduler):
                     if not roles[role]:
                         continue
                     if not wanted.any():
-                        room[place] = MOST_WORKERS
+                        room[place] = MAX_WORKERS
                         continue
                     each = (kinds[:, wanted > 0] // wanted[wanted > 0]).min(axis=1)
-                    room[place] = min(int((each * number).sum()), MOST_WORKERS)
+                    room[place] = min(int((each * number).sum()), MAX_WORKERS)
                 rooms.append(room)
             yield Pool(capacity.sum(axis=0), *rooms)
 
@@ -163,7 +165,7 @@ class Dorm(GangScheduler):
             groups = defaultdict(list)
             for i in here:
                 groups[(servers.roles[0][i], servers.roles[1][i]), key(servers.amounts[i])].append(i)
-            if len(groups) <= MOST_TYPES and len(groups) * len(self.shapes) <= MOST_PAIRS:
+            if len(groups) <= MAX_TYPES and len(groups) * len(self.shapes) <= MAX_PAIRS:
                 break
         return [(roles, members) for (roles, _), members in groups.items()]
 

@@ -5,10 +5,10 @@ empty cluster: the job whose dominant share (the largest share that it has of an
 worker, with a parameter server when the number of workers asks for one. A job for which there is no room any more, or
 that has all workers it can use, drops out of the filling. No weights; ties go to the job that arrived first.
 
-Follows the papers' descriptions with the decisions of the primal-dual specification, section 5. Nobody is refused who could run;
+Follows the papers' descriptions. Nobody is refused who could run;
 a job that the horizon cuts off is worth nothing.
 Ours: the round-robin pointers start at the first server in every filling, so that who is not affected stays in place; a
-dominant share is one of the servers that are there; a job has at most MOST_WORKERS workers.
+dominant share is one of the servers that are there; a job has at most MAX_WORKERS workers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 
-from scheduling.gangs import MOST_WORKERS, GangScheduler, Packing, Shape, Units, as_units, workers_of
-from scheduling.model import RESOURCES, Reason, Verdict
+from scheduling.model.values import RESOURCES, Reason, Verdict
+from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler, Packing, Shape, Units, as_units, workers_of
 
 
 class Drf(GangScheduler):
@@ -26,7 +26,9 @@ class Drf(GangScheduler):
     name = "drf"
     title = "DRF"
     paper = "Ghodsi et al.: Dominant Resource Fairness, NSDI 2011"
-    summary = "Gives one worker after another to the job with the smallest dominant share, anew whenever jobs come or go."
+    summary = (
+        "Repeatedly gives one worker to the job with the smallest dominant share; reallocates at each arrival and completion."
+    )
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
         packing, total = Packing(self.servers), self.servers.total
@@ -37,7 +39,7 @@ class Drf(GangScheduler):
         while heap:
             _, job = heap[0]
             shape, count = self.shapes[job], workers[job]
-            if count == min(shape.most, MOST_WORKERS) or not packing.grow(shape, held[job], count):
+            if count == min(shape.most, MAX_WORKERS) or not packing.grow(shape, held[job], count):
                 heapq.heappop(heap)
                 continue
             workers[job] = count + 1

@@ -1,6 +1,6 @@
 """FIFO, the baseline of OASiS and PD-ORS: jobs start in order of arrival with a fixed number of workers.
 
-Follows the papers' descriptions with the decisions of the primal-dual specification, section 5: a job starts at the
+Follows the papers' descriptions: a job starts at the
 beginning of a slot when its whole gang fits, and keeps it until its work is done; units are placed round robin (a
 pointer per role that persists; the next server where the unit fits); the head of the queue blocks those behind it; a
 job that the horizon cuts off is worth nothing.
@@ -23,18 +23,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling.admission import Room, impossible
-from scheduling.gangs import GangParameters, Packing, Servers, Shape, World
-from scheduling.model import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
-from scheduling.packed import pack
-from scheduling.registry import BaseScheduler, parameter
-from scheduling.training import EPSILON, NEEDS, WORLDS, gang_size
+from scheduling.kernel.parameters import parameter
+from scheduling.kernel.resource_vector import pack
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.admission import Room, impossible
+from scheduling.model.training_models import EPSILON, NEEDS, WORLDS, gang_size
+from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.slotted.execution import Slotted
+from scheduling.slotted.reallocation import GangParameters, Packing, Servers, Shape, World
 
 Units = list[tuple[int, int, int]]  # (role, server, count) in the order in which they were placed
 
 
 class Gang(NamedTuple):
-    """What a job holds while it runs."""
+    """Resources that a running job holds."""
 
     shape: Shape
     workers: int
@@ -50,24 +52,24 @@ Kind = tuple[int, int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class FifoParameters(GangParameters):
-    backfill: bool = parameter(False, "let later jobs start when the head of the queue does not fit")
+    backfill: bool = parameter(False, "start later jobs when the head of the queue does not fit")
 
 
 class Fifo(BaseScheduler):
     """A queue, and the free amounts of the servers with a round-robin pointer per role."""
 
+    model = Slotted(supports=WORLDS)
     name = "fifo"
     title = "FIFO"
     paper = "Baseline of OASiS (INFOCOM 2018) and PD-ORS"
-    summary = "Starts jobs in order of arrival with a fixed number of workers; the first in the queue blocks the rest."
+    summary = "Starts jobs in order of arrival with a fixed number of workers; the head of the queue blocks later jobs."
     needs = ("worker", "ps", "epochs", "gradient_mb", "requested_workers")  # and those of the world, training.NEEDS
-    worlds = WORLDS
     keeps = True
     Parameters = FifoParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        self.world = World(self.model_on(cluster) or WORLDS[0], cluster.slot_ms)
+        self.world = World(self.model.training(self, cluster), cluster.slot_ms)
         self.limits = self.world.limits
         self.needed = (*NEEDS[self.world.name], "requested_workers")
         self.room = Room(cluster, limits=self.limits)
@@ -199,7 +201,7 @@ class Fifo(BaseScheduler):
         self.lines.setdefault(self._kind(gang), deque()).append(job)
 
     def _leave(self, kind: Kind) -> bool:
-        """Takes the head out of its line; whether the line goes on."""
+        """Removal of the head from its queue; true if the queue continues."""
         line = self.lines[kind]
         line.popleft()
         if not line:
@@ -215,7 +217,7 @@ class Fifo(BaseScheduler):
         self.lines.setdefault(self._kind(gang), deque()).appendleft(job)
 
     def _look_around(self, now_ms: int) -> None:
-        """Which servers are there."""
+        """Update of the available servers."""
         self._set_away({i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)})
 
     def _set_away(self, away: set[int]) -> None:

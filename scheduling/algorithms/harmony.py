@@ -1,10 +1,10 @@
-"""Harmony (004, ICDCS 2021): jobs that complement each other share machines, in groups whose subtasks are coordinated.
+"""Harmony: jobs that complement each other share machines, in groups whose subtasks are coordinated.
 
 Algorithm 1 and its steps are in scheduling/harmony/; here are the rules of when to regroup (Section IV-B4), profiling (IV-B1) and what memory
-does (IV-C). One instance for each site. All rules with the decisions of the specification, (b); the paper's own scheduler is not public.
+does (IV-C). One instance for each site. The paper's own scheduler is not public; what it leaves open is decided beside each rule.
 
 Differs from the paper:
-- Algorithm 1 as algorithm1.py says; it also runs over all jobs when a job arrives that nobody waited for, if that gains `regroup_gain`.
+- Algorithm 1 as group_selection.py says; it also runs over all jobs when a job arrives that nobody waited for, if that gains `regroup_gain`.
 - A regrouping is chosen only among those that gain `regroup_gain`: the fewest jobs, if more of them gain less than that again. Sets of groups that
   cannot gain as much even at full utilization are not looked at, which changes no choice.
 - When a server leaves, its group goes on with the machines that are left, and its jobs are regrouped like those of a group that became empty.
@@ -20,51 +20,59 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from scheduling.harmony.algorithm1 import PATIENCE, choose
-from scheduling.harmony.beliefs import Beliefs
-from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
-from scheduling.harmony.grouping import RISES, Groups, Work, grouping
-from scheduling.harmony.handover import hand_over
-from scheduling.harmony.performance import WEIGHT
-from scheduling.harmony.pool import Change, Group, Pool
-from scheduling.harmony.profiling import Profiling
-from scheduling.harmony.regrouping import Side, candidate_sets, similar
-from scheduling.harmony.spilling import MODES, Spilling
-from scheduling.model import Cluster, Job
-from scheduling.registry import parameter
+from scheduling.colocation.estimates.profiling import Profiling
+from scheduling.colocation.estimates.time_estimates import Beliefs
+from scheduling.colocation.execution import Colocation
+from scheduling.colocation.machine_reassignment import hand_over
+from scheduling.colocation.memory.spilling import MODES, Spilling
+from scheduling.colocation.scheduler_base import GroupedScheduler, GroupParameters
+from scheduling.colocation.selection.group_selection import PATIENCE, choose
+from scheduling.colocation.selection.grouping import RISES, Groups, Work, grouping
+from scheduling.colocation.selection.performance import WEIGHT
+from scheduling.colocation.selection.regrouping import Side, candidate_sets, similar
+from scheduling.colocation.site_pool import Change, Group, Pool
+from scheduling.kernel.parameters import parameter
+from scheduling.model.values import Cluster, Job
 
-MOST_REMEMBERED = 512  # results of Algorithm 1
+MAX_REMEMBERED = 512  # results of Algorithm 1
 GAIN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class RegroupingParameters(GroupParameters):
-    """Those of Harmony and of the Oracle."""
+    """Parameters of Harmony and of the Oracle."""
 
-    cpu_weight: float = parameter(WEIGHT, "weight of the CPU against the network in a utilization; above 0.5", low=0.5, high=1.0)
-    regroup_gain: float = parameter(GAIN, "least relative gain in utilization for which jobs are regrouped", low=0.0, high=10.0)
-    profiling: str = parameter(
-        "instant", "instant: times are known at arrival; online: measured in a group", choices=("instant", "online")
+    cpu_weight: float = parameter(
+        WEIGHT, "weight of the CPU in the combined utilization of CPU and network; above 0.5", low=0.5, high=1.0
     )
-    profile_error: float = parameter(0.0, "largest relative error of a job's believed times", low=0.0, high=0.95)
-    opposed_errors: bool = parameter(False, "errors of a job's computation and communication have opposite signs")
+    regroup_gain: float = parameter(GAIN, "minimum relative gain in utilization for a regrouping", low=0.0, high=10.0)
+    profiling: str = parameter(
+        "instant",
+        "source of iteration times: instant (known at arrival) or online (measured in a group)",
+        choices=("instant", "online"),
+    )
+    profile_error: float = parameter(0.0, "maximum relative error of a job's estimated times", low=0.0, high=0.95)
+    opposed_errors: bool = parameter(False, "opposite signs for the errors of computation and communication")
     memory: str = parameter(
-        "adaptive", "adaptive: disk ratios by hill climbing; fixed: disk_ratio for all; none: nothing is spilled", choices=MODES,
+        "adaptive", "spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none", choices=MODES,
     )  # fmt: skip
-    disk_ratio: float = parameter(0.3, "share of each input on disk when memory is fixed", low=0.0, high=1.0)
-    sites: str = parameter("edge_first", "where a job goes when it fits both sites", choices=("edge_first", "balanced"))
+    disk_ratio: float = parameter(0.3, "share of each input on disk if memory is fixed", low=0.0, high=1.0)
+    sites: str = parameter("edge_first", "site of a job that fits both sites", choices=("edge_first", "balanced"))
 
 
 @dataclass(frozen=True, slots=True)
 class HarmonyParameters(RegroupingParameters):
-    window: int = parameter(1, "numbers of groups tried to either side of the balanced one", low=0, high=20)
+    window: int = parameter(1, "search window around the balanced number of groups, to either side", low=0, high=20)
     patience: float = parameter(
-        PATIENCE, "prefixes without gain before Algorithm 1 stops, times the groups; 0 = as printed", low=0.0, high=1e6
+        PATIENCE,
+        "prefixes without gain before Algorithm 1 stops, as a multiple of the number of groups; 0 = as printed in the paper",
+        low=0.0,
+        high=1e6,
     )
 
 
 class Found(NamedTuple):
-    """What a search came to; the groups are worked out only if they are wanted."""
+    """Result of a search; the groups are computed on demand."""
 
     score: float
     groups: Callable[[], Groups]
@@ -75,8 +83,9 @@ class Harmony(GroupedScheduler):
 
     name = "harmony"
     title = "Harmony"
-    paper = "Harmony (Lee et al., ICDCS 2021)"
-    summary = "Groups jobs whose computation and communication complement each other, so that CPUs and network are both busy."
+    paper = "Lee et al.: Harmony: A Scheduling Framework Optimized for Multiple Distributed Machine Learning Jobs, ICDCS 2021"
+    summary = "Co-locates jobs with complementary computation and communication, so that both CPUs and network are busy."
+    model = Colocation(fills=True)
     Parameters: ClassVar[type] = HarmonyParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -203,7 +212,7 @@ class Harmony(GroupedScheduler):
     # --- memory ---
 
     def _roomy(self, pool: Pool, servers: Sequence[int], jobs: list[int]) -> bool:
-        """Whether memory is believed to be enough for the jobs on the servers."""
+        """Test whether memory is believed to be enough for the jobs on the servers."""
         if self.spilling.fixed and not self.spilling.wary:
             return True
         return self._holds(pool, servers, jobs)
@@ -226,7 +235,7 @@ class Harmony(GroupedScheduler):
             len(self.spilling.wary),
         )
         if key not in self.remembered:
-            if len(self.remembered) >= MOST_REMEMBERED:
+            if len(self.remembered) >= MAX_REMEMBERED:
                 self.remembered.clear()
             self.remembered[key] = self._found(pool.work(jobs, machines, self.beliefs.guess, self._believed_needs))
         return self.remembered[key]
@@ -267,7 +276,7 @@ class Harmony(GroupedScheduler):
             self._all(pool, change, forced=False)
 
     def _gain(self, pool: Pool, group: Group, job: int) -> float:
-        """What the group's part of Eq. (4) gains with the job; below 0 where memory lacks."""
+        """Gain of the group's part of Eq. (4) with the job; below 0 if memory is insufficient."""
         if not self._roomy(pool, group.servers, [*group.jobs, job]):
             return -1.0
         times = pool.times(group.servers, [*group.jobs, job], self.beliefs.guess)

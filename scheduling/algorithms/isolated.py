@@ -1,6 +1,6 @@
-"""Isolated, a baseline of Harmony (004 Section V-A): every job has machines of its own.
+"""Isolated, a baseline of Harmony (Section V-A): every job has machines of its own.
 
-Follows the paper's description with the decisions of the specification, (d): jobs are admitted in the order of their arrival, at most
+Follows the paper's description: jobs are admitted in the order of their arrival, at most
 `at_once` at a time (calibrated to the CPU utilization that the paper's figures imply; the makespan hangs on it); each gets the machines that its
 memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU utilization falls least, which maximises the CPU
 utilization of the cluster, for it is concave. Machines are dealt out anew at each event, without a cost, as by Optimus and SLAQ.
@@ -11,24 +11,24 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
-from scheduling.harmony.pool import Change, Group, Pool
-from scheduling.registry import parameter
+from scheduling.colocation.scheduler_base import GroupedScheduler, GroupParameters
+from scheduling.colocation.site_pool import Change, Group, Pool
+from scheduling.kernel.parameters import parameter
 
 
 @dataclass(frozen=True, slots=True)
 class IsolatedParameters(GroupParameters):
-    at_once: int = parameter(8, "most jobs that run at the same time on a site", low=1, high=100_000)
-    machines: int = parameter(0, "machines of each job; 0 = by the CPU utilization", low=0, high=100_000)
+    at_once: int = parameter(8, "maximum number of concurrent jobs per site", low=1, high=100_000)
+    machines: int = parameter(0, "machines per job; 0 = allocation by CPU utilization", low=0, high=100_000)
 
 
 class Isolated(GroupedScheduler):
-    """First come first served; a group for each job."""
+    """First come, first served, with one group per job."""
 
     name = "isolated"
     title = "Isolated"
     paper = "Baseline of Harmony (ICDCS 2021), after Optimus and SLAQ"
-    summary = "Every job gets machines of its own, dealt out so that the CPUs are used best; the others wait."
+    summary = "Gives every job dedicated machines, allocated for the highest CPU utilization; other jobs wait."
     Parameters = IsolatedParameters
     spill = False
 

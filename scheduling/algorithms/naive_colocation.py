@@ -1,7 +1,7 @@
-"""Naive co-location, a baseline of Harmony (004 Section V-A): jobs share machines, and nobody coordinates their subtasks.
+"""Naive co-location, a baseline of Harmony (Section V-A): jobs share machines, and nobody coordinates their subtasks.
 
 The cluster is cut into equal partitions that each hold a fixed number of jobs, filled in the order of arrival, as the released PartitioningScheduler
-does. The subtasks of a partition's jobs contend for its CPUs and network (sharing.py). Nothing is spilled: a job waits until a partition
+does. The subtasks of a partition's jobs contend for its CPUs and network (contention.py). Nothing is spilled: a job waits until a partition
 has the memory for it, and blocks those behind it; `forced` places it all the same, and then a partition that runs out of memory loses the
 epoch of all its jobs (Section VI) and puts the last one back. `sharing` = subtasks runs the partitions with Harmony's subtasks instead: the first
 step of the paper's ablation (Section V-C).
@@ -15,20 +15,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from scheduling.harmony.grouped import GroupedScheduler, GroupParameters
-from scheduling.harmony.memory import GC_FROM, GC_FULL, OUT_OF_MEMORY, usage
-from scheduling.harmony.pool import Change, Group, Pool
-from scheduling.harmony.sharing import CONTENTION, paces_ms
-from scheduling.registry import parameter
+from scheduling.colocation.contention import CONTENTION, paces_ms
+from scheduling.colocation.memory.usage import GC_FROM, GC_FULL, OUT_OF_MEMORY, usage
+from scheduling.colocation.scheduler_base import GroupedScheduler, GroupParameters
+from scheduling.colocation.site_pool import Change, Group, Pool
+from scheduling.kernel.parameters import parameter
 
 
 @dataclass(frozen=True, slots=True)
 class NaiveParameters(GroupParameters):
-    partitions: int = parameter(8, "equal parts that a site is cut into; at most its machines", low=1, high=100_000)
-    jobs: int = parameter(2, "jobs that share a partition", low=1, high=100)
-    contention: float = parameter(CONTENTION, "what each further subtask on a resource costs all of them", low=0.0, high=10.0)
-    sharing: str = parameter("processor", "processor: subtasks contend; subtasks: Harmony's", choices=("processor", "subtasks"))
-    forced: bool = parameter(False, "place jobs though memory is short")
+    partitions: int = parameter(8, "number of equal partitions of a site; at most its number of machines", low=1, high=100_000)
+    jobs: int = parameter(2, "jobs per partition", low=1, high=100)
+    contention: float = parameter(CONTENTION, "relative slowdown per additional subtask on a resource", low=0.0, high=10.0)
+    sharing: str = parameter(
+        "processor", "processor: subtasks contend; subtasks: coordinated as in Harmony", choices=("processor", "subtasks")
+    )
+    forced: bool = parameter(False, "place jobs even if memory is insufficient")
 
 
 class NaiveColocation(GroupedScheduler):
@@ -37,7 +39,7 @@ class NaiveColocation(GroupedScheduler):
     name = "naive_colocation"
     title = "Naive co-location"
     paper = "Baseline of Harmony (ICDCS 2021), after Gandiva"
-    summary = "Cuts the cluster into equal parts where a few jobs contend for CPU and network."
+    summary = "Divides the cluster into equal partitions in which a few jobs contend for CPU and network."
     Parameters = NaiveParameters
     spill = False
 
@@ -124,7 +126,7 @@ class NaiveColocation(GroupedScheduler):
         return usage([self.facts(job).data for job in jobs], pool.ground(servers), nothing, nothing)
 
     def _out_of_memory(self, pool: Pool, change: Change, id_: int, servers: list[int]) -> None:
-        """All jobs fall back to their last epoch, and the last that came waits again, until the rest fits."""
+        """Fallback of all jobs to their last epoch; the latest jobs wait again until the rest fits."""
         while self.parameters.forced:
             jobs = sorted(pool.groups[id_].jobs, key=lambda job: (pool.of[job].begun_ms, job))
             if len(jobs) < 2 or self._usage(pool, servers, jobs) <= OUT_OF_MEMORY:

@@ -1,4 +1,4 @@
-"""OASiS: admission and scheduling of asynchronous training jobs by resource prices (003, Algorithms 1 and 2).
+"""OASiS: admission and scheduling of asynchronous training jobs by resource prices (Algorithms 1 and 2).
 
 When a job arrives, its best schedule is found at current prices; it is admitted if its utility exceeds what the schedule
 costs, and then runs exactly so: as many workers and parameter servers in each slot as planned, on the servers planned.
@@ -10,12 +10,12 @@ Differs from the paper:
   with GPUs become worker servers first, spread evenly over the cluster's order.
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
 - In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma) parameter
-  servers, and no bandwidth; machines with both roles are divided as everywhere (specification 1.5, A30).
+  servers, and no bandwidth; machines with both roles are divided as everywhere.
 - A server may be away for known times; it then holds nothing. Price bounds are of the whole capacity all the same.
 - A completion slot counts from the arrival slot, the first slot that begins at or after the arrival.
 - A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
 - Where a job is so large that need x workers exceeds CELLS (far beyond the paper), its workers come in equal lots, and a job
-  whose window has more than MOST_CURVE slots x workers runs with fewer workers at a time. No job takes more memory than that.
+  whose window has more than MAX_CURVE slots x workers runs with fewer workers at a time. No job takes more memory than that.
 """
 
 from __future__ import annotations
@@ -28,16 +28,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling.admission import Room, impossible, missing_part
-from scheduling.explanation import Held, costs
-from scheduling.model import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
-from scheduling.prices import PriceBook, PriceParameters, estimate, grid_of
-from scheduling.questions import Offer, Patience
-from scheduling.registry import BaseScheduler, parameter
-from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
-from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
-from scheduling.solvers.window import Best, best_completion, near_best
-from scheduling.training import (
+from scheduling.kernel.parameters import parameter
+from scheduling.kernel.quotes import Deadline, PriceQuote
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.admission import Room, impossible, missing_part
+from scheduling.model.training_models import (
     BANDWIDTH,
     LIMITS,
     NEEDS,
@@ -48,26 +43,40 @@ from scheduling.training import (
     oasis_worker_slots,
     pd_ors_ps,
 )
-from scheduling.utility import arrival_slot, utility_at, utility_over
+from scheduling.model.utility import arrival_slot, utility_at, utility_over
+from scheduling.model.values import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Server, Verdict
+from scheduling.slotted.execution import Slotted
+from scheduling.slotted.price_breakdown import Held, costs
+from scheduling.slotted.prices import (
+    HISTORY,
+    PriceBook,
+    PriceParameters,
+    PriceParams,
+    estimate,
+    grid_of,
+    sample_size,
+    window_slots,
+)
+from scheduling.slotted.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
+from scheduling.slotted.solvers.window import Best, best_completion, near_best
+from scheduling.slotted.time_slots import away_slots, bars_of, cells_of, check_known, check_size, own_horizon, whole_slots
 
-MOST_UNITS = 100_000  # workers of one job in one slot
-MOST_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
-MOST_KEPT = 1_000_000  # the same, of curves for all slots at once
+MAX_UNITS = 100_000  # workers of one job in one slot
+MAX_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
+MAX_KEPT = 1_000_000  # the same, of curves for all slots at once
 CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
 
 
 @dataclass(frozen=True, slots=True)
 class OasisParameters(PriceParameters):
-    """What an operator can set."""
+    """Parameters of OASiS."""
 
-    model: str = parameter(
-        "oasis", "whose training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
-    )
-    worker_share: float = parameter(0.5, "share of the servers with both roles that hold workers", low=0.0, high=1.0)
+    model: str = parameter("oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS)
+    worker_share: float = parameter(0.5, "share of servers with both roles that host workers", low=0.0, high=1.0)
 
 
 class Units(NamedTuple):
-    """Where units of one role stand: parallel arrays, one row per (slot, server)."""
+    """Positions of the units of one role: parallel arrays, one row per (slot, server)."""
 
     slots: np.ndarray
     servers: np.ndarray  # position within the role's book
@@ -76,22 +85,24 @@ class Units(NamedTuple):
 
 
 class Oasis(BaseScheduler):
-    """Decides each job once, on arrival; the decision is final."""
+    """OASiS: one final decision per job, on arrival."""
 
+    model = Slotted(supports=WORLDS)
     name = "oasis"
     title = "OASiS"
     paper = "Bao, Peng, Wu, Li: Online Job Scheduling in Distributed Machine Learning Clusters, INFOCOM 2018"
-    summary = "Prices each resource by how full it is; admits a job if its utility exceeds the price of its best schedule."
+    summary = "Prices each resource by its utilization; admits a job if its utility exceeds the price of its best schedule."
     needs = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "utility")
-    worlds = WORLDS
     quotes = True
-    keeps = True
+    keeps = final = True
     Parameters = OasisParameters
     horizon: int
 
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
             check_size(self.name, cluster, cluster.horizon_slots)
+        else:
+            check_known(self.name, self.parameters.estimate_from)
 
     def seen(self, cluster: Cluster) -> Cluster:
         return replace(cluster, servers=divide_roles(cluster.servers, self.parameters.worker_share))
@@ -113,41 +124,63 @@ class Oasis(BaseScheduler):
         capacity[:, len(self.limits) :] = 0
         workers, ps = (capacity[members] for members in self.members)
         away = away_slots(divided, self.horizon, cluster.slot_ms)
-        mode, scale = self.parameters.price_mode, self.parameters.floor_scale
-        self.bounds = estimate(self.rows, workers, ps, cluster.slot_ms, self.horizon, mode, scale)
+        self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
+        self.bounds = self._estimate(workers, ps)
         self.books = (
             PriceBook(workers, self.horizon, self.bounds.worker_floor, self.bounds.worker_ceiling, away[:, self.members[0]]),
             PriceBook(ps, self.horizon, self.bounds.ps_floor, self.bounds.ps_ceiling, away[:, self.members[1]]),
         )
 
+    def _estimate(self, workers: np.ndarray, ps: np.ndarray) -> PriceParams:
+        """Bounds from the sample. Capacities: thousandths, [server, resource]."""
+        p, slot_ms, sample = self.parameters, self.cluster.slot_ms, self.rows[: self.sample]
+        window = None
+        if p.estimate_from == HISTORY:
+            window = window_slots(sample, _least_slots(sample, slot_ms), self.horizon, slot_ms)
+        return estimate(sample, workers, ps, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
+
+    def _learn(self, arrived: int) -> bool:
+        """New estimate of the bounds when the number of arrived jobs has doubled; true if it was made."""
+        size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
+        if size == self.sample:
+            return False
+        self.sample = size
+        workers, ps = (book.capacity.T for book in self.books)
+        self.bounds = self._estimate(workers, ps)
+        self.books[0].set_bounds(self.bounds.worker_floor, self.bounds.worker_ceiling)
+        self.books[1].set_bounds(self.bounds.ps_floor, self.bounds.ps_ceiling)
+        return True
+
     def on_arrival(self, now_ms: int, job: int) -> Decision:
-        row = self.rows[job]
+        repriced, row = self._learn(job + 1), self.rows[job]
         reason, found = self._consider(now_ms, self.jobs[job])
         if found is None:
-            return _rejected(job, reason)
+            return replace(_rejected(job, reason), repriced=repriced)
         workers, ps, finish_slot = found
         for book, demand, units in zip(self.books, (row.worker, row.ps), (workers, ps), strict=True):
             book.take(demand, units.slots, units.servers, units.counts)  # type: ignore[arg-type]  # checked by `impossible`
         bars = self._bars(job, Role.WORKER, workers) + self._bars(job, Role.PS, ps)
         finish_ms = (finish_slot + 1) * self.cluster.slot_ms
-        return Decision(plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),))
+        return Decision(
+            plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),), repriced=repriced
+        )
 
-    def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
+    def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
         return self._consider(now_ms, job, most_workers)[0]
 
-    def offer(self, now_ms: int, job: Job, most_workers: int | None = None) -> Offer:
-        self.patience.left()
+    def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
+        self.deadline.left()
         quote = self._look(now_ms, job, most_workers)
         if isinstance(quote, Reason):
-            return Offer(False)
+            return PriceQuote(False)
         found = quote.paying()
-        return Offer(False) if found is None else Offer(True, found.cost, quote.first + found.last)
+        return PriceQuote(False) if found is None else PriceQuote(True, found.cost, quote.first + found.last)
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
-        """Without looking at the servers again."""
+        """Admission later, without another look at the servers."""
         quote = None
         for slot in slots:
-            self.patience.left()
+            self.deadline.left()
             now_ms = slot * self.cluster.slot_ms
             if quote is None or not quote.put_off(slot):
                 found = self._look(now_ms, replace(job, arrival_ms=now_ms), None)
@@ -156,19 +189,22 @@ class Oasis(BaseScheduler):
 
     def clone(self) -> Oasis:
         new = copy(self)
-        new.books, new.patience = (self.books[0].copy(), self.books[1].copy()), Patience()
+        new.books, new.deadline = (self.books[0].copy(), self.books[1].copy()), Deadline()
         return new
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
-        """Of W worker-slots those that are still planned: there may be a few more than the job needs."""
+        """Share of the W worker-slots that is still planned; plans can have a few more than the job needs."""
         planned_ms = sum(bar.count * (bar.end_ms - max(bar.start_ms, now_ms)) for bar in bars if bar.role == Role.WORKER)
         return min(1.0, planned_ms / self.cluster.slot_ms / oasis_worker_slots(self.rows[job], self.cluster.slot_ms))
 
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
+        self._learn(arrived)
         if kept:
-            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon))
+            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon), arrived)
 
-    def assume(self, bars: np.ndarray) -> None:
+    def assume(self, bars: np.ndarray, arrived: int) -> None:
+        self._learn(arrived)
         slot_ms = self.cluster.slot_ms
         for role, (book, members) in enumerate(zip(self.books, self.members, strict=True)):
             place = np.full(len(self.cluster.servers), -1)
@@ -180,7 +216,7 @@ class Oasis(BaseScheduler):
             book.hold(slots, place[own[rows, 2]], amounts[rows])
 
     def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, tuple[Units, Units, int] | None]:
-        """What is said to a job that arrives now; its workers, parameter servers and last slot when it is admitted."""
+        """Decision about a job that arrives now, with its workers, parameter servers and last slot if it is admitted."""
         quote = self._look(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
@@ -195,7 +231,7 @@ class Oasis(BaseScheduler):
         return Reason("payoff_positive", values), (workers, ps, quote.first + best.last)
 
     def _look(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
-        """What a job that arrives now would pay, or why it cannot run."""
+        """Quote for a job that arrives now, or the reason why it cannot run."""
         first = arrival_slot(now_ms, self.cluster.slot_ms)
         reason = impossible(job, self.needed, self.fits, self.world)
         row = self._as_seen(job)
@@ -217,9 +253,10 @@ class Oasis(BaseScheduler):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"workers": self.books[0].state(), "ps": self.books[1].state()}
+        return {"workers": self.books[0].state(), "ps": self.books[1].state(), "sample": self.sample}
 
     def restore(self, state: Mapping[str, Any]) -> None:
+        self._learn(state["sample"])
         self.books[0].restore(state["workers"])
         self.books[1].restore(state["ps"])
 
@@ -228,7 +265,7 @@ class Oasis(BaseScheduler):
         return job if self.world == "oasis" else as_oasis(job)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
-        """Why the job cannot end before the horizon even on an empty cluster."""
+        """Reason why the job cannot end before the horizon even on an empty cluster."""
         assert job.num_chunks is not None
         left = max(0, self.horizon - first)
         need = -(-oasis_worker_slots(job, self.cluster.slot_ms) // (most_workers or job.num_chunks))
@@ -257,7 +294,7 @@ class Oasis(BaseScheduler):
 
 
 class Quote:
-    """What one job would pay: cost curves over its window, in lots of workers (one worker, unless the job is huge)."""
+    """Costs of one job: cost curves over its window, in lots of workers (one worker, unless the job is huge)."""
 
     def __init__(
         self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook], world: str = "oasis",
@@ -292,7 +329,7 @@ class Quote:
     def put_off(self, slot: int) -> bool:
         """The same for an arrival in a later slot; False where more workers might be looked at then, or the curves are large."""
         window = self.horizon - self.first
-        if self.most >= MOST_CURVE // window or window * self.most > MOST_KEPT:
+        if self.most >= MAX_CURVE // window or window * self.most > MAX_KEPT:
             return False
         if (self.first, self.horizon) not in self.known:
             self.curves(0, window)
@@ -356,7 +393,7 @@ def most_at_once(job: Job, need: int, slots: int, book: PriceBook, limit: int | 
     """Workers that the job can have in one slot of its window; limit: instead of its chunks."""
     assert job.worker is not None
     assert job.num_chunks is not None
-    return int(min(limit or job.num_chunks, need, book.empty_room(job.worker), MOST_UNITS, max(1, MOST_CURVE // slots)))
+    return int(min(limit or job.num_chunks, need, book.empty_room(job.worker), MAX_UNITS, max(1, MAX_CURVE // slots)))
 
 
 def no_capacity(role: str, need: int, slots: int) -> Reason:
@@ -365,7 +402,7 @@ def no_capacity(role: str, need: int, slots: int) -> Reason:
 
 
 def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server, ...]:
-    """Each server with both roles keeps one: the first `worker_share` of them, GPU servers before others, hold workers.
+    """Cluster in which each server has one role: of those with both, the first `worker_share`, GPU servers first, host workers.
 
     Within each kind the choice is spread evenly over the order given, so that no site or rack is left out.
     """

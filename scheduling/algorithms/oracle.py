@@ -1,4 +1,4 @@
-"""The Oracle that Harmony is held against (004 Section V-F): the same scheduler with a wider search in place of Algorithm 1.
+"""The Oracle that Harmony is held against (Section V-F): the same scheduler with a wider search in place of Algorithm 1.
 
 Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond it is **not** exhaustive, and cannot be: it looks at all pairs of
 a number of jobs and a number of groups up to 24, each with Harmony's swaps and allocation (exhaustive.py). Every regrouping is over all
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from scheduling.algorithms.harmony import Found, Harmony, RegroupingParameters
-from scheduling.harmony.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
-from scheduling.harmony.grouping import Work
-from scheduling.harmony.regrouping import Side
+from scheduling.colocation.selection.exhaustive import EXACT_JOBS, EXACT_MACHINES, all_pairs, exact
+from scheduling.colocation.selection.grouping import Work
+from scheduling.colocation.selection.regrouping import Side
 
 
 class Oracle(Harmony):
@@ -21,7 +21,7 @@ class Oracle(Harmony):
     name = "oracle"
     title = "Oracle (all-pairs search)"
     paper = "Exhaustive search of Harmony (ICDCS 2021)"
-    summary = "Harmony with a much wider search for groups: exact for tiny cases, all numbers of jobs and groups beyond."
+    summary = "Harmony with a wider search for groups: exhaustive for small cases, otherwise all combinations of job count and group count."
     Parameters: ClassVar[type] = RegroupingParameters
 
     def _found(self, work: Work) -> Found | None:

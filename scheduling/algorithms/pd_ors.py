@@ -1,4 +1,6 @@
-"""PD-ORS: admission and scheduling by resource prices where workers and parameter servers share machines (000, Algorithms 1-4).
+"""PD-ORS: admission and scheduling by resource prices where workers and parameter servers share machines.
+
+Algorithms 1-4 of Yu, Liu, Wu, Ji, Bentley, "Toward Efficient Online Scheduling for Distributed Machine Learning Systems".
 
 When a job arrives, its best schedule at current prices is found; it is admitted if its utility exceeds what the schedule costs,
 and then runs exactly so. In each slot its units stand on one machine (internal: fast) or on any (external: slow).
@@ -9,14 +11,14 @@ is feasible the greedy or an integer program. A solver that fails or runs out of
 then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and `relaxation_error` of a linear program.
 
 Differs from the paper:
-- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py; work is
-  counted in 1 / Q external worker-slots (specification 1.5, A16), at most MOST_WORK of them.
-- At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take none (A14).
+- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py. The work
+  of short jobs is counted exactly, that of long ones in the finest parts that keep the programs small: see pd_ors/work.py.
+- At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take none.
 - An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
 - A server may be away for known times; it then holds nothing. Servers with one role hold only that.
 - A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
-- A job has at most MOST_UNITS workers in a slot, and fewer where its window has more than MOST_CURVE slots x workers.
+- A job has at most MAX_UNITS workers in a slot, and fewer where its window has more than MAX_CURVE slots x workers.
 """
 
 from __future__ import annotations
@@ -30,19 +32,21 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.admission import Room, impossible, missing_part
-from scheduling.explanation import Held, costs
-from scheduling.model import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
-from scheduling.pd_ors.manner import Manner
-from scheduling.pd_ors.prices import estimate_shared
-from scheduling.pd_ors.quote import Quote, Schedule
-from scheduling.pd_ors.view import COUNTED, counted
-from scheduling.prices import PriceBook, PriceParameters
-from scheduling.questions import Offer, Patience
-from scheduling.registry import BaseScheduler, parameter
-from scheduling.slots import away_slots, bars_of, cells_of, check_size, own_horizon, whole_slots
-from scheduling.training import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
-from scheduling.utility import arrival_slot, utility_at
+from scheduling.kernel.parameters import parameter
+from scheduling.kernel.quotes import Deadline, PriceQuote
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.admission import Room, impossible, missing_part
+from scheduling.model.training_models import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
+from scheduling.model.utility import arrival_slot, utility_at
+from scheduling.model.values import RESOURCES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
+from scheduling.slotted.execution import Slotted
+from scheduling.slotted.pd_ors.job_view import COUNTED, counted
+from scheduling.slotted.pd_ors.locality import Manner
+from scheduling.slotted.pd_ors.prices import SharedPrices, estimate_shared
+from scheduling.slotted.pd_ors.quote import Quote, Schedule
+from scheduling.slotted.price_breakdown import Held, costs
+from scheduling.slotted.prices import HISTORY, PriceBook, PriceParameters, sample_size, window_slots
+from scheduling.slotted.time_slots import away_slots, bars_of, cells_of, check_known, check_size, own_horizon, whole_slots
 
 ROLES = (Role.WORKER, Role.PS)
 PLACEMENTS = ("production", "paper")
@@ -50,49 +54,48 @@ PLACEMENTS = ("production", "paper")
 
 @dataclass(frozen=True, slots=True)
 class PdOrsParameters(PriceParameters):
-    """What an operator can set."""
+    """Parameters of PD-ORS."""
 
     mode: str = parameter(
-        "production", "placement on several machines: production (greedy, then refined) or paper (linear program, rounded)",
+        "production", "placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
         choices=PLACEMENTS,
     )  # fmt: skip
-    refine: bool = parameter(True, "production: replaces the chosen placements by the cheapest ones, found by integer programs")
+    refine: bool = parameter(True, "production: replace the chosen placements by the cheapest ones, found by integer programs")
     rounding_gain: float = parameter(
-        1.0, "paper: what fractions are multiplied by before they are rounded; above 1 favours covering the work, below 1 capacities",
+        1.0, "paper: factor for fractions before rounding; above 1 favours covering the work, below 1 respecting capacities",
         low=0.01, high=10.0,
     )  # fmt: skip
     failure_probability: float | None = parameter(
-        None, "paper: delta; when given, the gain is the paper's G_delta instead: Eq. (29), or Eq. (30) if rounding_gain is above 1",
+        None, "paper: delta; if given, G_delta replaces the gain: Eq. (29), or Eq. (30) if rounding_gain is above 1",
         type=float, low=1e-9, high=1.0,
     )  # fmt: skip
-    tries: int = parameter(
-        50, "paper: roundings drawn for each slot and number of workers (5000 in the paper)", low=1, high=100_000
-    )
+    tries: int = parameter(50, "paper: random roundings per slot and number of workers (5000 in the paper)", low=1, high=100_000)
     solver_seconds: float = parameter(
-        2.0, "time limit of one integer or linear program; then the placement that was known stays, and the decision says so",
+        2.0, "time limit of one integer or linear program; afterwards the best known placement is used, and the decision reports it",
         low=0.0, high=3600.0, unit="s",
     )  # fmt: skip
-    first_feasible: int = parameter(5, "paper: the cheapest of so many feasible roundings is taken", low=1, high=1000)
+    first_feasible: int = parameter(5, "paper: number of feasible roundings, of which the cheapest is used", low=1, high=1000)
 
 
 class PdOrs(BaseScheduler):
-    """Decides each job once, on arrival; the decision is final."""
+    """PD-ORS: one final decision per job, on arrival."""
 
+    model = Slotted(supports=("pd-ors",))
     name = "pd_ors"
     title = "PD-ORS"
-    paper = "Zhang, Ji, Liu et al.: Online Scheduling of Heterogeneous Distributed Machine Learning Jobs, MobiHoc 2020"
-    summary = "Prices each resource by how full it is; packs workers with their parameter servers on one machine where that pays."
+    paper = "Yu, Liu, Wu, Ji, Bentley: Toward Efficient Online Scheduling for Distributed Machine Learning Systems, TNSE 2022"
+    summary = "Prices each resource by its utilization; packs workers and parameter servers on one machine where this is cheaper."
     needs = (*NEEDS["pd-ors"], "utility")
-    limits = LIMITS["pd-ors"]
-    worlds = ("pd-ors",)
     quotes = True
-    keeps = True
+    keeps = final = True
     Parameters = PdOrsParameters
     horizon: int
 
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
             check_size(self.name, cluster, cluster.horizon_slots)
+        else:
+            check_known(self.name, self.parameters.estimate_from)
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -101,11 +104,12 @@ class PdOrs(BaseScheduler):
             jobs, [_least_slots(job, job.global_batch or 1, cluster.slot_ms) for job in able], cluster.slot_ms
         )
         check_size(self.name, cluster, self.horizon)
-        self.fits = Room(cluster, limits=self.limits)
+        self.fits = Room(cluster, limits=LIMITS["pd-ors"])
         capacity = np.array([s.capacity for s in cluster.servers], dtype=np.int64).reshape(-1, len(RESOURCES))
         capacity[:, COUNTED:] = 0  # no price and no limit
         p = self.parameters
-        self.bounds = estimate_shared(jobs, capacity, cluster.slot_ms, self.horizon, p.price_mode, p.floor_scale)
+        self.sample = sample_size(p.estimate_from, 0, len(jobs))
+        self.bounds = self._estimate(capacity)
         away = away_slots(cluster.servers, self.horizon, cluster.slot_ms)
         self.book = PriceBook(capacity, self.horizon, self.bounds.floor, self.bounds.ceiling, away)
         self.kinds = np.zeros(self.horizon, dtype=np.int64)
@@ -113,54 +117,80 @@ class PdOrs(BaseScheduler):
         self._sort(np.arange(self.horizon))
         self.hosts = [np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps")]
         paper = (p.rounding_gain, p.failure_probability, p.tries, p.first_feasible) if p.mode == "paper" else None
-        self.manner = Manner(p.refine, p.solver_seconds, paper, self.patience)
+        self.manner = Manner(p.refine, p.solver_seconds, paper, self.deadline)
         self.seed = int(rng.integers(2**63))  # of what is drawn for a job, so that a decision can be made again
 
+    def _estimate(self, capacity: np.ndarray) -> SharedPrices:
+        """Bounds from the sample. capacity: thousandths, [server, resource]."""
+        p, slot_ms, sample = self.parameters, self.cluster.slot_ms, self.jobs[: self.sample]
+        window = None
+        if p.estimate_from == HISTORY:
+            able = [job for job in sample if missing_part(job, self.needs) is None]
+            least = [_least_slots(job, job.global_batch or 1, slot_ms) for job in able]
+            window = window_slots(sample, least, self.horizon, slot_ms)
+        return estimate_shared(sample, capacity, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
+
+    def _learn(self, arrived: int) -> bool:
+        """New estimate of the bounds when the number of arrived jobs has doubled; true if it was made."""
+        size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
+        if size == self.sample:
+            return False
+        self.sample = size
+        self.bounds = self._estimate(self.book.capacity.T)
+        self.book.set_bounds(self.bounds.floor, self.bounds.ceiling)
+        return True
+
     def on_arrival(self, now_ms: int, job: int) -> Decision:
-        row = self.jobs[job]
+        repriced, row = self._learn(job + 1), self.jobs[job]
         reason, schedule = self._consider(now_ms, row)
         if schedule is None:
-            return Decision(verdicts=(Verdict(job, "rejected", reason),))
+            return Decision(verdicts=(Verdict(job, "rejected", reason),), repriced=repriced)
         for demand, units in zip((row.worker, row.ps), schedule.units, strict=True):
             self.book.take(counted(demand), units.slots, units.servers, units.counts)
         self._sort(np.unique(schedule.units[0].slots))
         slot_ms = self.cluster.slot_ms
         bars = [bar for role, units in zip(ROLES, schedule.units, strict=True) for bar in bars_of(job, role, *units, slot_ms)]
         finish_ms = (schedule.last + 1) * slot_ms
-        return Decision(plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),))
+        return Decision(
+            plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),), repriced=repriced
+        )
 
-    def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
+    def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
         """The rates stay those of the job's own global batch, whatever `most_workers` is."""
         return self._consider(now_ms, job, most_workers)[0]
 
-    def offer(self, now_ms: int, job: Job, most_workers: int | None = None) -> Offer:
-        self.patience.left()
+    def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
+        self.deadline.left()
         quote = self._look(now_ms, job, most_workers)
         plan = None if isinstance(quote, Reason) else quote.paying()
-        return Offer(False) if plan is None else Offer(True, plan.cost, arrival_slot(now_ms, self.cluster.slot_ms) + plan.last)
+        return (
+            PriceQuote(False)
+            if plan is None
+            else PriceQuote(True, plan.cost, arrival_slot(now_ms, self.cluster.slot_ms) + plan.last)
+        )
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
         """Mostly without looking at the machines again."""
         quote = None
         for slot in slots:
-            self.patience.left()
+            self.deadline.left()
             now_ms = slot * self.cluster.slot_ms
             moved = replace(job, arrival_ms=now_ms)
             if quote is None or not quote.put_off(slot):
                 found = self._look(now_ms, moved, None)
                 quote = None if isinstance(found, Reason) else found
             said = False if quote is None or self._hopeless(moved, slot, None) else quote.clear()
-            yield self.offer(now_ms, moved).admitted if said is None else said
+            yield self.quote(now_ms, moved).admitted if said is None else said
 
     def clone(self) -> PdOrs:
         new = copy(self)
         new.book, new.kinds, new.known_kinds = self.book.copy(), self.kinds.copy(), self.known_kinds.copy()
-        new.patience = Patience()
-        new.manner = replace(self.manner, patience=new.patience, known={})
+        new.deadline = Deadline()
+        new.manner = replace(self.manner, deadline=new.deadline, known={})
         return new
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
-        """Of the samples those that the plan still trains: there may be a few more than the job has."""
+        """Share of the samples that the plan still trains; plans can have a few more than the job needs."""
         row = self.jobs[job]
         edges = sorted({max(ms, now_ms) for bar in bars for ms in (bar.start_ms, bar.end_ms)})
         samples = 0.0
@@ -172,10 +202,13 @@ class PdOrs(BaseScheduler):
         return min(1.0, samples / ((row.epochs or 1) * (row.num_samples or 1)))
 
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
+        self._learn(arrived)
         if kept:
-            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon))
+            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon), arrived)
 
-    def assume(self, bars: np.ndarray) -> None:
+    def assume(self, bars: np.ndarray, arrived: int) -> None:
+        self._learn(arrived)
         touched = []
         for role in ROLES:
             own = bars[bars[:, 1] == role]
@@ -187,7 +220,7 @@ class PdOrs(BaseScheduler):
         self._sort(np.unique(np.concatenate(touched)))
 
     def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, Schedule | None]:
-        """What is said to a job that arrives now; its schedule when it is admitted."""
+        """Decision about a job that arrives now, with its schedule if it is admitted."""
         quote = self._look(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
@@ -207,9 +240,10 @@ class PdOrs(BaseScheduler):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"book": self.book.state()}
+        return {"book": self.book.state(), "sample": self.sample}
 
     def restore(self, state: Mapping[str, Any]) -> None:
+        self._learn(state["sample"])
         self.book.restore(state["book"])
         self._sort(np.arange(self.horizon))
 
@@ -229,7 +263,7 @@ class PdOrs(BaseScheduler):
         return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, seed, most_workers)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
-        """Why the job cannot end before the horizon even on an empty cluster."""
+        """Reason why the job cannot end before the horizon even on an empty cluster."""
         left = max(0, self.horizon - first)
         need = _least_slots(job, most_workers or job.global_batch or 1, self.cluster.slot_ms)
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None

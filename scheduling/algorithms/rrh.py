@@ -1,6 +1,6 @@
 """RRH, the risk-reward heuristic of Irwin, Grit and Chase (HPDC 2004), a baseline of OASiS: utility now against what it costs others.
 
-As the primal-dual specification adapts it (section 5; the original is quoted there from memory). A job has a fixed number of
+The method of Irwin et al., adapted to training jobs. A job has a fixed number of
 workers, as under FIFO. With RPT the slots that its work still takes and PV = f(duration if it ran from now on) / (1 + discount RPT):
 
 - In the first slot after its arrival it is admitted if PV - cost > threshold. Its cost is what the admitted jobs would lose if all
@@ -22,21 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.gangs import GangParameters, GangScheduler, Packing, Shape, Units
-from scheduling.model import Cluster, Decision, Job, Placement, Reason, Verdict
-from scheduling.registry import BaseScheduler, parameter
-from scheduling.training import EPSILON, gang_size
-from scheduling.utility import OVERFLOW, arrival_slot
+from scheduling.kernel.parameters import parameter
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.training_models import EPSILON, gang_size
+from scheduling.model.utility import OVERFLOW, arrival_slot
+from scheduling.model.values import Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.slotted.reallocation import GangParameters, GangScheduler, Packing, Shape, Units
 
 
 @dataclass(frozen=True, slots=True)
 class RrhParameters(GangParameters):
-    discount: float = parameter(
-        0.01, "how much less utility is worth for each slot that it takes to earn it", low=0.0, unit="1/slot"
-    )
-    threshold: float = parameter(
-        0.0, "a job is admitted when its discounted utility exceeds its cost by more than this", unit="utility"
-    )
+    discount: float = parameter(0.01, "discount rate of utility per slot until completion", low=0.0, unit="1/slot")
+    threshold: float = parameter(0.0, "minimum excess of discounted utility over cost for admission", unit="utility")
 
 
 class Rrh(GangScheduler):
@@ -45,7 +42,9 @@ class Rrh(GangScheduler):
     name = "rrh"
     title = "RRH"
     paper = "Irwin, Grit, Chase: Balancing Risk and Reward in a Market-Based Task Service, HPDC 2004"
-    summary = "Admits a job when its utility exceeds what its run costs the others, and runs the most rewarding jobs per slot."
+    summary = (
+        "Admits a job if its utility exceeds the loss of the other jobs, and runs the jobs with the highest utility per slot."
+    )
     extra_needs = ("requested_workers",)
     Parameters = RrhParameters
 

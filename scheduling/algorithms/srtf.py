@@ -1,6 +1,6 @@
-"""Shortest remaining time first, the preemptive baseline of A_online (002, Section V; Schrage and Miller 1966).
+"""Shortest remaining time first, the preemptive baseline of A_online (Section V; Schrage and Miller 1966).
 
-Follows the description with the decisions of the specification, section 5 (lane_gangs.py): jobs are ordered by what is left of their work,
+Follows the description (typed_workers/gang_scheduler.py): jobs are ordered by what is left of their work,
 divided by their workers; equal ones by arrival. Edge only: the paper compares it in that category.
 """
 
@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scheduling.lane_gangs import Gang, Key, LaneGangs
-from scheduling.model import Reason
-from scheduling.registry import Parameters, parameter
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import Reason
+from scheduling.typed_workers.gang_scheduler import Gang, Key, TypedGangScheduler
 
 
 @dataclass(frozen=True, slots=True)
 class SrtfParameters(Parameters):
-    overhead_ms: int = parameter(0, "time that a stopped gang loads before it goes on", low=0, high=86_400_000, unit="ms")
+    overhead_ms: int = parameter(0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms")
 
 
-class Srtf(LaneGangs):
+class Srtf(TypedGangScheduler):
     """The order changes only where jobs run: those that work move ahead, all at one pace."""
 
     name = "srtf"
     title = "SRTF"
     paper = "Schrage and Miller, The Queue M/G/1 with the Shortest Remaining Processing Time Discipline; baseline of A_online"
-    summary = "Runs the gangs with the least remaining time on typed edge workers; a shorter job stops a longer one as a whole."
+    summary = "Runs the gangs with the least remaining time on typed edge workers; shorter jobs preempt longer ones."
     Parameters = SrtfParameters
 
     def waiting_key(self, gang: Gang) -> Key:

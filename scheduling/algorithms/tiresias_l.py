@@ -1,6 +1,6 @@
-"""Tiresias-L: queues by service received, for jobs of unknown length (Gu et al., NSDI 2019), the baseline of A_online (002, Section V).
+"""Tiresias-L: queues by service received, for jobs of unknown length (Gu et al., NSDI 2019), the baseline of A_online (Section V).
 
-Read in its public code, whose text defines it here (specification, section 5; lane_gangs.py has what it shares with SRTF): service is workers
+Read in its public code, whose text defines it here: service is workers
 x executed time. A new job comes into the first queue and moves to the next when its service reaches the queue's limit. The jobs of a queue
 run in the order of their first start, those that run before those that wait, jobs that never ran last and by arrival. With a knob > 0
 a job that waits in a later queue, having run, comes back to the first with its service forgotten, once it has waited for knob x what it
@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.lane_gangs import Gang, Key, LaneGangs
-from scheduling.model import NOTHING, Cluster, Decision, Job, ModelError, Reason, Verdict, shorten
-from scheduling.registry import Parameters, parameter
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import NOTHING, Cluster, Decision, Job, ModelError, Reason, Verdict, shorten
+from scheduling.typed_workers.gang_scheduler import Gang, Key, TypedGangScheduler
 
 _HOUR_MS = 3_600_000
 _NEVER = 1 << 60  # ms
@@ -32,12 +32,10 @@ _NEVER = 1 << 60  # ms
 @dataclass(frozen=True, slots=True)
 class TiresiasParameters(Parameters):
     limits: str = parameter(
-        "500", "service at which a job leaves each queue but the last, ascending, as in 500,2000", unit="worker-hours"
+        "500", "service limits of all queues except the last, ascending, for example 500,2000", unit="worker-hours"
     )
-    knob: float = parameter(
-        0.0, "a job comes back to the first queue once it waited for this many times what it ran; 0 = never", low=0.0
-    )
-    overhead_ms: int = parameter(0, "time that a stopped gang loads before it goes on", low=0, high=86_400_000, unit="ms")
+    knob: float = parameter(0.0, "promotion to the first queue after waiting this multiple of the run time; 0 = never", low=0.0)
+    overhead_ms: int = parameter(0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms")
 
     def __post_init__(self) -> None:
         super(TiresiasParameters, self).__post_init__()
@@ -52,18 +50,18 @@ def limits_of(text: str) -> list[int]:
         found = []
     if not found or not all(0 < low < high for low, high in zip(found, [*found[1:], 1e12], strict=True)):
         raise ModelError(
-            f"parameter limits must be ascending numbers above 0 with commas between, as 500,2000; got {shorten(repr(text))}"
+            f"parameter limits must be ascending numbers above 0 separated by commas, for example 500,2000; got {shorten(repr(text))}"
         )
     return [round(hours * _HOUR_MS) for hours in found]
 
 
-class TiresiasL(LaneGangs):
+class TiresiasL(TypedGangScheduler):
     """Jobs change queues at alarms."""
 
     name = "tiresias_l"
     title = "Tiresias-L"
     paper = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning (NSDI 2019); baseline of A_online"
-    summary = "Runs the gangs that have received least first, in queues by service; all or nothing, on typed edge workers."
+    summary = "Runs the gangs with the least attained service first, in multi-level queues on typed edge workers; all or nothing."
     Parameters = TiresiasParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -121,7 +119,7 @@ class TiresiasL(LaneGangs):
         self._expect(gang)
 
     def _expect(self, gang: Gang) -> None:
-        """Notes when it changes queues if nothing happens before."""
+        """Registration of the time of the next queue change, if nothing happens before."""
         at_ms = self._move_ms(gang)
         if at_ms is not None:
             heapq.heappush(self.moves, (at_ms, gang.job))
@@ -137,7 +135,7 @@ class TiresiasL(LaneGangs):
         return gang.stopped_ms + max(1, int(np.ceil(self.parameters.knob * gang.executed_ms)))
 
     def _moved(self, now_ms: int, gang: Gang) -> Reason:
-        """To the next queue while it runs, to the first while it waits."""
+        """Queue change: to the next queue while the job runs, to the first one while it waits."""
         if gang.lanes:
             running = gang.pool.running
             del running[bisect_left(running, (self.running_key(gang), gang.job))]

@@ -15,7 +15,8 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from twin.bench._stack import environment, stack
+from benchmarks._stack import environment, stack
+from twin.studies.demo import SPEED as DEMO_SPEED
 
 FLAGS = [
     "--no-sandbox",
@@ -81,15 +82,16 @@ def posted(page: Page, path: str, body: dict) -> dict:
     return dict(page.evaluate(script, [path, body]))
 
 
-@pytest.fixture(scope="session")
-def demo_run(chromium: Browser, twin: Twin, operator_session: dict) -> int:
-    """The live run of the demo, as it is now."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
+@pytest.fixture
+def live_run(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[int]:
+    """A live run of the demo's scenario that has just begun: the demo itself ends after 200 s, and another takes its place."""
+    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto("/")
-    found = page.evaluate("() => fetch('/api/runs/').then((answer) => answer.json())")["results"]
+    page.goto("/clusters/")
+    run = int(posted(page, "/api/runs/", {"scenario": 1, "mode": "live", "speed": DEMO_SPEED})["id"])
+    yield run
+    posted(page, f"/api/runs/{run}/cancel/", {})
     context.close()
-    return next(int(run["id"]) for run in found if run["mode"] == "live" and run["status"] == "running")
 
 
 @pytest.fixture(scope="session")

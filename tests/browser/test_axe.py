@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from twin.bench._demo import edited, swept
+from benchmarks._demo import edited, swept
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -28,13 +28,13 @@ def settled(page: Page, path: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
-def test_no_page_has_a_fault(open_page: Callable[..., Page], demo_run: int, width: int, theme: str) -> None:
+def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, width: int, theme: str) -> None:
     page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
-    run = f"/runs/{demo_run}/"
+    run = f"/runs/{live_run}/"
     said = {}
     scenario = edited(page)
     sweep = f"/sweeps/{swept(page, scenario)}/"
-    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/", sweep, "/compare/", "/audit/", run,
+    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/", sweep, "/compare/", "/audit/", "/settings/tokens/", run,
                  f"{run}servers/0/"):  # fmt: skip
         settled(page, path)
         said[path] = faults(page)

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+FIVE_OTHERS = """() => { const one = document.querySelector('#against button');
+  for (let i = 0; i < 4; i++) one.after(one.cloneNode(true)); }"""  # as many as are compared in full
 CENTRE = "() => { const box = document.querySelector('#gantts canvas').getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"
 RACE = """async ([id, names]) => { const token = document.querySelector('meta[name=csrf-token]').content;
   const answer = await fetch(`/api/scenarios/${id}/race/`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-CSRFToken': token },
@@ -24,21 +26,21 @@ def compared() -> dict[str, str]:
 def test_two_schedulers_race_and_the_first_divergence_says_why(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
     """OASiS and FIFO on the demo's trace, side by side on the workers; both decisions are told in words."""
     page = open_page("/scenarios/")
-    expect(page.get_by_role("button", name="Race them").last).to_be_visible()
+    expect(page.get_by_role("button", name="Race schedulers").last).to_be_visible()
     scenario = page.evaluate(
         "async () => (await (await fetch('/api/scenarios/?size=500')).json()).results.find((s) => s.name.startsWith('Demo')).id"
     )
     compared["path"] = page.evaluate(RACE, [scenario, ["oasis", "fifo"]])
     page.goto(compared["path"])
     expect(page.locator("#race")).to_contain_text("Left out")
-    expect(page.locator("#race")).to_contain_text("PD-ORS: it trains by the model of pd-ors")
+    expect(page.locator("#race")).to_contain_text("PD-ORS: its training model is PD-ORS (slotted)")
     page.wait_for_function("() => window.twin?.answer.runs.every((run) => run.status === 'finished')", timeout=120_000)
     expect(page.locator("#against button")).to_have_text([re.compile("FIFO")])
     parting = page.locator("#parting")
-    expect(parting).to_contain_text("the runs decide differently about job")
+    expect(parting).to_contain_text("the runs make different decisions for job")
     expect(parting.locator(".reason")).to_have_count(2)
     expect(parting.locator(".reason").first).to_contain_text(
-        re.compile(r"(Admitted|Rejected): the best schedule found \(slots \d+ to \d+")
+        re.compile(r"(Admitted|Rejected): it (is worth more than it costs|costs more than it is worth): value")
     )
     utility = page.locator("[data-figure=total_utility]")
     expect(utility).to_contain_text("higher")
@@ -55,7 +57,9 @@ def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(open_page: Callable
     page.wait_for_function("() => window.twin?.gantts.list.length === 2")
     page.locator("#panel-gantts").scroll_into_view_if_needed()
     page.mouse.move(*page.evaluate(CENTRE))
+    page.keyboard.down("Control")
     page.mouse.wheel(0, -600)
+    page.keyboard.up("Control")
     page.wait_for_function(
         "() => { const { gantts, view } = window.twin; return !view.fitted && gantts.list.every(({ gantt }) => gantt.chart.scales.x.max === view.to); }"
     )
@@ -94,7 +98,7 @@ def test_each_chart_has_its_numbers_and_each_table_its_file(open_page: Callable[
     expect(page.locator("#spread-numbers tbody tr")).to_have_count(6)
     page.locator("#gantts-table").click()
     expect(page.locator("#gantts-numbers tbody tr").first).to_be_visible()
-    for button, first in (("#figures-csv", "figure,unit,better"), ("#differences-csv", "job,model,arrived_ms,kinds")):
+    for button, first in (("#figures-csv", "figure,unit,direction"), ("#differences-csv", "job,model,arrived_ms,kinds")):
         with page.expect_download() as download:
             page.locator(button).click()
         assert download.value.path().read_text().startswith(first)
@@ -126,6 +130,7 @@ def test_runs_are_chosen_from_a_list(open_page: Callable[..., Page], compared: d
 def test_the_page_fits_its_width(open_page: Callable[..., Page], compared: dict[str, str], width: int, theme: str) -> None:
     page = open_page(compared["path"], viewport={"width": width, "height": 800}, color_scheme=theme)
     page.wait_for_function("() => window.twin?.gantts.list.length === 2")
+    page.evaluate(FIVE_OTHERS)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
@@ -134,6 +139,6 @@ def test_a_run_that_is_gone_is_said(chromium, twin, operator_session) -> None:
     context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
     page = context.new_page()
     page.goto("/compare/?runs=1,987654")
-    expect(page.locator("#notice")).to_have_text("There is no run 987654; it may have been deleted.")
+    expect(page.locator("#notice")).to_contain_text("Run 987654 does not exist; it may have been deleted.")
     expect(page.locator("#choose-list tbody tr").first).to_be_visible()
     context.close()

@@ -11,7 +11,7 @@ from tests.browser.conftest import Twin
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 START = """async (parameters) => {
-  const { post } = await import(new URL('../lib/api.js', document.querySelector('script[src*="js/pages/"]').src));
+  const { post } = await import(new URL('../core/api.js', document.querySelector('script[src*="js/pages/"]').src));
   const made = await post('/api/workloads/', { profile: 'harmony', jobs: 10, servers: 12, seed: 2 });
   const scenario = await post('/api/scenarios/', { name: 'Groups', cluster: made.cluster.id, trace: made.trace.id, scheduler: 'harmony', parameters, seed: 0 });
   return (await post('/api/runs/', { scenario: scenario.id, mode: 'batch' })).id; }"""
@@ -56,12 +56,11 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     expect(page.locator("#tip")).to_contain_text("on disk")
 
     page.locator("#gantt-rows button[data-rows=jobs]").click()
-    expect(page.locator("#gantt-states")).to_be_visible()
-    expect(page.locator("#gantt-states")).to_contain_text("profiling: its times are measured")
+    expect(page.locator("#gantt-marks")).to_contain_text("profiling: computation and communication times")
     stretches = page.evaluate(
-        "() => [...Array(10).keys()].flatMap((job) => window.twin.gantt.states.of(job).map(([state, from, until]) => [job, state, from, until]))"
+        "() => [...Array(10).keys()].flatMap((job) => window.twin.gantt.layer('job-phases').of(job).map(([state, from, until]) => [job, state, from, until]))"
     )
-    for state in ("profiling", "moving", "paused", "running"):
+    for state in ("profiling", "moving", "suspended", "running"):
         job, _, begin, end = max((row for row in stretches if row[1] == state), key=lambda row: row[3] - row[2])
         page.evaluate("([from, to]) => window.twin.view.set(from, to)", [max(0, begin - (end - begin)), end + (end - begin)])
         point_at(page, job, (begin + end) / 2)
@@ -69,7 +68,7 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     expect(page.locator("#jobs-state option", has_text="profiling")).to_have_count(1)
     page.locator("#jobs tbody tr").first.click()
     drawer = page.get_by_role("dialog", name="Job")
-    expect(drawer.get_by_role("heading", name="In groups")).to_be_visible()
+    expect(drawer.get_by_role("heading", name="Group history")).to_be_visible()
     expect(drawer.locator('.state[data-state="profiling"]')).to_be_visible()
     assert page.evaluate("() => document.querySelector('#drawer').scrollWidth") <= width
     drawer.get_by_role("button", name="Close").click()
@@ -80,21 +79,21 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     page.goto(f"/runs/{online}/?from={begin:.0f}&to={begin + length:.0f}")
     finished(page)
     page.wait_for_function(
-        "() => [...window.twin.gantt.groups.windows.values()].some((answer) => answer?.bars.length && answer.idle.length)"
+        "() => [...window.twin.gantt.layer('group-bands').windows.values()].some((answer) => answer?.bars.length && answer.idle.length)"
     )
     answer = page.evaluate(
-        "() => [...window.twin.gantt.groups.windows.values()].find((answer) => answer?.bars.length && answer.idle.length)"
+        "() => [...window.twin.gantt.layer('group-bands').windows.values()].find((answer) => answer?.bars.length && answer.idle.length)"
     )
     assert {bar[1] for bar in answer["bars"]} == {0, 1, 2}
     assert {cause for *_, cause in answer["idle"]} <= {"cpu", "net", "job"}
     page.locator("#panel-gantt").scroll_into_view_if_needed()
     point_at(page, group[2]["servers"][0], begin + length / 2)
-    expect(page.locator("#tip")).to_contain_text("sets the pace")
+    expect(page.locator("#tip")).to_contain_text("limited by")
 
     page.goto(f"/runs/{instant}/")
     finished(page)
     note = page.locator("#certificate-note")
-    expect(note).to_contain_text("Makespan, done and planned", timeout=60_000)
-    expect(note).to_contain_text("Oracle's proxy")
-    expect(note).to_contain_text("a search, no bound")
+    expect(note).to_contain_text("Makespan, completed and planned jobs", timeout=60_000)
+    expect(note).to_contain_text("Oracle's wider search")
+    expect(note).to_contain_text("no bound")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width

@@ -48,7 +48,7 @@ def test_an_upload_is_run_and_its_bars_arrive(open_page: Callable[..., Page], tr
     expect(page.locator("#parameters .field").first).to_be_visible()
     page.locator("#f-slot").fill("60")
     page.locator("#f-horizon").fill("24")  # the window's later jobs come too late for it
-    page.get_by_role("button", name="Start the run").click()
+    page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/"))
     run_path["path"] = page.url
     page.wait_for_function("() => window.twin?.store.bars.length > 0")
@@ -73,7 +73,7 @@ def test_a_rejected_job_says_why(open_page: Callable[..., Page], run_path: dict[
 
 
 def test_scrubbing_back_shows_the_past_and_the_address_keeps_it(open_page: Callable[..., Page], run_path: dict[str, str]) -> None:
-    """In the middle fewer jobs have arrived; a reload shows the same moment; Newest comes back."""
+    """In the middle fewer jobs have arrived; a reload shows the same moment; End comes back."""
     page = open_page(run_path["path"])
     page.wait_for_function("() => window.twin?.store.finished")
     arrived = "() => { const { store, playhead } = window.twin; let n = 0; for (let j = 0; j < store.jobs.length; j++) n += store.jobs.arrived_ms[j] <= playhead.ms; return n; }"
@@ -85,7 +85,7 @@ def test_scrubbing_back_shows_the_past_and_the_address_keeps_it(open_page: Calla
     page.reload()
     page.wait_for_function("() => window.twin?.store.finished && !window.twin.playhead.following")
     assert page.evaluate(arrived) == early
-    page.get_by_role("button", name="Newest").click()
+    page.get_by_role("button", name="End", exact=True).click()
     assert page.evaluate(arrived) == JOBS
 
 
@@ -106,7 +106,9 @@ def test_the_wheel_zooms_every_chart_and_a_double_click_resets(open_page: Callab
     width = "() => window.twin.view.to - window.twin.view.from"
     whole = page.evaluate(width)
     page.locator("#gantt").hover(position={"x": 600, "y": 120})
+    page.keyboard.down("Control")
     page.mouse.wheel(0, -600)
+    page.keyboard.up("Control")
     page.wait_for_function(f"(whole) => ({width})() < whole / 2", arg=whole)
     page.wait_for_url(re.compile(r"from=-?\d+&to=\d+"))
     page.locator("#gantt").dblclick(position={"x": 600, "y": 120})

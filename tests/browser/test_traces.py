@@ -42,7 +42,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     page = open_page("/traces/")
     page.evaluate(DROP, [[file.name for file in files], [file.read_text() for file in files]])
     choose(page, "philly_vc.csv")
-    expect(page.locator("#chosen-line")).to_contain_text("All 24,134 jobs are chosen")
+    expect(page.locator("#chosen-line")).to_contain_text("All 24,134 jobs selected")
     page.locator("#arrivals-table").click()
     expect(page.locator("#arrivals-numbers tbody tr")).to_have_count(120)
     page.locator("#arrivals-table").click()
@@ -55,7 +55,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     expect(page.locator("#c-from")).to_have_value(re.compile(r"^1[3-7]\d$"))  # of 336 h
     expect(page.locator("#c-to")).to_have_value("")
     page.get_by_role("button", name="None").click()
-    expect(page.locator("#chosen-line")).to_have_text("No virtual cluster is chosen.")
+    expect(page.locator("#chosen-line")).to_have_text("Select at least one virtual cluster.")
     expect(page.get_by_role("button", name="Import")).to_be_disabled()
     page.locator("#group-filter").fill("6214")
     page.get_by_label("6214e9").check()
@@ -66,7 +66,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     expect(page.locator("#facts")).to_contain_text("6214e9")
     jobs = numbers(page.locator("#tiles .tile", has_text="Jobs").locator("dd").text_content())[0]
     assert abs(jobs - about) < 0.15 * about
-    expect(page.locator("#facts")).to_contain_text("2 times as fast")
+    expect(page.locator("#facts")).to_contain_text("× 2")
     expect(page.locator("#provenance")).to_contain_text("minibatch_ms")
     with page.expect_download() as download:
         page.get_by_role("link", name="jobs.csv").click()
@@ -87,19 +87,19 @@ def test_an_unknown_csv_is_mapped_by_the_form(open_page: Callable[..., Page]) ->
     page.evaluate(DROP, [["mystery.csv"], ["\n".join(lines)]])
     choose(page, "mystery.csv")
     expect(page.locator("ol.lines li").first).to_have_text("job;submitted;secs;gpu count;queue")
-    expect(page.get_by_label("Arrival (needed)")).to_have_value("submitted")
+    expect(page.get_by_label("Arrival (required)")).to_have_value("submitted")
     expect(page.locator("#m-arrival_unit")).to_have_value("datetime")
-    expect(page.get_by_role("button", name="Look again")).to_be_disabled()
+    expect(page.get_by_role("button", name="Scan again")).to_be_disabled()
     page.locator("#m-run").select_option("queue")
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Scan again").click()
     expect(page.locator("#unclear .notice").first).to_contain_text("none of its 91 rows can be imported")
     page.locator("#m-run").select_option("secs")
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Scan again").click()
     expect(page.locator("#chosen-line")).to_contain_text("All 90 jobs")
     expect(page.locator("#skipped tbody tr")).to_have_text(re.compile(r"mystery\.csv\s*92\s*run not positive\s*-3"))
     page.locator("#c-sample").fill("30")
     page.get_by_role("button", name="Import").click()
-    expect(page.locator("#status")).to_have_text("91 rows read = 30 jobs + 60 not chosen + 1 skipped.")
+    expect(page.locator("#status")).to_have_text("91 rows read = 30 jobs + 60 not selected + 1 skipped.")
 
 
 def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_pa
     page.wait_for_function("() => window.held")
     page.reload()
     expect(page.locator("#list tr", has_text="long.swf")).to_contain_text(
-        "received 4.2 MB of 9.4 MB; drop the same files again to go on"
+        "received 4.2 MB of 9.4 MB; drop the same files again to resume"
     )
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.partition("offset=")[2]) if request.method == "PUT" else None)
@@ -142,17 +142,17 @@ def test_the_same_bytes_again_lead_to_the_first_trace(
 
 def test_a_cluster_is_made_by_the_form(open_page: Callable[..., Page]) -> None:
     page = open_page("/clusters/")
-    page.get_by_role("button", name="Create the cluster").click()
-    expect(page.locator("#n-name-error")).to_have_text("Give the cluster a name.")
+    page.get_by_role("button", name="Create cluster").click()
+    expect(page.locator("#n-name-error")).to_have_text("Enter a name.")
     page.locator("#n-name").fill("two-sites")
-    page.get_by_role("button", name="Add a row").click()
+    page.get_by_role("button", name="Add row").click()
     page.locator("#r2-count").fill("100")
     page.locator("#r2-site").select_option("cloud")
     expect(page.locator("#sums tr", has_text="cloud")).to_contain_text("800")
-    page.get_by_role("button", name="Create the cluster").click()
+    page.get_by_role("button", name="Create cluster").click()
     expect(page.locator("#detail-kinds tbody tr").first).to_contain_text("100")
     row = page.locator("#list tr", has_text="two-sites")
     expect(row).to_contain_text("864")
-    page.once("dialog", lambda dialog: dialog.accept())
     row.get_by_role("button", name="Delete").click()
+    page.locator("dialog.confirm").get_by_role("button", name="Delete").click()
     expect(row).to_have_count(0)

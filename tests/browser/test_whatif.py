@@ -34,10 +34,13 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     page = open_page("/scenarios/", refused=404, viewport={"width": width, "height": 900})
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
-    page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6 && window.twin.store.bars.length > 4")
-    page.get_by_role("button", name="What if, from here").click()
+    page.wait_for_function("() => window.twin?.store.simMs > 10 * 3.6e6 && window.twin.store.bars.length > 4")
+    page.evaluate(
+        "() => window.twin.playhead.scrub(10 * 3.6e6)"
+    )  # a job runs from 12 to 17 h; the run itself may be far beyond by now
+    page.get_by_role("button", name="What-if", exact=True).click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
-    expect(page.locator("#about")).to_contain_text(f"goes on from run {run['id']}")
+    expect(page.locator("#about")).to_contain_text(f"continues run {run['id']}")
     picture = page.locator("canvas.picture")
     expect(picture).to_have_attribute("aria-label", re.compile("^10 servers, 0 servers changed"))
     picture.scroll_into_view_if_needed()
@@ -51,26 +54,26 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     page.locator("[data-parameter=for_ms]").fill("20 h")
     page.locator("#add").get_by_role("button", name="Add").click()
     first = page.locator("#edits li").first
-    expect(first.locator(".sentence")).to_contain_text("fails for 20:00:00")
-    expect(first.locator(".chip")).to_have_text("6 servers are away for a time")
+    expect(first.locator(".sentence")).to_contain_text("for 20h")
+    expect(first.locator(".chip")).to_have_text("6 servers temporarily unavailable")
     page.locator("#e-verb").select_option("fail_servers")
     page.locator("[data-parameter=servers]").fill("nobody")
     page.locator("#add").get_by_role("button", name="Add").click()
-    expect(page.locator("#edits li").nth(1).locator(".error")).to_contain_text("no server is called 'nobody'")
+    expect(page.locator("#edits li").nth(1).locator(".error")).to_contain_text("no server matches 'nobody'")
     expect(page.locator("#run")).to_be_disabled()
     page.locator("#undo").click()
     expect(page.locator("#edits li")).to_have_count(1)
     page.locator("#run").click()
     page.wait_for_url(re.compile(r"/compare/\?runs="))
     expect(page.locator("#compared")).to_be_visible()
-    expect(page.locator("body")).to_contain_text("the runs decide differently about job")
+    expect(page.locator("body")).to_contain_text("the runs make different decisions for job")
     fork = int(re.split(r"%2C|,", page.url.split("runs=")[1])[1].split("&")[0])
     page.goto(f"/runs/{fork}/")
     expect(page.locator("#panel-family")).to_contain_text(f"Run {run['id']}")
-    expect(page.locator("#panel-family .said")).to_contain_text("fails for 20:00:00")
+    expect(page.locator("#panel-family .said")).to_contain_text("for 20h")
     page.wait_for_function("() => window.twin?.store.edits.length === 1")
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.locator("#discard").click()  # what the page still asks about the fork is gone with it: 404
+    page.locator("#discard").click()
+    page.locator("dialog.confirm").get_by_role("button", name="Discard").click()  # what the page still asks is gone with it: 404
     page.wait_for_url(re.compile(rf"/runs/{run['id']}/$"))
 
 
@@ -88,12 +91,13 @@ def test_a_job_is_asked_about_and_nothing_changes(open_page: Callable[..., Page]
     page.locator("#ask-changes").fill("epochs = 3")
     page.locator("#ask").click()
     answer = page.locator(".answer")
-    expect(answer).to_contain_text("that came at")
+    expect(answer).to_contain_text("submitted at")
     expect(answer.locator("dt", has_text="Answer")).to_be_visible()
-    expect(answer).to_contain_text("What would flip the answer")
+    expect(answer).to_contain_text("What would change the answer")
     page.locator("#ask-changes").fill("epochs: many")
     page.locator("#ask").click()
     expect(page.locator("#panel-ask .error")).to_contain_text("epochs")
+    expect(answer).to_be_empty()  # the former answer is none to this question
     assert page.evaluate("() => window.twin.store.lastSeq") == seq
 
 
@@ -106,14 +110,14 @@ def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
         page.locator("#e-verb").select_option("scale_arrivals")
         page.locator("[data-parameter=factor]").fill(factor)
         page.locator("#add").get_by_role("button", name="Add").click()
-        expect(page.locator("#edits .sentence")).to_have_text(f"Jobs arrive at {factor} times the rate")
+        expect(page.locator("#edits .sentence")).to_have_text(f"Scale the arrival rate by {factor}")
         expect(page.locator("#save")).to_be_enabled()
     first.locator("#save").click()
     expect(first.locator("#saved")).to_have_text("Saved as version 2")
     second.locator("#save").click()
-    expect(second.locator("#conflict")).to_contain_text("it is at version 2, yours began with 1")
-    expect(second.locator("#edits .sentence")).to_have_text("Jobs arrive at 3 times the rate")
-    second.get_by_role("button", name="Put mine in place of theirs").click()
+    expect(second.locator("#conflict")).to_contain_text("it is at version 2, your form has version 1")
+    expect(second.locator("#edits .sentence")).to_have_text("Scale the arrival rate by 3")
+    second.get_by_role("button", name="Replace theirs with mine").click()
     second.locator("#save").click()
     expect(second.locator("#saved")).to_have_text("Saved as version 3")
 
@@ -135,3 +139,21 @@ def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[
     answer = page.evaluate("() => fetch(document.querySelector('#csv').href).then((answer) => answer.text())")
     assert answer.splitlines()[0].startswith("floor_scale,seed,run,status,total_utility,")
     assert len(answer.splitlines()) == 7
+
+
+def test_a_cancelled_run_keeps_the_figures_that_it_had(open_page: Callable[..., Page], small: Callable[[], dict]) -> None:
+    scenario = small()
+    page = open_page("/")
+    run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
+    page.goto(f"/runs/{run['id']}/")
+    page.wait_for_function("() => window.twin?.store.simMs > 12 * 3.6e6")
+    posted(page, f"/api/runs/{run['id']}/cancel/", {})
+    expect(page.locator("#status")).to_have_text("cancelled")
+    expect(page.locator("#panel-metrics")).to_contain_text(re.compile(r"until cancelled at (\d+d )?\d\d:\d\d:\d\d: \d+ metrics"))
+    page.goto("/")
+    row = page.locator("#runs tbody tr", has=page.locator(f"a[href='/runs/{run['id']}/']"))
+    expect(row).to_contain_text(re.compile(r"metrics until cancelled at "))
+    expect(row.locator("td").nth(8)).to_have_text(re.compile(r"^\d+$"))
+    count = page.evaluate("async () => (await (await fetch('/api/runs/?size=1')).json()).count")
+    shown = page.locator("#tiles .tile dd").all_inner_texts()[:6]
+    assert sum(int(text) for text in shown) == count

@@ -5,20 +5,21 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.test import Client
 
-from dashboard import states
-from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from dashboard.readmodels import state_cache
+from tests.twin.runtime.conftest import crew, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.models import Run
 
 
 @pytest.fixture(autouse=True)
 def settings_of_tests(settings, tmp_path, layer):  # noqa: F811
-    """Plain static files, a folder for uploads, no limits on how often one may ask."""
+    """Plain static files, a folder for uploads, passwords that cost no time, no limits on how often one may ask."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # hashing took nine tenths of the time
     settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     settings.UPLOAD_DIR, settings.STATIC_ROOT = tmp_path / "uploads", tmp_path
     from django.core.cache import cache
 
     cache.clear()
-    states.forget()  # row ids are used again
+    state_cache.forget()  # row ids are used again
 
 
 def person(name: str, *roles: str) -> Client:
@@ -50,7 +51,7 @@ def nobody(db) -> Client:
 @pytest.fixture
 def finished_run(make_run) -> Run:  # noqa: F811
     """Twelve jobs under OASiS, to the end."""
-    from twin import runner
+    from twin.runs import runner
 
     run = make_run(scheduler="oasis")
     runner.enqueue(run.pk)

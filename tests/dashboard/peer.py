@@ -18,10 +18,10 @@ class Peer(ApplicationCommunicator):
     async def say(self, text: str) -> None:
         await self.send_input({"type": "websocket.receive", "text": text})
 
-    async def hear(self) -> str:
+    async def hear(self) -> str | bytes:
         message = await self.receive_output(timeout=5)
         assert message["type"] == "websocket.send", message
-        return message["text"]
+        return message["text"] if message.get("text") is not None else message["bytes"]
 
     async def leave(self) -> None:
         await self.send_input({"type": "websocket.disconnect", "code": 1000})

@@ -4,32 +4,20 @@ import gzip
 from collections import Counter
 
 import numpy as np
-import orjson
 import pytest
-from asgiref.sync import async_to_sync
 from django.db import OperationalError
 
-from dashboard import states
-from scheduling.registry import build, schedulers
-from scheduling.simulation import Simulation
+from dashboard.readmodels import job_table, state_cache
+from scheduling.kernel.registry import build, schedulers
+from scheduling.kernel.simulation import Simulation
+from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
-from twin import eventlog, scenarios
-from twin.columns import unpack
+from twin.eventlog import event_log
+from twin.eventlog.fold import RunState
+from twin.infra.columns import unpack
+from twin.infra.kept import KEPT
 from twin.models import AuditEntry, ClusterSpec, Run, Scenario, Trace
-from twin.state import RunState
-
-
-def downloaded(answer) -> bytes:
-    """The body of a streamed answer, taken as the ASGI server takes it."""
-
-    async def pieces() -> bytes:
-        return b"".join([piece async for piece in answer.streaming_content])
-
-    return async_to_sync(pieces)()
-
-
-def post(client, address, body):
-    return client.post(address, orjson.dumps(body), content_type="application/json")
+from twin.scenarios import store
 
 
 def test_it_lists_every_scheduler_with_its_parameters(viewer):
@@ -54,7 +42,7 @@ def test_a_scenario_and_its_run_by_api(operator, make_scenario):
     answer = post(operator, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})
     assert answer.status_code == 201
     run_id = answer.json()["id"]
-    from twin import runner
+    from twin.runs import runner
 
     runner.enqueue(run_id)  # the test's transaction never commits, so nobody was asked yet
     work()
@@ -89,7 +77,7 @@ def test_the_snapshot_is_the_fold_of_the_log(viewer, finished_run):
     answer = viewer.get(f"/api/runs/{finished_run.pk}/snapshot/", headers={"accept-encoding": "gzip, deflate, br"})
     meta, columns = unpack(gzip.decompress(answer.content))
     state = RunState()
-    for events in eventlog.after(finished_run.pk, 0):
+    for events in event_log.after(finished_run.pk, 0):
         state.feed(events)
     assert meta["last_seq"] == finished_run.last_seq == state.last_seq
     assert meta["status"]["status"] == "finished"
@@ -129,7 +117,7 @@ def test_a_rejected_job_says_why(viewer, finished_run):
 
 def test_every_story_holds_every_decision_about_its_job(viewer, finished_run):
     """However the log is cut: the stories read only the part of it in which their job lived."""
-    decided = [event for batch in eventlog.after(finished_run.pk, 0) for event in batch if event.kind == "decided"]
+    decided = [event for batch in event_log.after(finished_run.pk, 0) for event in batch if event.kind == "decided"]
     assert len({event.data["job"] for event in decided}) == 12
     for index in range(12):
         story = viewer.get(f"/api/runs/{finished_run.pk}/jobs/{index}/").json()
@@ -141,8 +129,8 @@ def test_the_newest_moment_in_figures(viewer, make_run):
     run = make_run(scheduler="oasis", jobs=40, servers=40)
     middle = run_up_to(run, completed=2)
     figures = viewer.get(f"/api/runs/{run.pk}/now/").json()
-    cluster, jobs = scenarios.of_run(run)
-    bars = [bar for event in middle if event.kind == "planned" for bar in event.data["bars"]]
+    cluster, jobs = store.of_run(run)
+    bars = [bar for event in middle if event.kind == "plan_changed" for bar in event.data["bars"]]
     at_ms = middle[-1].at_ms
     gpus, in_use = Counter(), Counter()
     for server in cluster.servers:
@@ -162,11 +150,11 @@ def test_the_newest_moment_in_figures(viewer, make_run):
 
 def run_up_to(run, completed):
     """The events of a run up to a job's completion, written to its log."""
-    cluster, jobs = scenarios.of_run(run)
+    cluster, jobs = store.of_run(run)
     events = list(Simulation(cluster, jobs, build("oasis"), run.scenario.seed).events())
     ends = [i for i, event in enumerate(events) if event.kind == "job_completed"]
     first = events[: ends[completed - 1] + 1]
-    eventlog.append(run.pk, run.epoch, first)
+    event_log.append(run.pk, run.epoch, first)
     return first
 
 
@@ -184,7 +172,7 @@ def test_jobs_are_paged_sorted_and_searched_by_the_server(viewer, finished_run):
 
 def test_the_log_is_downloaded_as_it_is(viewer, finished_run):
     body = downloaded(viewer.get(f"/api/runs/{finished_run.pk}/events.jsonl"))
-    assert body == b"".join(eventlog.canonical(finished_run.pk))
+    assert body == b"".join(event_log.canonical(finished_run.pk))
     lines = downloaded(viewer.get(f"/api/runs/{finished_run.pk}/schedule.csv")).decode().splitlines()
     assert lines[0] == "job,chunk,role,server,lane,count,group,start_ms,end_ms"
     assert len(lines) > 1
@@ -211,7 +199,7 @@ def test_a_cluster_by_form_and_by_file(operator):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"worker_lanes": [1]}, "server w00: worker_lanes must be an object of lane types and their counts, got [1]"),
+        ({"worker_lanes": [1]}, "server w00: worker_lanes must be an object of worker types and their counts, got [1]"),
         ({"speed": "fast"}, "server w00: speed must be a number, got 'fast'"),
         ({"capacity": {"gpu": 1e300}}, "server w00: capacity.gpu must be below 1000000000, got 1e+300"),
         ({"site": []}, "server w00: site must be one of edge, cloud, got []"),
@@ -229,7 +217,7 @@ def test_a_name_that_files_cannot_hold_is_refused(operator, name):
     server = {"name": "w00", "site": "edge", "capacity": {"gpu": 1}}
     answer = post(operator, "/api/clusters/", {"name": name, "slot_ms": 1000, "servers": [server]})
     assert answer.status_code == 400
-    assert answer.json()["detail"].startswith("cluster: name must be 1-200 printable characters without blanks or commas")
+    assert answer.json()["detail"].startswith("cluster: name must be 1-200 printable characters without spaces or commas")
     assert ClusterSpec.objects.count() == 0
 
 
@@ -271,7 +259,7 @@ def test_a_write_that_the_database_does_not_take_says_why(operator, finished_run
     def full(*args):
         raise OperationalError("database or disk is full")
 
-    monkeypatch.setattr("twin.control.delete", full)
+    monkeypatch.setattr("twin.runs.commands.delete", full)
     answer = operator.delete(f"/api/runs/{finished_run.pk}/")
     assert (answer.status_code, answer.json()["detail"]) == (
         503,
@@ -304,20 +292,21 @@ def test_changes_by_api_are_in_the_audit_list(operator, make_scenario):
 
 
 def test_what_is_kept_of_many_runs_is_bounded(make_run, monkeypatch):
-    """Three runs of 12 jobs with room for the bars of one: only the run looked at last is kept, and it is folded once."""
-    from twin import runner
+    """Three runs of 12 jobs with room for one: only the run looked at last is kept, and it is folded once."""
+    from twin.runs import runner
 
     runs = [make_run(seed=seed) for seed in (1, 2, 3)]
     for run in runs:
         runner.enqueue(run.pk)
     work()
-    states.forget()
-    monkeypatch.setattr(states, "MOST_BARS", 1)
+    KEPT.clear()
+    monkeypatch.setattr(KEPT, "max_bytes", 1)
     for run in runs:
-        with states.Newest(run) as state:
+        with state_cache.Newest(run) as state:
             assert state.finished
-    assert list(states._states) == [runs[2].pk]
-    with states.Newest(runs[2]) as again:
+    assert [KEPT.take(("state", run.pk)) for run in runs] == [None, None, state]
+    KEPT.put(("state", runs[2].pk), state)
+    with state_cache.Newest(runs[2]) as again:
         assert again is state
 
 
@@ -334,7 +323,38 @@ def test_cancelling_what_has_ended_is_refused(operator, finished_run):
     assert Run.objects.get(pk=finished_run.pk).status == "finished"
 
 
+def test_each_declared_column_of_jobs_is_served_and_sorts(viewer, finished_run):
+    declared = viewer.get(f"/api/runs/{finished_run.pk}/static/").json()["job_columns"]
+    assert [(one["key"], one["format"]) for one in declared] == [
+        ("model", "text"), ("arrived_ms", "clock"), ("start_ms", "clock"), ("finish_ms", "clock"), ("completed_ms", "clock"),
+        ("jct_ms", "duration"),
+    ]  # fmt: skip
+    for key in (one["key"] for one in declared):
+        rows = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"sort": f"-{key}"}).json()["rows"]
+        values = [row[key] for row in rows if row[key] is not None]
+        assert values
+        assert values == sorted(values, reverse=True)
+
+
+def test_a_field_that_some_jobs_lack_sorts_them_first():
+    assert job_table._comparable(["b", None, "a", "b"]).tolist() == [1, -1, 0, 1]
+    assert job_table._comparable([2.5, None, -1]).tolist() == [1, -1, 0]
+
+
 def test_the_schema_describes_every_address(viewer):
     text = viewer.get("/api/schema/").content.decode()
-    for address in ("/api/runs/{id}/snapshot/", "/api/traces/", "/api/scenarios/", "/api/runs/{id}/clock/"):
+    for address in (
+        "/api/runs/{id}/snapshot/",
+        "/api/traces/",
+        "/api/scenarios/",
+        "/api/runs/{id}/clock/",
+        "/api/runs/{id}/groups.csv",
+    ):
         assert address in text
+
+
+def test_what_a_page_of_a_run_reads_makes_no_objects_of_jobs_it_does_not_show(viewer, finished_run):
+    store.forget()
+    for path in ("static/", "snapshot/", "jobs/?size=3&q=j&sort=-jct_ms", "jobs/2/", "events/table/?size=5", "delays/", "now/"):
+        assert viewer.get(f"/api/runs/{finished_run.pk}/{path}").status_code == 200, path
+    assert store.jobs_of(finished_run.scenario.trace_id)._made is None

@@ -6,16 +6,28 @@ from types import SimpleNamespace
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from dashboard.auth import tokens
+from tests.dashboard.builders import WRITES, methods_of, routes
 from tests.dashboard.conftest import person
-from tests.dashboard.test_roles import WRITES, methods_of, routes
 from tests.twin.runtime.conftest import work
-from twin import runner, sweeps
+from twin.analysis import certificate_task
 from twin.models import AuditEntry, Run, Scenario, Trace
+from twin.runs import runner
+from twin.studies import sweeps
 
 JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
 JSON = "application/json"
-# POSTs that only ask: nothing is kept of them.
-ASKS = {("run-ask", "post"), ("scenario-edits", "post")}
+# POSTs that only ask, or tell what failed in a browser: nothing is kept of them.
+ASKS = {("run-ask", "post"), ("scenario-edits", "post"), ("client-errors", "post")}
+
+MACHINES = {("ingest-events", "post"), ("ingest-snapshot", "post")}  # take a token of their source, and no session
+
+
+def token_of(world) -> int:
+    """A token that is accepted."""
+    made, _ = tokens.create("lab", ["read"], 1, world.operator.user)
+    AuditEntry.objects.all().delete()
+    return made.pk
 
 
 def trace_of(status: str) -> Trace:
@@ -69,8 +81,19 @@ def old_sweep_of(world) -> int:
 
 
 PAUSED = {"status": Run.PAUSED, "wanted": Run.PAUSED}
+
+
 # (route, method) -> (the entries it leaves, world -> (address, body))
+def certified(w) -> Run:
+    """A run whose certificate is being computed."""
+    run = done_run(w)
+    assert certificate_task._claim(run.pk)
+    return run
+
+
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
+    ("apitoken-list", "post"): (["token.create"], lambda w: ("/api/tokens/", {"name": "lab", "scopes": ["read"]})),
+    ("apitoken-revoke", "post"): (["token.revoke"], lambda w: (f"/api/tokens/{token_of(w)}/revoke/", {})),
     ("trace-list", "post"): (["trace.upload"], lambda w: ("/api/traces/", {"file": SimpleUploadedFile("a.csv", JOBS)})),
     ("trace-detail", "delete"): (["trace.delete"], lambda w: (f"/api/traces/{trace_of(Trace.FAILED).pk}/", {})),
     ("trace-import-", "post"): (["trace.import"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/import/", {})),
@@ -93,6 +116,7 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
     ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
     ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
+    ("run-certificate", "delete"): (["certificate.cancel"], lambda w: (f"/api/runs/{certified(w).pk}/certificate/", {})),
     ("run-promote", "post"): (["run.cancel", "run.promote", "run.start"], lambda w: (f"/api/runs/{forked(w).pk}/promote/", {})),
     ("run-discard", "post"): (["run.discard"], lambda w: (f"/api/runs/{forked(w).pk}/discard/", {})),
     ("scenario-edits", "patch"): (
@@ -105,7 +129,10 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ),
     ("sweep-cancel", "post"): (["run.cancel", "sweep.cancel"], lambda w: (f"/api/sweeps/{sweep_of(w)}/cancel/", {})),
     ("sweep-resume", "post"): (["run.start", "sweep.resume"], lambda w: (f"/api/sweeps/{sweep_of(w)}/resume/", {})),
-    ("sweep-detail", "delete"): (["sweep.delete"], lambda w: (f"/api/sweeps/{old_sweep_of(w)}/", {})),
+    ("sweep-detail", "delete"): (
+        ["run.delete"] * 2 + ["scenario.delete"] * 2 + ["sweep.delete"],
+        lambda w: (f"/api/sweeps/{old_sweep_of(w)}/", {}),
+    ),
     ("workloads", "post"): (["trace.generate"], lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2})),
 }
 
@@ -141,7 +168,9 @@ def send(client, method: str, address: str, body):
 
 
 def test_every_address_that_changes_something_is_among_the_cases():
-    assert mutating() == sorted({*CASES, *ASKS}), "a new address that takes POST, PUT, PATCH or DELETE needs its case here"
+    assert mutating() == sorted({*CASES, *ASKS, *MACHINES}), (
+        "a new address that takes POST, PUT, PATCH or DELETE needs its case here"
+    )
 
 
 def test_what_viewers_may_post_is_what_the_views_say():
@@ -175,7 +204,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     entries = AuditEntry.objects.select_related("user")
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
-    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep") for entry in entries)
+    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token") for entry in entries)
 
 
 def test_an_upload_in_pieces_is_told_when_announced_and_when_whole(world):

@@ -3,7 +3,7 @@
 import orjson
 from asgiref.testing import ApplicationCommunicator
 
-from twin.asgi import application
+from twin.config.asgi import application
 
 
 async def answer(path: str, pieces: list[bytes], **headers: str) -> tuple[int, dict]:

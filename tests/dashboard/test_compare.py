@@ -2,16 +2,21 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
-from dashboard import comparisons
-from scheduling.registry import schedulers
-from tests.dashboard.test_api import downloaded, post
+from dashboard.readmodels import comparisons
+from scheduling.kernel.registry import schedulers
+from scheduling.workloads import generate
+from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import messages, work
-from twin import racing, runner
-from twin.columns import unpack
+from twin.analysis import certificate_task
+from twin.infra.columns import unpack
 from twin.models import AuditEntry, Run, Scenario
+from twin.runs import runner
+from twin.scenarios import store
+from twin.studies import races
 
 
 @pytest.fixture(autouse=True)
@@ -50,11 +55,11 @@ def test_it_tells_both_runs_against_the_first(viewer, pair):
     first, second = (value["value"] for value in rows["total_utility"]["values"])
     assert rows["total_utility"]["values"][1]["delta"] == pytest.approx(second - first)
     assert rows["total_utility"]["values"][1]["verdict"] == ("better" if second > first else "worse")
-    assert rows["rejected"]["better"] == "lower"
+    assert rows["rejected"]["direction"] == "lower"
     assert [len(d["curves"]) for d in answer["distributions"]] == [2, 2, 2]
     assert sum(row["jobs"][0] for row in answer["groups"]["model"]) == 20
     parting = answer["partings"][0]
-    assert parting["base"]["sentence"]
+    assert parting["base"]["next"]["sentence"]
     assert parting["at_ms"] >= 0
 
 
@@ -99,9 +104,9 @@ def test_both_tables_can_be_downloaded(viewer, pair):
     [
         ("", 400, "2 to 24 runs"),
         ("{a}", 400, "got 1"),
-        ("{a},{a}", 400, "named twice"),
+        ("{a},{a}", 400, "is listed twice"),
         ("{a},x", 400, "got 'x'"),
-        ("{a},987654", 404, "There is no run 987654; it may have been deleted."),
+        ("987653,987654", 404, "Run 987653 does not exist; it may have been deleted. Run 987654 does not exist"),
         (",".join(map(str, range(1000, 1025))), 400, "got 25"),
     ],
 )
@@ -110,6 +115,32 @@ def test_a_wrong_list_of_runs_is_refused_with_a_reason(viewer, pair, runs, statu
         answer = viewer.get(f"/api/compare/{tail}?runs={runs.format(a=pair[0].pk)}")
         assert answer.status_code == status
         assert said in answer.json()["detail"]
+
+
+def test_runs_of_equal_scenarios_are_not_compared(viewer, pair):
+    """A fork that nothing was changed in is the run that it is a fork of."""
+    of = pair[0].scenario
+    faster = {"verb": "scale_arrivals", "factor": 2.0, "at_ms": 5}
+    copy = Scenario.objects.create(name="copy", cluster=of.cluster, trace=of.trace, scheduler="fifo", seed=of.seed)
+    again = Run.objects.create(scenario=copy, edits=[faster | {"off": True}])
+    answer = viewer.get(address(pair[0], again))
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(
+        f"runs {pair[0].pk} and {again.pk} have identical scenarios: the same cluster, trace, scheduler, parameters, seed and edits"
+    )
+    assert viewer.get(address(pair[0], again, pair[1])).status_code == 200, "a third one is another"
+    edited = Run.objects.create(scenario=copy, edits=[faster])
+    assert viewer.get(address(pair[0], edited)).status_code == 200
+
+
+def test_equal_scenarios_that_ended_differently_can_be_compared(viewer, pair):
+    """The scheduler's code was changed between the two."""
+    again = Run.objects.create(scenario=pair[0].scenario)
+    runner.enqueue(again.pk)
+    work()
+    assert viewer.get(address(pair[0], again)).status_code == 400
+    Run.objects.filter(pk=pair[0].pk).update(metrics=pair[0].metrics | {"completed": 3})
+    assert viewer.get(address(pair[0], again)).status_code == 200
 
 
 def test_a_wrong_filter_is_refused_with_what_would_work(viewer, pair):
@@ -124,12 +155,64 @@ def test_a_wrong_filter_is_refused_with_what_would_work(viewer, pair):
             assert said in answer.json()["detail"]
 
 
-def test_a_deleted_run_is_said(operator, pair):
-    assert operator.get(address(*pair)).status_code == 200
+def test_a_deleted_run_is_left_out_and_said(operator, pair):
+    """The others are compared; the note names it, and the base where that has changed."""
+    third = Run.objects.create(scenario=pair[0].scenario)
+    runner.enqueue(third.pk)
+    work()
+    runs = [*pair, third]
+    Run.objects.filter(pk=third.pk).update(metrics=pair[0].metrics | {"completed": 3})  # it ended differently
+    gone = pair[0].pk
+    assert operator.delete(f"/api/runs/{gone}/").status_code == 204
+    answer = operator.get(address(*runs))
+    assert answer.status_code == 200
+    told = answer.json()
+    assert [run["id"] for run in told["runs"]] == told["in_full"] == [pair[1].pk, third.pk]
+    assert told["notes"][0].startswith(f"Run {gone} (")
+    assert "was deleted by olga on " in told["notes"][0]
+    assert told["notes"][0].endswith(f"The comparison is made without it; run {pair[1].pk} is the base.")
+    assert told == operator.get(address(pair[1], third)).json() | {"notes": told["notes"]}
+    for tail in ("jobs/", "kinds/", "metrics.csv", "differences.csv"):
+        assert operator.get(address(*runs, tail=tail)).status_code == 200
+
+
+def test_the_only_run_that_is_left_of_a_list_is_told_alone(viewer, pair):
     gone = pair[1].pk
     pair[1].delete()
-    answer = operator.get(address(pair[0], gone))
-    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no run {gone}; it may have been deleted.")
+    answer = viewer.get(address(pair[0], gone))
+    told = answer.json()
+    assert (answer.status_code, [run["id"] for run in told["runs"]]) == (200, [pair[0].pk])
+    assert told["notes"][0] == (
+        f"Run {gone} does not exist; it may have been deleted. The comparison is made without it; only run {pair[0].pk} is left, "
+        "choose another run to compare with it."
+    )
+    assert (told["differences"], told["partings"]) == ([], [])
+    assert viewer.get(address(pair[0], gone, tail="kinds/")).status_code == 200
+    answer = viewer.get(address(pair[0], gone, tail="jobs/"))
+    assert (answer.status_code, answer.json()["detail"]) == (
+        400, f"run {pair[0].pk} is the only one of the list that exists; name another run to compare it with",
+    )  # fmt: skip
+
+
+def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
+    """Ids are numbers of rows in many traces: job 5 of one is not job 5 of another. A second upload of the same file is the same."""
+    other, same = make_scenario(seed=4), make_scenario(seed=pair[0].scenario.seed, jobs=20)
+    runs = [Run.objects.create(scenario=scenario) for scenario in (other, same)]
+    for run in runs:
+        runner.enqueue(run.pk)
+    work()
+    stranger, again = runs
+    told = viewer.get(address(pair[1], stranger, again)).json()
+    assert told["partings"][0] == {
+        "run": stranger.pk,
+        "at_ms": None,
+        "why": f"Runs {pair[1].pk} and {stranger.pk} have different traces. Jobs with the same id are different jobs, "
+        "so their decisions are not compared.",
+    }
+    account = told["differences"][0]
+    assert (account["differing"], set(account["counts"].values())) == (0, {0})
+    assert account["accounts"] == {"total": 32, "equal": 0, "differ": 0, "only_base": 20, "only_other": 12, "not_in_all": 0}
+    assert told["partings"][1]["at_ms"] is not None, "the jobs are equal in every field"
 
 
 def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
@@ -148,10 +231,10 @@ def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
 
 
 def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
-    idle = Run.objects.create(scenario=pair[0].scenario)
+    idle = Run.objects.create(scenario=pair[0].scenario, edits=[{"verb": "scale_arrivals", "factor": 2.0}])
     answer = viewer.get(address(pair[0], idle)).json()
     assert answer["at_ms"] is None
-    assert answer["notes"] == [f"Run {idle.pk} (queued) has not begun: there is nothing to compare yet."]
+    assert answer["notes"] == [f"Run {idle.pk} (queued) has not started: there is nothing to compare yet."]
     assert answer["metrics"][0]["values"][1]["value"] is None
     assert answer["differences"][0]["differing"] == 0
 
@@ -178,10 +261,16 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     scenario = make_scenario(scheduler="oasis")
     told = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
     left_out = {row["scheduler"]: row["reason"] for row in told["left_out"]}
-    assert "trains by the model of pd-ors, and this race is run by that of oasis" in left_out["pd_ors"]
+    assert left_out["pd_ors"] == (
+        "its training model is PD-ORS (slotted), but that of this race is OASiS (slotted), so its metrics could not be ranked"
+    )
     assert {row["scheduler"] for row in told["able"]} | set(left_out) == set(schedulers())
     assert {"oasis", "fifo", "drf", "rrh"} <= {row["scheduler"] for row in told["able"]}
-    assert all("a model of its own" in left_out[name] for name, cls in schedulers().items() if not cls.worlds)
+    assert all(
+        "its metrics could not be ranked" in left_out[name]
+        for name, cls in schedulers().items()
+        if "oasis" not in cls.model.supports
+    )
     answer = post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo", "drf"]})
     assert answer.status_code == 201
     runs = answer.json()["runs"]
@@ -197,13 +286,216 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     assert [run["status"] for run in answer["runs"]] == ["finished"] * 3
 
 
+def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
+    """The same rule as that of a race: the figures stand, with one banner that says why, and no verdict."""
+    base = pair[1].scenario
+    shared = Scenario.objects.create(
+        name="shared", cluster=base.cluster, trace=base.trace, scheduler="fifo", parameters={"model": "pd-ors"}, seed=base.seed
+    )
+    run = Run.objects.create(scenario=shared)
+    runner.enqueue(run.pk)
+    work()
+    answer = viewer.get(address(*pair, run)).json()
+    assert answer["notes"] == [
+        f"The runs have different training models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run {run.pk}. The same job has "
+        f"different durations, so the metrics of run {run.pk} are not ranked."
+    ]
+    for row in answer["metrics"]:
+        if row["direction"]:
+            assert [cell["ranked"] for cell in row["values"]] == [True, True, False], row["key"]
+            assert (row["values"][2]["delta"], row["values"][2]["verdict"], row["values"][2]["best"]) == (None, None, False)
+    assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
+    race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
+    assert "that of this race is PD-ORS (slotted)" in race["a_online"]
+
+
+def test_shares_of_different_things_are_not_ranked(viewer, pair):
+    """A proved share is of utility, of completion times or of the makespan, and says so."""
+    for run, about, ratio in zip(pair, ("utility", "makespan"), (0.8, 0.9), strict=True):
+        Run.objects.filter(pk=run.pk).update(certificate=run.certificate | {"about": about, "ratio": ratio})
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*pair)).json()["metrics"]}
+    first, second = rows["certificate_ratio"]
+    assert (first["about"], second["about"]) == ("total utility", "makespan")
+    assert (second["value"], second["delta"], second["verdict"], second["ranked"]) == (0.9, None, None, False)
+    assert rows["completed"][1]["ranked"]
+
+
+@pytest.fixture
+def four(make_scenario, layer) -> list[Run]:
+    """FIFO, OASiS, DRF and RRH on one trace and cluster, to the end, each with its certificate."""
+    base = make_scenario(scheduler="fifo", jobs=30, servers=4)
+    runs = []
+    for name in ("fifo", "oasis", "drf", "rrh"):
+        made = Scenario.objects.create(name=name, cluster=base.cluster, trace=base.trace, scheduler=name, seed=base.seed)
+        runs.append(Run.objects.create(scenario=made))
+        runner.enqueue(runs[-1].pk)
+    work()
+    for run in runs:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+        assert run.certificate["about"] == "utility"
+    return runs
+
+
+def test_proved_shares_are_ranked_by_one_bound(viewer, four):
+    """The least upper bound of all holds for all; no ranking comes from one run having a looser bound than another."""
+    loose = four[1]
+    doubled = loose.certificate | {"bound": 2 * loose.certificate["bound"], "ratio": loose.certificate["ratio"] / 2}
+    Run.objects.filter(pk=loose.pk).update(certificate=doubled)
+    cells = _metrics(viewer, *four)["certificate_ratio"]
+    tightest = min((run for run in four if run is not loose), key=lambda run: run.certificate["bound"])
+    for run, cell in zip(four, cells, strict=True):
+        expected = run.certificate["achieved"] / tightest.certificate["bound"]
+        assert expected - 1e-4 <= cell["value"] <= expected
+        assert (cell["about"], cell["ranked"]) == (f"total utility, by the bound of run {tightest.pk}", True)
+    by_utility = sorted(four, key=lambda run: run.certificate["achieved"])
+    assert sorted(four, key=lambda run: cells[four.index(run)]["value"]) == by_utility, "the order is that of what they reach"
+
+
+def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, four, make_scenario):
+    """A bound on other jobs, on another cluster, or on a part of the run says nothing about this one."""
+    first, other_jobs, other_cluster, earlier = four
+    bigger = replace(store.cluster_of(first.scenario.cluster_id), name="bigger", slot_ms=1)
+    Scenario.objects.filter(pk=other_cluster.scenario_id).update(cluster=store.store_cluster(bigger, "by hand"))
+    Run.objects.filter(pk=other_jobs.pk).update(edits=[{"verb": "scale_arrivals", "factor": 2.0}])
+    Run.objects.filter(pk=earlier.pk).update(certificate=earlier.certificate | {"seq": earlier.last_seq - 1})
+    cells = _metrics(viewer, *four)["certificate_ratio"]
+    assert [cell["ranked"] for cell in cells] == [True, False, False, False]
+    assert [cell["value"] for cell in cells] == [run.certificate["ratio"] for run in four], "each by its own bound"
+    assert {cell["about"] for cell in cells} == {"total utility"}
+
+
+def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_scenario):
+    """A_online's bound job by job does not hold for SRTF, whose does for both; where jobs are left out, nothing is shared."""
+    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
+    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    runs = []
+    for name in ("a_online_edge", "srtf"):
+        made = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+        runs.append(Run.objects.create(scenario=made))
+        runner.enqueue(runs[-1].pk)
+    work()
+    for run in runs:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+    whole, moves = runs
+    assert (whole.certificate["gangs"], moves.certificate["gangs"]) == (False, True)
+    bound = moves.certificate["bound"]
+    Run.objects.filter(pk=whole.pk).update(certificate=whole.certificate | {"kind": "jct_iso", "bound": 1.5 * bound})
+    cells = _metrics(viewer, *runs)["certificate_ratio"]
+    assert {cell["about"] for cell in cells} == {f"total completion time, by the bound of run {moves.pk}"}
+    assert cells[1]["value"] == pytest.approx(bound / moves.certificate["achieved"], abs=1e-4)
+    Run.objects.filter(pk=moves.pk).update(certificate=moves.certificate | {"left_out": 1})
+    assert not _metrics(viewer, *runs)["certificate_ratio"][1]["ranked"]
+
+
+def test_a_later_run_of_another_trace_or_cluster_is_told(viewer, pair, make_scenario):
+    """What holds for the first six holds for the seventh: a banner, and no rank for the figures of other jobs."""
+    more = [Run.objects.create(scenario=pair[0].scenario) for _ in range(4)]
+    of = pair[0].scenario
+    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=12, num_servers=3, seed=9)
+    spec, trace = store.store_generated("another", cluster, jobs, 9)
+    far = Run.objects.create(scenario=Scenario.objects.create(name="far", cluster=spec, trace=trace, scheduler="fifo"))
+    for run in (*more, far):
+        runner.enqueue(run.pk)
+    work()
+    answer = viewer.get(address(*pair, *more, far)).json()
+    shared = len({job.id for job in jobs} & {job.id for job in store.jobs_of(of.trace_id)})
+    assert shared == 12
+    assert answer["notes"][0] == (
+        f"The runs have different traces: “{of.trace.name}” in run {pair[0].pk}, “another” in run {far.pk}. Their jobs differ, "
+        f"so the metrics of run {far.pk} are not ranked."
+    )
+    assert (
+        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 are common (20 of run {pair[0].pk}, 12 of run {far.pk})."
+        in (" ".join(answer["notes"]))
+    )
+    assert answer["notes"][-1] == "The runs have different clusters, so differences are not caused by the scheduler alone."
+    for row in answer["metrics"]:
+        if row["direction"] and row["values"][6]["value"] is not None:
+            assert (row["values"][6]["ranked"], row["values"][6]["best"]) == (False, False), row["key"]
+    stranger = [replace(job, id=f"x{job.id}") for job in jobs]
+    spec, trace = store.store_generated("strange", cluster, stranger, 9)
+    strange = Run.objects.create(scenario=Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler="fifo"))
+    answer = viewer.get(address(*pair, *more, strange))
+    assert (answer.status_code, answer.json()["detail"]) == (
+        400, f"runs {pair[0].pk} and {strange.pk} have no common job ids; compare runs of the same trace"
+    )  # fmt: skip
+
+
+def test_the_same_trace_uploaded_twice_is_one(viewer, pair):
+    of = pair[0].scenario
+    _, again = store.store_generated("again", store.cluster_of(of.cluster_id), store.jobs_of(of.trace_id), 1)
+    run = Run.objects.create(scenario=Scenario.objects.create(name="again", cluster=of.cluster, trace=again, scheduler="drf"))
+    runner.enqueue(run.pk)
+    work()
+    answer = viewer.get(address(*pair, run)).json()
+    assert answer["notes"] == []
+    assert all(cell["ranked"] for row in answer["metrics"] for cell in row["values"])
+
+
+def test_the_counts_of_an_answer_are_of_one_moment_and_add_up(viewer, pair):
+    """The run moves between two requests: each answer tells its own moment, and every job that has arrived by then once."""
+    rows = viewer.get(address(*pair, tail="jobs/", size=500)).json()["rows"]
+    end_ms = pair[0].sim_ms
+    seen = []
+    for at_ms in (end_ms // 8, end_ms // 3):
+        Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=at_ms)
+        for answer in (viewer.get(address(*pair)).json()["differences"][0], viewer.get(address(*pair, tail="jobs/")).json()):
+            told = answer["accounts"]
+            assert answer["at_ms"] == at_ms
+            assert told["equal"] + told["differ"] + told["only_base"] + told["only_other"] + told["not_in_all"] == told["total"]
+            assert told["differ"] == answer["differing"]
+            assert max(answer["counts"].values()) <= told["differ"]
+            seen.append((at_ms, told["total"], told["differ"]))
+        arrived = sum(job.arrival_ms <= at_ms for job in store.jobs_of(pair[0].scenario.trace_id))
+        assert seen[-1] == seen[-2]
+        assert seen[-1][1] == arrived
+    assert seen[0] != seen[2]
+    assert rows
+
+
+def test_jobs_that_only_one_run_has_are_accounted_for(viewer, pair):
+    of = pair[0].scenario
+    drop = {"verb": "drop_jobs", "jobs": store.jobs_of(of.trace_id)[3].id}
+    add = {"verb": "add_jobs", "like": store.jobs_of(of.trace_id)[0].id, "count": 2}
+    run = Run.objects.create(scenario=of, edits=[drop, add])
+    runner.enqueue(run.pk)
+    work()
+    told = viewer.get(address(pair[0], run)).json()["differences"][0]["accounts"]
+    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (1, 2, 0, 22)
+    told = viewer.get(address(*pair, run)).json()["differences"][0]["accounts"]
+    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (0, 0, 1, 20), "a third run lacks it"
+
+
+def _metrics(viewer, *runs):
+    return {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
+
+
+def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
+    """That of a run's own figures: JCT over that of the job alone. Where nobody knows that time, there is none."""
+    cluster, jobs = generate("a-online", num_jobs=8, num_servers=4, seed=2)
+    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    runs = []
+    for name in ("srtf", "a_online"):
+        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+        runs.append(Run.objects.create(scenario=scenario))
+        runner.enqueue(runs[-1].pk)
+    work()
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
+    for run, cell in zip(runs, rows["lanes.mean_slowdown"], strict=True):
+        run.refresh_from_db()
+        assert cell["value"] == pytest.approx(run.metrics["lanes"]["mean_slowdown"])
+    assert all(cell["value"] >= 1 for cell in rows["mean_delay_factor"])
+
+
 def test_a_race_uses_scenarios_again_and_keeps_to_one_model(operator, make_scenario, layer):
     scenario = make_scenario(scheduler="oasis")
     for _ in range(2):
         assert post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo"]}).status_code == 201
     assert Scenario.objects.count() == 2
     assert Scenario.objects.get(scheduler="fifo").parameters == {"model": "oasis"}
-    assert all(entrant.parameters.get("model") in (None, "oasis") for entrant in racing.entrants(scenario))
+    assert all(entrant.parameters.get("model") in (None, "oasis") for entrant in races.entrants(scenario))
 
 
 def test_a_race_names_what_is_wrong(operator, viewer, make_scenario, layer):
@@ -239,3 +531,32 @@ def test_the_schema_describes_compare_and_race(viewer):
 def test_the_page_is_there_for_whoever_may_look(viewer, nobody):
     assert viewer.get("/compare/?runs=1,2").status_code == 200
     assert nobody.get("/compare/").status_code == 403
+
+
+def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
+    """Of jobs without a utility: in the list of runs, at the newest moment, of each job, and in every part of a comparison."""
+    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
+    assert all(one.utility is None for one in jobs)
+    spec, trace = store.store_generated("without utilities", cluster, jobs, 2)
+    runs = []
+    for name in ("a_online_edge", "srtf"):
+        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=1)
+        runs.append(Run.objects.create(scenario=scenario))
+        runner.enqueue(runs[-1].pk)
+        work()
+    pair = ",".join(str(run.pk) for run in runs)
+    found = {run["id"]: run["metrics"] for run in viewer.get("/api/runs/").json()["results"]}
+    for run in runs:
+        assert found[run.pk]["completed"] == 6
+        assert found[run.pk]["total_utility"] is None
+        assert viewer.get(f"/api/runs/{run.pk}/now/").json()["utility"] is None
+        assert [row["utility"] for row in viewer.get(f"/api/runs/{run.pk}/jobs/").json()["rows"]] == [None] * 6
+        assert viewer.get(f"/api/runs/{run.pk}/jobs/0/").json()["utility"] is None
+    answer = viewer.get(f"/api/compare/?runs={pair}").json()
+    utilities = [row["values"] for row in answer["metrics"] if row["key"] == "total_utility"]
+    utilities += [row["total_utility"] for rows in answer["groups"].values() for row in rows]
+    assert len(utilities) > 3
+    assert {cell["value"] for values in utilities for cell in values} == {None}
+    rows = viewer.get(f"/api/compare/jobs/?runs={pair}&run={runs[1].pk}").json()["rows"]
+    assert rows
+    assert {side["utility"] for row in rows for side in (row["base"], row["other"])} == {None}

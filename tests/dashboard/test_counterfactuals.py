@@ -1,7 +1,7 @@
 """Counterfactuals by API: sentences with the numbers, recomputed from the log."""
 
 from tests.twin.runtime.conftest import work
-from twin import runner
+from twin.runs import runner
 
 
 def test_a_rejected_and_an_admitted_job_say_what_would_have_flipped_them(viewer, finished_run):
@@ -14,7 +14,9 @@ def test_a_rejected_and_an_admitted_job_say_what_would_have_flipped_them(viewer,
         assert found["admitted"] == (code == "payoff_positive")
         assert {row["what"] for row in found["rows"]} >= {"priority", "workers", "arrival_ms"}
         priority = next(row for row in found["rows"] if row["what"] == "priority")
-        assert priority["sentence"].startswith("It would still" if found["admitted"] else ("It would have", "No priority"))
+        assert priority["sentence"].startswith(
+            "Admitted with a priority down to" if found["admitted"] else ("Admitted with a priority of at least", "Not admitted")
+        )
         assert f"{priority['actual']:.4g}" in priority["sentence"]
 
 
@@ -24,7 +26,7 @@ def test_other_schedulers_and_jobs_say_why_not(viewer, make_run, finished_run):
     runner.enqueue(run.pk)
     work()
     answer = viewer.get(f"/api/runs/{run.pk}/jobs/0/counterfactuals/")
-    assert (answer.status_code, answer.json()["detail"][:39]) == (400, "FIFO does not decide by payoff, so noth")
+    assert (answer.status_code, answer.json()["detail"][:39]) == (400, "FIFO does not decide by payoff, so coun")
 
 
 def test_what_there_is_no_time_for_says_so(viewer, finished_run):
@@ -33,7 +35,7 @@ def test_what_there_is_no_time_for_says_so(viewer, finished_run):
     found = viewer.get(f"{url}?seconds=1e-9").json()
     assert {r["what"] for r in found["rows"]} >= {"priority", "workers", "arrival_ms"}
     assert not any(r["searched"] for r in found["rows"])
-    assert all(r["value"] is None and "Not searched to the end" in r["sentence"] for r in found["rows"])
+    assert all(r["value"] is None and "Search not completed in the time limit" in r["sentence"] for r in found["rows"])
     assert all(r["searched"] for r in viewer.get(f"{url}?seconds=30").json()["rows"])
     for wrong in ("0", "31", "-1", "nan", "soon"):
         answer = viewer.get(f"{url}?seconds={wrong}")

@@ -1,11 +1,12 @@
 """Scenarios with edits that hold from the beginning: the run plays the edited world, and what cannot be done is said at once."""
 
-from scheduling.registry import build
-from scheduling.simulation import simulate
-from tests.dashboard.test_api import downloaded, post
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
+from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
-from twin import runner, scenarios
 from twin.models import Run, Scenario
+from twin.runs import runner
+from twin.scenarios import store
 
 EDITS = [
     {"verb": "remove_servers", "servers": "w00"},
@@ -27,27 +28,31 @@ def test_the_run_plays_the_edited_world(operator, make_scenario):
     work()
     run = Run.objects.get(pk=run_id)
     assert (run.status, run.edits) == (Run.FINISHED, EDITS)
-    before, jobs = scenarios.cluster_of(base.cluster_id), scenarios.jobs_of(base.trace_id)
-    cluster, edited = scenarios.of_run(run)
+    before, jobs = store.cluster_of(base.cluster_id), store.jobs_of(base.trace_id)
+    cluster, edited = store.of_run(run)
     assert [s.name for s in cluster.servers] == [s.name for s in before.servers if s.name != "w00"]
     assert [(job.id, job.arrival_ms) for job in edited] == [(job.id, round(job.arrival_ms / 2)) for job in jobs]
     lines = downloaded(operator.get(f"/api/runs/{run_id}/events.jsonl")).splitlines()
     assert len(lines) == sum(1 for _ in simulate(cluster, edited, build("fifo"), 5))
     Scenario.objects.filter(pk=made["id"]).update(edits=[])
-    assert scenarios.of_run(Run.objects.get(pk=run_id))[1] == edited, "a run keeps the edits that it began with"
+    assert store.of_run(Run.objects.get(pk=run_id))[1] == edited, "a run keeps the edits that it began with"
 
 
 def test_what_cannot_be_done_is_said_and_nothing_is_kept(operator, make_scenario):
     base = make_scenario()
     count = Scenario.objects.count()
     for edits, sentence in (
-        ([{"verb": "remove_servers", "servers": "nobody"}], "edit 1 (remove servers): no server is called 'nobody' at 00:00:00"),
+        ([{"verb": "remove_servers", "servers": "nobody"}], "edit 1 (remove servers): no server matches 'nobody' at 00:00:00"),
         (
             [{"verb": "scale_arrivals", "factor": 2, "at_ms": 2**50}],
             "and the scenario ends at ",
         ),
+        ([{"verb": "scale_arrivals", "factor": 1}], "edit 1 (scale the arrival rate): changes nothing"),
         ([{"verb": "explode"}], "edit 1: unknown verb 'explode'; known: add_jobs"),
     ):
         answer = post(operator, "/api/scenarios/", body_of(base, edits))
         assert (answer.status_code, sentence in answer.content.decode()) == (400, True), answer.content
     assert Scenario.objects.count() == count
+    body = {"version": base.version, "edits": [{"verb": "change_uploads", "factor": 1}]}
+    answer = operator.patch(f"/api/scenarios/{base.pk}/edits/", body, content_type="application/json")
+    assert (answer.status_code, Scenario.objects.get(pk=base.pk).edits) == (400, [])

@@ -2,8 +2,8 @@
 
 import orjson
 
-from tests.dashboard.test_api import downloaded
-from twin import eventlog
+from tests.dashboard.builders import downloaded
+from twin.eventlog import event_log
 
 
 def rows_of(client, run, **asked):
@@ -18,7 +18,7 @@ def rows_of(client, run, **asked):
 
 
 def log_of(run):
-    return [event for batch in eventlog.after(run.pk, 0) for event in batch]
+    return [event for batch in event_log.after(run.pk, 0) for event in batch]
 
 
 def test_it_holds_every_event_once_the_newest_first(viewer, finished_run):
@@ -62,9 +62,9 @@ def test_perfetto_gets_every_bar_and_no_two_overlap_on_a_thread(viewer, finished
 
 
 def test_the_summary_tells_the_certificate(viewer, finished_run):
-    from twin import certifying
+    from twin.analysis import certificate_task
 
-    certifying.run(finished_run.pk)
+    certificate_task.run(finished_run.pk)
     told = viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()["certificate"]
     assert set(told) == {"kind", "achieved", "bound", "ratio"}
     assert told["achieved"] <= told["bound"]

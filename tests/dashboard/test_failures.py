@@ -1,24 +1,29 @@
 """What fails is said in one sentence: as a page to a person, as JSON under /api/."""
 
 import gzip
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.test import Client
+from django.utils import timezone
 
-from dashboard.views import errors
+from dashboard.pages import errors, health
+from twin.infra import database, pubsub
+from twin.processes import heartbeat
+from twin.runs import activity
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example"])
 def test_an_unknown_host_is_refused(viewer, host):
     answer = viewer.get("/", headers={"host": host})
     assert answer.status_code == 400
-    assert "The request was not understood" in answer.content.decode()
+    assert "Invalid request" in answer.content.decode()
 
 
 def test_an_unknown_address(viewer):
-    assert "There is nothing at this address" in viewer.get("/nowhere/").content.decode()
+    assert "This page does not exist" in viewer.get("/nowhere/").content.decode()
     answer = viewer.get("/api/nowhere/")
     assert (answer.status_code, answer.json()["detail"][:9]) == (404, "Not found")
     for path in ("/api/runs/99999999999999999999999/", "/api/runs/x/", "/api/traces/x/", "/api/runs/1/jobs/7/"):
@@ -26,12 +31,26 @@ def test_an_unknown_address(viewer):
         assert (answer.status_code, list(answer.json())) == (404, ["detail"]), path
 
 
+def test_pages_of_failures_tell_the_role_of_the_account(operator, viewer, nobody):
+    for client, path, who in (
+        (operator, "/nowhere/", "olga, operator"),
+        (operator, "/runs/987654/", "olga, operator"),
+        (operator, "/login/not-a-token/", "olga, operator"),
+        (viewer, "/nowhere/", "victor, viewer"),
+        (nobody, "/nowhere/", "nina, no role"),
+        (nobody, "/", "nina, no role"),
+    ):
+        html = client.get(path).content.decode()
+        assert f'<span class="who">{who}</span>' in html, (path, who)
+        assert f'data-role="{who.partition(", ")[2].replace("no role", "viewer")}"' in html
+
+
 @pytest.mark.django_db
 def test_a_form_without_its_token_is_answered_in_the_house_style():
     answer = Client(enforce_csrf_checks=True).post("/login/", {"username": "x"})
     assert answer.status_code == 403
     html = answer.content.decode()
-    assert "This page was open for too long" in html
+    assert "The form has expired" in html
     assert "<style" not in html
 
 
@@ -47,7 +66,7 @@ def test_when_the_database_fails_the_page_of_the_failure_does_not_need_it(rf):
     request.user = Broken()
     answer = errors.server_error(request)
     assert answer.status_code == 500
-    assert "Something failed on the server" in answer.content.decode()
+    assert "Server error" in answer.content.decode()
     assert b'"detail"' in errors.server_error(rf.get("/api/runs/")).content
 
 
@@ -59,7 +78,7 @@ def test_an_unforeseen_error_in_the_api_is_one_sentence(viewer, monkeypatch):
     viewer.raise_request_exception = False
     answer = viewer.get("/api/runs/1/static/")
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "Something failed on the server. The server's log says what. Try again in a moment."}
+    assert answer.json() == {"detail": "Server error. See the log of the server. Try again later."}
 
 
 @pytest.mark.django_db
@@ -73,7 +92,7 @@ def test_attempts_are_counted_by_address_whatever_the_client_claims():
 
 
 @pytest.mark.django_db
-def test_health_is_asked_without_tls(settings):
+def test_health_is_asked_without_tls(settings, crew):
     settings.SECURE_SSL_REDIRECT = True
     assert Client().get("/healthz").status_code == 200
     assert Client().get("/login/").headers["Location"] == "https://testserver/login/"
@@ -83,13 +102,51 @@ def test_health_is_asked_without_tls(settings):
 def test_health_says_that_the_bus_is_away(settings):
     settings.LAYER_URL = "redis://127.0.0.1:1"
     answer = Client().get("/healthz")
-    assert (answer.status_code, answer.json()) == (503, {"database": True, "broker": False})
+    assert (answer.status_code, answer.json()) == (503, {"database": True, "broker": False, "stalled": []})
 
 
 @pytest.mark.django_db
 def test_health_looks_at_both_when_the_broker_is_another_server_than_the_bus(settings):
     settings.BROKER_URL = "amqp://127.0.0.1:1//"
-    assert Client().get("/healthz").json() == {"database": True, "broker": False}
+    assert Client().get("/healthz").json() == {"database": True, "broker": False, "stalled": []}
+
+
+@pytest.mark.django_db
+def test_health_says_since_when_the_database_is_locked(crew, monkeypatch):
+    since = timezone.now() - timedelta(seconds=12)
+    pubsub.client().set(database.LOCKED_SINCE, since.timestamp())
+    assert Client().get("/healthz").status_code == 200, "it takes a write by now"
+    monkeypatch.setattr(database, "fault", lambda: OperationalError("database is locked"))
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.json()["database"], answer.json()["stalled"]) == (503, False, [])
+    assert answer.json()["database_fault"] == f"database is locked; locked since {since:%Y-%m-%d %H:%M:%S} UTC"
+
+
+@pytest.mark.django_db
+def test_health_names_what_is_missing_and_what_does_not_answer(crew, monkeypatch):
+    with heartbeat.doing("run 7"):
+        crew[heartbeat.RUNS].beat()
+    well = Client().get("/healthz")
+    assert well.status_code == 200
+    assert (well.json()["missing"], [row["kind"] for row in well.json()["processes"]]) == ([], sorted(crew))
+    assert [row["doing"] for row in well.json()["processes"] if "doing" in row] == ["run 7"]
+    crew[heartbeat.RUNS].stop()
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.json()["missing"]) == (503, [heartbeat.RUNS])
+    monkeypatch.setattr(heartbeat, "SILENT_S", 0.0)
+    answer = Client().get("/healthz")
+    assert answer.status_code == 503
+    assert not any(row["answers"] for row in answer.json()["processes"])
+
+
+def test_health_tells_which_runs_wait_and_for_whom(crew, make_run, monkeypatch):
+    monkeypatch.setattr(activity, "WAITING_S", 0.0)
+    run = make_run()
+    with heartbeat.doing("run 7"):
+        crew[heartbeat.RUNS].beat()
+    answer = Client().get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json()["stalled"] == [f"run {run.pk}: waiting for a worker for 0 s: the only worker is busy with run 7"]
 
 
 @pytest.mark.django_db
@@ -105,3 +162,13 @@ def test_a_big_answer_is_compressed_for_who_can_take_it(viewer, finished_run):
     assert packed.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(packed.content) == plain.content
     assert len(packed.content) < len(plain.content) / 2
+
+
+def test_pages_that_ask_often_share_one_look(viewer, monkeypatch):
+    looks = []
+    monkeypatch.setattr(health, "_look", lambda: (looks.append(1), ({"look": len(looks)}, 503))[1])
+    monkeypatch.setattr(health, "_latest", (float("-inf"), {}))
+    asked = [viewer.get(path) for path in ("/healthz/shared", "/healthz/shared", "/healthz", "/healthz/shared")]
+    assert [(answer.status_code, answer.json()["look"]) for answer in asked] == [(200, 1), (200, 1), (503, 2), (200, 1)]
+    monkeypatch.setattr(health, "SHARED_S", 0.0)
+    assert viewer.get("/healthz/shared").json()["look"] == 3

@@ -5,12 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from scheduling.harmony.subtasks import COMP, of_group
+from scheduling.colocation.subtasks import COMP, of_group
 from scheduling.workloads import generate
 from tests.twin.runtime.conftest import work
-from twin import certifying, eventlog, runner
+from twin.analysis import certificate_task
+from twin.eventlog import event_log
 from twin.models import Run, Scenario
-from twin.scenarios import store_generated
+from twin.runs import runner
+from twin.scenarios.store import store_generated
 
 
 @pytest.fixture
@@ -27,7 +29,9 @@ def grouped_run(make_run) -> Run:
 
 
 def first_group(run):
-    return next(event for batch in eventlog.after(run.pk, 0) for event in batch if event.kind == "grouped" and event.data["jobs"])
+    return next(
+        event for batch in event_log.after(run.pk, 0) for event in batch if event.kind == "grouped" and event.data["jobs"]
+    )
 
 
 def test_the_subtasks_are_those_of_the_group_and_no_two_meet_on_a_lane(viewer, grouped_run):
@@ -60,11 +64,11 @@ def test_a_group_that_is_not_there_is_said(viewer, grouped_run):
 
 def test_the_page_is_told_that_jobs_share_machines(viewer, grouped_run):
     static = viewer.get(f"/api/runs/{grouped_run.pk}/static/").json()
-    assert (static["scheduler"]["groups"], static["scheduler"]["lanes"]) == (True, False)
+    assert (static["scheduler"]["model"], [phase["model"] for phase in static["phases"]]) == ("colocation", ["colocation"])
 
 
 def test_the_states_of_jobs_in_groups(viewer, make_run):
-    """Online profiling: at first all are measured or wait for it; later they run, move or are paused; the story has all stretches."""
+    """Online profiling: at first all are measured or wait for it; later they run, move or are suspended; the story has all stretches."""
     spec, trace = store_generated("online", *generate("harmony", num_jobs=12, num_servers=12, seed=2), 2)
     scenario = Scenario.objects.create(
         name="online", cluster=spec, trace=trace, scheduler="harmony", parameters={"profiling": "online"}, seed=0
@@ -72,7 +76,7 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
     run = Run.objects.create(scenario=scenario)
     runner.enqueue(run.pk)
     work()
-    events = [event for batch in eventlog.after(run.pk, 0) for event in batch]
+    events = [event for batch in event_log.after(run.pk, 0) for event in batch]
     address = f"/api/runs/{run.pk}/jobs/"
     seen: dict[str, int] = {}
     for at_ms in sorted({event.at_ms for event in events if event.kind == "grouped"}):
@@ -92,13 +96,13 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
                 place = data["jobs"].index(row["index"])
                 assert (row["here"]["group"], row["here"]["memory_gb"]) == (data["group"], data["memory_gb"][place])
             else:
-                assert row["state"] in ("planned", "paused", "completed", "queued", "unfinished")
+                assert row["state"] in ("planned", "suspended", "completed", "queued", "unfinished")
                 assert "here" not in row
             seen[row["state"]] = seen.get(row["state"], 0) + 1
-        for name in ("profiling", "moving", "paused"):
+        for name in ("profiling", "moving", "suspended"):
             found = viewer.get(address, {"at_ms": at_ms, "size": 100, "state": name}).json()["rows"]
             assert [row["index"] for row in found] == [row["index"] for row in rows if row["state"] == name]
-    assert set(seen) >= {"profiling", "running", "moving", "paused", "completed"}
+    assert set(seen) >= {"profiling", "running", "moving", "suspended", "completed"}
     for job in range(12):
         stretches = viewer.get(f"{address}{job}/").json()["stretches"]
         assert stretches[0]["state"] == "profiling"
@@ -109,7 +113,7 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
 
 def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_run):
     """Beside the bound on the makespan; moments that are over are not looked at again."""
-    certifying.run(grouped_run.pk)
+    certificate_task.run(grouped_run.pk)
     told = viewer.get(f"/api/runs/{grouped_run.pk}/certificate/").json()["certificate"]
     assert told["kind"] in ("machine_work", "longest_job")
     search = told["search"]
@@ -118,6 +122,6 @@ def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_ru
     assert search["regroupings"] >= len(search["moments"])
     before = {**told, "at_ms": told["at_ms"] + 1, "search": {"moments": [{**row, "best": 7.0} for row in search["moments"]]}}
     Run.objects.filter(pk=grouped_run.pk).update(certificate=before)
-    certifying.run(grouped_run.pk)
+    certificate_task.run(grouped_run.pk)
     grouped_run.refresh_from_db()
     assert {row["best"] for row in grouped_run.certificate["search"]["moments"]} == {7.0}

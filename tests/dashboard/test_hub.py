@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from dashboard.hub import Hub
-from dashboard.mailbox import Gap, Mailbox
-from twin import broker
+from dashboard.live.hub import Hub
+from dashboard.live.mailbox import Gap, Mailbox
+from twin.infra import broker
 
 
 class Bus:
@@ -94,7 +94,7 @@ async def test_who_was_listening_when_the_bus_was_killed_is_told_once_it_is_back
 
 
 async def test_who_comes_while_the_bus_is_away_is_served_and_told_later(bus, monkeypatch):
-    monkeypatch.setattr("dashboard.hub.PATIENCE_S", 0.1)
+    monkeypatch.setattr("dashboard.live.hub.PATIENCE_S", 0.1)
     bus.kill()
     hub, box = Hub(bus.url), Mailbox()
     await hub.join(box, "c")  # returns, though nothing stands

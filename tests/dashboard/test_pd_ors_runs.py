@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from dashboard import counterfactuals
-from scheduling.model import RESOURCES
-from scheduling.registry import build
-from scheduling.simulation import Simulation
+from dashboard.readmodels import counterfactuals
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import RESOURCES
 from scheduling.workloads import generate
+from tests.dashboard.builders import downloaded
 from tests.twin.runtime.conftest import work
-from twin import runner, scenarios
+from twin.eventlog.fold import BORN, DIED, NEVER
+from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
-from twin.state import BORN, DIED, NEVER, at
+from twin.runs import runner
+from twin.scenarios import store
 
 
 @pytest.fixture(params=[("pd_ors", {}), ("pd_ors", {"mode": "paper"}), ("oasis", {"model": "pd-ors"})], ids=str)
@@ -19,7 +22,7 @@ def shared_run(db, request):
     """Twenty jobs on shared servers, to the end."""
     name, parameters = request.param
     cluster, jobs = generate("pd-ors", variant="calibrated", num_jobs=20, num_servers=4, seed=2)
-    spec, trace = scenarios.store_generated("20 jobs", cluster, jobs, 2)
+    spec, trace = store.store_generated("20 jobs", cluster, jobs, 2)
     scenario = Scenario.objects.create(name="shared", cluster=spec, trace=trace, scheduler=name, seed=2, parameters=parameters)
     run = Run.objects.create(scenario=scenario, mode=Run.BATCH)
     runner.enqueue(run.pk)
@@ -31,7 +34,7 @@ def shared_run(db, request):
 
 def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
     rows = viewer.get(f"/api/runs/{shared_run.pk}/jobs/").json()["rows"]
-    jobs = scenarios.jobs_of(shared_run.scenario.trace_id)
+    jobs = store.jobs_of(shared_run.scenario.trace_id)
     told = {}
     for job in rows:
         if not job["code"].startswith("payoff"):
@@ -43,13 +46,13 @@ def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
         assert by_name["workers"]["actual"] == jobs[job["index"]].global_batch
         assert all(row["sentence"].endswith(".") for row in found["rows"])
         told.setdefault(found["admitted"], by_name["priority"]["sentence"])
-    assert told[True].startswith("It would still have been admitted with a priority of")
+    assert told[True].startswith("Admitted with a priority down to")
 
 
 def test_the_prices_of_a_server_are_those_that_the_scheduler_ended_with(viewer, shared_run):
     scenario = shared_run.scenario
-    jobs = list(scenarios.jobs_of(scenario.trace_id))
-    cluster = scenarios.cluster_of(scenario.cluster_id)
+    jobs = list(store.jobs_of(scenario.trace_id))
+    cluster = store.cluster_of(scenario.cluster_id)
     simulation = Simulation(cluster, jobs, build(scenario.scheduler, scenario.parameters), scenario.seed)
     list(simulation.events())
     wanted = simulation.scheduler.prices(np.arange(simulation.scheduler.horizon))
@@ -71,3 +74,28 @@ def test_the_state_before_a_decision_is_that_of_the_log(shared_run):
         assert found == seq
         assert bars.tolist() == before[before[:, DIED] == NEVER][:, :BORN].tolist()
     assert counterfactuals._decided(shared_run, 20) is None
+
+
+def test_what_the_model_does_not_pack_is_reported_nowhere(viewer, shared_run):
+    """Jobs ask for bandwidth, of which servers do not run out in this model: no share of it would mean anything."""
+    own = shared_run.scenario
+    seeded = Scenario.objects.create(
+        name="seed", cluster=own.cluster, trace=own.trace, scheduler=own.scheduler, parameters=own.parameters, seed=own.seed + 1
+    )
+    other = Run.objects.create(scenario=seeded, mode=Run.BATCH)
+    runner.enqueue(other.pk)
+    work()
+    one = f"/api/runs/{shared_run.pk}"
+    assert all(job.worker[4] for job in store.jobs_of(shared_run.scenario.trace_id))
+    assert viewer.get(f"{one}/static/").json()["limits"] == list(RESOURCES[:4])
+    summary = viewer.get(f"{one}/summary.json").json()
+    assert (summary["execution"]["model"], summary["execution"]["packs"]) == ("slotted", list(RESOURCES[:4]))
+    for told in (summary["metrics"], viewer.get(f"{one}/").json()["metrics"]):
+        assert [name for name, share in told["utilization"].items() if share is None] == ["bandwidth"]
+    for site in viewer.get(f"{one}/now/").json()["sites"]:
+        assert "bandwidth" not in site["allocated"]
+    rows = {row["key"]: row for row in viewer.get(f"/api/compare/?runs={shared_run.pk},{other.pk}").json()["metrics"]}
+    assert [value["value"] for value in rows["utilization.bandwidth"]["values"]] == [None, None]
+    assert all(value["value"] is not None for value in rows["utilization.gpu"]["values"])
+    csv = downloaded(viewer.get(f"/api/compare/metrics.csv?runs={shared_run.pk},{other.pk}")).decode()
+    assert "Bandwidth allocated,share,higher,,,," in csv

@@ -1,13 +1,14 @@
 """Uploads in pieces: each is appended once, a lost answer does no harm, and what arrived is looked at before it is imported."""
 
+import gzip
 from pathlib import Path
 
 import orjson
 import pytest
 
 from tests.twin.runtime.conftest import work
-from twin import importing
 from twin.models import Trace
+from twin.traces import import_task
 
 PHILLY = b"""timestamp,duration,num_gpus,gpu_time,cluster
 2017-10-01 00:00:00,100.0,1,100.0,a
@@ -32,7 +33,7 @@ def choosing(client, trace_id: int, what: str = "import", **choice):
 
 def done(client, trace_id: int) -> dict:
     """The trace after the worker's next turn."""
-    importing.enqueue(trace_id)
+    import_task.enqueue(trace_id)
     work("io")
     return client.get(f"/api/traces/{trace_id}/").json()
 
@@ -67,11 +68,11 @@ def test_the_choice_is_imported_and_the_upload_is_gone(operator, scanned, settin
     trace = done(operator, scanned["id"])
     assert (trace["status"], trace["job_count"]) == ("ready", 2)
     assert [row["arrival_ms"] for row in trace["preview"]] == [0, 10_000]
-    assert trace["report"]["summary"] == "4 rows read, 2 jobs imported, 1 not chosen, 1 skipped"
+    assert trace["report"]["summary"] == "4 rows read, 2 jobs imported, 1 not selected, 1 skipped"
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
     assert (
         choosing(operator, scanned["id"]).json()["detail"]
-        == "trace philly.csv is ready; only an upload that waits for a choice can be imported"
+        == "trace philly.csv is ready; only an upload in the state scanned can be imported"
     )
 
 
@@ -80,15 +81,41 @@ def test_the_jobs_are_those_that_the_look_showed(operator, scanned):
     assert done(operator, scanned["id"])["preview"] == scanned["scan"]["preview"]
 
 
+def looks(settings):
+    return [path for path in Path(settings.UPLOAD_DIR).iterdir() if path.suffix == ".look"]
+
+
+def test_an_import_with_the_options_of_the_look_reads_no_file_again(operator, scanned, settings):
+    """The uploaded file is emptied, which nobody notices; with another seed it is read."""
+    (uploaded,) = [path for path in Path(settings.UPLOAD_DIR).iterdir() if path.suffix != ".look"]
+    uploaded.write_bytes(b"")
+    choosing(operator, scanned["id"], groups=["a"], seed=4)
+    assert "is empty" in done(operator, scanned["id"])["message"]
+    choosing(operator, scanned["id"], groups=["a"], seed=3)
+    trace = done(operator, scanned["id"])
+    assert (trace["status"], trace["job_count"]) == ("ready", 2), trace["message"]
+    assert trace["report"]["summary"] == "4 rows read, 2 jobs imported, 1 not selected, 1 skipped"
+    assert gzip.decompress(Trace.objects.get(pk=trace["id"]).skipped_csv).decode().splitlines()[1].startswith("philly.csv,5,")
+    assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
+
+
+@pytest.mark.parametrize("harm", [lambda data: data[:-1], lambda data: data[:40] + b"x" + data[41:], lambda data: b""])
+def test_a_kept_look_that_was_changed_is_not_loaded(operator, scanned, settings, harm):
+    (look,) = looks(settings)
+    look.write_bytes(harm(look.read_bytes()))
+    choosing(operator, scanned["id"], groups=["a"], seed=3)
+    assert done(operator, scanned["id"])["job_count"] == 2
+
+
 def test_a_choice_that_leaves_nothing_or_makes_no_sense_is_said(operator, scanned):
     assert (
         choosing(operator, scanned["id"], from_ms=5, to_ms=5).json()["detail"]
-        == "the window must end after it begins, got from 5 to 5 ms"
+        == "the window must end after its start, got 5 to 5 ms"
     )
     assert "unknown format 'swff'; known: auto" in choosing(operator, scanned["id"], format="swff").json()["detail"]
     choosing(operator, scanned["id"], groups=["z"])
     trace = done(operator, scanned["id"])
-    assert (trace["status"], trace["message"][:38]) == ("scanned", "philly.csv: no job is left to import: ")
+    assert (trace["status"], trace["message"][:38]) == ("scanned", "philly.csv: no jobs remain to import: ")
     assert trace["scan"]["refused"] == trace["message"], "the files stay for another choice"
     choosing(operator, scanned["id"])
     assert done(operator, scanned["id"])["status"] == "ready"
@@ -109,14 +136,12 @@ def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
     trace = announced(operator, ("philly.csv", 10)).json()
     assert (
         piece(operator, trace["id"], 0, b"x" * 11).json()["detail"]
-        == "philly.csv was announced with 10 bytes; this piece ends at 11"
+        == "philly.csv was announced with 10 bytes; this part ends at 11"
     )
     assert piece(operator, trace["id"], 0, b"x", number=1).status_code == 404
     assert piece(viewer, trace["id"], 0, b"x").status_code == 403
     assert operator.post(f"/api/traces/{trace['id']}/cancel/").json()["status"] == "cancelled"
-    assert (
-        piece(operator, trace["id"], 0, b"x").json()["detail"] == "trace philly.csv is cancelled; it takes no more of its files"
-    )
+    assert piece(operator, trace["id"], 0, b"x").json()["detail"] == "trace philly.csv is cancelled; its upload is complete"
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
     settings.UPLOAD_LIMIT_BYTES = 2**20
     assert announced(operator, ("a", 2**19), ("b", 2**20)).status_code == 413

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from scheduling.model import RESOURCES
+from scheduling.model.values import RESOURCES
 from tests.twin.runtime.conftest import work
-from twin import runner, scenarios
+from twin.runs import runner
+from twin.scenarios import store
 
 
 def test_they_are_the_schedulers_own(viewer, finished_run):
-    simulation = scenarios.simulation(finished_run)
+    simulation = store.simulation(finished_run)
     list(simulation.events())
     wanted = simulation.scheduler.prices(np.arange(simulation.scheduler.horizon))
     for server in (0, 5):
@@ -22,11 +23,9 @@ def test_they_are_the_schedulers_own(viewer, finished_run):
 
 def test_what_has_no_prices_says_so(viewer, make_run, finished_run):
     assert (
-        viewer.get(f"/api/runs/{finished_run.pk}/prices/99/")
-        .json()["detail"]
-        .endswith("has 8 servers; there is none with the index 99.")
+        viewer.get(f"/api/runs/{finished_run.pk}/prices/99/").json()["detail"].endswith("has 8 servers; none has the index 99.")
     )
     run = make_run(scheduler="fifo")
     runner.enqueue(run.pk)
     work()
-    assert viewer.get(f"/api/runs/{run.pk}/prices/0/").json()["detail"] == "FIFO sets no prices"
+    assert viewer.get(f"/api/runs/{run.pk}/prices/0/").json()["detail"] == "FIFO has no prices"

@@ -3,40 +3,22 @@
 import asyncio
 
 import numpy as np
-import orjson
 import pytest
 from channels.db import database_sync_to_async
 
-from dashboard.hub import hub
-from dashboard.mailbox import MOST_BYTES, MOST_MESSAGES, Gap, Mailbox
-from scheduling.model import Event, Placement
+from dashboard.live.hub import hub
+from dashboard.live.mailbox import MAX_BYTES, MAX_MESSAGES, Gap, Mailbox
+from scheduling.model.values import Event
+from tests.dashboard.builders import listening, receive, socket
 from tests.dashboard.peer import Peer
-from twin import bus
-from twin.asgi import application
-from twin.state import at, snapshot
+from twin.config.asgi import application
+from twin.eventlog.batch_codec import decode, encode
+from twin.eventlog.fold import snapshot
+from twin.eventlog.stored_states import at
+from twin.infra import pubsub
+from twin.runs import readers
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def socket(client, run_id: int, origin: bytes = b"http://localhost", through=application) -> Peer:
-    headers = [(b"origin", origin), (b"host", b"localhost")]
-    if client is not None:
-        headers.append((b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode()))
-    return Peer(through, f"/ws/runs/{run_id}/", headers=headers)
-
-
-async def receive(peer: Peer) -> dict:
-    return orjson.loads(await peer.hear())
-
-
-async def listening(run_id: int) -> None:
-    """Until the hub's subscription stands."""
-    channel = bus.run_channel(run_id)
-    for _ in range(500):
-        if await database_sync_to_async(lambda: bus.client().pubsub_numsub(channel)[0][1])():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("nobody subscribed")
 
 
 async def test_it_greets_with_the_status_and_repairs_a_gap(viewer, finished_run):
@@ -47,8 +29,10 @@ async def test_it_greets_with_the_status_and_repairs_a_gap(viewer, finished_run)
     await peer.say('{"type":"after","seq":5}')
     seqs = []
     while not seqs or seqs[-1] < finished_run.last_seq:
-        seqs += [event[0] for event in (await receive(peer))["events"]]
-    assert seqs == list(range(6, finished_run.last_seq + 1))
+        frame = await receive(peer)
+        assert frame["first"] <= 6 if not seqs else frame["first"] == seqs[-1] + 1
+        seqs += range(frame["first"], frame["first"] + len(frame["events"]))
+    assert seqs[-1] == finished_run.last_seq
     await peer.leave()
 
 
@@ -57,9 +41,23 @@ async def test_what_a_worker_publishes_arrives_as_it_is(viewer, finished_run):
     await peer.connect()
     await receive(peer)
     await listening(finished_run.pk)
-    message = b'{"type":"frame","first":1,"last":1,"sim_ms":0,"events":[]}'
-    await database_sync_to_async(bus.publish)(bus.run_channel(finished_run.pk), message)
-    assert (await peer.hear()).encode() == message
+    frame = encode([Event(1, 0, "job_arrived", {"job": 0})])
+    for message in (frame, b'{"type":"status"}'):
+        await database_sync_to_async(pubsub.publish)(pubsub.run_channel(finished_run.pk), message)
+    assert (await peer.hear(), await peer.hear()) == (frame, '{"type":"status"}')
+    await peer.leave()
+
+
+async def test_an_open_socket_marks_its_run_as_read(viewer, finished_run, monkeypatch):
+    monkeypatch.setattr(readers, "RENEW_S", 0.0)
+    peer = socket(viewer, finished_run.pk)
+    await peer.connect()
+    await receive(peer)
+    assert readers.unread([finished_run.pk]) == []
+    readers.forget(finished_run.pk)
+    await peer.say('{"type":"ping"}')
+    assert (await receive(peer))["type"] == "pong"
+    assert readers.unread([finished_run.pk]) == []
     await peer.leave()
 
 
@@ -130,7 +128,7 @@ async def test_a_flood_of_questions_is_cut_off(viewer, finished_run):
 async def test_a_slow_client_loses_its_queue_and_is_told_once():
     """The queue is bounded: what the server holds for one client never grows beyond it."""
     box = Mailbox()
-    for _ in range(MOST_MESSAGES + 100):
+    for _ in range(MAX_MESSAGES + 100):
         box.put(b"x" * 1000)
     assert (list(box.messages), box.size) == ([Gap.OVERFLOWED], 0)
     assert await box.get() is Gap.OVERFLOWED
@@ -141,8 +139,8 @@ async def test_a_slow_client_loses_its_queue_and_is_told_once():
 async def test_a_queue_is_bounded_in_bytes_too():
     box = Mailbox()
     for _ in range(20):
-        box.put(b"x" * (MOST_BYTES // 10))
-    assert box.size <= MOST_BYTES
+        box.put(b"x" * (MAX_BYTES // 10))
+    assert box.size <= MAX_BYTES
     assert await box.get() is Gap.OVERFLOWED
 
 
@@ -156,7 +154,7 @@ async def test_a_snapshot_and_the_frames_behind_it_are_the_fold_of_the_whole_log
     await receive(peer)
     await peer.say(f'{{"type":"after","seq":{third}}}')
     while late.last_seq < finished_run.last_seq:
-        late.feed([event(line) for line in (await receive(peer))["events"]])
+        late.feed(decode(await peer.hear()))
     await peer.leave()
     whole = await database_sync_to_async(at)(finished_run.pk)
     (meta, columns), (whole_meta, whole_columns) = snapshot(late), snapshot(whole)
@@ -167,14 +165,16 @@ async def test_a_snapshot_and_the_frames_behind_it_are_the_fold_of_the_whole_log
 
 
 async def test_who_is_far_behind_is_told_to_take_a_snapshot(viewer, finished_run, monkeypatch):
-    monkeypatch.setattr("dashboard.consumers.FARTHEST_BEHIND", finished_run.last_seq - 3)
+    monkeypatch.setattr("dashboard.live.consumers.MAX_EVENTS_BEHIND", finished_run.last_seq - 3)
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
     await receive(peer)
     await peer.say('{"type":"after","seq":2}')
     assert await receive(peer) == {"type": "snapshot_needed", "last_seq": finished_run.last_seq}
     await peer.say('{"type":"after","seq":3}')
-    assert (await receive(peer))["first"] == 4
+    answer = await receive(peer)
+    assert answer["type"] == "frame"
+    assert answer["first"] <= 4 <= answer["last"]
     await peer.leave()
 
 
@@ -200,18 +200,18 @@ async def test_a_client_that_does_not_read_costs_a_bounded_queue_and_ends_with_a
     await receive(peer)
     await listening(finished_run.pk)
     reading.clear()
-    channel, frame = bus.run_channel(finished_run.pk), b'{"type":"frame","x":"' + b"x" * 100_000 + b'"}'
+    channel, frame = pubsub.run_channel(finished_run.pk), b'{"type":"frame","x":"' + b"x" * 100_000 + b'"}'
     box = next(iter(hub().boxes[channel]))
-    await database_sync_to_async(bus.publish)(channel, frame)
+    await database_sync_to_async(pubsub.publish)(channel, frame)
     await asyncio.wait_for(stuck.wait(), 5)
     for _ in range(400):
-        await database_sync_to_async(bus.publish)(channel, frame)
-        assert box.size <= MOST_BYTES
+        await database_sync_to_async(pubsub.publish)(channel, frame)
+        assert box.size <= MAX_BYTES
     await until(lambda: Gap.OVERFLOWED in box.messages)
     reading.set()
     assert await peer.hear() == frame.decode()  # the one that was on its way
     assert await receive(peer) == {"type": "snapshot_needed", "last_seq": finished_run.last_seq}
-    await database_sync_to_async(bus.publish)(channel, b'{"type":"frame","first":1}')
+    await database_sync_to_async(pubsub.publish)(channel, b'{"type":"frame","first":1}')
     late = await receive(peer)
     while "x" in late:  # still on the bus when the client read again
         late = await receive(peer)
@@ -224,7 +224,7 @@ async def test_a_gap_of_the_bus_is_repaired_by_a_status(viewer, finished_run):
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
     await receive(peer)
-    next(iter(hub().boxes[bus.run_channel(finished_run.pk)])).put(Gap.RESUMED)
+    next(iter(hub().boxes[pubsub.run_channel(finished_run.pk)])).put(Gap.RESUMED)
     status = await receive(peer)
     assert (status["type"], status["last_seq"]) == ("status", finished_run.last_seq)
     await peer.leave()
@@ -241,7 +241,7 @@ async def test_a_run_that_is_deleted_meanwhile_is_said(viewer, finished_run):
 
 @pytest.mark.parametrize("how", ["logout", "role", "account"])
 async def test_a_socket_does_not_outlive_its_session(viewer, finished_run, monkeypatch, how):
-    monkeypatch.setattr("dashboard.consumers.RECHECK_S", 0)
+    monkeypatch.setattr("dashboard.live.consumers.RECHECK_S", 0)
     peer = socket(viewer, finished_run.pk)
     await peer.connect()
     await receive(peer)
@@ -253,7 +253,7 @@ async def test_a_socket_does_not_outlive_its_session(viewer, finished_run, monke
     else:
         viewer.user.is_active = False
         await viewer.user.asave()
-    await database_sync_to_async(bus.publish)(bus.run_channel(finished_run.pk), b'{"type":"frame"}')
+    await database_sync_to_async(pubsub.publish)(pubsub.run_channel(finished_run.pk), b'{"type":"frame"}')
     assert (await peer.receive_output(timeout=5))["code"] == 4401
 
 
@@ -264,15 +264,6 @@ async def test_a_client_that_left_leaves_nothing_behind(viewer, finished_run):
     assert hub().boxes
     await peer.leave()
     assert not hub().boxes
-
-
-def event(line: list) -> Event:
-    """An event of a frame, with its bars as Python has them."""
-    seq, at_ms, kind, data = line
-    if kind == "planned":
-        bars = np.array(data["bars"], dtype=np.int64).reshape(-1, len(Placement._fields)).tolist()
-        data = {**data, "bars": [Placement._make(bar) for bar in bars]}
-    return Event(seq, at_ms, kind, data)
 
 
 async def until(true) -> None:

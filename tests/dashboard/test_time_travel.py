@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dashboard.jobs import STATES, states
-from twin import eventlog
-from twin.state import at
+from twin.eventlog import event_log
+from twin.eventlog.fold import JOB_FIELDS
+from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.stored_states import at
 
 pytestmark = pytest.mark.django_db
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def moments(finished_run) -> list[int]:
     """Five moments from the first arrival to the end, events among them."""
-    instants = sorted({event.at_ms for batch in eventlog.after(finished_run.pk, 0) for event in batch})
+    instants = sorted({event.at_ms for batch in event_log.after(finished_run.pk, 0) for event in batch})
     return [instants[i] for i in np.linspace(0, len(instants) - 1, 4).astype(int)] + [instants[len(instants) // 2] + 1]
 
 
@@ -21,16 +22,13 @@ def test_the_table_of_jobs(viewer, finished_run, moments):
     for moment in moments:
         then = at(finished_run.pk, at_ms=moment)
         answer = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"at_ms": moment, "size": 500}).json()
-        codes = states(then, moment)
+        codes = job_states(then, moment)
         assert {row["index"]: row["state"] for row in answer["rows"]} == {
             int(i): STATES[codes[i]] for i in np.flatnonzero(codes >= 0)
         }
         for row in answer["rows"]:
-            told = [
-                -1 if row[name] is None else row[name]
-                for name in ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms")
-            ]
-            assert [*told, row["utility"]] == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
+            told = [-1 if row[name] is None else row[name] for name in JOB_FIELDS]
+            assert told == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
         assert answer["total"] == len(answer["rows"])
 
 
@@ -72,7 +70,7 @@ def test_prices_of_a_server_before_anything_was_planned_are_the_floor(viewer, fi
 
 
 def test_payoffs_are_those_of_the_decisions(viewer, finished_run):
-    decided = [e for batch in eventlog.after(finished_run.pk, 0) for e in batch if e.kind == "decided"]
+    decided = [e for batch in event_log.after(finished_run.pk, 0) for e in batch if e.kind == "decided"]
     told = viewer.get(f"/api/runs/{finished_run.pk}/payoffs/").json()
     assert told["last_seq"] == finished_run.last_seq
     assert [job for job, _ in told["rows"]] == [e.data["job"] for e in decided if "payoff" in e.data["values"]]
@@ -82,7 +80,7 @@ def test_payoffs_are_those_of_the_decisions(viewer, finished_run):
 
 
 def test_the_event_of_a_moment(viewer, finished_run, moments):
-    log = [e for batch in eventlog.after(finished_run.pk, 0) for e in batch]
+    log = [e for batch in event_log.after(finished_run.pk, 0) for e in batch]
     for moment in moments:
         wanted = [e.seq for e in log if e.at_ms <= moment][-1]
         row = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"until_ms": moment, "size": 1}).json()["rows"][0]

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.dashboard.test_api import downloaded
-from twin import importers, scenarios
+from tests.dashboard.builders import downloaded
+from twin.scenarios import store
+from twin.traces import importers
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "swf"])
@@ -13,7 +14,7 @@ def test_an_export_read_back_gives_the_same_jobs(viewer, finished_run, tmp_path,
     assert answer["Content-Disposition"] == f'attachment; filename="trace-{trace.pk}-jobs.{kind}"'
     path = tmp_path / f"jobs.{kind}"
     path.write_bytes(downloaded(answer))
-    assert list(importers.read(path).jobs) == scenarios.jobs_of(trace.pk)
+    assert list(importers.read(path).jobs) == list(store.jobs_of(trace.pk))
 
 
 def test_a_trace_without_jobs_has_none_to_export(viewer, finished_run):

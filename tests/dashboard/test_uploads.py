@@ -8,8 +8,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.twin.runtime.conftest import work
-from twin import importing
 from twin.models import AuditEntry, Trace
+from twin.traces import import_task
 
 PHILLY = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\nbad,1,1,1,vc\n2017-10-01 00:01:45,60.0,4,240.0,vc\n"
 
@@ -19,7 +19,7 @@ def upload(client, data: bytes, name: str = "philly.csv", **fields):
 
 
 def imported(client, trace_id: int) -> dict:
-    importing.enqueue(trace_id)
+    import_task.enqueue(trace_id)
     work("io")
     return client.get(f"/api/traces/{trace_id}/").json()
 
@@ -64,7 +64,7 @@ def test_a_form_of_too_many_parts_is_told_the_limit(operator, settings):
     answer = upload(operator, PHILLY, **{f"f{i}": "1" for i in range(1_001)})
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "The request was not understood. A form has at most 1000 fields.",
+        "Invalid request. A form has at most 1000 fields.",
     )
     assert not Path(settings.UPLOAD_DIR).exists() or list(Path(settings.UPLOAD_DIR).iterdir()) == []
 
@@ -80,7 +80,7 @@ def test_a_hostile_name_is_only_a_name(operator, settings):
 def test_a_bad_file_leaves_one_sentence(operator):
     trace = imported(operator, upload(operator, b"\x00\x01\x02", "x.csv").json()["id"])
     assert (trace["status"], trace["job_count"]) == ("failed", 0)
-    assert trace["message"] == "x.csv: line 1, column 1: a NUL byte: this is a binary file, not a text"
+    assert trace["message"] == "x.csv: line 1, column 1: a NUL byte: this is a binary file, not text"
 
 
 def test_an_import_can_be_cancelled(operator):

@@ -3,10 +3,10 @@
 import pytest
 
 from scheduling.workloads import ABOUT, PROFILES, generate
-from tests.dashboard.test_api import post
-from twin.formats.cluster_json import cluster_to_dict
+from tests.dashboard.builders import post
+from twin.files.cluster_json import cluster_to_dict
 from twin.models import AuditEntry, ClusterSpec
-from twin.scenarios import jobs_of
+from twin.scenarios.store import jobs_of
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -1,14 +1,26 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { sentence } = await import('../../static/js/controls/certificate.js');
+const { sentence } = await import('../../static/js/run/panels/certificate.js');
 
-const certificate = { kind: 'lp_priced_dual', achieved: 1187.51, bound: 2076.4, ratio: 0.5337, jobs: 80, at_ms: 3_600_000, slots: 100, seconds: 0.11 };
+const certificate = {
+  kind: 'lp_priced_dual',
+  achieved: 1187.51,
+  bound: 2076.4,
+  ratio: 0.5337,
+  jobs: 80,
+  at_ms: 3_600_000,
+  slots: 100,
+  seconds: 0.11,
+};
 
 test('the share is rounded down and the proof has its name', () => {
   const text = sentence(certificate);
-  assert.match(text, /^Earned and promised: 1,187\.5\./);
-  assert.match(text, /80 jobs known at 01:00:00 could earn more than 2,076\.4, by the prices of the linear relaxation/);
+  assert.match(text, /^Utility of completed and planned jobs: 1,187\.5\./);
+  assert.match(
+    text,
+    /80 jobs known at 01:00:00 can earn more than 2,076\.4\. Bound: the prices of the linear relaxation/,
+  );
   assert.match(text, /at least 53\.37 % of the optimum/);
 });
 
@@ -16,5 +28,23 @@ test('without a certificate nothing is claimed', () => {
   assert.equal(sentence(null), '');
   assert.equal(sentence({}), '');
   assert.equal(sentence({ kind: 'none', why: 'MemoryError: no room' }), 'No certificate: MemoryError: no room.');
-  assert.match(sentence({ ...certificate, bound: 0, achieved: 0, ratio: null }), /No job can earn anything/);
+  assert.match(sentence({ ...certificate, bound: 0, achieved: 0, ratio: null }), /No job can earn any utility/);
+});
+
+test('a bound that was made coarser to limit its cost says so', () => {
+  assert.doesNotMatch(sentence(certificate), /sample/);
+  assert.match(sentence({ ...certificate, sampled: 2000 }), /prices come from a sample of 2,000 jobs/);
+  const times = { kind: 'jct_iso', achieved: 7_200_000, bound: 3_600_000, ratio: 0.5, jobs: 9, at_ms: 0, seconds: 1 };
+  assert.doesNotMatch(sentence(times), /coarser/);
+  assert.match(sentence({ ...times, coarse: true }), /coarser than for smaller runs/);
+});
+
+test('a bound job by job says whether chunks stay whole or work is spread over workers', () => {
+  const times = { kind: 'jct_iso', achieved: 7_200_000, bound: 3_600_000, ratio: 0.5, jobs: 9, at_ms: 0, seconds: 1 };
+  assert.match(
+    sentence({ ...times, gangs: false }),
+    /Bound: the completion time of each job alone .* with undivided chunks\./,
+  );
+  assert.match(sentence({ ...times, gangs: true }), /Bound: the sum over the jobs .* at most one worker per chunk\./);
+  assert.doesNotMatch(sentence({ ...times, gangs: true }), /empty cluster/);
 });

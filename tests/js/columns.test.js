@@ -1,9 +1,9 @@
-// The binary layout of twin/columns.py, byte by byte.
+// The binary layout of twin/infra/columns.py, byte by byte.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { unpack } from '../../static/js/lib/columns.js';
+import { unpack } from '../../static/js/core/column-codec.js';
 
 function payload(header, body) {
   let text = JSON.stringify(header);
@@ -27,9 +27,28 @@ test('int32, float64 and int64 columns come back with their values', () => {
   view.setBigInt64(24, 6_500_000_000n, true);
   view.setBigInt64(32, -1n, true);
   view.setBigInt64(40, 9_007_199_254_740_991n, true);
-  const { meta, columns } = unpack(payload({ meta: { a: 1 }, columns: [['n', '<i4', [2], 0], ['x', '<f8', [2], 8], ['t', '<i8', [3], 24]] }, body));
+  const { meta, columns } = unpack(
+    payload(
+      {
+        meta: { a: 1 },
+        columns: [
+          ['n', '<i4', [2], 0],
+          ['x', '<f8', [2], 8],
+          ['t', '<i8', [3], 24],
+        ],
+      },
+      body,
+    ),
+  );
   assert.deepEqual(meta, { a: 1 });
-  assert.deepEqual([[...columns.n], [...columns.x], [...columns.t]], [[7, -1], [0.5, 6.5e9], [6_500_000_000, -1, 9_007_199_254_740_991]]);
+  assert.deepEqual(
+    [[...columns.n], [...columns.x], [...columns.t]],
+    [
+      [7, -1],
+      [0.5, 6.5e9],
+      [6_500_000_000, -1, 9_007_199_254_740_991],
+    ],
+  );
 });
 
 test('an empty column is an empty array', () => {
@@ -42,5 +61,8 @@ test('what is not a payload is refused with what it begins with', () => {
 });
 
 test('an unknown type names the column and the types that are known', () => {
-  assert.throws(() => unpack(payload({ meta: null, columns: [['n', '<c8', [0], 0]] }, new Uint8Array(0))), /column n has the type <c8; known: <f8/);
+  assert.throws(
+    () => unpack(payload({ meta: null, columns: [['n', '<c8', [0], 0]] }, new Uint8Array(0))),
+    /column n has the type <c8; known: <f8/,
+  );
 });

@@ -1,6 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { address, deltaText, inFull, leading, logTicks, masks, place, relativeText, runsOf, shareAt, valueText, wide, withBase } from '../../static/js/lib/compare.js';
+import {
+  accountText,
+  address,
+  changeText,
+  deltaText,
+  inFull,
+  leading,
+  logTicks,
+  masks,
+  place,
+  relativeText,
+  runsOf,
+  shareAt,
+  wide,
+  withBase,
+} from '../../static/js/compare/comparison.js';
+import { valueText } from '../../static/js/core/metric-table.js';
 
 const BITS = { shifted: 1, moved: 2, admitted: 4, rejected: 8, preempted: 16 };
 const HOUR = 3_600_000;
@@ -17,11 +33,11 @@ test('a run becomes the base, or takes the last place among those compared in fu
 });
 
 test('values and deltas carry their unit and their sign', () => {
-  assert.equal(valueText(2 * HOUR + 300_000, 'ms'), '2 h 5 min');
+  assert.equal(valueText(2 * HOUR + 300_000, 'ms'), '2h 5m');
   assert.equal(valueText(0.753, 'share'), '75.3 %');
   assert.equal(valueText(1.254, 'x'), '1.25 ×');
   assert.equal(valueText(null, 'ms'), '–');
-  assert.equal(deltaText(-HOUR, 'ms'), '−1 h');
+  assert.equal(deltaText(-HOUR, 'ms'), '−1h');
   assert.equal(deltaText(0.032, 'share'), '+3.2 points');
   assert.equal(deltaText(0, 'ms'), '±0');
   assert.equal(deltaText(null, ''), '');
@@ -29,6 +45,21 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(relativeText(-0.123), '−12 %');
   assert.equal(relativeText(0.05), '+5 %');
   assert.equal(relativeText(null), '');
+  assert.equal(relativeText(0.0004), '');
+});
+
+test('every job of the two runs is accounted for', () => {
+  const accounts = { total: 240, equal: 118, differ: 120, only_base: 2, only_other: 0, not_in_all: 0 };
+  assert.equal(
+    accountText({ at_ms: 3_600_000, accounts }, 4, 7),
+    '240 jobs arrived by 01:00:00: ' +
+      '118 equal, 120 different, 2 only in run 4, 0 only in run 7. A job can differ in several ways.',
+  );
+  const more = { ...accounts, total: 241, not_in_all: 1 };
+  assert.match(
+    accountText({ at_ms: null, accounts: more }, 4, 7),
+    /^241 jobs arrived: .*, 1 missing in at least one other run/,
+  );
 });
 
 test('an admission against a rejection colours a job before a shift does', () => {
@@ -38,14 +69,22 @@ test('an admission against a rejection colours a job before a shift does', () =>
 });
 
 test('the base gets the kinds of the run it is told against, job by job', () => {
-  const columns = { run_1: new Uint8Array(3), run_2: Uint8Array.of(9, 4, 1), shared_1: Int32Array.of(0, 2), shared_2: Int32Array.of(1, 2) };
+  const columns = {
+    run_1: new Uint8Array(3),
+    run_2: Uint8Array.of(9, 4, 1),
+    shared_1: Int32Array.of(0, 2),
+    shared_2: Int32Array.of(1, 2),
+  };
   assert.deepEqual([...masks(columns, 1, 2).base], [4, 0, 1]);
   assert.deepEqual([...masks(columns, 1, 2).other], [9, 4, 1]);
 });
 
 test('the share below a value is read off the quantiles', () => {
   const values = [10, 20, 40];
-  assert.deepEqual([5, 10, 15, 20, 30, 40, 99].map((x) => shareAt(values, x)), [0, 0, 0.25, 0.5, 0.75, 1, 1]);
+  assert.deepEqual(
+    [5, 10, 15, 20, 30, 40, 99].map((x) => shareAt(values, x)),
+    [0, 0, 0.25, 0.5, 0.75, 1, 1],
+  );
   assert.equal(shareAt([], 3), null);
   assert.equal(shareAt([7, 7, 7], 7), 1);
 });
@@ -66,4 +105,13 @@ test('a bar is placed in per cent of the span and never too thin to see', () => 
 test('a logarithmic axis of time has round ticks, and not too many', () => {
   assert.deepEqual(logTicks(HOUR / 2, 6 * HOUR), [HOUR / 2, HOUR, 2 * HOUR, 5 * HOUR]);
   assert.ok(logTicks(1, 1e12).length <= 6);
+});
+
+test('a change is told only where there is one, and where the two can be ranked', () => {
+  const cell = { value: 2, delta: 1, relative: 1, verdict: 'better', ranked: true };
+  assert.equal(changeText(cell, ''), '+1, +100 % better');
+  assert.equal(changeText({ ...cell, delta: 1e-12, relative: 1e-12, verdict: 'same' }, ''), 'same');
+  assert.equal(changeText({ ...cell, value: 1e6, delta: 1, relative: 1e-6 }, 'ms'), '+1 ms better');
+  assert.equal(changeText({ ...cell, delta: null, relative: null, verdict: null, ranked: false }, ''), 'not ranked');
+  assert.equal(changeText({ value: null, delta: null, relative: null, verdict: null, ranked: true }, ''), '');
 });

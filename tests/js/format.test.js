@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { clock, duration, percent, plural, rounded, significant, telling, timeTicks } from '../../static/js/lib/format.js';
+import {
+  clock,
+  duration,
+  percent,
+  plural,
+  rounded,
+  significant,
+  telling,
+  timeTicks,
+} from '../../static/js/util/format.js';
 
 test('points in time say days only when there are some, and as much as the step needs', () => {
   assert.equal(clock(0), '00:00:00');
@@ -14,17 +23,37 @@ test('points in time say days only when there are some, and as much as the step 
 });
 
 test('lengths of time have two units at most, and never 60 of the smaller', () => {
-  assert.deepEqual([850, 12_500, 200_000, 3_599_900, 7_500_000, 273_600_000].map(duration), ['850 ms', '12.5 s', '3 min 20 s', '60 min', '2 h 5 min', '3 d 4 h']);
+  assert.deepEqual([850, 12_500, 200_000, 3_599_900, 7_500_000, 273_600_000].map(duration), [
+    '850 ms',
+    '12.5 s',
+    '3m 20s',
+    '60m',
+    '2h 5m',
+    '3d 4h',
+  ]);
 });
 
 test('small and large values keep three digits', () => {
-  assert.deepEqual([0, 0.0012345, 0.00001, 12.345, 1234.5, 1e9].map(significant), ['0', '0.00123', '1.00e-5', '12.3', '1,235', '1.00e+9']);
-  assert.deepEqual([percent(0.456, 1), percent(-1e-12), percent(-1e-12, 1), percent(-0.02)], ['45.6 %', '0 %', '0.0 %', '-2 %']);
+  assert.deepEqual([0, 0.0012345, 0.00001, 12.345, 1234.5, 1e9].map(significant), [
+    '0',
+    '0.00123',
+    '1.00e-5',
+    '12.3',
+    '1,235',
+    '1.00e+9',
+  ]);
+  assert.deepEqual(
+    [percent(0.456, 1), percent(-1e-12), percent(-1e-12, 1), percent(-0.02)],
+    ['45.6 %', '0 %', '0.0 %', '-2 %'],
+  );
   assert.deepEqual([plural(1, 'job'), plural(1200, 'job')], ['1 job', '1,200 jobs']);
 });
 
 test('ticks are round and inside the range', () => {
-  assert.deepEqual(timeTicks(0, 3_600_000, 6), { step: 600_000, ticks: [0, 600_000, 1_200_000, 1_800_000, 2_400_000, 3_000_000, 3_600_000] });
+  assert.deepEqual(timeTicks(0, 3_600_000, 6), {
+    step: 600_000,
+    ticks: [0, 600_000, 1_200_000, 1_800_000, 2_400_000, 3_000_000, 3_600_000],
+  });
   assert.deepEqual(timeTicks(95, 305, 2).ticks, [200]);
 });
 

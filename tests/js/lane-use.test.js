@@ -3,39 +3,96 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { InFlight } from '../../static/js/charts/in-flight.js';
-import { kindsOf, laneUse } from '../../static/js/charts/lane-use.js';
-import { Pieces } from '../../static/js/charts/pieces.js';
-import { Rows } from '../../static/js/charts/rows.js';
-import { Store } from '../../static/js/store.js';
+import { Uploads } from '../../static/js/gantt/layers/uploads.js';
+import { typedWorkerRows, typedWorkerUse } from '../../static/js/charts/typed-workers.js';
+import { Pieces } from '../../static/js/gantt/layers/suspensions.js';
+import { Rows } from '../../static/js/gantt/rows.js';
+import { Store } from '../../static/js/core/store.js';
+import { frame } from './builders.js';
 
 const info = {
-  scheduler: { lanes: true }, ids: ['a', 'b'], worker: [], ps: [], run: { id: 1 },
-  cluster: { cloud: true, servers: [{ name: 's0', site: 'edge', lanes: [2, 0] }, { name: 's1', site: 'edge', lanes: [1, 0], away: [[50, 100]] }] },
-  lanes: { kinds: ['x', 'y'], of_job: [0, 1], workers: [[1, 1], [0, 1]] },
+  phases: [{ from_ms: 0, model: 'typed_workers' }],
+  ids: ['a', 'b'],
+  worker: [],
+  ps: [],
+  run: { id: 1 },
+  cluster: {
+    cloud: true,
+    servers: [
+      { name: 's0', site: 'edge', lanes: [2, 0] },
+      { name: 's1', site: 'edge', lanes: [1, 0], away: [[50, 100]] },
+    ],
+  },
+  typed_workers: {
+    types: ['x', 'y'],
+    of_job: [0, 1],
+    workers: [
+      [1, 1],
+      [0, 1],
+    ],
+  },
 };
 // job, role, server, start, end, count, lane, chunk, group
+const workers = (keys, jobs, ...bars) => ({ scope: 'worker', keys, jobs, bars });
 const bar = (job, server, start, end, lane, chunk) => [job, 0, server, start, end, 1, lane, chunk, -1];
 
 /** a: a chunk on s0 from 10 to 30, then two in the cloud from 40 to 60; b, dispatched at 20, stops a until 25. */
 function story() {
   const store = new Store();
-  store.feed([
-    [1, 0, 'job_arrived', { job: 0 }],
-    [2, 0, 'lanes_planned', { lanes: [0, 0, 0, 0, -2, 0], jobs: [0, 10, 60], bars: [...bar(0, 0, 10, 30, 0, 0), ...bar(0, -2, 40, 60, -1, 1), ...bar(0, -2, 40, 60, -1, 2)] }],
-    [3, 20, 'lanes_planned', { lanes: [0, 0, 0], jobs: [0, 10, 60, 1, 20, 25], bars: [...bar(1, 0, 20, 25, 0, 0), ...bar(0, 0, 25, 35, 0, 0)] }],
-  ]);
+  store.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [
+        2,
+        0,
+        'plan_changed',
+        workers(
+          [
+            [0, 0, 0],
+            [0, -2, 0],
+          ],
+          [[0, 10, 60]],
+          bar(0, 0, 10, 30, 0, 0),
+          bar(0, -2, 40, 60, -1, 1),
+          bar(0, -2, 40, 60, -1, 2),
+        ),
+      ],
+      [
+        3,
+        20,
+        'plan_changed',
+        workers(
+          [[0, 0, 0]],
+          [
+            [0, 10, 60],
+            [1, 20, 25],
+          ],
+          bar(1, 0, 20, 25, 0, 0),
+          bar(0, 0, 25, 35, 0, 0),
+        ),
+      ],
+    ]),
+  );
   return store;
 }
 
-const delays = { values: [0, 10, 40], width: 3, code: [1, 0, 2, 0, 0, 2] }; // a: 10 to s0, 0 to s1, 40 to the cloud; b: none
+// a: 10 to s0, 0 to s1, 40 to the cloud; b: none
+const delays = { values: [0, 10, 40], width: 3, code: [1, 0, 2, 0, 0, 2] };
 
 test('busy and present workers of each site, type and the cloud', () => {
-  const rows = kindsOf(info);
-  assert.deepEqual(rows.map(({ name }) => name), ['edge workers', 'edge x', 'edge y', 'workers in the cloud']);
-  const sums = laneUse(story(), info, rows, 100, 0, 10, 10).map((pair) => pair.map((sum) => [...sum.subarray(0, 10)]));
+  const rows = typedWorkerRows(info);
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    ['edge workers', 'edge x', 'edge y', 'workers in the cloud'],
+  );
+  const sums = typedWorkerUse(story(), info, rows, 100, 0, 10, 10).map((pair) =>
+    pair.map((sum) => [...sum.subarray(0, 10)]),
+  );
   assert.deepEqual(sums[1][0], [0, 1, 0.5, 0.5, 0, 0, 0, 0, 0, 0]);
-  assert.deepEqual(sums[2], [[0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0], [2, 2, 2, 2, 2, 1, 1, 1, 1, 1]]);
+  assert.deepEqual(sums[2], [
+    [0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0],
+    [2, 2, 2, 2, 2, 1, 1, 1, 1, 1],
+  ]);
   assert.deepEqual(sums[3][0], [0, 0, 0, 0, 2, 2, 0, 0, 0, 0]);
 });
 
@@ -44,11 +101,11 @@ test('a chunk is under way from its dispatch for its delay, also in a snapshot, 
   const rows = new Rows(store, info, 'servers');
   const cloud = rows.list.find((row) => row.index === -2);
   const server = rows.list.find((row) => row.index === 0);
-  const flight = new InFlight(store, info, () => {}, delays);
+  const flight = new Uploads(store, info, () => {}, delays);
   assert.deepEqual(flight.grouped(server, 0, 100, 100), [{ job: 0, server: 0, from: 0, until: 10, count: 1 }]);
   assert.deepEqual(flight.grouped(cloud, 0, 100, 100), [{ job: 0, server: -2, from: 0, until: 40, count: 2 }]);
   assert.deepEqual(flight.grouped(cloud, 41, 100, 100), []);
-  store.feed([[4, 70, 'lanes_planned', { lanes: [0, -2, 1], jobs: [1, 110, 120], bars: bar(1, -2, 110, 120, -1, 1) }]]);
+  store.feed(frame([[4, 70, 'plan_changed', workers([[0, -2, 1]], [[1, 110, 120]], bar(1, -2, 110, 120, -1, 1))]]));
   assert.equal(flight.grouped(cloud, 0, 200, 69).length, 1);
   assert.deepEqual(flight.grouped(cloud, 60, 200, 70), [{ job: 1, server: -2, from: 70, until: 110, count: 1 }]);
 });
@@ -57,11 +114,14 @@ test('a bar that was stopped and goes on later is told from one that is cut by a
   const store = story();
   const pieces = new Pieces(store);
   const { bars } = store;
-  const find = (start, end) => [...Array(bars.length).keys()].find((i) => bars.start_ms[i] === start && bars.end_ms[i] === end && bars.died_ms[i] === -1);
+  const find = (start, end) =>
+    [...Array(bars.length).keys()].find(
+      (i) => bars.start_ms[i] === start && bars.end_ms[i] === end && bars.died_ms[i] === -1,
+    );
   assert.deepEqual(pieces.ends(find(10, 20), 30), [true, false]);
   assert.deepEqual(pieces.ends(find(25, 35), 30), [false, true]);
   assert.deepEqual(pieces.ends(find(20, 25), 30), [false, false]);
-  store.feed([[4, 30, 'lanes_planned', { lanes: [0, 0, 0], jobs: [0, 10, 60], bars: bar(0, 0, 30, 35, 0, 0) }]]);
+  store.feed(frame([[4, 30, 'plan_changed', workers([[0, 0, 0]], [[0, 10, 60]], bar(0, 0, 30, 35, 0, 0))]]));
   assert.deepEqual(pieces.ends(find(25, 30), 40), [false, true], 'the next piece touches');
 });
 
@@ -69,5 +129,8 @@ test('the chunks of a job in the cloud share a lane and one bar', () => {
   const rows = new Rows(story(), info, 'servers');
   const cloud = rows.list.find((row) => row.index === -2);
   assert.equal(rows.lanesOf(cloud, 40), 1);
-  assert.deepEqual([...cloud.sorted.subarray(0, 2)].map((row) => rows.copiesOf(row)), [2, 0]);
+  assert.deepEqual(
+    [...cloud.sorted.subarray(0, 2)].map((row) => rows.copiesOf(row)),
+    [2, 0],
+  );
 });

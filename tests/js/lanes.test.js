@@ -3,12 +3,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { giveLanes } from '../../static/js/lib/lanes.js';
-import { lowerBound, upperBound } from '../../static/js/lib/search.js';
+import { giveLanes } from '../../static/js/gantt/sub-lanes.js';
+import { lowerBound, upperBound } from '../../static/js/util/binary-search.js';
 
 function columns(bars) {
   const column = (i) => Float64Array.from(bars, (bar) => bar[i]);
-  return { start_ms: column(0), end_ms: column(1), born_ms: Float64Array.from(bars, (bar) => bar[2] ?? 0), died_ms: Float64Array.from(bars, (bar) => bar[3] ?? -1) };
+  return {
+    start_ms: column(0),
+    end_ms: column(1),
+    born_ms: Float64Array.from(bars, (bar) => bar[2] ?? 0),
+    died_ms: Float64Array.from(bars, (bar) => bar[3] ?? -1),
+  };
 }
 
 function laid(bars, fresh = bars.map((_, i) => i), lanes = new Uint8Array(bars.length).fill(255)) {
@@ -19,18 +24,30 @@ function laid(bars, fresh = bars.map((_, i) => i), lanes = new Uint8Array(bars.l
 }
 
 test('three bars, two at once: the third goes back to the first lane', () => {
-  const { lanes, count } = laid([[0, 10], [5, 15], [10, 20]]);
+  const { lanes, count } = laid([
+    [0, 10],
+    [5, 15],
+    [10, 20],
+  ]);
   assert.deepEqual([...lanes], [0, 1, 0]);
   assert.equal(count, 2);
 });
 
 test('a bar takes the lane of one that was replaced before it was decided', () => {
-  const { lanes } = laid([[0, 100, 0, 50], [0, 100, 0], [50, 100, 50]]);
+  const { lanes } = laid([
+    [0, 100, 0, 50],
+    [0, 100, 0],
+    [50, 100, 50],
+  ]);
   assert.deepEqual([...lanes], [0, 1, 0]);
 });
 
 test('bars that arrive later leave the lanes of the earlier ones alone', () => {
-  const bars = [[10, 20], [30, 40], [0, 50]];
+  const bars = [
+    [10, 20],
+    [30, 40],
+    [0, 50],
+  ];
   const lanes = new Uint8Array(3).fill(255);
   laid(bars, [0, 1], lanes);
   assert.deepEqual([...lanes], [0, 0, 255]);
@@ -48,7 +65,8 @@ test('random bars: no overlap within a lane, and as many lanes as bars at the bu
   const { lanes, count } = laid(bars);
   for (let a = 0; a < bars.length; a++) {
     for (let b = 0; b < a; b++) {
-      if (lanes[a] === lanes[b]) assert.ok(bars[a][1] <= bars[b][0] || bars[b][1] <= bars[a][0], `bars ${a} and ${b} share lane ${lanes[a]}`);
+      if (lanes[a] === lanes[b])
+        assert.ok(bars[a][1] <= bars[b][0] || bars[b][1] <= bars[a][0], `bars ${a} and ${b} share lane ${lanes[a]}`);
     }
   }
   assert.equal(count, Math.max(...lanes) + 1);
@@ -57,7 +75,13 @@ test('random bars: no overlap within a lane, and as many lanes as bars at the bu
 test('binary search finds the ends of equal keys, of nothing and of everything', () => {
   const keys = [1, 3, 3, 3, 7];
   const key = (i) => keys[i];
-  assert.deepEqual([0, 1, 2, 3, 7, 8].map((v) => lowerBound(5, v, key)), [0, 0, 1, 1, 4, 5]);
-  assert.deepEqual([0, 1, 2, 3, 7, 8].map((v) => upperBound(5, v, key)), [0, 1, 1, 4, 5, 5]);
+  assert.deepEqual(
+    [0, 1, 2, 3, 7, 8].map((v) => lowerBound(5, v, key)),
+    [0, 0, 1, 1, 4, 5],
+  );
+  assert.deepEqual(
+    [0, 1, 2, 3, 7, 8].map((v) => upperBound(5, v, key)),
+    [0, 1, 1, 4, 5, 5],
+  );
   assert.equal(lowerBound(0, 5, key), 0);
 });

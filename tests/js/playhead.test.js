@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Playhead, clockAt } from '../../static/js/playhead.js';
+import { Playhead, clockAt } from '../../static/js/core/playhead.js';
 
 test('it follows the newest moment until it is scrubbed', () => {
   const playhead = new Playhead();
@@ -25,7 +25,7 @@ test('a scrub is held inside the run', () => {
   assert.equal(playhead.ms, 5000);
 });
 
-test('playing at 60 s/s passes 6 s of the run in a tenth of a second, and stays at the newest moment when it gets there', () => {
+test('playing at 60 s/s passes 6 s of the run in a tenth of a second, and stays at the newest moment', () => {
   const playhead = new Playhead();
   playhead.setLive(20_000);
   playhead.setSpeed(60);

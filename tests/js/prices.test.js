@@ -3,10 +3,17 @@ import test from 'node:test';
 
 import { CellCurves } from '../../static/js/charts/prices.js';
 
-const priced = (...prices) => [prices.map((v) => v - 1), prices, prices.map((v) => v + 1)]; // [low, mean, high], each [cell]
+// [low, mean, high], each [cell]
+const priced = (...prices) => [prices.map((v) => v - 1), prices, prices.map((v) => v + 1)];
 
 test('the curves of the cells follow the prices slot by slot, and the last slot has an end', () => {
-  const source = { prices: new Map([[0, priced(5, 50)], [1, priced(6, 60)]]), defaultPrices: priced(9, 90) };
+  const source = {
+    prices: new Map([
+      [0, priced(5, 50)],
+      [1, priced(6, 60)],
+    ]),
+    defaultPrices: priced(9, 90),
+  };
   const cells = new CellCurves(1000, 2);
   const [first, second] = cells.of(source, 1, 3);
   assert.deepEqual([...first.x], [0, 1000, 2000, 3000]);

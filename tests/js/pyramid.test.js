@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { LongCurve, spans } from '../../static/js/lib/long-curve.js';
-import { Pyramid } from '../../static/js/lib/pyramid.js';
+import { LongCurve, spans } from '../../static/js/util/step-series.js';
+import { Pyramid } from '../../static/js/util/min-max-pyramid.js';
 
 /** Numbers in [0, 1), the same each time. */
 function draws(seed) {
-  return () => ((seed = (seed * 1664525 + 1013904223) % 4294967296) / 4294967296);
+  return () => (seed = (seed * 1664525 + 1013904223) % 4294967296) / 4294967296;
 }
 
 function plain(values, start, end) {
@@ -16,12 +16,17 @@ function plain(values, start, end) {
 
 function asked(pyramid, stretches) {
   const [low, high] = [new Float64Array(stretches.length), new Float64Array(stretches.length)];
-  pyramid.stretches(stretches.map(([start]) => start), stretches.map(([, end]) => end), low, high);
+  pyramid.stretches(
+    stretches.map(([start]) => start),
+    stretches.map(([, end]) => end),
+    low,
+    high,
+  );
   return stretches.map((_, i) => [low[i], high[i]]);
 }
 
 for (const length of [0, 1, 7, 8, 9, 64, 65, 1000, 4097]) {
-  test(`every stretch of ${length} values has the extremes that reading it finds, also after changes and growth`, () => {
+  test(`stretches of ${length} values have the extremes that reading them finds, also after changes`, () => {
     const draw = draws(length + 1);
     const value = () => (draw() < 0.1 ? NaN : 100 * draw() - 50);
     let values = Float64Array.from({ length }, value);
@@ -32,7 +37,10 @@ for (const length of [0, 1, 7, 8, 9, 64, 65, 1000, 4097]) {
         return [start, start + Math.floor(draw() * (values.length + 1 - start))];
       });
       stretches.push([0, values.length]);
-      assert.deepEqual(asked(pyramid, stretches), stretches.map(([start, end]) => plain(values, start, end)));
+      assert.deepEqual(
+        asked(pyramid, stretches),
+        stretches.map(([start, end]) => plain(values, start, end)),
+      );
     };
     check();
     const first = Math.floor(length / 3);
@@ -53,7 +61,12 @@ test('no peak of a long curve is lost: each column shows the extremes of its poi
   const x = Float64Array.from({ length: 10_000 }, (_, i) => i * 10);
   const y = x.map((_, i) => (i === 5_432 ? 9 : i === 777 ? -3 : Math.sin(i)));
   const curve = new LongCurve({ x, y });
-  for (const [from, to] of [[0, 100_000], [54_315, 54_325], [7_000, 9_000], [-50_000, 200_000]]) {
+  for (const [from, to] of [
+    [0, 100_000],
+    [54_315, 54_325],
+    [7_000, 9_000],
+    [-50_000, 200_000],
+  ]) {
     const found = curve.columns('y', spans(x, from, to, 500));
     for (let i = 0; i < 500; i++) {
       const [begin, end] = [from + ((to - from) * i) / 500, from + ((to - from) * (i + 1)) / 500];

@@ -1,39 +1,72 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { stretchesOf } = await import('../../static/js/charts/states.js');
-const { searchSentence } = await import('../../static/js/controls/search-gap.js');
+const { stretchesOf } = await import('../../static/js/gantt/layers/job-phases.js');
+const { searchSentence } = await import('../../static/js/run/panels/oracle-gap.js');
 
-const group = (id, jobs, ready, more = {}) => ({ group: id, jobs, machines: 4, servers: [0, 1, 2, 3], ready_ms: ready, profiling: jobs.map(() => 0), ...more });
+const group = (id, jobs, ready, more = {}) => ({
+  group: id,
+  jobs,
+  machines: 4,
+  servers: [0, 1, 2, 3],
+  ready_ms: ready,
+  profiling: jobs.map(() => 0),
+  ...more,
+});
 const brief = (list) => list.map(([state, from, until, segment]) => [state, from, until, segment?.[2].group]);
 
-test('a job is measured, paused, moves, runs, and runs on when only ratios change', () => {
+test('a job is measured, suspended, moves, runs, and runs on when only ratios change', () => {
   const segments = [
     [0, 30, group(0, [5, 6], [0, 0], { profiling: [1, 1] })],
     [100, 200, group(1, [4, 6], [100, 120])],
     [200, 300, group(1, [4, 6], [100, 120])],
     [300, -1, group(1, [6], [120])],
   ];
-  assert.deepEqual(brief(stretchesOf(6, segments)), [['profiling', 0, 30, 0], ['paused', 30, 100, undefined], ['moving', 100, 120, 1], ['running', 120, -1, 1]]);
+  assert.deepEqual(brief(stretchesOf(6, segments)), [
+    ['profiling', 0, 30, 0],
+    ['suspended', 30, 100, undefined],
+    ['moving', 100, 120, 1],
+    ['running', 120, -1, 1],
+  ]);
 });
 
 test('a job that moves for longer than its group stands never runs in it', () => {
-  const segments = [[0, 50, group(0, [1], [80])], [50, -1, group(0, [1], [80], { machines: 5 })]];
-  assert.deepEqual(brief(stretchesOf(1, segments)), [['moving', 0, 50, 0], ['moving', 50, 80, 0], ['running', 80, -1, 0]]);
+  const segments = [
+    [0, 50, group(0, [1], [80])],
+    [50, -1, group(0, [1], [80], { machines: 5 })],
+  ];
+  assert.deepEqual(brief(stretchesOf(1, segments)), [
+    ['moving', 0, 50, 0],
+    ['moving', 50, 80, 0],
+    ['running', 80, -1, 0],
+  ]);
 });
 
 test('the comparison is named a search, with where it was made and how far off', () => {
-  const moments = [{ at_ms: 0, jobs: 80, score: 0.996, best: 1 }, { at_ms: 3_600_000, jobs: 1, score: 0.5, best: 0.5 }, { at_ms: 7_200_000, jobs: 20, score: 0.95, best: 0.94 }];
+  const moments = [
+    { at_ms: 0, jobs: 80, score: 0.996, best: 1 },
+    { at_ms: 3_600_000, jobs: 1, score: 0.5, best: 0.5 },
+    { at_ms: 7_200_000, jobs: 20, score: 0.95, best: 0.94 },
+  ];
   const text = searchSentence({ moments, regroupings: 40, most_jobs: 100, weight: 0.8 });
-  assert.match(text, /proxy, all pairs of a number of jobs and of groups \(a search, no bound/);
+  assert.match(text, /wider search over all numbers of jobs and groups \(no bound/);
   assert.match(text, /at 3 of 40 regroupings/);
-  assert.match(text, /00:00:00 with 80 jobs: 0\.4 % below; 01:00:00 with 1 job: as good as; 02:00:00 with 20 jobs: 1\.06 % above/);
-  assert.match(text, /at worst 0\.4 % below/);
+  assert.match(
+    text,
+    /00:00:00 with 80 jobs: 0\.4 % below; 01:00:00 with 1 job: equal; 02:00:00 with 20 jobs: 1\.06 % above/,
+  );
+  assert.match(text, /0\.4 % below at worst/);
 });
 
 test('where nothing is compared, why; where nothing is searched, nothing', () => {
   assert.equal(searchSentence(undefined), '');
-  assert.equal(searchSentence({ why: 'jobs are spread over two sites' }), "Not compared with the Oracle's wider search: jobs are spread over two sites.");
+  assert.equal(
+    searchSentence({ why: 'jobs are on two sites' }),
+    "No comparison with the Oracle's wider search: jobs are on two sites.",
+  );
   assert.equal(searchSentence({ moments: [], regroupings: 0, most_jobs: 100, weight: 0.8 }), '');
-  assert.match(searchSentence({ moments: [], regroupings: 9, most_jobs: 100, weight: 0.8 }), /at none of 9 regroupings yet; only up to 100 jobs are/);
+  assert.match(
+    searchSentence({ moments: [], regroupings: 9, most_jobs: 100, weight: 0.8 }),
+    /none of 9 regroupings compared yet; the limit is 100 jobs/,
+  );
 });

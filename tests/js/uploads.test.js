@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { PIECE, Transfer, unfinished } from '../../static/js/lib/uploads.js';
+import { PIECE, Transfer, unfinished } from '../../static/js/traces/upload-session.js';
 
 const file = (name, size) => ({ name, size, slice: (from, to) => ({ size: Math.min(size, to) - from }) });
-const trace = (...files) => ({ id: 7, status: 'uploading', files: files.map(([name, size, received = 0]) => ({ name, size, received })) });
+const trace = (...files) => ({
+  id: 7,
+  status: 'uploading',
+  files: files.map(([name, size, received = 0]) => ({ name, size, received })),
+});
 
 /** A server that keeps what it is sent; answers are replaced by those of `odd`, one for each request in order. */
 function server(announced, odd = []) {
@@ -24,7 +28,12 @@ function server(announced, odd = []) {
     return { status: 200, body: { received: received[n], ...(whole ? { trace: { id: 7, status: 'queued' } } : {}) } };
   };
   const waits = [];
-  const options = { put, sleep: async (ms) => waits.push(ms), now: () => 0, look: async () => ({ id: 7, status: 'parsing' }) };
+  const options = {
+    put,
+    sleep: async (ms) => waits.push(ms),
+    now: () => 0,
+    look: async () => ({ id: 7, status: 'parsing' }),
+  };
   return { asked, waits, options };
 }
 
@@ -33,7 +42,11 @@ test('two files go in pieces, one after the other', async () => {
   const { asked, options } = server(announced);
   const transfer = new Transfer(announced, [file('a', PIECE + 5), file('b', 3)], options);
   await transfer.run();
-  assert.deepEqual(asked, [[0, 0], [0, PIECE], [1, 0]]);
+  assert.deepEqual(asked, [
+    [0, 0],
+    [0, PIECE],
+    [1, 0],
+  ]);
   assert.deepEqual([transfer.state, transfer.sent, transfer.trace.status], ['received', PIECE + 8, 'queued']);
 });
 
@@ -44,7 +57,10 @@ test('it goes on where the server has got to, also when that is said only in the
   const transfer = new Transfer(announced, [file('a', 3 * PIECE)], options);
   options.put('files/0/?offset=0', { size: 0 }); // takes the odd answer: nothing is sent from the beginning again
   await transfer.run();
-  assert.deepEqual(asked.slice(1), [[0, PIECE], [0, 2 * PIECE]]);
+  assert.deepEqual(asked.slice(1), [
+    [0, PIECE],
+    [0, 2 * PIECE],
+  ]);
   assert.equal(transfer.state, 'received');
 });
 
@@ -53,14 +69,26 @@ test('a broken connection is tried again; what had arrived is not sent twice', a
   const { asked, waits, options } = server(announced, ['lost', { status: 503, body: null }]);
   const transfer = new Transfer(announced, [file('a', 2 * PIECE)], options);
   await transfer.run();
-  assert.deepEqual(asked, [[0, 0], [0, 0], [0, 0], [0, PIECE]], 'lost, 503, 409 with the offset, the rest');
+  assert.deepEqual(
+    asked,
+    [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, PIECE],
+    ],
+    'lost, 503, 409 with the offset, the rest',
+  );
   assert.deepEqual(waits, [500, 1000]);
   assert.equal(transfer.state, 'received');
 });
 
 test('a lost answer to the last piece is no failure', async () => {
   const announced = trace(['a', 5]);
-  const { options } = server(announced, ['lost', { status: 409, body: { detail: 'trace a is parsing; it takes no more of its files' } }]);
+  const { options } = server(announced, [
+    'lost',
+    { status: 409, body: { detail: 'trace a is parsing; it takes no more of its files' } },
+  ]);
   const transfer = new Transfer(announced, [file('a', 5)], options);
   await transfer.run();
   assert.deepEqual([transfer.state, transfer.trace.status], ['received', 'parsing']);
@@ -71,7 +99,7 @@ test('after the last try it stops, says why, and can go on', async () => {
   const { options } = server(announced, Array(8).fill({ status: 0, body: null }));
   const transfer = new Transfer(announced, [file('a', 5)], options);
   await transfer.run();
-  assert.deepEqual([transfer.state, transfer.problem], ['stopped', 'The connection broke. Gave up after 8 tries.']);
+  assert.deepEqual([transfer.state, transfer.problem], ['stopped', 'Connection lost. Stopped after 8 attempts.']);
   await transfer.run();
   assert.equal(transfer.state, 'received');
 });
@@ -87,7 +115,10 @@ test('files that were uploaded before lead to their trace', async () => {
 test('an upload that is cancelled sends nothing more', async () => {
   const announced = trace(['a', 2 * PIECE]);
   const { asked, options } = server(announced);
-  const transfer = new Transfer(announced, [file('a', 2 * PIECE)], { ...options, put: async (...given) => (transfer.cancel(), options.put(...given)) });
+  const transfer = new Transfer(announced, [file('a', 2 * PIECE)], {
+    ...options,
+    put: async (...given) => (transfer.cancel(), options.put(...given)),
+  });
   await transfer.run();
   assert.deepEqual([transfer.state, asked.length], ['cancelled', 1]);
 });

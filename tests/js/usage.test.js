@@ -3,14 +3,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { counts } from '../../static/js/charts/queue.js';
-import { addInterval, addStep, settle } from '../../static/js/lib/usage.js';
-import { Store } from '../../static/js/store.js';
+import { jobCounts } from '../../static/js/core/job-state.js';
+import { addInterval, addStep, settle } from '../../static/js/util/interval-sums.js';
+import { Store } from '../../static/js/core/store.js';
+import { frame, plan } from './builders.js';
 
 function bruteForce(intervals, bins, from, width) {
   return Array.from({ length: bins }, (_, i) => {
     const [low, high] = [from + i * width, from + (i + 1) * width];
-    return intervals.reduce((sum, [start, end, amount]) => sum + (amount * Math.max(0, Math.min(end, high) - Math.max(start, low))) / width, 0);
+    return intervals.reduce(
+      (sum, [start, end, amount]) => sum + (amount * Math.max(0, Math.min(end, high) - Math.max(start, low))) / width,
+      0,
+    );
   });
 }
 
@@ -32,7 +36,9 @@ test('intervals inside one bin, across the borders of the view and outside agree
   const diff = new Float64Array(bins + 2);
   for (const [start, end, amount] of intervals) addInterval(diff, bins, from, width, start, end, amount);
   settle(diff, bins);
-  bruteForce(intervals, bins, from, width).forEach((wanted, i) => assert.ok(Math.abs(diff[i] - wanted) < 1e-6, `bin ${i}: ${diff[i]} is not ${wanted}`));
+  bruteForce(intervals, bins, from, width).forEach((wanted, i) =>
+    assert.ok(Math.abs(diff[i] - wanted) < 1e-6, `bin ${i}: ${diff[i]} is not ${wanted}`),
+  );
 });
 
 test('a step in the middle of a bin fills half of it and all that follow', () => {
@@ -41,17 +47,26 @@ test('a step in the middle of a bin fills half of it and all that follow', () =>
   assert.deepEqual([...settle(diff, 4).subarray(0, 4)], [0, 0.5, 1, 1]);
 });
 
-test('a job waits 10 s, runs 20 s, and counts as completed from then on', () => {
+test('a job is queued for 10 s, runs 20 s, and counts as completed from then on', () => {
   const store = new Store();
-  store.feed([
-    [1, 0, 'job_arrived', { job: 0 }],
-    [2, 10_000, 'decided', { job: 0, kind: 'started', code: 'in_order', values: {} }],
-    [3, 10_000, 'planned', { job: 0, finish_ms: 30_000, bars: [0, 0, 0, 10_000, 30_000, 1, -1, -1, -1] }],
-    [4, 30_000, 'job_completed', { job: 0, utility: 1 }],
-  ]);
-  const sums = counts(store, 40_000, 0, 10_000, 4);
+  store.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 10_000, 'decided', { job: 0, kind: 'started', code: 'in_order', values: {} }],
+      [3, 10_000, 'plan_changed', plan(0, 10_000, 30_000, [0, 0, 0, 10_000, 30_000, 1, -1, -1, -1])],
+      [4, 30_000, 'job_completed', { job: 0, utility: 1 }],
+    ]),
+  );
+  const sums = jobCounts(store, 40_000, 0, 10_000, 4);
   const bins = (name) => [...sums[name].subarray(0, 4)];
-  assert.deepEqual([bins('waiting'), bins('running'), bins('completed')], [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]);
-  const early = counts(store, 5_000, 0, 10_000, 4);
-  assert.deepEqual([...early.waiting.subarray(0, 4)], [0.5, 0, 0, 0]);
+  assert.deepEqual(
+    [bins('queued'), bins('running'), bins('completed')],
+    [
+      [1, 0, 0, 0],
+      [0, 1, 1, 0],
+      [0, 0, 0, 1],
+    ],
+  );
+  const early = jobCounts(store, 4_999, 0, 10_000, 4);
+  assert.deepEqual([...early.queued.subarray(0, 4)], [0.5, 0, 0, 0]);
 });

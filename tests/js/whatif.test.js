@@ -1,15 +1,30 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { effectWords } from '../../static/js/controls/edit-list.js';
-import { offered } from '../../static/js/charts/utilization.js';
-import { History } from '../../static/js/lib/history.js';
-import { parseTime, timeText } from '../../static/js/lib/moments.js';
-import { cells, confidence, named, parseValues } from '../../static/js/lib/sweep.js';
+import { effectWords } from '../../static/js/scenarios/edit-list.js';
+import { displacedText } from '../../static/js/run/ask.js';
+import { obstacle } from '../../static/js/run/forks.js';
+import { offered } from '../../static/js/charts/allocation.js';
+import { History } from '../../static/js/scenarios/undo-history.js';
+import { clock } from '../../static/js/util/format.js';
+import { parseTime, timeText } from '../../static/js/util/time-text.js';
+import { cells, confidence, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
 
 test('times are read as people type them, and written so that they are read back', () => {
   const H = 3_600_000;
-  for (const [text, ms] of [['0', 0], ['2d 03:15', 51.25 * H], ['03:15:20.5', 3.25 * H + 20_500], ['90 min', 1.5 * H], ['1.5 h', 1.5 * H], ['2 d 4 h', 52 * H], ['250 ms', 250], ['26:00', 26 * H]]) assert.equal(parseTime(text), ms, text);
+  for (const [text, ms] of [
+    ['0', 0],
+    ['2d 03:15', 51.25 * H],
+    ['03:15:20.5', 3.25 * H + 20_500],
+    ['90 min', 1.5 * H],
+    ['1.5 h', 1.5 * H],
+    ['3h 58m', 3 * H + 58 * 60_000],
+    ['2 d 4 h', 52 * H],
+    ['250 ms', 250],
+    ['26:00', 26 * H],
+  ])
+    assert.equal(parseTime(text), ms, text);
   for (const text of ['', 'soon', '3', '1:2:3', '4 weeks', '-1 h']) assert.equal(parseTime(text), null, text);
   for (const ms of [0, 1, 999, 1000, 61_001, 51.25 * H, 100 * 24 * H + 7]) assert.equal(parseTime(timeText(ms)), ms);
 });
@@ -30,9 +45,20 @@ test('undo and redo go back and forth; a change drops what was undone', () => {
 });
 
 test('what edits do, in words', () => {
-  assert.deepEqual(effectWords({ servers: 2, capacity: { gpu: 0.12, cpu: 0.12, memory: 0.12, storage: 0.12, bandwidth: 0.12 } }), ['+2 servers', 'capacity +12 %']);
-  assert.deepEqual(effectWords({ capacity: { gpu: -0.05 }, jobs_touched: 3, jobs_added: 1 }), ['GPU −5.0 %', '1 job added', '3 jobs touched']);
-  assert.deepEqual(effectWords({ away: 1, cloud: false, scheduler: 'fifo' }), ['1 server is away for a time', 'cloud off', 'scheduler fifo']);
+  assert.deepEqual(
+    effectWords({ servers: 2, capacity: { gpu: 0.12, cpu: 0.12, memory: 0.12, storage: 0.12, bandwidth: 0.12 } }),
+    ['+2 servers', 'capacity +12 %'],
+  );
+  assert.deepEqual(effectWords({ capacity: { gpu: -0.05 }, jobs_touched: 3, jobs_added: 1 }), [
+    'GPU −5.0 %',
+    '1 job added',
+    '3 jobs changed',
+  ]);
+  assert.deepEqual(effectWords({ away: 1, cloud: false, scheduler: 'fifo' }), [
+    '1 server temporarily unavailable',
+    'cloud off',
+    'scheduler fifo',
+  ]);
 });
 
 test('the confidence of a mean over seeds', () => {
@@ -41,7 +67,14 @@ test('the confidence of a mean over seeds', () => {
   const { mean, half } = confidence([1, 2, 3, 4]);
   assert.equal(mean, 2.5);
   assert.ok(Math.abs(half - (3.182 * Math.sqrt(5 / 3)) / 2) < 1e-9, String(half));
-  const grid = cells([{ place: [0, 1], figures: { x: 2 } }, { place: [0, 1], figures: { x: 4 } }, { place: [1, 0], figures: {} }], 'x');
+  const grid = cells(
+    [
+      { place: [0, 1], figures: { x: 2 } },
+      { place: [0, 1], figures: { x: 4 } },
+      { place: [1, 0], figures: {} },
+    ],
+    'x',
+  );
   assert.deepEqual([grid.get('0,1').mean, grid.get('1,0').mean], [3, null]);
 });
 
@@ -49,18 +82,60 @@ test('the values of an axis', () => {
   assert.deepEqual(parseValues('1, 2, marginal'), [1, 2, 'marginal']);
   assert.deepEqual(parseValues('0.1..0.5 by 0.2'), [0.1, 0.3, 0.5]);
   assert.deepEqual(parseValues('1..8 times 2'), [1, 2, 4, 8]);
-  assert.throws(() => parseValues('5..1 by 1'), /goes from less to more/);
-  assert.throws(() => parseValues(' '), /Give values as/);
+  assert.throws(() => parseValues('5..1 by 1'), /a range must rise/);
+  assert.throws(() => parseValues(' '), /Enter values such as/);
 });
 
 test('a server that was resized offers what it had at the time', () => {
-  const server = { site: 'edge', capacity: [4000, 0, 0, 0, 0], was: [[10, [1000, 0, 0, 0, 0]], [20, [2000, 0, 0, 0, 0]]], away: [[25, 30]] };
+  const server = {
+    site: 'edge',
+    capacity: [4000, 0, 0, 0, 0],
+    was: [
+      [10, [1000, 0, 0, 0, 0]],
+      [20, [2000, 0, 0, 0, 0]],
+    ],
+    away: [[25, 30]],
+  };
   assert.deepEqual([...offered([server], 0, 5, 8)[0].slice(0, 8)], [1000, 1000, 2000, 2000, 4000, 0, 4000, 4000]);
 });
 
 test('an axis in ms is read as a length of time', () => {
   const axis = named({ edit: 1, field: 'for_ms' }, 'edit 1: fail servers, for_ms');
-  assert.deepEqual([axis.title, axis.text(3_600_000)], ['edit 1: fail servers, for', '1 h']);
+  assert.deepEqual([axis.title, axis.text(3_600_000)], ['edit 1: fail servers, for', '1h']);
+  assert.equal(named({ edit: 1, field: 'at_ms' }, 'at_ms').text(95_400_000), '1d 02:30:00', 'a moment, to the second');
   const other = named({ parameter: 'floor_scale' }, 'floor_scale');
   assert.deepEqual([other.title, other.text(0.5)], ['floor scale', '0.5']);
+});
+
+test('what a job would do to others tells rejections apart from delays', () => {
+  const none = { later: 0, later_ms: 0, open: 0, rejected: 0 };
+  const until = 3_600_000;
+  assert.equal(displacedText(none, until), 'No other job would be rejected or finish later');
+  assert.equal(displacedText({ ...none, rejected: 2 }, until), '2 other jobs would be rejected');
+  assert.equal(
+    displacedText({ later: 3, later_ms: 60_000, open: 1, rejected: 1 }, until),
+    '1 other job would be rejected; ' +
+      '1 other job would not finish by 01:00:00; 3 other jobs would finish later, by 1m in total',
+  );
+});
+
+test('why a fork cannot be promoted is said', () => {
+  const parent = { id: 4, mode: 'live', status: 'running', wanted: 'running' };
+  const rule = 'and a fork can only replace an active live run.';
+  assert.equal(obstacle(parent), '');
+  assert.equal(obstacle({ ...parent, status: 'finished' }), `This fork cannot be promoted: run 4 is finished, ${rule}`);
+  assert.equal(
+    obstacle({ ...parent, wanted: 'cancelled' }),
+    `This fork cannot be promoted: run 4 is cancelled, ${rule}`,
+  );
+  assert.equal(obstacle({ ...parent, mode: 'batch' }), `This fork cannot be promoted: run 4 is not live, ${rule}`);
+});
+
+test('a moment reads alike in messages of the server, in fields and on pages', () => {
+  const pinned = JSON.parse(readFileSync(new URL('../fixtures/moments.json', import.meta.url)));
+  for (const { ms, text } of pinned) {
+    assert.equal(timeText(ms), text);
+    assert.equal(clock(ms, ms % 1000 ? 1 : 1000), text);
+    assert.equal(parseTime(text), ms);
+  }
 });

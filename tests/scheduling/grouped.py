@@ -3,14 +3,14 @@
 import csv
 import json
 
-from scheduling.futures import Futures
-from scheduling.model import Placement
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
-from tests.scheduling.test_verifier import output_of
-from twin.columns import pack_state, unpack_state
-from twin.formats.groups_csv import GroupHistory
+from scheduling.kernel.realized_schedule import Futures
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Placement
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import output_of
+from twin.files.groups_csv import GroupHistory
+from twin.infra.columns import pack_state, unpack_state
 
 SCHEDULERS = ("harmony", "oracle", "isolated", "naive_colocation")
 

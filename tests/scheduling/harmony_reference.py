@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from scheduling.harmony.grouping import Work
+from scheduling.colocation.selection.grouping import Work
 
 
 def work(rng, jobs, machines, zeros=False, memory=False):
@@ -96,7 +96,7 @@ def rounds_of_swaps(work, lists, groups, enough=1e-4):
 
 
 def swaps_one_by_one(work, lists, groups):
-    """Specification (b) 11: the most imbalanced group and its best complement, until nothing is left to try."""
+    """The swap, literally: the most imbalanced group and its best complement, until nothing is left to try."""
     factor = groups / work.machines
     pair = {j: (work.comp[j] * factor, work.comm[j]) for own in lists for j in own}
     lists = [list(own) for own in lists]

@@ -1,6 +1,6 @@
 """Slow and obvious solutions of tiny OASiS instances, to compare the fast ones with. Shares no code with them.
 
-`optimum` (a MILP) and `enumerated` (every combination of schedules) solve problem (1) of 003 for all jobs at once;
+`optimum` (a MILP) and `enumerated` (every combination of schedules) solve problem (1) of OASiS for all jobs at once;
 `best_payoff` tries every schedule of one job at given prices.
 """
 
@@ -14,13 +14,13 @@ import numpy as np
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import lil_matrix
 
-from scheduling.model import Cluster, Job
+from scheduling.model.values import Cluster, Job
 
 Unit = tuple[int, ...]
 
 
 def worker_slots(job: Job, slot_ms: int) -> int:
-    """W of the specification, 1.2."""
+    """W, the worker-slots that finish the job."""
     exchange_ms = 2 * 8 * job.gradient_mb / (job.worker[4] / 1000) if job.gradient_mb else 0.0
     return math.ceil(job.epochs * job.num_chunks * job.minibatches_per_chunk * (job.minibatch_ms + exchange_ms) / slot_ms - 1e-9)
 

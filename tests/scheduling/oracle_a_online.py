@@ -1,7 +1,7 @@
 """The least total completion time of a tiny A_online instance, as a time-indexed MILP by HiGHS. Shares no code with the scheduler.
 
 A ms is a slot. Each chunk stays on one worker, preempted at will; or it is in the cloud, apart, or the whole job is there, together.
-Parameter servers bind nobody (specification, A12).
+Parameter servers bind nobody.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import lil_matrix
 
-from scheduling.model import Cluster, Job
+from scheduling.model.values import Cluster, Job
 from tests.scheduling.reference_a_online import times, workers_of
 
 

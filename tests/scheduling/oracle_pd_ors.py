@@ -1,6 +1,6 @@
 """Slow and obvious solutions of tiny PD-ORS instances, to compare the fast ones with. Shares no code with them.
 
-`best_payoff` tries every placement of one job in every slot at given prices (000, problem 11 for one job); `enumerated` tries every
+`best_payoff` tries every placement of one job in every slot at given prices (PD-ORS, problem 11 for one job); `enumerated` tries every
 pair of schedules of two jobs.
 """
 
@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from scheduling.model import Cluster, Job
+from scheduling.model.values import Cluster, Job
 
 RESOURCES = 4  # PD-ORS does not count bandwidth
 

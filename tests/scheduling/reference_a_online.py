@@ -1,11 +1,11 @@
-"""A_online, chunk by chunk and event by event, as the specification's section 3.1 says it: slow, and with nothing clever in it."""
+"""A_online, chunk by chunk and event by event, as the paper says it: slow, and with nothing clever in it."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
 
-from scheduling.model import Cluster, Job
+from scheduling.model.values import Cluster, Job
 
 
 @dataclass

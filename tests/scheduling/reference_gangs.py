@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from scheduling.model import Cluster, Job
+from scheduling.model.values import Cluster, Job
 from tests.scheduling.reference_a_online import times, workers_of
 
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from scheduling.futures import until
-from scheduling.registry import build
-from scheduling.simulation import Simulation
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.slotted.workload_pd_ors import pd_ors
 from scheduling.workloads import generate
-from scheduling.workloads_pd_ors import pd_ors
-from tests.scheduling.test_verifier import ROLES, output_of
+from tests.scheduling.builders import ROLES, output_of
 
 
 def workload(world, num_jobs=40, num_servers=20, seed=0, slots=40):
@@ -24,9 +23,10 @@ def bars_of(events):
     """{job: bars as they were}: a plan replaces the future of the one before."""
     bars = {}
     for event in events:
-        if event.kind == "planned":
-            job = event.data["job"]
-            bars[job] = until(bars.get(job, ()), event.at_ms) + list(event.data["bars"])
+        if event.kind == "plan_changed":
+            (job,) = event.data["keys"]
+            past = [bar._replace(end_ms=min(bar.end_ms, event.at_ms)) for bar in bars.get(job, ()) if bar.start_ms < event.at_ms]
+            bars[job] = past + list(event.data["bars"])
     return bars
 
 

@@ -1,39 +1,27 @@
 """A_online: hand-worked cases, and the fast form against a straightforward one, to the last ms."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from scheduling.futures import Futures
-from scheduling.model import CLOUD, Cluster, Job, ModelError, Server
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import CLOUD, ModelError
+from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling import typed_worlds
+from tests.scheduling.builders import output_of
+from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
 from tests.scheduling.reference_a_online import a_online as reference
-from tests.scheduling.test_verifier import output_of
-from twin.columns import pack_state, unpack_state
-
-
-def run(cluster, jobs, name="a_online", seed=0, **parameters):
-    return list(Simulation(cluster, jobs, build(name, parameters), seed).events())
-
-
-def bars_of(events):
-    futures = Futures()
-    for event in events:
-        futures.feed(event)
-    return futures.matrix()
+from twin.infra.columns import pack_state, unpack_state
 
 
 def chunks_of(events):
     """{(job, chunk): (server, lane, [(start, end), ...])}"""
     out = {}
-    for job, role, server, start, end, _, lane, chunk, _ in bars_of(events).tolist():
+    for index, role, server, start, end, _, lane, chunk, _ in bars_of(events).tolist():
         if role == 0:
-            place = out.setdefault((job, chunk), (server, lane, []))
+            place = out.setdefault((index, chunk), (server, lane, []))
             assert place[:2] == (server, lane)
             place[2].append((start, end))
     return out
@@ -67,26 +55,6 @@ def test_whatever_it_does_the_verifier_accepts(block):
         assert verify(**rows) == [], seed
 
 
-def machine(name="s0", workers=1, ps=4, storage_mb=1_000, **changes):
-    return Server(name, "edge", (8_000, 8_000, 0, storage_mb, 0), worker_lanes={"a": workers}, ps_lanes={"x": ps}, **changes)
-
-
-def world(*servers, cloud=False, horizon=None):
-    return Cluster("small", 10, servers, horizon, unlimited_cloud=cloud)
-
-
-def job(name, arrival_ms, work_ms, *, chunks=1, upload=(0,), cloud=None, kind="a", **changes):
-    """Each chunk takes work_ms: no exchange."""
-    return Job(
-        name, arrival_ms, epochs=1, num_chunks=chunks, minibatches_per_chunk=1, minibatch_ms=float(work_ms), worker_type=kind, ps_type="x",
-        upload_ms=upload, cloud_upload_ms=cloud, **changes,
-    )  # fmt: skip
-
-
-def told(events, kind):
-    return [(e.data["job"], e.data["kind"], e.data["values"]) for e in events if e.kind == "decided" and e.data["kind"] == kind]
-
-
 def test_the_faster_chunk_preempts_the_slower_and_both_say_so():
     """a needs 10 ms from 0 on; b, 3 ms, is there at 4: Q = 0 upload + 0 waiting + 3 work + 3 that a is postponed."""
     events = run(world(machine()), [job("a", 0, 10), job("b", 4, 3)], "a_online_edge")
@@ -104,7 +72,7 @@ def test_equal_rates_are_served_in_the_order_of_arrival_and_uploads_delay_nobody
 
 
 def test_a_lane_does_not_idle_while_a_chunk_uploads():
-    """a (5 ms) is there at 8; b (20 ms) at 0: it runs until 8, gives way, and goes on at 13 (A3)."""
+    """a (5 ms) is there at 8; b (20 ms) at 0: it runs until 8, gives way, and goes on at 13."""
     events = run(world(machine()), [job("a", 0, 5, upload=(8,)), job("b", 0, 20)], "a_online_edge")
     assert chunks_of(events) == {(0, 0): (0, 0, [(8, 13)]), (1, 0): (0, 0, [(0, 8), (13, 25)])}
 
@@ -173,9 +141,7 @@ def test_without_the_cloud_there_must_be_a_parameter_server_for_every_worker():
         run(world(machine(workers=2, ps=2, away=((1, 2),))), [], "a_online_edge")
     jobs = [job("a", 0, 5, cloud=100), job("b", 0, 5, cloud=100)]
     events = run(world(machine(workers=2, ps=1), cloud=True), jobs)
-    assert sorted(bar[2] for bar in bars_of(events).tolist() if bar[1] == 1) == [CLOUD, 0], (
-        "the second takes one in the cloud (A12)"
-    )
+    assert sorted(bar[2] for bar in bars_of(events).tolist() if bar[1] == 1) == [CLOUD, 0], "the second takes one in the cloud"
 
 
 def test_what_lies_behind_the_horizon_is_not_planned():
@@ -197,10 +163,6 @@ def test_bad_jobs_are_refused_with_a_sentence():
     assert told(huge, "rejected")[0][2]["work_ms"] == 10**13
     with pytest.raises(ModelError, match="job a: upload_ms must hold one delay per server of the cluster, 1, got 2"):
         run(cluster, [job("a", 0, 5, upload=(1, 2))], "a_online_edge")
-
-
-def encoded(events):
-    return [json.dumps(event, default=lambda array: array.tolist()) for event in events]
 
 
 @pytest.mark.parametrize("seed", range(24))

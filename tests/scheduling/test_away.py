@@ -5,19 +5,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from scheduling.ledger import Ledger, Overbooked
-from scheduling.model import Cluster, ModelError, Placement, Server
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import ModelError, Placement, Server
+from scheduling.slotted.ledger import Overbooked, SlottedLedger
+from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling import tiny
-from tests.scheduling.test_verifier import output_of
-
-
-def with_away(cluster, away):
-    """{server name: intervals}"""
-    return replace(cluster, servers=tuple(replace(s, away=away.get(s.name, ())) for s in cluster.servers))
+from tests.scheduling.builders import output_of, random_away, with_away
 
 
 def told(cluster, jobs, scheduler="fifo", **parameters):
@@ -26,7 +21,7 @@ def told(cluster, jobs, scheduler="fifo", **parameters):
 
 def test_intervals_are_checked():
     for away in (((5, 5),), ((3, 9), (9, 12)), ((8, 9), (1, 2))):
-        with pytest.raises(ModelError, match="server s: away must be intervals of ms that are not empty, in order and apart"):
+        with pytest.raises(ModelError, match="server s: away must be non-empty intervals in ms, in order and without overlap"):
             Server("s", "edge", (0, 0, 0, 0, 0), away=away)
     server = Server("s", "edge", (0, 0, 0, 0, 0), away=((2, 4), (6, 7)))
     assert [server.is_away(ms) for ms in range(8)] == [False, False, True, True, False, False, True, False]
@@ -35,9 +30,11 @@ def test_intervals_are_checked():
 
 def test_the_ledger_has_nothing_free_on_a_server_that_is_away():
     cluster = with_away(tiny.cluster(), {"w0": ((2_000, 3_000),)})
-    ledger = Ledger(cluster, [tiny.job()])
+    ledger = SlottedLedger(cluster, [tiny.job()])
     assert [ledger.free(0, ms)[0] for ms in (0, 1_999, 2_000, 2_999, 3_000)] == [2000, 2000, 0, 0, 2000]
-    with pytest.raises(Overbooked, match=r"in \[2000, 3000\) ms, 0 Gbps free; the server is away|0 GPU free; the server is away"):
+    with pytest.raises(
+        Overbooked, match=r"in \[2000, 3000\) ms, 0 Gbps free; the server is unavailable|0 GPU free; the server is unavailable"
+    ):
         ledger.replace(0, {0: [Placement(0, 0, 0, 1_000, 4_000, 1)]})
     assert ledger.free(0, 2_500)[0] == 0
     ledger.replace(0, {0: [Placement(0, 0, 0, 0, 2_000, 1), Placement(0, 0, 0, 3_000, 4_000, 1)]})
@@ -48,7 +45,7 @@ def test_fifo_stops_a_job_and_resumes_it_with_the_work_left():
     """4 worker-slots by 2 workers need 2 slots; the server leaves after one and comes back in slot 3."""
     cluster = with_away(tiny.cluster(slots=8, gpus=2), {"w0": ((1_000, 3_000),)})
     events = told(cluster, [tiny.job(work=4, chunks=2)])
-    plans = [[(bar.start_ms, bar.end_ms) for bar in e.data["bars"] if bar.role == 0] for e in events if e.kind == "planned"]
+    plans = [[(bar.start_ms, bar.end_ms) for bar in e.data["bars"] if bar.role == 0] for e in events if e.kind == "plan_changed"]
     assert plans == [[(0, 1_000)], [], [(3_000, 4_000)]]
     assert [(e.at_ms, e.data["kind"]) for e in events if e.kind == "decided"] == [
         (0, "started"),
@@ -64,25 +61,15 @@ def test_fifo_stops_a_job_and_resumes_it_with_the_work_left():
 def test_fifo_waits_for_a_server_that_is_away_from_the_beginning():
     cluster = with_away(tiny.cluster(slots=8), {"w0": ((0, 2_500),)})
     events = told(cluster, [tiny.job(work=2, chunks=2)])
-    assert next(e.at_ms for e in events if e.kind == "planned") == 3_000
+    assert next(e.at_ms for e in events if e.kind == "plan_changed") == 3_000
 
 
 def test_oasis_plans_around_the_absence():
     """1 worker a slot, 3 worker-slots, slot 1 is closed: slots 0, 2 and 3."""
     cluster = with_away(tiny.cluster(slots=6, gpus=1), {"w0": ((1_500, 1_600),)})
     events = told(cluster, [tiny.job(work=3, chunks=1)], "oasis")
-    bars = next(e.data["bars"] for e in events if e.kind == "planned")
+    bars = next(e.data["bars"] for e in events if e.kind == "plan_changed")
     assert [(bar.start_ms, bar.end_ms) for bar in bars if bar.role == 0] == [(0, 1_000), (2_000, 4_000)]
-
-
-def random_away(cluster: Cluster, rng: np.random.Generator, slots: int) -> Cluster:
-    """Half of the servers leave once or twice, sometimes in the middle of a slot."""
-    away = {}
-    for server in cluster.servers:
-        if rng.random() < 0.5:
-            times = np.sort(rng.choice(slots * 4, size=2 * int(rng.integers(1, 3)), replace=False)) * (cluster.slot_ms // 4)
-            away[server.name] = tuple((int(a), int(b)) for a, b in times.reshape(-1, 2))
-    return with_away(cluster, away)
 
 
 @pytest.mark.parametrize("scheduler", [("fifo", {}), ("fifo", {"backfill": True}), ("fifo", {"model": "pd-ors"}), ("oasis", {})])
@@ -123,7 +110,7 @@ def test_the_verifier_sees_a_bar_on_a_server_that_is_away():
     bar = rows["schedule"][0]
     server = next(s for s in rows["cluster"]["servers"] if s["name"] == bar["server"])
     server["away"] = [[int(bar["start_ms"]), int(bar["start_ms"]) + 1]]
-    assert any("is away from" in problem and "but holds job" in problem for problem in verify(**rows))
+    assert any("is unavailable from" in problem and "but runs job" in problem for problem in verify(**rows))
 
 
 def test_time_away_is_no_capacity():

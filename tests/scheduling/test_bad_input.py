@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from scheduling.model import LARGEST, LEAST, Cluster, Utility
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import LARGEST, LEAST, Cluster, Utility
+from scheduling.verification.verify import verify
 from scheduling.workloads import generate
-from tests.scheduling.test_verifier import output_of
+from tests.scheduling.builders import output_of
 
 pytestmark = pytest.mark.filterwarnings("error")
 SCHEDULERS = [("oasis", {}), ("oasis", {"model": "pd-ors"}), ("pd_ors", {}), ("pd_ors", {"mode": "paper", "tries": 10})]

@@ -1,15 +1,15 @@
-"""BatchSche (our interpretation): costs worked by hand, both rules, and the verifier."""
+"""BatchSche (own interpretation): costs worked by hand, both rules, and the verifier."""
 
 import pytest
 
-from scheduling.model import CLOUD
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import CLOUD
+from scheduling.verification.verify import verify
 from tests.scheduling import typed_worlds
-from tests.scheduling.test_a_online import bars_of, encoded, job, machine, run, told, world
-from tests.scheduling.test_verifier import output_of
-from twin.columns import pack_state, unpack_state
+from tests.scheduling.builders import output_of
+from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
+from twin.infra.columns import pack_state, unpack_state
 
 HOUR = 3_600_000
 

@@ -5,13 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.certificates import KINDS, certify, dual_bound, dual_of_servers, pooled_lp, problem, ratio, recheck, trivial
-from scheduling.model import Certificate, ModelError
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.solvers.optimum import optimum
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Certificate, ModelError
+from scheduling.slotted.certificate import (
+    KINDS,
+    certify,
+    dual_bound,
+    dual_of_servers,
+    plain,
+    pooled_lp,
+    problem,
+    ratio,
+    recheck,
+    trivial,
+)
+from scheduling.slotted.solvers.optimum import optimum
 from scheduling.workloads import generate
-from tests.scheduling import oracle, test_pd_ors, tiny
+from tests.scheduling import builders_pd_ors, oracle, tiny
 
 
 def run(cluster, jobs, scheduler="oasis", **parameters):
@@ -53,11 +64,11 @@ def shared_instance(seed: int):
     slots = int(rng.integers(2, 5))
     roles = [("worker", "ps"), ("worker", "ps"), ("worker", "ps"), ("worker",), ("ps",)]
     servers = [
-        test_pd_ors.server(f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))])
+        builders_pd_ors.server(f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))])
         for h in range(int(rng.integers(1, 4)))
     ]
-    jobs = [test_pd_ors.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
-    return test_pd_ors.cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)
+    jobs = [builders_pd_ors.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
+    return builders_pd_ors.cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)
 
 
 SCHEDULERS = {"oasis": ("oasis", "fifo", "drf", "rrh", "dorm"), "pd-ors": ("pd_ors", "oasis", "fifo", "drf", "rrh", "dorm")}
@@ -176,7 +187,7 @@ def test_slots_taken_together_only_raise_the_bound(monkeypatch, grouped):
     task = problem(cluster, jobs, range(len(jobs)), "oasis")
     value, _ = pooled_lp(task)
     if grouped:
-        monkeypatch.setattr("scheduling.certificates.MOST_COLUMNS", 600)
+        monkeypatch.setattr("scheduling.slotted.certificate.MAX_COLUMNS", 600)
     coarse, duals = pooled_lp(task)
     assert coarse >= value - 1e-6
     _, achieved = run(cluster, jobs)
@@ -195,3 +206,29 @@ def test_no_scheduler_beats_its_bound(world):
         assert 0.02 < ratio(found) <= 1
         assert found.kind in ("lp_priced_dual", "pooled_lp", "trivial")
         assert simulation.ended
+
+
+def test_a_sample_of_many_jobs_prices_a_bound_about_all_of_them(monkeypatch):
+    """Nearly as tight as the relaxation of all jobs, and valid whichever jobs are drawn."""
+    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=400, num_servers=20, seed=5, horizon_slots=60)
+    task = problem(cluster, jobs, range(len(jobs)), "oasis")
+    whole = certify(task, 0.0)
+    monkeypatch.setattr("scheduling.slotted.certificate.MAX_LP_JOBS", 100)
+    found = certify(task, 0.0)
+    recheck(task, found)
+    assert found.kind == "lp_priced_dual"
+    assert found.duals["sampled"] == 100
+    assert plain(found)["sampled"] == 100
+    assert whole.bound <= found.bound <= 1.3 * whole.bound < trivial(task)
+    with pytest.raises(ModelError, match=r"^certificate: the relaxation accepts at most 100 jobs, got 251$"):
+        pooled_lp(task)
+
+
+def test_more_jobs_than_the_relaxation_has_columns():
+    """The slots cannot be taken together any further: the search for a size of groups ends all the same."""
+    cluster, few = generate("oasis", variant="calibrated", num_jobs=20, num_servers=20, seed=5, horizon_slots=60)
+    jobs = [replace(few[i % 20], id=f"j{i}") for i in range(12_000)]
+    task = problem(cluster, jobs, range(len(jobs)), "oasis")
+    found = certify(task, 0.0)
+    recheck(task, found)
+    assert 0 < found.bound < trivial(task)

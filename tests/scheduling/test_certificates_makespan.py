@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from scheduling.certificates_makespan import KINDS, certify
-from scheduling.model import Cluster, Job, Server
-from scheduling.registry import build
-from scheduling.simulation import simulate
+from scheduling.colocation.certificate import KINDS, certify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
+from scheduling.model.values import Cluster, Job, Server
 from scheduling.workloads import generate
 
 MACHINE = Server("m0", "edge", (0, 8_000, 32_000, 0, 1_100), nic_gbps=1.1)

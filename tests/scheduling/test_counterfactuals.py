@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.counterfactuals import counterfactuals, sentence
-from scheduling.model import Placement, Reason
-from scheduling.questions import ADMITTED
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.utility import utility_at
+from scheduling.kernel.quotes import ADMITTED
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.utility import utility_at
+from scheduling.model.values import Placement, Reason
+from scheduling.slotted.counterfactuals import counterfactuals, sentence
 from scheduling.workloads import generate
 from tests.scheduling import tiny
 
@@ -20,8 +20,9 @@ def as_it_was(cluster, jobs, events, seq, name="oasis", **parameters):
     """A scheduler in the state before event `seq`."""
     scheduler = build(name, parameters)
     scheduler.start(cluster, jobs, np.random.default_rng(0))
-    bars = [bar for event in events if event.seq < seq and event.kind == "planned" for bar in event.data["bars"]]
-    scheduler.assume(np.array(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
+    bars = [bar for event in events if event.seq < seq and event.kind == "plan_changed" for bar in event.data["bars"]]
+    arrived = sum(event.seq < seq and event.kind == "job_arrived" for event in events)
+    scheduler.assume(np.array(bars, dtype=np.int64).reshape(-1, len(Placement._fields)), arrived)
     return scheduler
 
 
@@ -31,6 +32,8 @@ WORLDS = {
     "oasis in the world of pd-ors": ("oasis", {"model": "pd-ors"}, SHARED),
     "pd-ors": ("pd_ors", {}, SHARED),
     "pd-ors, not refined": ("pd_ors", {"refine": False, "price_mode": "literal"}, SHARED),
+    "oasis from history": ("oasis", {"estimate_from": "history"}, ("oasis", "calibrated", 40, 16, 4, 60)),
+    "pd-ors from history": ("pd_ors", {"estimate_from": "history"}, SHARED),
     "pd-ors as in the paper": ("pd_ors", {"mode": "paper"}, ("pd-ors", "calibrated", 20, 8, 4, 20)),
 }
 
@@ -49,9 +52,9 @@ def test_a_quote_is_what_was_decided(world):
     for event in events:
         if event.kind == "decided" and event.data["kind"] != "unfinished":
             scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
-            reason = scheduler.quote(event.at_ms, job)
+            reason = scheduler.explain(event.at_ms, job)
             assert (reason.code, reason.values) == (event.data["code"], event.data["values"])
-            assert scheduler.offer(event.at_ms, job).admitted == (reason.code == ADMITTED)
+            assert scheduler.quote(event.at_ms, job).admitted == (reason.code == ADMITTED)
 
 
 def test_each_counterfactual_flips_the_answer(world):
@@ -65,7 +68,7 @@ def test_each_counterfactual_flips_the_answer(world):
         scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
 
         def says(changed, most=None, scheduler=scheduler):
-            return scheduler.quote(changed.arrival_ms, changed, most).code == ADMITTED
+            return scheduler.explain(changed.arrival_ms, changed, most).code == ADMITTED
 
         for found in counterfactuals(scheduler, job):
             if found.value is None:
@@ -80,7 +83,9 @@ def test_each_counterfactual_flips_the_answer(world):
                 assert says(replace(job, utility=replace(utility, target_slots=found.value)))
                 assert found.value <= 0.02 or not says(replace(job, utility=replace(utility, target_slots=found.value - 0.02)))
             elif found.what == "workers":
-                assert found.actual == (job.global_batch if scheduler.model_on(cluster) == "pd-ors" else job.num_chunks)
+                assert found.actual == (
+                    job.global_batch if scheduler.model.training(scheduler, cluster) == "pd-ors" else job.num_chunks
+                )
                 assert says(job, int(found.value))
                 assert found.value == 1 or not says(job, int(found.value) - 1)
             else:
@@ -101,7 +106,7 @@ def test_every_later_arrival_is_answered_as_if_it_were_asked_alone(world):
         found = list(scheduler.clone().admits_later(job, later))
         for slot, admitted in zip(later, found, strict=True):
             moved = replace(job, arrival_ms=slot * cluster.slot_ms)
-            assert (scheduler.quote(moved.arrival_ms, moved).code == ADMITTED) == admitted, (job.id, slot)
+            assert (scheduler.explain(moved.arrival_ms, moved).code == ADMITTED) == admitted, (job.id, slot)
         answers |= set(found)
     assert answers == {True, False}
 
@@ -111,12 +116,12 @@ def test_a_copy_changes_alone_and_answers_alike(world):
     event = [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"][-1]
     fresh = as_it_was(cluster, jobs, events, 0, name, **parameters)
     job = jobs[event.data["job"]]
-    before = fresh.quote(event.at_ms, job)
+    before = fresh.explain(event.at_ms, job)
     copied = fresh.clone()
-    bars = [bar for e in events if e.seq < event.seq and e.kind == "planned" for bar in e.data["bars"]]
-    copied.assume(np.array(bars, dtype=np.int64))
-    assert copied.quote(event.at_ms, job).values == event.data["values"]
-    assert fresh.quote(event.at_ms, job) == before
+    bars = [bar for e in events if e.seq < event.seq and e.kind == "plan_changed" for bar in e.data["bars"]]
+    copied.assume(np.array(bars, dtype=np.int64), event.data["job"] + 1)
+    assert copied.explain(event.at_ms, job).values == event.data["values"]
+    assert fresh.explain(event.at_ms, job) == before
 
 
 def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
@@ -127,7 +132,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
     rows = counterfactuals(scheduler, job, said, until=0.0)
     assert not any(row.searched for row in rows)
     assert all(row.value is None for row in rows)
-    assert all("Not searched to the end" in sentence(row, True, cluster.slot_ms) for row in rows)
+    assert all("Search not completed in the time limit" in sentence(row, True, cluster.slot_ms) for row in rows)
     again = counterfactuals(scheduler, job, said)
     assert all(row.searched for row in again)
     assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)
@@ -163,11 +168,15 @@ def run_with_history(cluster, jobs, history, name, parameters):
     """The first decisions of a run of `jobs` whose price bounds come from another set of jobs."""
 
     class Told(type(build(name))):
-        def start(self, cluster, given, rng):
-            super().start(cluster, history, rng)
-            self.jobs = given
+        def _estimate(self, *capacities):
+            decided, self.jobs = self.jobs, history
             if name == "oasis":
-                self.rows = [self._as_seen(job) for job in given]
+                rows, self.rows = self.rows, [self._as_seen(job) for job in history]
+            found = super()._estimate(*capacities)
+            self.jobs = decided
+            if name == "oasis":
+                self.rows = rows
+            return found
 
     events = Simulation(cluster, jobs, Told(build(name, parameters).parameters), 0).events()
     return [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.reasons import sentence
-from scheduling.solvers import program as solver
-from scheduling.solvers.share_out import Demands, Pool, dominant_shares, fair_shares, share_out
-from scheduling.verifier import verify
+from scheduling.reporting.reasons import sentence
+from scheduling.slotted.solvers import program as solver
+from scheduling.slotted.solvers.dorm_program import Demands, Pool, dominant_shares, fair_shares, share_out
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
-from tests.scheduling.test_away import random_away, with_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
@@ -144,7 +144,7 @@ def test_a_job_alone_has_all_and_gives_room_to_the_next():
     assert (first["kind"], first["code"]) == ("started", "shared_out")
     assert first["values"] == {"workers": 4, "ps": 2, "wanted": 4, "jobs": 1, "solver": "optimal", "gap": 0.0}
     assert sentence("shared_out", first["values"]) == (
-        "Gets 4 workers and 2 parameter servers of the 4 workers that the solver gave it among 1 job."
+        "Allocated 4 workers and 2 parameter servers; the solver assigned 4 workers, in an allocation of 1 job."
     )
 
 
@@ -158,8 +158,8 @@ def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     ]  # fmt: skip
     values = next(e.data["values"] for e in events if e.data.get("code") == "allocation_kept")
     assert sentence("allocation_kept", values) == (
-        "Waits: the solver found no allocation for 2 jobs, so the last one, of 1 that run, is kept. No allocation keeps within the bounds on "
-        "unfairness and changes, so the last one is kept."
+        "Waiting: the solver found no allocation for 2 jobs. The last allocation, with 1 running, is kept. No allocation satisfies the "
+        "bounds on unfairness and changes, so the last allocation is kept."
     )
 
 
@@ -222,7 +222,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
         assert verify(**rows_of(machine, jobs, "dorm", seed)) == []
         events = told(machine, jobs, "dorm", seed)
-        assert any(event.kind == "planned" for event in events)
+        assert any(event.kind == "plan_changed" for event in events)
         assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 
 

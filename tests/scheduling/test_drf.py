@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model import Job, Placement, Server, Utility
-from scheduling.reasons import sentence
-from scheduling.verifier import verify
+from scheduling.model.values import Job, Placement, Server, Utility
+from scheduling.reporting.reasons import sentence
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
-from tests.scheduling.test_away import random_away, with_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
@@ -40,7 +40,7 @@ def test_the_example_of_the_paper():
         {"workers": 2, "ps": 1, "jobs": 2, "share": 6 / 9, "resource": "cpu"},
     ]
     assert sentence("fair_share", started[0]) == (
-        "Gets 3 workers and 1 parameter server, 66.67% of all memory: its share among 2 jobs by dominant resource fairness."
+        "Allocated 3 workers and 1 parameter server, 66.67% of all memory: its share among 2 jobs by dominant resource fairness."
     )
 
 
@@ -56,7 +56,7 @@ def test_shares_change_when_a_job_comes_and_when_one_goes():
 def test_nothing_is_planned_anew_for_a_job_that_keeps_its_gang():
     """a can use 1 worker, and stays on w0 while b comes and goes."""
     events = told(TWO_SERVERS, [job("a", 0, workers=1, slots=5), job("b", 900, workers=1)], "drf")
-    assert [(e.at_ms, e.data["job"]) for e in events if e.kind == "planned"] == [(0, 0), (1_000, 1)]
+    assert [(e.at_ms, *e.data["keys"]) for e in events if e.kind == "plan_changed"] == [(0, 0), (1_000, 1)]
     assert bars_of(events)[1][0].server == 1
 
 
@@ -131,7 +131,7 @@ def test_a_worker_that_leaves_no_room_for_its_parameter_server_is_refused():
 
 
 def test_a_worker_that_needs_nothing_takes_no_end_of_workers():
-    """It has at most MOST_WORKERS of them."""
+    """It has at most MAX_WORKERS of them."""
     events = told(cluster(ONE, horizon=None), [task("a", (0, 0, 0, 0, 0), num_samples=2_000, global_batch=10**6)], "drf")
     assert workers(events, 0) == [(0, 2_000, 1_000)]
 

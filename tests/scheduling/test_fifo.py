@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model import Placement, Server
-from scheduling.registry import build
-from scheduling.simulation import simulate
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
+from scheduling.model.values import Placement, Server
+from tests.scheduling.builders import random_away
 from tests.scheduling.rivals import in_pieces, workload
-from tests.scheduling.test_away import random_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
@@ -20,11 +20,11 @@ def play(machines, jobs, **parameters):
 
 
 def told(events, *kinds):
-    return [(e.at_ms, e.kind, e.data["job"]) for e in events if e.kind in kinds]
+    return [(e.at_ms, e.kind, e.data["job"] if "job" in e.data else e.data["keys"][0]) for e in events if e.kind in kinds]
 
 
 def bars(events):
-    return {e.data["job"]: e.data["bars"] for e in events if e.kind == "planned"}
+    return {e.data["keys"][0]: e.data["bars"] for e in events if e.kind == "plan_changed"}
 
 
 def refusals(events):
@@ -39,9 +39,9 @@ def test_the_head_of_the_queue_blocks_a_job_that_would_fit():
         1: [Placement(1, 0, 1, 2_000, 3_000, 1), Placement(1, 0, 0, 2_000, 3_000, 1), Placement(1, 1, 2, 2_000, 3_000, 1)],
         2: [Placement(2, 0, 1, 2_000, 3_000, 1), Placement(2, 1, 2, 2_000, 3_000, 1)],
     }
-    assert told(events, "job_arrived", "planned", "job_completed") == [
-        (0, "job_arrived", 0), (0, "planned", 0), (100, "job_arrived", 1), (200, "job_arrived", 2),
-        (2_000, "job_completed", 0), (2_000, "planned", 1), (2_000, "planned", 2),
+    assert told(events, "job_arrived", "plan_changed", "job_completed") == [
+        (0, "job_arrived", 0), (0, "plan_changed", 0), (100, "job_arrived", 1), (200, "job_arrived", 2),
+        (2_000, "job_completed", 0), (2_000, "plan_changed", 1), (2_000, "plan_changed", 2),
         (3_000, "job_completed", 1), (3_000, "job_completed", 2),
     ]  # fmt: skip
     waits = [e.data["values"]["waited_ms"] for e in events if e.kind == "decided"]
@@ -50,7 +50,7 @@ def test_the_head_of_the_queue_blocks_a_job_that_would_fit():
 
 def test_backfill_lets_the_small_job_pass():
     events = play(TWO_SERVERS, [job("a", 0, workers=3, slots=2), job("b", 100, workers=2), job("c", 200)], backfill=True)
-    assert told(events, "planned") == [(0, "planned", 0), (1_000, "planned", 2), (2_000, "planned", 1)]
+    assert told(events, "plan_changed") == [(0, "plan_changed", 0), (1_000, "plan_changed", 2), (2_000, "plan_changed", 1)]
 
 
 def test_the_round_robin_pointer_persists_and_skips_full_servers():
@@ -105,7 +105,7 @@ def test_a_job_that_the_horizon_cuts_off_is_worth_nothing():
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code, values):
     events = play(TWO_SERVERS, [job("a", **changes), job("b")])
     assert refusals(events) == {0: (code, values)}
-    assert told(events, "planned") == [(0, "planned", 1)]
+    assert told(events, "plan_changed") == [(0, "plan_changed", 1)]
 
 
 def test_in_the_world_of_pd_ors_one_server_is_faster_and_bandwidth_is_free():

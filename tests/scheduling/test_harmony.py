@@ -5,51 +5,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.harmony import subtasks
-from scheduling.metrics import summarize
-from scheduling.model import Cluster, Job, Server
-from scheduling.registry import build
-from scheduling.simulation import Simulation
+from scheduling.colocation import subtasks
+from scheduling.colocation.workload import harmony
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Cluster, Job, Server
+from scheduling.reporting.metrics import summarize
 from scheduling.workloads import generate
-from scheduling.workloads_harmony import harmony
+from tests.scheduling.builders import random_away
+from tests.scheduling.builders_colocation import A, B, job, machines, small
 from tests.scheduling.grouped import SCHEDULERS, encoded, groups_at, in_pieces, problems_of, told
 from tests.scheduling.rivals import completed, cuts_of, decided
-from tests.scheduling.test_away import random_away
-
-
-def machines(count, away=None, memory_gb=32, **changes):
-    servers = tuple(
-        Server(f"m{i}", "edge", (0, 8_000, memory_gb * 1_000, 0, 1_100), nic_gbps=1.1, disk_gbps=1.2, away=(away or {}).get(i, ()), **changes)
-        for i in range(count)
-    )  # fmt: skip
-    return Cluster("machines", 1_000, servers)
-
-
-def job(name, comp_s, comm_s, iterations, arrival_s=0, **changes):
-    """comp_s: machine-seconds of computation in an iteration."""
-    fields = {
-        "comp_machine_ms": comp_s * 1000.0,
-        "comm_ms": comm_s * 1000.0,
-        "iterations": iterations,
-        "iterations_per_epoch": 10,
-    }
-    return Job(name, arrival_s * 1_000, **(fields | changes))
-
-
-def small(seed, jobs=24, servers=18, minutes=15):
-    return harmony("calibrated", jobs, servers, seed, None, 60_000, arrivals="poisson", mean_minutes=minutes)
 
 
 def bars(events, index):
     return [
         tuple(bar)[3:6]
         for event in events
-        if event.kind == "planned" and event.data["job"] == index
+        if event.kind == "plan_changed" and event.data["keys"] == [index]
         for bar in event.data["bars"]
     ]
-
-
-A, B = (16, 2), (4, 8)  # on two machines 8 + 2 and 2 + 8 seconds: together both lanes are full, 10 s an iteration
 
 
 def test_two_opposite_jobs_share_two_machines():

@@ -3,22 +3,12 @@
 import numpy as np
 import pytest
 
-from scheduling.harmony.algorithm1 import schedule
-from scheduling.harmony.allocation import allocate, ratios
-from scheduling.harmony.exhaustive import all_pairs, exact
-from scheduling.harmony.grouping import Work, grouping, numbers_of_groups, scores
-from scheduling.workloads_harmony import table1
+from scheduling.colocation.selection.allocation import allocate, ratios
+from scheduling.colocation.selection.exhaustive import all_pairs, exact
+from scheduling.colocation.selection.group_selection import schedule
+from scheduling.colocation.selection.grouping import Work, grouping, numbers_of_groups, scores
 from tests.scheduling import harmony_reference as reference
-
-
-def plain(comp, comm, machines):
-    return Work(np.array(comp, float), np.array(comm, float), machines, np.zeros(len(comp)), np.zeros(len(comp)))
-
-
-def table(jobs, machines, seed):
-    """The generator's jobs as Algorithm 1 sees them."""
-    rows = table1(np.random.default_rng([seed, 2]), jobs)
-    return plain([row.comp_machine_ms for row in rows], [row.comm_ms for row in rows], machines)
+from tests.scheduling.builders_colocation import plain, table
 
 
 def test_two_opposite_jobs_share_all_machines():

@@ -6,18 +6,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from scheduling.harmony import climbing, memory, subtasks
-from scheduling.harmony.algorithm1 import schedule
-from scheduling.harmony.beliefs import Belief, Beliefs
-from scheduling.harmony.memory import Data, Ground
-from scheduling.harmony.performance import bound, iteration_ms
-from scheduling.harmony.sharing import paces_ms
-from scheduling.mapping import as_harmony, facts, for_others, workers_on
-from scheduling.model import Job, Server
+from scheduling.colocation import subtasks
+from scheduling.colocation.contention import paces_ms
+from scheduling.colocation.estimates.time_estimates import Belief, Beliefs
+from scheduling.colocation.job_mapping import as_harmony, facts, for_others, workers_on
+from scheduling.colocation.memory import hill_climbing
+from scheduling.colocation.memory import usage as memory
+from scheduling.colocation.memory.usage import Data, Ground
+from scheduling.colocation.selection.group_selection import schedule
+from scheduling.colocation.selection.performance import bound, iteration_ms
+from scheduling.colocation.workload import COMBINATIONS, harmony
+from scheduling.model.values import Job, Server
 from scheduling.workloads import generate
-from scheduling.workloads_harmony import COMBINATIONS, harmony
 from tests.scheduling import harmony_reference as reference
-from tests.scheduling.test_harmony_grouping import table
+from tests.scheduling.builders_colocation import table
 
 MICRO = Ground(32, 32.0, 0.00015)
 EIGHT = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
@@ -37,34 +39,34 @@ def test_a_fixed_ratio_has_a_best_value_and_the_adapted_one_is_no_worse():
     best = min(times, key=lambda a: times[a])
     assert 0.2 <= best <= 0.45
     assert times[0.1] > times[best] < times[0.6]
-    assert climbing.adapted(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO).pace_ms <= times[best] * 1.005
+    assert hill_climbing.adapted(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO).pace_ms <= times[best] * 1.005
 
 
 def test_models_go_to_disk_only_when_all_inputs_are_there():
     data = [Data(10.0, 30.0, 0.1)] * 2
-    found = climbing.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
+    found = hill_climbing.adapted([1e5, 1e5], [1e5, 1e5], data, Ground(4, 32.0, 0.00015))
     assert found.disk == [1.0, 1.0]
     assert 0 < found.model[0] < 1
     assert memory.usage(data, Ground(4, 32.0, 0.00015), found.disk, found.model) <= memory.GC_FROM
 
 
 def test_what_fits_stays_in_memory():
-    assert climbing.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
+    assert hill_climbing.adapted([5.0], [5.0], [Data(1.0, 1.0, 1.0)], Ground(4, 32.0, 0.00015)) == ([0.0], [0.0], 10.0)
 
 
 def test_a_step_that_does_not_pay_is_taken_back_and_halved_at_last():
     """Reading costs more the more lies on disk, so that up never pays; down pays until collecting garbage costs more."""
-    setting = climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], Ground(2, 32.0, 0.00015))
-    climb = climbing.begin(setting)
+    setting = hill_climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], Ground(2, 32.0, 0.00015))
+    climb = hill_climbing.begin(setting)
     seen = [climb]
     while not climb.done:
-        climb = climbing.advance(climb, setting)
+        climb = hill_climbing.advance(climb, setting)
         seen.append(climb)
     down = seen[1]
     assert (down.trial.ratio, down.disk[0]) == (seen[0].disk[0], pytest.approx(seen[0].disk[0] - 0.1))
     kept = [one for one, after in pairwise(seen) if one.trial and one.pace_ms < one.trial.pace_ms * 0.995 and after.failed == [0]]
     assert all(setting.usage(one.disk, one.model) <= 1 for one in seen)
-    assert abs(seen[-1].steps[0]) < climbing.LEAST_STEP
+    assert abs(seen[-1].steps[0]) < hill_climbing.MIN_STEP
     assert seen[-1].pace_ms == min([one.pace_ms for one in kept], default=seen[0].pace_ms)
     # neither way pays at four sizes of a step: 8 trials that fail, beside those that paid
     assert len(seen) <= 2 + 8 + 2 * len(kept)

@@ -4,20 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from scheduling.harmony import proxy
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.workloads_harmony import harmony
-from tests.scheduling.test_harmony import A, B, job, machines
-from twin.state import RunState
+from scheduling.colocation import oracle_gap
+from scheduling.colocation.workload import harmony
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from tests.scheduling.builders_colocation import A, B, job, machines
+from twin.eventlog.fold import RunState
 
 
 def moments_of(cluster, jobs, name="harmony", parameters=None):
     scheduler, state = build(name, parameters or {}), RunState()
     state.feed(Simulation(cluster, jobs, scheduler, 0).events())
     ends = {index: int(row[4]) for index, row in enumerate(state.jobs.rows.tolist()) if row[4] >= 0}
-    every = proxy.regroupings(state.groups)
-    return [proxy.compare(scheduler, cluster, jobs, state.groups, range(len(jobs)), ends, at) for at in proxy.chosen(every)]
+    every = oracle_gap.regroupings(state.groups)
+    return [
+        oracle_gap.compare(scheduler, cluster, jobs, state.groups, range(len(jobs)), ends, at) for at in oracle_gap.chosen(every)
+    ]
 
 
 def test_two_opposite_jobs_stand_as_well_as_any_grouping():
@@ -46,10 +48,10 @@ def test_the_oracle_finds_itself_and_harmony_is_near(seed):
 
 def test_the_moments_are_few_and_stay_the_same_when_more_come():
     every = list(range(0, 5_000, 10))
-    assert proxy.chosen(every) == [0, 10, 40, 160, 640, 2_560, 4_990]
-    assert proxy.chosen(every[:100])[:-1] == [0, 10, 40, 160, 640]
-    assert proxy.chosen([]) == []
-    assert proxy.chosen([7]) == [7]
+    assert oracle_gap.chosen(every) == [0, 10, 40, 160, 640, 2_560, 4_990]
+    assert oracle_gap.chosen(every[:100])[:-1] == [0, 10, 40, 160, 640]
+    assert oracle_gap.chosen([]) == []
+    assert oracle_gap.chosen([7]) == [7]
 
 
 @pytest.mark.parametrize(
@@ -57,23 +59,23 @@ def test_the_moments_are_few_and_stay_the_same_when_more_come():
     [
         ({}, {}, None),
         ({"memory": "none"}, {}, None),
-        ({"memory": "fixed"}, {}, "memory is not looked at"),
-        ({"profiling": "online"}, {}, "did not know the times"),
-        ({"profile_error": 0.1}, {}, "did not know the times"),
-        ({}, {"speed": 2.0}, "all alike"),
+        ({"memory": "fixed"}, {}, "memory is not checked"),
+        ({"profiling": "online"}, {}, "did not know the exact times"),
+        ({"profile_error": 0.1}, {}, "did not know the exact times"),
+        ({}, {"speed": 2.0}, "identical machines"),
         ({}, {"site": "cloud"}, "two sites"),
     ],
 )
 def test_it_is_made_only_where_both_see_the_same(parameters, change, why):
     cluster = machines(2)
     cluster = replace(cluster, servers=(cluster.servers[0], replace(cluster.servers[1], **change)))
-    found = proxy.why_not(build("harmony", parameters), cluster)
+    found = oracle_gap.why_not(build("harmony", parameters), cluster)
     assert found is None if why is None else why in found
-    assert "does not search" in proxy.why_not(build("isolated"), machines(2))
+    assert "does not search" in oracle_gap.why_not(build("isolated"), machines(2))
 
 
 def test_too_many_jobs_are_not_compared(monkeypatch):
-    monkeypatch.setattr(proxy, "MOST_JOBS", 1)
+    monkeypatch.setattr(oracle_gap, "MAX_JOBS", 1)
     first, last = moments_of(machines(2), [job("a", *A, 6), job("b", *B, 3)])
     assert first is None
     assert last.jobs == 1

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from scheduling.model import ModelError
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import ModelError
+from scheduling.verification.verify import verify
 from tests.scheduling import typed_worlds
+from tests.scheduling.builders import output_of
+from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
 from tests.scheduling.reference_gangs import merged
 from tests.scheduling.reference_gangs import simulate as reference
-from tests.scheduling.test_a_online import bars_of, encoded, job, machine, run, told, world
-from tests.scheduling.test_verifier import output_of
-from twin.columns import pack_state, unpack_state
+from twin.infra.columns import pack_state, unpack_state
 
 HOUR = 3_600_000
 KINDS = [

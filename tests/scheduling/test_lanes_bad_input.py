@@ -2,10 +2,10 @@
 
 import pytest
 
-from scheduling.model import Server
-from scheduling.verifier import verify
-from tests.scheduling.test_a_online import job, machine, run, world
-from tests.scheduling.test_verifier import output_of
+from scheduling.model.values import Server
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import output_of
+from tests.scheduling.builders_typed_workers import job, machine, run, world
 
 EDGE = ("a_online_edge", "srtf", "tiresias_l")  # never use the cloud
 ALL = ("a_online", "batch_sche", *EDGE)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.ledger import Ledger, Overbooked
-from scheduling.model import CLOUD, NONE, Cluster, Job, Placement, Role, Server
+from scheduling.model.values import CLOUD, NONE, Cluster, Job, Placement, Role, Server
+from scheduling.slotted.ledger import Overbooked, SlottedLedger
 
 END = 20  # ms; the dense table's length
 CAPACITY = (4_000, 6_000, 0, 0, 0)
@@ -41,7 +41,7 @@ def used_by(futures, server, at_ms):
 @settings(max_examples=300, deadline=None)
 @given(plans())
 def test_it_accepts_and_refuses_exactly_what_a_table_of_every_millisecond_does(story):
-    ledger, futures = Ledger(CLUSTER, JOBS), {}
+    ledger, futures = SlottedLedger(CLUSTER, JOBS), {}
     for now, plan in story:
         wanted = futures | plan
         fits = all(
@@ -54,9 +54,9 @@ def test_it_accepts_and_refuses_exactly_what_a_table_of_every_millisecond_does(s
             ledger.replace(now, plan)
             futures = wanted
         else:
-            with pytest.raises(Overbooked, match=r"wants .* on server h[01] in \["):
+            with pytest.raises(Overbooked, match=r"needs .* on server h[01] in \["):
                 ledger.replace(now, plan)
-        again = Ledger(CLUSTER, JOBS)
+        again = SlottedLedger(CLUSTER, JOBS)
         again.rebuild(now, ledger.bars(now))
         for server in range(2):
             for at_ms in range(now, END):
@@ -65,23 +65,23 @@ def test_it_accepts_and_refuses_exactly_what_a_table_of_every_millisecond_does(s
 
 
 def test_a_refusal_names_the_cell_and_changes_nothing():
-    ledger = Ledger(CLUSTER, JOBS)
+    ledger = SlottedLedger(CLUSTER, JOBS)
     ledger.replace(0, {0: [Placement(0, 0, 1, 5, 9, 3)]})
-    message = r"job j1: worker x 2 wants 2 GPU of gpu on server h1 in \[5, 7\) ms, 1 GPU free"
+    message = r"job j1: worker x 2 needs 2 GPU of gpu on server h1 in \[5, 7\) ms, 1 GPU free"
     with pytest.raises(Overbooked, match=message):
         ledger.replace(0, {1: [Placement(1, 0, 0, 0, 9, 4), Placement(1, 0, 1, 2, 7, 2)]})
     assert ledger.free(0, 0) == CAPACITY
 
 
 def test_two_jobs_may_swap_their_places_in_one_decision():
-    ledger = Ledger(CLUSTER, JOBS)
+    ledger = SlottedLedger(CLUSTER, JOBS)
     ledger.replace(0, {0: [Placement(0, 0, 0, 0, 9, 4)], 1: [Placement(1, 0, 1, 0, 9, 4)]})
     ledger.replace(3, {0: [Placement(0, 0, 1, 3, 9, 4)], 1: [Placement(1, 0, 0, 3, 9, 4)]})
     assert ledger.free(0, 5)[0] == ledger.free(1, 5)[0] == 0
 
 
 def test_a_resource_that_does_not_bind_may_be_exceeded():
-    ledger = Ledger(CLUSTER, JOBS, limits=("cpu",))
+    ledger = SlottedLedger(CLUSTER, JOBS, limits=("cpu",))
     ledger.replace(0, {0: [Placement(0, 0, 0, 0, 9, 6)]})  # 6 GPUs of 4, 6 vCPUs of 6
     with pytest.raises(Overbooked, match="1 vCPU of cpu"):
         ledger.replace(0, {1: [Placement(1, 0, 0, 0, 9, 1)]})
@@ -97,26 +97,26 @@ def test_a_resource_that_does_not_bind_may_be_exceeded():
         (Placement(0, 0, 2, 5, 9, 1), "one of the 2 servers"),
         (Placement(0, 0, CLOUD, 5, 9, 1), "a server of the cluster"),
         (Placement(0, 7, 0, 5, 9, 1), "a role from 0 to 2"),
-        (Placement(1, 0, 0, 5, 9, 1), "name the job in whose plan it stands"),
-        (Placement(0, 0, 0, 5, 9, 2**61), "want less than"),
+        (Placement(1, 0, 0, 5, 9, 1), "name the job of its plan"),
+        (Placement(0, 0, 0, 5, 9, 2**61), "need less than"),
     ],
 )
 def test_it_refuses_a_bar_that_breaks_a_rule(bar, rule):
     with pytest.raises(Overbooked, match=rule):
-        Ledger(CLUSTER, JOBS).replace(2, {0: [bar]})
+        SlottedLedger(CLUSTER, JOBS).replace(2, {0: [bar]})
 
 
 def test_a_server_takes_only_its_roles_and_nothing_passes_the_horizon():
     machine = Server("only-workers", "edge", CAPACITY, ("worker",))
-    ledger = Ledger(Cluster("c", 10, (machine,), 2), JOBS)
-    with pytest.raises(Overbooked, match="only-workers takes"):
+    ledger = SlottedLedger(Cluster("c", 10, (machine,), 2), JOBS)
+    with pytest.raises(Overbooked, match="only-workers accepts"):
         ledger.replace(0, {0: [Placement(0, 1, 0, 0, 5, 1)]})
     with pytest.raises(Overbooked, match=r"by the horizon \(20 ms\)"):
         ledger.replace(0, {0: [Placement(0, 0, 0, 0, 21, 1)]})
 
 
 def test_transfers_groups_and_the_unlimited_cloud_hold_nothing():
-    ledger = Ledger(Cluster("c", 1, CLUSTER.servers, unlimited_cloud=True), JOBS)
+    ledger = SlottedLedger(Cluster("c", 1, CLUSTER.servers, unlimited_cloud=True), JOBS)
     ledger.replace(
         0, {0: [Placement(0, 0, CLOUD, 0, 9, 99), Placement(0, 0, NONE, 0, 9, 99), Placement(0, int(Role.TRANSFER), 0, 0, 9, 99)]}
     )
@@ -124,7 +124,7 @@ def test_transfers_groups_and_the_unlimited_cloud_hold_nothing():
 
 
 def test_timelines_stay_short_while_time_goes_on():
-    ledger = Ledger(CLUSTER, JOBS)
+    ledger = SlottedLedger(CLUSTER, JOBS)
     for now in range(0, 10_000, 10):
         ledger.replace(now, {0: [Placement(0, 0, 0, now, now + 15, 1)]})
     assert len(ledger._times[0]) <= 3

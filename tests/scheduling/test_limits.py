@@ -10,15 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.model import LARGEST, LEAST, MOST_SLOT_MS, Cluster, Job, ModelError, Server, Utility
-from scheduling.prices import PriceBook
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.solvers import window
-from scheduling.training import MOST_GANG, gang_size
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.training_models import MAX_GANG, gang_size
+from scheduling.model.values import LARGEST, LEAST, MAX_SLOT_MS, Cluster, Job, ModelError, Server, Utility
+from scheduling.slotted.prices import PriceBook
+from scheduling.slotted.solvers import window
 from scheduling.workloads import generate
 from tests.scheduling import tiny
-from tests.scheduling.test_window import curves_of
+from tests.scheduling.builders import curves_of
 
 INTEGERS = ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps", "requested_workers")
 TIMES = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
@@ -43,7 +43,7 @@ def test_points_in_time_and_slots_end_somewhere():
     with pytest.raises(ModelError, match=r"job a: arrival_ms must be at most 2\^53 ms"):
         Job("a", LARGEST + 1)
     with pytest.raises(ModelError, match=r"cluster c: slot_ms must be at most 31536000000 ms, a year"):
-        Cluster("c", MOST_SLOT_MS + 1, (Server("s", "edge", (0, 0, 0, 0, 0)),))
+        Cluster("c", MAX_SLOT_MS + 1, (Server("s", "edge", (0, 0, 0, 0, 0)),))
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,13 @@ def integers(value):
 def test_a_gang_of_workers_that_need_nothing_is_bounded():
     job = tiny.job(chunks=5)
     assert gang_size(replace(job, requested_workers=7), 5) == 5
-    assert gang_size(replace(job, requested_workers=LARGEST), None) == MOST_GANG
+    assert gang_size(replace(job, requested_workers=LARGEST), None) == MAX_GANG
 
 
 def test_a_job_that_the_empty_cluster_cannot_hold_is_rejected_before_anything_is_allocated():
     """10^9 chunks of one worker-slot each; 2 GPUs x 4 slots hold 8. In 1.5 GB, of which Python and numpy take most."""
     script = (
-        "from tests.scheduling import tiny; from scheduling.registry import build; from scheduling.simulation import simulate\n"
+        "from tests.scheduling import tiny; from scheduling.kernel.registry import build; from scheduling.kernel.simulation import simulate\n"
         "job = tiny.job(work=10**9, chunks=10**9)\n"
         "print([e.data for e in simulate(tiny.cluster(), [job], build('oasis'), 0) if e.kind == 'decided'])"
     )
@@ -140,7 +140,7 @@ def test_with_too_many_states_the_window_is_planned_roughly(monkeypatch):
     """Two slots of 3 workers at cost 1 each: 4 worker-slots cost 4 either way; the rough plan holds them all the same."""
     curves = curves_of(np.ones((2, 3)), np.zeros((2, 3)), np.arange(4), 1.0)
     exact = window.best_completion(4, np.full(2, 10.0), curves)
-    monkeypatch.setattr(window, "MOST_STATES", 3)
+    monkeypatch.setattr(window, "MAX_STATES", 3)
     rough = window.best_completion(4, np.full(2, 10.0), curves)
     assert (rough.last, rough.workers.sum(), rough.cost, rough.payoff) == (1, 4, 4.0, 6.0)
     assert rough.payoff == exact.payoff

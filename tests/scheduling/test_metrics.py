@@ -1,9 +1,13 @@
 """Every figure of summary.json, worked by hand from a short log."""
 
-from scheduling.metrics import summarize
-from scheduling.model import Event, Placement
-from scheduling.registry import build
-from scheduling.simulation import simulate
+import numpy as np
+import pytest
+
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
+from scheduling.model.values import RESOURCES, Event, Placement
+from scheduling.reporting.metrics import summarize
+from scheduling.workloads import generate
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 MACHINES = cluster(worker_server("w0"), ps_server("s0"))  # 2 GPUs, 8 + 8 vCPUs, 8 + 8 GB
@@ -14,7 +18,8 @@ def log(*facts):
 
 
 def planned(at_ms, *bars):
-    return (at_ms, "planned", {"job": bars[0].job, "finish_ms": None, "bars": list(bars)})
+    job = bars[0].job
+    return (at_ms, "plan_changed", {"scope": "job", "keys": [job], "jobs": [[job, bars[0].start_ms, -1]], "bars": list(bars)})
 
 
 def test_fifo_on_one_server():
@@ -57,3 +62,16 @@ def test_chunks_are_suspended_one_by_one():
 def test_an_empty_run_has_no_times():
     found = summarize(simulate(MACHINES, [], build("fifo"), 0), MACHINES, [])
     assert (found["jobs"], found["mean_jct_ms"], found["makespan_ms"], found["utilization"]["gpu"]) == (0, None, None, None)
+
+
+@pytest.mark.parametrize(("name", "profile", "packed"), [
+    ("oasis", "oasis", RESOURCES), ("pd_ors", "pd-ors", RESOURCES[:4]), ("fifo", "pd-ors", RESOURCES[:4]), ("srtf", "a-online", ()),
+])  # fmt: skip
+def test_only_what_servers_run_out_of_has_a_utilization(name, profile, packed):
+    machines, jobs = generate(profile, num_jobs=8, num_servers=4, seed=1)
+    found = summarize(simulate(machines, jobs, build(name), 0), machines, jobs)["utilization"]
+    offered = np.sum([server.capacity for server in machines.servers], axis=0)
+    assert [key for key, share in found.items() if share is not None] == [
+        key for r, key in enumerate(RESOURCES) if key in packed and offered[r]
+    ]
+    assert all(share is None or 0 <= share <= 1 for share in found.values())

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from scheduling.algorithms.oasis import Oasis, OasisParameters, divide_roles
-from scheduling.model import Cluster, ModelError, Server, Utility
-from scheduling.reasons import sentence
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.training import oasis_worker_slots
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.training_models import oasis_worker_slots
+from scheduling.model.values import Cluster, ModelError, Server, Utility
+from scheduling.reporting.reasons import sentence
 from scheduling.workloads import generate
 from tests.scheduling import oracle, tiny
 
@@ -36,8 +36,8 @@ def test_one_job_gets_its_schedule():
     """4 worker-slots, 2 at a time, b = B: slots 0 and 1 with two workers on w0 and two parameter servers on p0."""
     cluster, job = tiny.cluster(gpus=4), tiny.job(work=4, chunks=2)
     events = run(cluster, [job], price_mode="literal")
-    planned = next(e for e in events if e.kind == "planned")
-    assert planned.data["finish_ms"] == 2_000
+    planned = next(e for e in events if e.kind == "plan_changed")
+    assert planned.data["jobs"] == [[0, 0, 2_000]]
     assert [tuple(bar)[:6] for bar in planned.data["bars"]] == [(0, 0, 0, 0, 2000, 2), (0, 1, 1, 0, 2000, 2)]
     values = next(e for e in events if e.kind == "decided").data["values"]
     assert values["utility"] == 50
@@ -57,14 +57,14 @@ def scheduler_of(cluster, jobs, **parameters):
 
 def test_a_job_arriving_within_a_slot_waits_for_the_next():
     events = run(tiny.cluster(), [tiny.job(arrival_ms=1)], price_mode="literal")
-    assert next(e for e in events if e.kind == "planned").data["bars"][0].start_ms == 1_000
+    assert next(e for e in events if e.kind == "plan_changed").data["bars"][0].start_ms == 1_000
 
 
 def test_workers_that_share_a_parameter_server_wait_for_company():
     """3 Gbps serve three workers of 1 Gbps: one parameter server stands beside three workers, two beside four."""
     cluster = tiny.cluster(gpus=4, ps_cpus=4)
     events = run(cluster, [tiny.job(work=3, chunks=3, ps_gbps=3)], price_mode="literal")
-    bars = next(e for e in events if e.kind == "planned").data["bars"]
+    bars = next(e for e in events if e.kind == "plan_changed").data["bars"]
     assert [(bar.role, bar.count) for bar in bars] == [(0, 3), (1, 1)]
 
 
@@ -181,7 +181,7 @@ def test_a_job_with_millions_of_chunks_is_planned_in_lots():
     jobs = [tiny.job("j1", work=10_000_000, chunks=10_000_000), tiny.job("j2", work=20_000, chunks=10_000_000)]
     events = run(cluster, jobs, price_mode="literal")
     assert verdicts(events) == {0: ("rejected", "no_capacity"), 1: ("admitted", "payoff_positive")}
-    bars = [bar for e in events if e.kind == "planned" for bar in e.data["bars"] if bar.role == 0]
+    bars = [bar for e in events if e.kind == "plan_changed" for bar in e.data["bars"] if bar.role == 0]
     assert 20_000 <= sum(bar.count * (bar.end_ms - bar.start_ms) // 1000 for bar in bars) < 20_100
 
 

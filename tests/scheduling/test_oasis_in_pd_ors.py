@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.model import Cluster, Job, Server, Utility
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.training import as_oasis, oasis_ps, oasis_worker_slots, pd_ors_sample_ms
-from scheduling.verifier import verify
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.training_models import as_oasis, oasis_ps, oasis_worker_slots, pd_ors_sample_ms
+from scheduling.model.values import Cluster, Job, Server, Utility
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import random_away
 from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pieces, rows_of, told, workload
-from tests.scheduling.test_away import random_away
 
 SHARED = Cluster("shared", 1_000, tuple(Server(f"h{i}", "edge", (0, 4_000, 0, 0, 0)) for i in range(2)), 10)
 JOB = Job(
@@ -68,5 +68,5 @@ def test_a_quote_on_the_state_as_it_was_is_what_was_said():
     earlier = [bar for other, bars in bars_of(events).items() if other < job for bar in bars]
     asked = build("oasis", IN_PD_ORS)
     asked.start(machines, jobs, np.random.default_rng(0))
-    asked.assume(np.array(earlier, dtype=np.int64))
-    assert asked.quote(jobs[job].arrival_ms, jobs[job]).values == said[job]
+    asked.assume(np.array(earlier, dtype=np.int64), job + 1)
+    assert asked.explain(jobs[job].arrival_ms, jobs[job]).values == said[job]

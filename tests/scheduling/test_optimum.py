@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scheduling.solvers.optimum import optimum
-from tests.scheduling import oracle, oracle_pd_ors, test_pd_ors, tiny
+from scheduling.slotted.solvers.optimum import optimum
+from tests.scheduling import builders_pd_ors, oracle, oracle_pd_ors, tiny
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -22,9 +22,9 @@ def test_it_is_that_of_the_oracle_in_the_world_of_oasis(block):
 def test_it_is_the_best_of_all_schedules_in_the_world_of_pd_ors(block):
     for seed in range(block * 10, block * 10 + 10):
         rng = np.random.default_rng([2, seed])
-        servers = [test_pd_ors.server(f"h{h}", int(rng.integers(0, 3)), int(rng.integers(1, 3))) for h in range(2)]
-        machines = test_pd_ors.cluster(*servers, slots=2)
-        jobs = [test_pd_ors.random_job(rng, n, 2) for n in range(2)]
+        servers = [builders_pd_ors.server(f"h{h}", int(rng.integers(0, 3)), int(rng.integers(1, 3))) for h in range(2)]
+        machines = builders_pd_ors.cluster(*servers, slots=2)
+        jobs = [builders_pd_ors.random_job(rng, n, 2) for n in range(2)]
         best = oracle_pd_ors.enumerated(machines, jobs)
         assert optimum(machines, jobs, "pd-ors").value == pytest.approx(best, abs=1e-6)
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.solvers import external_exact
-from scheduling.solvers.external import least_costs, nested_greedy
-from scheduling.solvers.external_exact import Machines, cheapest
-from scheduling.solvers.external_lp import Relaxation
-from scheduling.solvers.internal import internal_costs, pair_room
-from scheduling.solvers.knapsack import Options, best_plan, near_plan
-from scheduling.solvers.rounding import gain, packing_width, round_off
+from scheduling.slotted.solvers import multi_machine_exact
+from scheduling.slotted.solvers.knapsack import Options, best_plan, near_plan
+from scheduling.slotted.solvers.multi_machine_exact import Machines, cheapest
+from scheduling.slotted.solvers.multi_machine_greedy import least_costs, nested_greedy
+from scheduling.slotted.solvers.multi_machine_lp import Relaxation
+from scheduling.slotted.solvers.rounding import gain, packing_width, round_off
+from scheduling.slotted.solvers.single_machine import internal_costs, pair_room
 
 
 def instance(seed, servers=3, resources=2):
@@ -60,7 +60,7 @@ def greedy(machines, group, most):
 
 
 def one_by_one(machines, group, most):
-    """The greedy as the specification says it: unit after unit."""
+    """The greedy search, literally: unit after unit."""
     left, total, costs = machines.free.copy(), 0.0, [0.0]
     for y in range(1, most + 1):
         units = [(machines.worker, machines.worker_cost, machines.worker_room)]
@@ -194,7 +194,7 @@ def test_a_solver_that_breaks_is_reported_as_such(monkeypatch):
         raise ValueError("no licence")
 
     machines, _ = instance(1)
-    monkeypatch.setattr(external_exact, "milp", broken)
+    monkeypatch.setattr(multi_machine_exact, "milp", broken)
     assert cheapest(machines, 1, 1, math.inf, 1).status in ("error", "infeasible")
 
 
@@ -231,5 +231,5 @@ def test_bounds_never_exceed_the_cheapest(seed, workers):
     assert least_costs(*(a[None] for a in machines[3:]), ps_of)[0, workers] <= best + 1e-9
     hosts = np.arange(len(machines.free))
     if math.isfinite(best):
-        _, bound = external_exact._worth_a_look(machines, hosts, workers, ps, best * 1.5)
+        _, bound = multi_machine_exact._worth_a_look(machines, hosts, workers, ps, best * 1.5)
         assert bound <= best + 1e-9

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from scheduling.model import ModelError
-from scheduling.prices import PriceBook, PriceParams, estimate, price
+from scheduling.model.values import ModelError
+from scheduling.slotted.prices import PriceBook, PriceParams, estimate, price
 from tests.scheduling import tiny
 
 

@@ -2,13 +2,16 @@
 
 import numpy as np
 
-from scheduling.model import Placement
-from scheduling.pricing import price_event, slots_of
-from scheduling.registry import BaseScheduler
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import Placement
+from scheduling.slotted.execution import SLOTTED
+from scheduling.slotted.price_events import price_event, slots_of
 from tests.scheduling.worlds import cluster, ps_server, worker_server
 
 
 class Priced(BaseScheduler):
+    model = SLOTTED
+
     def __init__(self, table):
         super().__init__()
         self.cluster, self.table = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0")), table

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import scheduling
-from scheduling.reasons import SENTENCES, duration, sentence
+from scheduling.reporting.quantities import duration
+from scheduling.reporting.reasons import SENTENCES, sentence
+from scheduling.reporting.sentences import Sentences, by_code
 
 PAYOFF = {
     "utility": 3.2, "cost": 7.85, "payoff": -4.65, "start_slot": 4, "finish_slot": 9, "workers_peak": 1, "cost_by_resource": [0] * 5,
@@ -15,24 +17,32 @@ PAYOFF = {
 
 EXAMPLES = [
     ("payoff_not_positive", PAYOFF,
-     "Rejected: the best schedule found (slots 4 to 9, at most 1 worker) is worth 3.20 and would use resources priced at 7.85, so its payoff "
-     "of -4.65 is not positive. The dearest part is gpu on server w1 in slot 6: 5.00, at 2.5 per GPU."),
+     "Rejected: it costs more than it is worth: value 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, at most 1 worker. "
+     "Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+    ("payoff_not_positive", PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
+     "Rejected: it costs more than it is worth: value 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, at most 1 worker."),
+    ("payoff_not_positive", PAYOFF | {"utility": 0.0, "cost": 0.0, "payoff": 0.0, "cells": []},
+     "Rejected: it is worth no more than it costs: value 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 to 9, at most 1 worker."),
+    ("payoff_positive", PAYOFF | {"utility": 5.0, "cost": 4.9996, "payoff": 0.0004, "workers_peak": 2},
+     "Admitted: it is worth more than it costs: value 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 to 9, at most 2 "
+     "workers. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
-     "Rejected: one parameter server needs 64 GB of memory, and the largest server has 60 GB."),
+     "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),
     ("fits_nowhere_together", {"role": "worker", "need": [1.0, 0.0, 8.0, 0.0, 0.5]},
-     "Rejected: no single server has room for one worker (1 GPU gpu, 8 GB memory, 0.5 Gbps bandwidth), though each amount exists "
-     "somewhere."),
-    ("missing_part", {"part": "ps"}, "Rejected: the job has no ps, which this scheduler needs."),
+     "Rejected: no single server has capacity for one worker (1 GPU gpu, 8 GB memory, 0.5 Gbps bandwidth), although each amount is "
+     "available on some server."),
+    ("missing_part", {"part": "ps"}, "Rejected: the job has no ps, which this scheduler requires."),
     ("ps_too_slow", {"worker_gbps": 5.0, "ps_gbps": 2.5},
-     "Rejected: a worker sends 5 Gbps and a parameter server takes 2.5 Gbps, so it would need more parameter servers than workers."),
+     "Rejected: a worker sends 5 Gbps and a parameter server receives 2.5 Gbps, so the job would need more parameter "
+     "servers than workers."),
     ("gang_too_large", {"role": "worker", "count": 5, "most": 4},
-     "Rejected: it asks for 5 workers at once, and the empty cluster has room for 4."),
+     "Rejected: requests 5 workers at once; the empty cluster has capacity for 4."),
     ("gang_fits_nowhere", {"workers": 1, "ps": 2},
      "Rejected: its 1 worker and 2 parameter servers do not fit the empty cluster together."),
     ("in_order", {"waited_ms": 90_000, "workers": 2, "ps": 1},
-     "Started in order of arrival with 2 workers and 1 parameter server, after waiting 1 min 30 s."),
-    ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended first."),
-    ("stuck", {}, "Unfinished: nothing more happens, and the job has no plan to finish."),
+     "Started in order of arrival with 2 workers and 1 parameter server, after waiting 1m 30s."),
+    ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
+    ("stuck", {}, "Unfinished: no events remain, and the job has no plan to finish."),
 ]  # fmt: skip
 
 
@@ -43,7 +53,7 @@ def test_it_says_what_the_numbers_mean(code, values, text):
 
 @pytest.mark.parametrize(
     ("ms", "text"),
-    [(0, "0 ms"), (850, "850 ms"), (12_500, "12.5 s"), (60_000, "1 min"), (200_000, "3 min 20 s"), (18_600_000, "5 h 10 min"), (183_600_000, "2 d 3 h")],
+    [(0, "0 ms"), (850, "850 ms"), (12_500, "12.5 s"), (60_000, "1m"), (200_000, "3m 20s"), (18_600_000, "5h 10m"), (183_600_000, "2d 3h")],
 )  # fmt: skip
 def test_durations_are_said_as_people_say_them(ms, text):
     assert duration(ms) == text
@@ -63,3 +73,15 @@ def test_every_code_in_the_source_has_a_sentence():
                 codes.add(node.args[0].value)
     assert {"fits_nowhere", "missing_part", "in_order"} <= codes
     assert codes <= set(SENTENCES)
+
+
+def test_a_code_that_two_families_declare_is_refused():
+    mine, theirs = Sentences("mine", {"new": str, "old": str}), Sentences("theirs", {"old": str})
+    assert by_code((mine,)) == {"new": mine, "old": mine}
+    with pytest.raises(ValueError, match="reason 'old' must be declared once; mine and theirs both do"):
+        by_code((mine, theirs))
+
+
+def test_every_family_declares_its_reasons_in_its_own_room():
+    assert {family.family for family in SENTENCES.values()} == {"common", "slotted", "typed_workers", "colocation", "observed"}
+    assert (SENTENCES["in_order"].family, SENTENCES["stuck"].family) == ("slotted", "common")

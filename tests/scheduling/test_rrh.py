@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model import Server, Utility
-from scheduling.reasons import sentence
-from scheduling.verifier import verify
+from scheduling.model.values import Server, Utility
+from scheduling.reporting.reasons import sentence
+from scheduling.verification.verify import verify
+from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
-from tests.scheduling.test_away import random_away, with_away
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
@@ -41,8 +41,8 @@ def test_a_job_that_costs_the_others_more_than_it_earns_is_refused():
         "value": pytest.approx(5 / 1.01), "cost": pytest.approx(cost), "threshold": 0.0, "rest_slots": 1, "beside": False,
     }  # fmt: skip
     assert sentence("reward_too_low", refused) == (
-        "Rejected: it takes 1 slot, does not fit beside the jobs that run, and its discounted utility of 4.95 less 38.08 that the others "
-        "would lose is not more than 0."
+        "Rejected: needs 1 slot and does not fit in addition to the running jobs. Its discounted utility of 4.95 minus the loss of 38.08 "
+        "to other jobs is not more than 0."
     )
 
 
@@ -76,7 +76,7 @@ def test_while_nothing_happens_the_order_stays():
         TWO_SERVERS, [job("b", workers=4, slots=2, utility=falling), job("c", workers=4, slots=3, utility=falling)], "rrh"
     )
     assert completed(events) == {0: 2_000, 1: 5_000}
-    assert [e.at_ms for e in events if e.kind == "planned"] == [0, 2_000]
+    assert [e.at_ms for e in events if e.kind == "plan_changed"] == [0, 2_000]
     assert [e.data["utility"] for e in events if e.kind == "job_completed"][1] == pytest.approx(
         20 / (1 + math.exp(0.1 * (4 - 2)))
     )

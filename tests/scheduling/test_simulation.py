@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from scheduling.ledger import Overbooked
-from scheduling.model import Decision, ModelError, Placement, Reason, Verdict
-from scheduling.registry import BaseScheduler, build
-from scheduling.simulation import Simulation, simulate
+from scheduling.kernel.registry import build
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.kernel.simulation import Simulation, simulate
+from scheduling.model.values import Decision, ModelError, Placement, Reason, Verdict
+from scheduling.slotted.execution import SLOTTED
+from scheduling.slotted.ledger import Overbooked
 from scheduling.workloads import generate
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
-from twin.columns import pack_state, unpack_state
+from twin.infra.columns import pack_state, unpack_state
 
 MACHINES = cluster(worker_server("w0"), ps_server("s0"))
 
@@ -19,6 +21,7 @@ MACHINES = cluster(worker_server("w0"), ps_server("s0"))
 class Scripted(BaseScheduler):
     """Plays a script {(hook, argument): Decision} and notes every call."""
 
+    model = SLOTTED
     name = "scripted"
 
     def __init__(self, script=None):
@@ -78,7 +81,7 @@ def test_two_wakes_are_both_kept_and_none_lies_behind_the_horizon():
 
 
 def test_a_wake_must_lie_in_the_future():
-    with pytest.raises(ModelError, match=r"after now \(1000 ms\), got 1000 ms"):
+    with pytest.raises(ModelError, match=r"after the current time \(1000 ms\), got 1000 ms"):
         run({("slot", 1): Decision(wake_ms=1_000)}, [job("a", 300)])
 
 
@@ -118,7 +121,7 @@ def test_a_job_finishes_when_its_last_worker_stops(finish_ms):
 
 
 def test_jobs_must_come_in_the_order_of_arrival():
-    with pytest.raises(ModelError, match="job b: arrives at 1 ms, before the job in front of it"):
+    with pytest.raises(ModelError, match="job b: arrives at 1 ms, before the previous job"):
         Simulation(MACHINES, [job("a", 2), job("b", 1)], build("fifo"), 0)
 
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from scheduling.admission import UNLIMITED, Room
-from scheduling.model import Utility
-from scheduling.training import (
+from scheduling.model.admission import UNLIMITED, Room
+from scheduling.model.training_models import (
     gang_size,
     oasis_minibatch_ms,
     oasis_ps,
@@ -16,7 +15,8 @@ from scheduling.training import (
     pd_ors_sample_ms,
     pd_ors_slots,
 )
-from scheduling.utility import arrival_slot, duration_slots, utility_at, utility_over
+from scheduling.model.utility import arrival_slot, duration_slots, utility_at, utility_over
+from scheduling.model.values import Utility
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 

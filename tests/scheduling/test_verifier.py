@@ -1,79 +1,18 @@
 """The verifier accepts what the schedulers do, and nothing that was tampered with."""
 
 import copy
-import json
 import random
-from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduling.futures import Futures
-from scheduling.metrics import summarize
-from scheduling.model import CLOUD, RESOURCES, Placement, Utility
-from scheduling.reasons import SENTENCES
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from scheduling.verifier import verify
-from scheduling.verifier_log import unclear
-from scheduling.workloads import generate
+from scheduling.model.values import Utility
+from scheduling.reporting.reasons import SENTENCES
+from scheduling.verification.replay import unclear
+from scheduling.verification.verify import verify
 from tests.scheduling import worlds
-
-ROLES = ("worker", "ps", "transfer")
-
-
-def whole(demand):
-    return {name: amount / 1000 for name, amount in zip(RESOURCES, demand, strict=True)}
-
-
-def output(scheduler, num_jobs=40, num_servers=20, seed=3, utility=None, **parameters):
-    """What `simulate` writes, as plain rows: cluster, jobs, schedule, decisions, events, summary."""
-    cluster, jobs = generate("oasis", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=60)
-    return output_of(cluster, [replace(job, utility=utility or job.utility) for job in jobs], scheduler, seed, parameters)
-
-
-def output_of(cluster, jobs, scheduler, seed, parameters):
-    """The same of a cluster and jobs."""
-    simulation = Simulation(cluster, jobs, build(scheduler, parameters), seed)
-    events = list(simulation.events())
-    names = [server.name for server in cluster.servers]
-    futures = Futures()
-    for event in events:
-        futures.feed(event)
-    shown = [str(n) if n >= 0 else "" for n in range(-1, 1_000)]
-    schedule = [
-        {
-            "job": jobs[bar.job].id, "chunk": shown[bar.chunk + 1], "role": ROLES[bar.role],
-            "server": "cloud" if bar.server == CLOUD else names[bar.server], "lane": shown[bar.lane + 1], "group": "",
-            "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
-        }
-        for bar in map(Placement._make, futures.matrix().tolist())
-    ]  # fmt: skip
-    decisions = [
-        {
-            "seq": event.seq, "at_ms": event.at_ms, "job": jobs[event.data["job"]].id, "kind": event.data["kind"],
-            "reason": {"code": event.data["code"], "values": event.data["values"]},
-        }
-        for event in events if event.kind == "decided"
-    ]  # fmt: skip
-    demands = [{role: whole(demand) for role in ("worker", "ps") if (demand := getattr(job, role))} for job in jobs]
-    rows = {
-        "cluster": {
-            "name": cluster.name, "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
-            "cloud": {"unlimited": True} if cluster.unlimited_cloud else None,
-            "servers": [asdict(server) | {"capacity": whole(server.capacity)} for server in cluster.servers],
-        },
-        "jobs": [asdict(job) | demand for job, demand in zip(jobs, demands, strict=True)],
-        "schedule": schedule,
-        "decisions": decisions,
-        "events": [event._asdict() for event in events],
-        "summary": {
-            "scheduler": scheduler, "parameters": asdict(simulation.scheduler.parameters), "seed": seed,
-            "metrics": summarize(events, cluster, jobs), "certificate": None, "decision_ms": None, "wall_s": 0.1,
-        },
-    }  # fmt: skip
-    return json.loads(json.dumps(rows, default=lambda array: array.tolist()))  # as they come from files
+from tests.scheduling.builders import output, output_of
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +79,7 @@ def test_it_catches_a_start_before_the_arrival(rows):
     ("end_ms", "0", "must end after its start"),
     ("server", "nowhere", "unknown server 'nowhere'"),
     ("server", "cloud", "the cluster has no unlimited cloud"),
-    ("server", "p00", "server p00 does not take the role worker"),
+    ("server", "p00", "server p00 does not accept the role worker"),
     ("role", "boss", "role must be worker, ps or transfer, got 'boss'"),
     ("job", "j9999", "unknown job 'j9999'"),
     ("lane", "x", "lane must be empty or an integer >= 0, got 'x'"),
@@ -161,7 +100,7 @@ def test_it_catches_half_slots_and_the_horizon(rows):
     row["end_ms"] = str(int(row["end_ms"]) - 1)
     assert any("does not cover whole slots" in p for p in verify(**rows))
     row["end_ms"] = str(61 * rows["cluster"]["slot_ms"])
-    assert any("ends behind the horizon of 60 slots" in p for p in verify(**rows))
+    assert any("ends after the horizon of 60 slots" in p for p in verify(**rows))
 
 
 def test_it_catches_too_many_workers_at_a_time(rows):
@@ -180,9 +119,9 @@ def test_it_catches_a_wrong_explanation(rows):
     decision["reason"]["values"]["utility"] += 1
     decision["reason"]["values"]["finish_slot"] += 1
     problems = "\n".join(verify(**rows))
-    assert "says its utility is" in problems
+    assert "states a utility o" in problems
     assert "is not utility" in problems
-    assert "says it finishes in slot" in problems
+    assert "states completion in slot" in problems
 
 
 @pytest.mark.parametrize("name", ["admitted", "rejected", "completed", "mean_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions"])
@@ -199,7 +138,7 @@ def test_it_catches_decisions_that_do_not_fit(rows):
     assert any("before its first decision" in p for p in verify(**rows | {"decisions": [late, *without]}))
     assert any(p == f"job {job}: runs without a decision" for p in verify(**rows | {"decisions": without}))
     rejected = decision | {"kind": "rejected"}
-    assert any(p == f"job {job}: runs though it was rejected" for p in verify(**rows | {"decisions": [rejected, *without]}))
+    assert any(p == f"job {job}: runs although it was rejected" for p in verify(**rows | {"decisions": [rejected, *without]}))
     early = decision | {"at_ms": 0}
     assert any("had not arrived at 0 ms" in p for p in verify(**rows | {"decisions": [early, *without]}))
 
@@ -242,26 +181,31 @@ def line_of(rows, kind):
     ("decided", {"job": 39}, "job 39 has not arrived"),
     ("decided", {"code": "because"}, "reason 'because': ValueError: no sentence for reason 'because'"),
     ("decided", {"values": {}}, "KeyError"),
-    ("decided", {"kind": "unfinished"}, "comes after jobs were told to be unfinished"),
-    ("planned", {"finish_ms": None}, "which was not planned"),
-    ("planned", {"bars": []}, "from 0 ms on 0 by events.jsonl"),
+    ("decided", {"kind": "unfinished"}, "follows events that end the run with unfinished jobs"),
+    ("plan_changed", {"jobs": [[0, 0, -1]]}, "which was not planned"),
+    ("plan_changed", {"jobs": [[0, 1, 0]]}, "not when its last worker stops"),
+    ("plan_changed", {"keys": [[0, 0, 0]]}, "keys of scope job must be jobs"),
+    ("plan_changed", {"jobs": []}, "must have the start and end of each of its jobs"),
+    ("plan_changed", {"bars": []}, "from 0 ms on 0 in events.jsonl"),
     ("job_completed", {"utility": 1e6}, "completes with a utility of 1000000.0, recomputed"),
     ("job_completed", {"job": 39}, "job 39 has not arrived"),
 ])  # fmt: skip
 def test_the_log_is_held_against_the_other_files(rows, kind, change, sentence):
     event = rows["events"][line_of(rows, kind) - 1]
     event["data"] |= change
+    if kind == "plan_changed" and change.get("jobs"):
+        event["data"]["jobs"][0][0] = event["data"]["keys"][0]
     problems = "\n".join(verify(**rows))
     if sentence.startswith("from 0 ms"):
-        bar = next(row for row in rows["schedule"] if row["job"] == rows["jobs"][event["data"]["job"]]["id"])
-        sentence = f"from {bar['start_ms']} ms on 0 by events.jsonl, and {bar['count']} here"
+        bar = next(row for row in rows["schedule"] if row["job"] == rows["jobs"][event["data"]["keys"][0]]["id"])
+        sentence = f"from {bar['start_ms']} ms on 0 in events.jsonl, but {bar['count']} here"
     assert sentence in problems
 
 
 def test_a_log_that_is_cut_or_torn_is_named(rows):
     events = rows["events"]
     half = events[: len(events) // 2]
-    assert verify(**rows | {"events": half}) == ["events.jsonl: the last event must be run_finished: the log is cut"]
+    assert verify(**rows | {"events": half}) == ["events.jsonl: the last event must be run_finished: the log is incomplete"]
     assert len(verify(**rows | {"events": []})) == 2
     assert verify(**rows | {"events": events[:4] + events[5:]})[0] == "events.jsonl: line 5: must be the event with seq 5, not 6"
     late = [*events[:4], events[4] | {"at_ms": 10**12}, *events[5:]]
@@ -289,7 +233,7 @@ def test_prices_are_complete_and_in_order(rows):
 
 @pytest.mark.parametrize(("certificate", "sentence"), [
     ({"kind": "x", "achieved": 1, "bound": 0, "ratio": 5}, "certificate is null or an object whose kind is one of trivial"),
-    ({"kind": "trivial", "achieved": 1, "bound": 2, "ratio": 0.5}, "the certificate is about a utility of 1, and the run earned"),
+    ({"kind": "trivial", "achieved": 1, "bound": 2, "ratio": 0.5}, "the certificate states a utility of 1, but the run has"),
     ({"kind": "trivial", "achieved": None, "bound": 2, "ratio": 0.5}, "whose achieved is a number, not None"),
 ])  # fmt: skip
 def test_a_certificate_is_about_its_run(rows, certificate, sentence):

@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from scheduling.harmony import subtasks
-from scheduling.verifier import verify
+from scheduling.colocation import subtasks
+from scheduling.verification.verify import verify
+from tests.scheduling.builders_colocation import A, B, job, machines, small
 from tests.scheduling.grouped import rows_of
-from tests.scheduling.test_harmony import A, B, job, machines, small
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def idle_machine(rows):
     data, _ = told(rows)
     data["servers"].pop()
     data["machines"] -= 1
-    return "stand idle beside running jobs"
+    return "are idle while jobs run"
 
 
 def wrong_score(rows):
@@ -78,14 +78,14 @@ def wrong_utilization(rows):
 def too_fast(rows):
     data, _ = told(rows)
     data["pace_ms"] = [pace * 0.9 for pace in data["pace_ms"]]
-    return "faster than its group can"
+    return "which is faster than its group allows"
 
 
 def all_in_memory(rows):
     for event in rows["events"]:
         if event["kind"] == "grouped" and any(ratio > 0.5 for ratio in event["data"]["disk_ratios"]):
             event["data"]["disk_ratios"] = [0.0] * len(event["data"]["jobs"])
-            return "its jobs fill"
+            return "its jobs use"
     raise AssertionError("nothing lies on disk")
 
 
@@ -147,12 +147,12 @@ def a_row_less(rows):
 
 def a_row_changed(rows):
     rows["groups"][0]["machines"] = "1"
-    return "is not what events.jsonl says"
+    return "differs from events.jsonl"
 
 
 def another_span(rows):
     rows["groups"][0]["end_ms"] = str(int(rows["groups"][0]["end_ms"]) + 1)
-    return "is none of events.jsonl"
+    return "is not in events.jsonl"
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,18 @@ import copy
 import numpy as np
 import pytest
 
-from scheduling.verifier import verify
+from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling import typed_worlds
-from tests.scheduling.test_verifier import output_of
+from tests.scheduling.builders import output_of
 
 
 def planned(rows, role=0, server=None):
     """(event, place) of the bars of a role that run to their end."""
-    plans = [event for event in rows["events"] if event["kind"] == "lanes_planned"]
+    plans = [event for event in rows["events"] if event["kind"] == "plan_changed"]
     named = {}
     for event in plans:
-        for lane in event["data"]["lanes"]:
+        for lane in event["data"]["keys"]:
             named[tuple(lane)] = event["seq"]
     return [
         (event["data"]["bars"], place)
@@ -99,7 +99,7 @@ def test_it_knows_types_absences_and_storage():
     assert any(problem.startswith("2a: job") for problem in verify(**changed))
     changed = copy.deepcopy(rows)
     changed["cluster"]["servers"][bar[2]]["away"] = [[bar[3], bar[3] + 1]]
-    assert any("which is away" in problem for problem in verify(**changed))
+    assert any("which is unavailable" in problem for problem in verify(**changed))
     changed = copy.deepcopy(rows)
     changed["cluster"]["servers"][bar[2]]["capacity"]["storage"] = 0
     assert any(problem.startswith("7b: server") for problem in verify(**changed))

@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from scheduling.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
-from scheduling.solvers.window import best_completion, near_best
-
-
-def curves_of(worker: np.ndarray, ps: np.ndarray, needed: np.ndarray, ratio: float):
-    """Curves as the solver asks for them, from marginal costs [slot, unit] of workers and parameter servers."""
-    cost = prefix(worker) + prefix(ps)[:, needed]
-    relaxed = relaxed_marginals(worker, ps, ratio)
-    return lambda first, past: (cost[first:past], relaxed[first:past])
+from scheduling.slotted.solvers.slot_cost import fill, marginal_costs, prefix
+from scheduling.slotted.solvers.window import best_completion, near_best
+from tests.scheduling.builders import curves_of
 
 
 def test_a_slot_fills_the_cheapest_server_first():

@@ -4,9 +4,10 @@ import statistics
 
 import pytest
 
-from scheduling.model import ModelError
-from scheduling.training import oasis_worker_slots
-from scheduling.workloads import OASIS_PARTS, SLOT_MS, generate
+from scheduling.model.training_models import oasis_worker_slots
+from scheduling.model.values import ModelError
+from scheduling.slotted.workload_oasis import OASIS_PARTS
+from scheduling.workloads import SLOT_MS, generate
 
 
 def test_jobs_lie_in_the_paper_s_ranges():

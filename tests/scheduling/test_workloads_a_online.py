@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from scheduling import typed
-from scheduling.model import ModelError
+from scheduling.model.values import ModelError
+from scheduling.typed_workers import workers as typed
+from scheduling.typed_workers.workload import HOUR_MS, TABLE_II
 from scheduling.workloads import generate
-from scheduling.workloads_a_online import HOUR_MS, TABLE_II
 
 HOURS = range(1, 5)
 

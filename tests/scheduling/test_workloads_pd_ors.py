@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from scheduling.model import ModelError
-from scheduling.training import oasis_worker_slots, pd_ors_sample_ms
-from scheduling.utility import utility_at
+from scheduling.model.training_models import oasis_worker_slots, pd_ors_sample_ms
+from scheduling.model.utility import utility_at
+from scheduling.model.values import ModelError
+from scheduling.slotted.workload_pd_ors import CAPACITY, DERIVED, DRAWN, HORIZON, pd_ors
 from scheduling.workloads import generate
-from scheduling.workloads_pd_ors import CAPACITY, DERIVED, DRAWN, HORIZON, pd_ors
 
 SLOT = 3_600_000
 
@@ -69,7 +69,7 @@ def test_the_mixes(mix, shares):
 
 
 def test_calibrated_jobs_have_the_scale_of_the_paper_s_figure():
-    """62 % can finish within 20 slots if alone, and 50 jobs are worth at most about 1,250 (specification 1.5: 1,272); literal 33 % and 550."""
+    """62 % can finish within 20 slots if alone, and 50 jobs are worth at most about 1,250; literal 33 % and 550."""
 
     def best(variant):
         worths = []

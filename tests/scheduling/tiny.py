@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.model import Cluster, Job, Server, Utility
+from scheduling.model.values import Cluster, Job, Server, Utility
 
 SLOT = 1_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduling.model import Cluster, Job, Server
+from scheduling.model.values import Cluster, Job, Server
 
 
 def cluster(rng: np.random.Generator, *, cloud: bool, away: bool = False, storage_mb: int = 8) -> Cluster:

@@ -1,6 +1,6 @@
 """Small clusters and jobs whose numbers can be checked by hand; a slot is 1,000 ms unless said otherwise."""
 
-from scheduling.model import Cluster, Job, Server, Utility
+from scheduling.model.values import Cluster, Job, Server, Utility
 
 WORKER = (1_000, 1_000, 1_000, 0, 1_000)  # 1 GPU, 1 vCPU, 1 GB, 1 Gbps
 PS = (0, 1_000, 1_000, 0, 2_000)  # serves two workers

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from scheduling.model import Job, ModelError
+from scheduling.model.values import Job, ModelError
 from tests.scheduling.worlds import cluster, job, ps_server, worker_server
-from twin import asking, control, runner
+from twin.infra.errors import Refused
 from twin.models import AuditEntry, Checkpoint, EventBatch, Run, Scenario
-from twin.refused import Refused
-from twin.scenarios import store_cluster
+from twin.runs import commands, runner
+from twin.scenarios.store import store_cluster
+from twin.studies import ask
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def paused(scheduler, jobs: list[Job], steps: int, **options) -> Run:
     """A live run of the jobs on two GPUs after so many instants."""
-    from twin.jobtable import JobTable, pack_jobs
+    from twin.files.job_table import JobTable, pack_jobs
     from twin.models import Trace
 
     spec = store_cluster(cluster(worker_server("w"), ps_server("p"), horizon=20), "test")
     trace = Trace.objects.create(name="few", status=Trace.READY, job_count=len(jobs), jobs=pack_jobs([JobTable.of(jobs)]))
     scenario = Scenario.objects.create(name="asked", cluster=spec, trace=trace, scheduler=scheduler, **options)
-    run = control.start_run(scenario, mode=Run.LIVE, speed=1e-6)
+    run = commands.start_run(scenario, mode=Run.LIVE, speed=1e-6)
     runner.advance(run.pk)
-    control.pause(run)
+    commands.pause(run)
     runner.advance(run.pk)
     for _ in range(steps):
         runner.step(run.pk)
@@ -36,10 +37,10 @@ def test_a_job_that_fits_beside_displaces_nobody():
     run = paused("fifo", [job("a", workers=1, slots=4), job("late", 15_000)], 0)
     assert run.status == Run.PAUSED
     before = (run.last_seq, EventBatch.objects.count(), Checkpoint.objects.count(), AuditEntry.objects.count())
-    answer = asking.ask(run, asking.job_of(run, "a", {"minibatches_per_chunk": 2}))
+    answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 2}))
     assert (answer["verdict"], answer["start_ms"], answer["finish_ms"]) == ("started", 1_000, 3_000)
     assert (answer["workers"], answer["servers"], answer["complete"]) == (1, ["w"], True)
-    assert answer["displaced"] == {"count": 0, "later_ms": 0, "rows": []}
+    assert answer["displaced"] == {"later": 0, "later_ms": 0, "open": 0, "rejected": 0, "rows": []}
     run.refresh_from_db()
     assert (run.last_seq, EventBatch.objects.count(), Checkpoint.objects.count(), AuditEntry.objects.count()) == before
 
@@ -47,36 +48,60 @@ def test_a_job_that_fits_beside_displaces_nobody():
 def test_a_job_that_goes_first_makes_others_wait():
     """FIFO: `b` arrives a second later and needs both GPUs, so it waits for the job that is asked about."""
     run = paused("fifo", [job("a", workers=1, slots=2), job("b", 2_000, workers=2, slots=1)], 0)
-    answer = asking.ask(run, asking.job_of(run, "a", {"minibatches_per_chunk": 6}))
+    answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 6}))
     assert answer["finish_ms"] == 7_000
     assert answer["displaced"] == {
-        "count": 1,
+        "later": 1,
         "later_ms": 5_000,
+        "open": 0,
+        "rejected": 0,
         "rows": [{"id": "b", "was_ms": 3_000, "now_ms": 8_000, "rejected": False}],
     }
 
 
+def test_a_rejection_of_another_job_is_no_delay():
+    """The horizon is near: with the job that is asked about `late` no longer fits, and OASiS rejects it."""
+    run = paused("oasis", [job("a", workers=1, slots=1), job("late", 3_000, workers=2, slots=12)], 0)
+    answer = ask.ask(run, ask.job_of(run, "a", {"num_chunks": 2, "requested_workers": 2, "minibatches_per_chunk": 8}))
+    assert answer["verdict"] == "admitted"
+    told = answer["displaced"]
+    assert (told["later"], told["later_ms"], told["open"], told["rejected"]) == (0, 0, 0, 1)
+    assert [(row["id"], row["now_ms"], row["rejected"]) for row in told["rows"]] == [("late", None, True)]
+
+
+def test_every_job_that_it_does_something_to_is_counted_once():
+    """By hand: b is rejected, c ends 3 ms later, d has no end by then, e ends earlier, f is rejected either way."""
+    others, mine = ask.Seen(), ask.Seen()
+    others.plans = {"b": (0, 9), "c": (0, 5), "d": (0, 7), "e": (0, 8)}
+    mine.plans = {"b": (0, -1), "c": (0, 5), "d": (0, -1), "e": (0, 6), "asked": (0, 4)}
+    mine.completed = {"c": 8}
+    others.rejected, mine.rejected = {"f"}, {"b", "f"}
+    told = ask._displaced(mine, others, "asked")
+    assert [told[name] for name in ("later", "later_ms", "open", "rejected")] == [1, 3, 1, 1]
+    assert [row["id"] for row in told["rows"]] == ["b", "d", "c"], "the worst first"
+
+
 def test_oasis_says_its_price_and_what_would_flip_it():
     run = paused("oasis", [job("a", workers=2, slots=18), job("late", 15_000)], 0)
-    answer = asking.ask(run, asking.job_of(run, "a", {"minibatches_per_chunk": 10}))
+    answer = ask.ask(run, ask.job_of(run, "a", {"minibatches_per_chunk": 10}))
     assert answer["verdict"] == "rejected"
     assert "Rejected" in answer["sentence"]
     assert {row["what"] for row in answer["counterfactuals"]} >= {"priority", "workers"}
-    small = asking.ask(run, asking.job_of(run, "a", {"num_chunks": 1, "minibatches_per_chunk": 1, "requested_workers": 1}))
+    small = ask.ask(run, ask.job_of(run, "a", {"num_chunks": 1, "minibatches_per_chunk": 1, "requested_workers": 1}))
     assert small["verdict"] == "admitted"
     assert small["values"]["payoff"] == pytest.approx(small["values"]["utility"] - small["values"]["cost"])
 
 
 def test_what_cannot_be_asked_is_said():
     run = paused("fifo", [job("a"), job("late", 15_000)], 0)
-    with pytest.raises(ModelError, match="has no job 'nobody'; name one of its jobs"):
-        asking.job_of(run, "nobody", {})
+    with pytest.raises(ModelError, match="has no job 'nobody'; choose one of its jobs"):
+        ask.job_of(run, "nobody", {})
     with pytest.raises(ModelError, match="epochs must be an integer"):
-        asking.job_of(run, "a", {"epochs": 0})
+        ask.job_of(run, "a", {"epochs": 0})
     with pytest.raises(ModelError, match="unknown key 'colour'; known: id"):
-        asking.job_of(run, "a", {"colour": "red"})
-    control.cancel(run)
+        ask.job_of(run, "a", {"colour": "red"})
+    commands.cancel(run)
     runner.advance(run.pk)
     run.refresh_from_db()
-    with pytest.raises(Refused, match="is cancelled; ask a run that is under way"):
-        asking.ask(run, asking.job_of(run, "a", {}))
+    with pytest.raises(Refused, match="is cancelled; choose an active run"):
+        ask.ask(run, ask.job_of(run, "a", {}))

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from scheduling.metrics import summarize
-from scheduling.model import ModelError
-from tests.twin.test_phases import last_event_ms, some_edits, staged, world
-from twin.bounding import bounding
-from twin.certificates import Schedule, certify
+from scheduling.kernel.execution_model import Outcome
+from scheduling.model.values import ModelError
+from scheduling.reporting.metrics import summarize
+from tests.twin.builders_phases import last_event_ms, some_edits, staged, world
+from twin.analysis.bounding_cluster import bounding
 from twin.management.commands.simulate import Played
-from twin.scenarios import played
+from twin.scenarios.store import played
 
 H = 3_600_000
 
@@ -35,8 +35,8 @@ def test_no_edited_run_ever_beats_its_bound(profile, name):
         figures = summarize(seen.passing(played(stages, 5).events()), cluster, jobs)
         bars = seen.futures.matrix()
         horizon = max(1, -(-int(bars[:, 4].max(initial=0)) // cluster.slot_ms))
-        schedule = Schedule(range(len(jobs)), seen.completions, figures["total_utility"], bars, horizon)
-        made = certify(scheduler, cluster, jobs, schedule)
+        outcome = Outcome(range(len(jobs)), seen.completions, figures["total_utility"] or 0.0, bars, horizon)
+        made = scheduler.model.proof(scheduler, cluster, jobs, outcome)
         if made is not None and seen.completions:
             claimed += 1
             low, high = sorted((made[0].achieved, made[0].bound))
@@ -50,7 +50,7 @@ def test_what_no_single_cluster_can_stand_for_is_said():
     for edit, sentence in (
         ({"verb": "change_bandwidth", "servers": server, "factor": 2}, None),
         ({"verb": "switch_cloud", "on": True}, "an edit switched the cloud"),
-        ({"verb": "change_scheduler", "scheduler": "harmony"}, "another kind of scheduler"),
+        ({"verb": "change_scheduler", "scheduler": "harmony"}, "changed the execution model"),
         ({"verb": "change_scheduler", "scheduler": "oasis"}, None),
     ):
         found = bounding(staged(base, [edit | {"at_ms": 5 * H}]))

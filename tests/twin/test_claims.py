@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from scheduling.registry import build
+from scheduling.kernel.registry import build
 from scheduling.workloads import generate
+from tests.twin.builders import run as command
 from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
-from tests.twin.test_headless import run as command
-from twin import certifying, runner
-from twin.certificates import claimed
+from twin.analysis import certificate_task
 from twin.models import Run, Scenario
-from twin.scenarios import store_generated
+from twin.runs import runner
+from twin.scenarios.store import store_generated
 
 CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online": ("a-online", "completion"), "srtf": ("a-online", "completion"),
          "harmony": ("harmony", "makespan"), "isolated": ("harmony", "makespan")}  # fmt: skip
@@ -21,12 +21,12 @@ CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online"
 def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa: F811
     profile, about = CASES[name]
     cluster, jobs = generate(profile, num_jobs=8, num_servers=8, seed=2)
-    assert claimed(build(name), cluster) == about
+    assert build(name).model.claim(build(name), cluster) == about
     spec, trace = store_generated(name, cluster, jobs, 2)
     run = Run.objects.create(scenario=Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2))
     runner.enqueue(run.pk)
     work()
-    certifying.run(run.pk)
+    certificate_task.run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.certificate["about"]) == (Run.FINISHED, about)
     low, high = sorted((run.certificate["achieved"], run.certificate["bound"]))
@@ -44,4 +44,5 @@ def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa
 
 def test_nothing_is_claimed_of_chunks_that_run_faster_than_they_can():
     cluster, _ = generate("a-online", num_jobs=1, num_servers=4, seed=1)
-    assert claimed(build("a_online", {"speed_augmentation": 0.5}), cluster) is None
+    faster = build("a_online", {"speed_augmentation": 0.5})
+    assert faster.model.claim(faster, cluster) is None

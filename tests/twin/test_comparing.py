@@ -5,18 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model import Cluster, Event, Job, ModelError, Placement, Server, Utility
-from scheduling.registry import schedulers
+from scheduling.kernel.registry import schedulers
+from scheduling.model.values import Cluster, Event, Job, ModelError, Placement, Server, Utility
 from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
-from twin import eventlog, runner, scenarios
-from twin.comparing import Compared, common_instant, differences, side_of
-from twin.comparing.decisions import Decisions, _lane_digests, server_numbers
-from twin.comparing.divergence import first_parting
-from twin.comparing.figures import FIGURES, against
-from twin.comparing.lives import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
-from twin.comparing.words import decision_of
+from twin.analysis.comparison import Compared, common_instant, differences, side_of
+from twin.analysis.comparison.decision_text import decision_of
+from twin.analysis.comparison.decisions import Decisions, decisions_of
+from twin.analysis.comparison.divergence import first_parting
+from twin.analysis.comparison.metrics import COMPARED, against
+from twin.analysis.comparison.outcomes import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
+from twin.eventlog import event_log
+from twin.eventlog.fold import RunState
+from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
-from twin.state import RunState, at
+from twin.runs import runner
+from twin.scenarios import store as scenarios
 
 UNIT = (1000, 0, 0, 0, 0)
 CLUSTER = Cluster("two", 100, (Server("a", "edge", UNIT), Server("b", "cloud", UNIT)))
@@ -44,7 +47,9 @@ def decided(at_ms, index, kind, code="in_order", values=IN_ORDER):
 
 
 def planned(at_ms, index, finish_ms, *bars):
-    return (at_ms, "planned", {"job": index, "finish_ms": finish_ms, "bars": list(bars)})
+    start_ms = min((bar.start_ms for bar in bars), default=-1)
+    jobs = [[index, start_ms, -1 if finish_ms is None else finish_ms]]
+    return (at_ms, "plan_changed", {"scope": "job", "keys": [index], "jobs": jobs, "bars": list(bars)})
 
 
 START = [
@@ -72,8 +77,8 @@ def stored(db):
         spec, own = scenarios.store_generated("hand", CLUSTER, jobs, 1)
         scenario = Scenario.objects.create(name="hand", cluster=spec, trace=trace or own, scheduler="fifo")
         run = Run.objects.create(scenario=scenario, status=status)
-        eventlog.append(run.pk, 0, events[:7])
-        eventlog.append(run.pk, 0, events[7:])
+        event_log.append(run.pk, 0, events[:7])
+        event_log.append(run.pk, 0, events[7:])
         run.refresh_from_db()
         return run
 
@@ -98,7 +103,7 @@ def test_figures_of_both_runs_by_hand(pair):
     expected = {
         "total_utility": (6, 6), "jobs": (3, 3), "admitted": (2, 3), "rejected": (1, 0), "completed": (2, 3),
         "mean_jct_ms": (300, 300), "median_jct_ms": (300, 200), "common_jct_ms": (300, 350), "makespan_ms": (400, 500),
-        "mean_slowdown": (1, (500 / 400 + 1 + 2) / 3), "mean_wait_ms": (0, 100 / 3), "suspensions": (0, 1), "preemptions": (0, 1),
+        "mean_delay_factor": (1, (500 / 400 + 1 + 2) / 3), "mean_wait_ms": (0, 100 / 3), "suspensions": (0, 1), "preemptions": (0, 1),
     }  # fmt: skip
     assert {key: (base[key], other[key]) for key in expected} == {key: pytest.approx(value) for key, value in expected.items()}
     assert base["utilization.cpu"] is None
@@ -118,9 +123,11 @@ def test_the_runs_part_where_the_third_job_is_decided(pair):
     found = compared(*pair)
     parting = found.partings[1]
     assert (parting.at_ms, parting.job, parting.jobs, parting.same) == (100, 2, 1, 2)
-    mine, yours = (decision_of(side, 2, 100, FOREVER) for side in found.sides)
-    assert mine["sentence"] == "Rejected: it asks for 3 workers at once, and the empty cluster has room for 2."
-    assert (mine["then"], mine["plan"]) == (True, None)
+    both = [decision_of(side, 2, 100, FOREVER) for side in found.sides]
+    assert [(told["then"], told["standing"]) for told in both] == [(True, None), (True, None)]
+    mine, yours = (told["next"] for told in both)
+    assert mine["sentence"] == "Rejected: requests 3 workers at once; the empty cluster has capacity for 2."
+    assert mine["plan"] is None
     assert yours["kind"] == "started"
     assert yours["plan"] == {"start_ms": 200, "finish_ms": 300, "workers": 1, "servers": ["b"], "more": 0}
 
@@ -128,8 +135,26 @@ def test_the_runs_part_where_the_third_job_is_decided(pair):
 def test_a_decision_that_comes_later_is_told_as_later(pair):
     side = compared(*pair).sides[1]
     later = decision_of(side, 0, 1, FOREVER)
-    assert (later["at_ms"], later["then"], later["kind"]) == (250, False, "preempted")
-    assert decision_of(side, 1, 1, FOREVER) is None
+    assert (later["then"], later["next"]["at_ms"], later["next"]["kind"]) == (False, 250, "preempted")
+    assert decision_of(side, 0, 1, 249)["next"] is None, "what comes behind the instant compared is not known"
+
+
+def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pair):
+    """y is planned once, at 0, and runs from then to 200: it does not wait. x is taken off at 250 and waits for 350."""
+    base, other = compared(*pair).sides
+
+    def standing(side, job, at_ms):
+        told = decision_of(side, job, at_ms, FOREVER)
+        return told["next"] and told["next"]["at_ms"], told["standing"]["state"], told["standing"]["at_ms"]
+
+    assert standing(base, 1, 100) == (None, "planned", 0)
+    plan = decision_of(base, 1, 100, FOREVER)["standing"]["plan"]
+    assert plan == {"start_ms": 0, "finish_ms": 200, "workers": 1, "servers": ["b"], "more": 0}
+    assert standing(base, 1, 200) == (None, "completed", 200)
+    assert standing(base, 2, 300) == (None, "rejected", 100)
+    assert standing(other, 0, 100) == (250, "planned", 0)
+    assert standing(other, 0, 300) == (350, "waiting", 250)
+    assert standing(other, 2, 50) == (100, "not arrived", 100)
 
 
 def test_equal_runs_never_part(stored):
@@ -163,7 +188,7 @@ def test_runs_of_two_traces_share_the_jobs_with_the_same_id(stored):
     found = compared(first, second)
     assert [rows.tolist() for rows in found.rows] == [[0], [1]]
     strangers = stored(told((0, "run_started", {})), [job("q", 0)])
-    with pytest.raises(ModelError, match="no job in common"):
+    with pytest.raises(ModelError, match="no common job ids"):
         compared(first, strangers)
 
 
@@ -175,32 +200,60 @@ def test_groups_by_model_size_and_site(pair):
     assert told["model"] == [("m1", [2, 2], [2, 2]), ("m2", [1, 1], [0, 1])]
     assert told["size"] == [("up to 1 GPU", [2, 2], [2, 2]), ("over 2, up to 4 GPU", [1, 1], [0, 1])]
     assert told["site"] == [
-        ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]), ("nowhere yet", [1, 0], [0, 0]),
+        ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]), ("no site yet", [1, 0], [0, 0]),
     ]  # fmt: skip
     assert compared(*pair).sides[1].lives.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
 
 
 def test_distributions_are_quantiles(pair):
-    jct, slowdown, utility = compared(*pair).distributions
+    jct, delay, utility = compared(*pair).distributions
     assert [(curve["jobs"], curve["values"][0], curve["values"][50], curve["values"][100]) for curve in jct["curves"]] == [
         (2, 200, 300, 400), (3, 200, 200, 500),
     ]  # fmt: skip
-    assert slowdown["curves"][1]["values"][100] == 2
+    assert delay["curves"][1]["values"][100] == 2
     assert (utility["curves"][0]["jobs"], utility["curves"][0]["values"][0]) == (3, 0), "the rejected job is worth nothing"
 
 
 def test_a_delta_knows_which_way_is_better():
     less, none, more = against([10, None, 12], "lower")
     assert (less["verdict"], less["best"]) == ("same", True)
-    assert none == {"value": None, "delta": None, "relative": None, "verdict": None, "best": False}
+    assert none == {"value": None, "delta": None, "relative": None, "verdict": None, "best": False, "ranked": True}
     assert (more["delta"], more["relative"], more["verdict"], more["best"]) == (2, 0.2, "worse", False)
     assert [v["best"] for v in against([3, 3], "higher")] == [False, False]
     assert against([1, 2], None)[1]["verdict"] is None
 
 
+def test_values_that_read_alike_are_equal():
+    """Sums in another order differ by dust: neither is best, none is better."""
+    for unit, value, dust in (
+        ("", 1e4, 1e-9), ("x", 1.0, 0.002), ("share", 0.5, 1e-6), ("share", 0.666, 0.0004), ("ms", 3_600_000.0, 1e-6),
+        ("ms", 7_500_000.0, 20_000),
+    ):  # fmt: skip
+        more = value + (3_600_000 if unit == "ms" else 1)
+        first, second, third = against([value, value + dust, more], "higher", unit)
+        assert (second["verdict"], third["verdict"]) == ("same", "better")
+        assert [cell["best"] for cell in (first, second, third)] == [False, False, True]
+        assert not any(cell["best"] for cell in against([value, value + dust], "higher", unit))
+    assert [cell["best"] for cell in against([1, 5, 5 + 1e-12], "higher")] == [False, True, True]
+    assert against([0.005, 0.005 - 1e-15], "higher")[1]["verdict"] == "same", "dust that tips the last digit"
+    assert against([0.666, 0.6664, 0.7], None, "share")[1]["verdict"] == "same", "both read 66.6 %, so there is no change to tell"
+
+
+def test_values_that_read_otherwise_differ():
+    assert against([0.66649, 0.66651], "higher", "share")[1]["verdict"] == "better", "66.6 % and 66.7 %"
+    assert [cell["best"] for cell in against([7_500_000, 7_560_000], "lower", "ms")] == [True, False], "2h 5m and 2h 6m"
+
+
+def test_what_cannot_be_ranked_is_not_ranked():
+    first, second, third = against([10, 20, 12], "higher", ranked=[True, False, True])
+    assert second == {"value": 20, "delta": None, "relative": None, "verdict": None, "best": False, "ranked": False}
+    assert (first["best"], third["best"], third["verdict"]) == (False, True, "better")
+    assert against([10, 20], None, ranked=[True, False])[1]["delta"] == 10, "where no way is better, nothing is ranked"
+
+
 @pytest.mark.parametrize("scheduler", [name for name in ("fifo", "drf", "oasis", "rrh") if name in schedulers()])
 def test_at_its_end_a_run_has_the_figures_of_its_summary(make_run, layer, scheduler):  # noqa: F811
-    """The arrays against scheduling/metrics.py, which folds the events one by one."""
+    """The arrays against scheduling/reporting/metrics.py, which folds the events one by one."""
     run = make_run(scheduler=scheduler, jobs=30)
     runner.enqueue(run.pk)
     work()
@@ -211,7 +264,7 @@ def test_at_its_end_a_run_has_the_figures_of_its_summary(make_run, layer, schedu
     shares = plain.pop("utilization")
     expected = plain | {f"utilization.{name}": share for name, share in shares.items()}
     assert {key: found[key] for key in expected} == {key: pytest.approx(value) for key, value in expected.items()}
-    assert set(expected) <= {figure.key for figure in FIGURES}
+    assert set(expected) <= set(COMPARED)
 
 
 bars_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 5), st.integers(-1, 1)), max_size=12)
@@ -292,11 +345,34 @@ def test_a_snapshot_of_nothing_can_be_compared(stored):
 
 def test_a_plan_of_lanes_is_a_decision_about_each_job_whose_times_change():
     """Job 7 runs on a, job 3 on b; each is known by its times and its own bars."""
-    names, jobs = server_numbers(CLUSTER), np.array([[7, 0, 100], [3, 50, 200]])
-    bars = np.array([bar(7, 0, 0, 100), bar(3, 1, 50, 200), bar(5, 1, 200, 300)])
-    first = _lane_digests(bars, jobs, names)
-    assert first.tolist() == _lane_digests(bars[[1, 2, 0]], jobs[::-1], names)[::-1].tolist()
-    bars[1, 2] = 0
-    assert (_lane_digests(bars, jobs, names) == first).tolist() == [True, False]
-    bars[2, 4] = 400
-    assert _lane_digests(bars, jobs, names)[0] == first[0], "job 5 keeps its times, so nothing is decided about it"
+
+    def digests(jobs, *bars):
+        keys = [[0, bar.server, bar.lane] for bar in bars]
+        plan = {"scope": "worker", "keys": keys, "jobs": jobs, "bars": list(bars)}
+        decided = decisions_of(RunState().feed(told((0, "plan_changed", plan))), CLUSTER)
+        assert decided.plans[:, 2].tolist() == [job for job, _, _ in jobs]
+        return dict(zip(decided.plans[:, 2].tolist(), decided.digests.tolist(), strict=True))
+
+    jobs = [[7, 0, 100], [3, 50, 200]]
+    seven, three, five = bar(7, 0, 0, 100), bar(3, 1, 50, 200), bar(5, 1, 200, 300)
+    first = digests(jobs, seven, three, five)
+    assert digests(jobs[::-1], three, five, seven) == first
+    moved = digests(jobs, seven, three._replace(server=0), five)
+    assert (moved[7] == first[7], moved[3] == first[3]) == (True, False)
+    assert digests(jobs, seven, three, five._replace(end_ms=400)) == first, (
+        "job 5 keeps its times, so nothing is decided about it"
+    )
+    assert digests([[7, 0, 150], jobs[1]], seven, three, five)[7] != first[7]
+
+
+def test_jobs_that_are_planned_at_once_and_one_after_the_other_are_planned_alike():
+    """Schedulers differ in how many jobs one event plans; the decisions about each may be the same."""
+    one, two = bar(0, 0, 0, 100), bar(1, 1, 0, 200)
+    at_once = {"scope": "job", "keys": [0, 1], "jobs": [[0, 0, 100], [1, 0, 200]], "bars": [one, two]}
+    single = RunState().feed(told(planned(0, 1, 200, two), planned(0, 0, 100, one)))
+    both = RunState().feed(told((0, "plan_changed", at_once)))
+    places = (np.arange(2), np.arange(2))
+    assert first_parting(decisions_of(single, CLUSTER), decisions_of(both, CLUSTER), places, FOREVER) is None
+    later = RunState().feed(told((0, "plan_changed", at_once | {"bars": [one, two._replace(end_ms=300)]})))
+    parting = first_parting(decisions_of(single, CLUSTER), decisions_of(later, CLUSTER), places, FOREVER)
+    assert (parting.at_ms, parting.job, parting.jobs) == (0, 1, 1)

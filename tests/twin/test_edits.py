@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduling.model import LARGEST, Cluster, Job, ModelError, Server, Utility
-from scheduling.registry import UnknownName
-from twin.edits import MOST_EDITS, parse, phases, plain, verbs
-from twin.edits.base import World
-from twin.edits.effect import effect
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import schedulers
+from scheduling.model.values import LARGEST, Cluster, Job, ModelError, Server, Utility
+from twin.scenarios.edits import MAX_EDITS, parse, phases, plain, verbs
+from twin.scenarios.edits.base import World
+from twin.scenarios.edits.effect import effect
+from twin.scenarios.edits.moments import moment
+from twin.scenarios.edits.preview import preview
 
 H = 3_600_000
 CAPACITY = (4_000, 16_000, 64_000, 100_000, 10_000)
@@ -48,9 +53,37 @@ def test_a_removed_server_is_out_of_the_list_from_the_beginning_and_away_later()
     assert [s.away for s in later.cluster.servers] == [((2 * H, LARGEST),), (), (), ()]
 
 
+@pytest.mark.parametrize("at_ms", [0, 90 * 60_000])
+def test_an_edit_begins_with_moments_that_are_not_refused(at_ms):
+    """What a form begins with, in a fork too: only the servers, the job or the factor that it is about are typed in."""
+    needed = {"servers": "edge-0", "jobs": "j3", "like": "edge-0", "factor": 2.0, "on": not WORLD.cluster.unlimited_cloud}
+    for name, verb in verbs().items():
+        if name == "change_scheduler" and not at_ms:
+            continue  # the scenario names the one that begins
+        known = {row["name"] for row in verb.form()}
+        chosen = {key: value for key, value in needed.items() if key in known}
+        after({"verb": name, "at_ms": at_ms, **chosen, **({"like": "j1"} if name == "add_jobs" else {})})
+
+
+def test_a_moment_that_is_left_out_is_that_of_the_edit():
+    drained = {"verb": "drain_servers", "servers": "edge-0", "at_ms": 2 * H}
+    assert last(drained).cluster.servers[0].away == ((2 * H, LARGEST),)
+    assert parse([drained])[0].sentence() == "From 02:00:00: drain edge-0 from 02:00:00 permanently"
+    added = {"verb": "add_jobs", "like": "j1", "at_ms": 2 * H}
+    assert [job.arrival_ms for job in last(added).jobs if job.id == "j1+1"] == [2 * H + 1]
+    assert parse([added])[0].sentence() == "From 02:00:00: add a job like j1, arriving at 02:00:00"
+    assert plain(parse([added])[0])["arrival_ms"] is None, "and it follows the edit when that is moved"
+
+
+def test_the_form_of_another_scheduler_offers_all_of_them_by_their_titles():
+    choice = next(row for row in verbs()["change_scheduler"].form() if row["name"] == "scheduler")
+    assert choice["choices"] == list(schedulers())
+    assert choice["titles"] == {name: cls.title for name, cls in schedulers().items()}
+
+
 def test_a_server_that_is_gone_cannot_be_named_again():
     with pytest.raises(
-        ModelError, match=r"edit 2 \(fail servers\): no server is called 'edge-0' at 03:00:00; there are edge-1, cloud-0"
+        ModelError, match=r"edit 2 \(fail servers\): no server matches 'edge-0' at 03:00:00; servers: edge-1, cloud-0"
     ):
         after(
             {"verb": "remove_servers", "servers": "edge-0", "at_ms": 2 * H},
@@ -64,7 +97,7 @@ def test_a_server_must_have_been_added_before_it_fails():
         {"verb": "fail_servers", "servers": "edge-0+1", "for_ms": H},
     )
     assert last(added, {**fails, "at_ms": 2 * H}).cluster.servers[4].away == ((0, 3 * H),), "never there before"
-    with pytest.raises(ModelError, match=r"edit 2 \(fail servers\): no server is called 'edge-0\+1' at 01:00:00"):
+    with pytest.raises(ModelError, match=r"edit 2 \(fail servers\): no server matches 'edge-0\+1' at 01:00:00"):
         after(added, {**fails, "at_ms": H})
 
 
@@ -122,7 +155,7 @@ def test_jobs_that_have_arrived_cannot_be_changed():
         2,
         4,
     ]
-    with pytest.raises(ModelError, match=r"edit 1 \(drop jobs\): the 1 jobs that fit 'j0' have arrived before 01:00:00"):
+    with pytest.raises(ModelError, match=r"edit 1 \(remove jobs\): all 1 jobs that match 'j0' have arrived before 01:00:00"):
         after({"verb": "drop_jobs", "jobs": "j0", "at_ms": H})
 
 
@@ -152,7 +185,7 @@ def test_an_edit_that_is_switched_off_changes_nothing():
 def test_the_cloud_and_uploads():
     world = last({"verb": "switch_cloud", "on": True}, {"verb": "change_uploads", "where": "edge", "factor": 2})
     assert (world.cluster.unlimited_cloud, world.jobs[0].upload_ms, world.jobs[0].cloud_upload_ms) == (True, (2, 4, 6, 8), 9)
-    with pytest.raises(ModelError, match="the cloud is off already"):
+    with pytest.raises(ModelError, match="the cloud is already off"):
         after({"verb": "switch_cloud", "on": "false"})
 
 
@@ -160,24 +193,24 @@ def test_the_cloud_and_uploads():
     ([{"verb": "explode"}], "edit 1: unknown verb 'explode'; known: add_jobs, add_servers, change_bandwidth"),
     (["drop"], "edit 1: must be an object with a verb, got 'drop'"),
     ([{"verb": "drop_jobs", "at_ms": -1}], r"edit 1: at_ms must be an integer from 0 to 2\^53 ms, got '-1'"),
-    ([{"verb": "drop_jobs", "job": "j1"}], r"edit 1 \(drop jobs\): unknown parameter 'job'; known: jobs"),
-    ([{"verb": "drop_jobs", "jobs": "x*"}], r"edit 1 \(drop jobs\): no job fits 'x\*'; there are j0, j1, j2, j3"),
-    ([{"verb": "drop_jobs", "jobs": "*"}], r"edit 1 \(drop jobs\): no job would be left"),
-    ([{"verb": "drop_jobs", "jobs": " "}], r"edit 1 \(drop jobs\): jobs must be named; \* stands for all"),
-    ([{"verb": "remove_servers", "servers": "*"}], r"edit 1 \(remove servers\): no server would be left"),
-    ([{"verb": "remove_servers", "servers": "*", "at_ms": 1}], r"edit 1 \(remove servers\): no server would be left"),
+    ([{"verb": "drop_jobs", "job": "j1"}], r"edit 1 \(remove jobs\): unknown parameter 'job'; known: jobs"),
+    ([{"verb": "drop_jobs", "jobs": "x*"}], r"edit 1 \(remove jobs\): no job matches 'x\*'; jobs: j0, j1, j2, j3"),
+    ([{"verb": "drop_jobs", "jobs": "*"}], r"edit 1 \(remove jobs\): at least one job must remain"),
+    ([{"verb": "drop_jobs", "jobs": " "}], r"edit 1 \(remove jobs\): jobs must be selected; \* selects all"),
+    ([{"verb": "remove_servers", "servers": "*"}], r"edit 1 \(remove servers\): at least one server must remain"),
+    ([{"verb": "remove_servers", "servers": "*", "at_ms": 1}], r"edit 1 \(remove servers\): at least one server must remain"),
     ([{"verb": "add_servers", "like": "edge-0", "count": 0}], r"edit 1 \(add servers\): parameter count must be >= 1, got 0"),
-    ([{"verb": "add_servers", "like": "edge-0", "count": 20_000}], "a cluster has at most 20,000 servers, it would have 20,004"),
+    ([{"verb": "add_servers", "like": "edge-0", "count": 20_000}], "a cluster has at most 20,000 servers, got 20,004"),
     ([{"verb": "scale_arrivals", "factor": "fast"}], r"edit 1 \(scale the arrival rate\): parameter factor must be of type float, got 'fast'"),
     ([{"verb": "resize_servers", "servers": "edge-0", "amount": 0.0001}], "amount must have at most three decimals"),
     ([{"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "from_ms": 0}], "cannot be announced at 01:00:00"),
-    ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after it begins"),
-    ([{"verb": "add_jobs", "like": "j9"}], "no job is called 'j9'"),
-    ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}], r"none of the jobs '\*' has iterations"),
-    ([{"verb": "change_scheduler", "scheduler": "fifo"}], "the scenario names the scheduler that begins"),
+    ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after its start"),
+    ([{"verb": "add_jobs", "like": "j9"}], "no job has the id 'j9'"),
+    ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}], r"none of the jobs '\*' has the field iterations"),
+    ([{"verb": "change_scheduler", "scheduler": "fifo"}], "the initial scheduler is part of the scenario"),
     ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "best"}], "unknown scheduler 'best'; known: "),
-    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value between blanks, got 'fast'"),
-    ([{"verb": "drop_jobs"}] * (MOST_EDITS + 1), "a scenario has at most 200 edits, got 201"),
+    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value pairs separated by spaces, got 'fast'"),
+    ([{"verb": "drop_jobs"}] * (MAX_EDITS + 1), "a scenario has at most 200 edits, got 201"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_said(edits, sentence):
     with pytest.raises((ModelError, UnknownName), match=sentence):
@@ -191,10 +224,16 @@ def test_sentences():
         {"verb": "add_jobs", "like": "j1", "count": 3, "arrival_ms": H, "every_ms": 60_000},
     ])]  # fmt: skip
     assert said == [
-        "From 1 d 02:00:00: edge-0 fails for 01:30:00",
-        "Jobs arrive at 1.5 times the rate",
-        "Add 3 jobs like j1, arriving at 01:00:00, one every 00:01:00",
+        "From 1d 02:00:00: fail edge-0 for 1h 30m",
+        "Scale the arrival rate by 1.5",
+        "Add 3 jobs like j1, arriving at 01:00:00, one every 1m",
     ]
+
+
+def test_a_moment_reads_as_on_pages():
+    """tests/js/whatif.test.js holds the pages against the same file."""
+    rows = json.loads((Path(__file__).parents[1] / "fixtures" / "moments.json").read_text())
+    assert [moment(row["ms"]) for row in rows] == [row["text"] for row in rows]
 
 
 def test_every_verb_says_what_it_is_and_has_a_sentence():
@@ -239,10 +278,10 @@ def test_whatever_is_edited_the_world_stays_sound(edits, hours):
     ({"verb": "fail_servers", "servers": "*", "for_ms": None}, "edit 1 (fail servers): parameter for_ms must be of type int, got None"),
     ({"verb": "resize_servers", "servers": "*", "amount": None}, "edit 1 (resize servers): parameter amount must be of type float, got None"),
     ({"verb": "switch_cloud", "on": None}, "edit 1 (switch the cloud): parameter on must be of type bool, got None"),
-    ({"verb": "drop_jobs", "jobs": None}, "edit 1 (drop jobs): parameter jobs must be of type str, got None"),
+    ({"verb": "drop_jobs", "jobs": None}, "edit 1 (remove jobs): parameter jobs must be of type str, got None"),
     ({"verb": "scale_arrivals", "factor": 2, "off": "no"}, "edit 1: off must be true or false, got 'no'"),
-    ({"verb": "add_servers", "like": "edge-*"}, "edit 1 (add servers): like must name one server, 'edge-*' names"),
-    ({"verb": "add_jobs", "like": "nobody" * 100}, "; there are j0, j1"),
+    ({"verb": "add_servers", "like": "edge-*"}, "edit 1 (add servers): like must select one server, got 2 with 'edge-*'"),
+    ({"verb": "add_jobs", "like": "nobody" * 100}, "; jobs: j0, j1"),
     ({"verb": "change_scheduler", "scheduler": "zz", "at_ms": 5}, "edit 1 (change the scheduler): unknown scheduler 'zz'; known: a_online"),
 ])  # fmt: skip
 def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence):
@@ -252,9 +291,54 @@ def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence)
     assert len(str(caught.value)) < 300
 
 
+@pytest.mark.parametrize(("edit", "sentence"), [
+    ({"verb": "scale_arrivals"}, "edit 1 (scale the arrival rate): changes nothing (“Scale the arrival rate by 1”); choose"),
+    ({"verb": "scale_arrivals", "factor": 2, "at_ms": 9 * H}, "changes nothing (“From 09:00:00"),
+    ({"verb": "change_jobs", "jobs": "*"}, "edit 1 (change jobs): changes nothing"),
+    ({"verb": "change_jobs", "jobs": "*", "factor": 1.04}, "edit 1 (change jobs): changes nothing"),
+    ({"verb": "change_utility", "jobs": "*"}, "edit 1 (change utility): changes nothing (“Multiply nothing for jobs *”)"),
+    ({"verb": "change_bandwidth", "servers": "*"}, "edit 1 (change bandwidth): changes nothing"),
+    ({"verb": "change_uploads"}, "edit 1 (change upload delays): changes nothing"),
+    ({"verb": "resize_servers", "servers": "*", "amount": 4}, "edit 1 (resize servers): changes nothing (“Set gpu of * to 4 GPU per server”)"),
+    ({"verb": "change_scheduler", "scheduler": "oasis", "at_ms": H}, "edit 1 (change the scheduler): changes nothing"),
+    ({"verb": "change_scheduler", "scheduler": "oasis", "parameters": "model=oasis", "at_ms": H}, "(change the scheduler): changes nothing"),
+    ({"verb": "switch_cloud", "on": False}, "the cloud is already off"),
+])  # fmt: skip
+def test_an_edit_without_effect_is_refused_when_it_is_made(edit, sentence):
+    (made,) = parse([edit])
+    with pytest.raises(ModelError) as caught:
+        made.effective(WORLD)
+    assert sentence in str(caught.value)
+    rows, _ = preview(WORLD, [edit])
+    assert rows[0]["error"]
+
+
+def test_a_form_begins_with_an_edit_that_changes_something():
+    needed = {"servers": "edge-0", "jobs": "j3", "like": "edge-0", "on": not WORLD.cluster.unlimited_cloud, "amount": 2.0}
+    for name, verb in verbs().items():
+        begun = {row["name"]: row["default"] for row in verb.form() if row["default"] is not None}
+        chosen = (
+            begun | {key: value for key, value in needed.items() if key in begun} | ({"like": "j1"} if name == "add_jobs" else {})
+        )
+        (edit,) = parse([{"verb": name, "at_ms": 60_000, **chosen}])
+        assert not edit.effective(WORLD).same(WORLD), name
+
+
+def test_a_drain_of_a_time_in_which_nothing_is_there_changes_nothing():
+    away = last({"verb": "fail_servers", "servers": "edge-0", "at_ms": H, "for_ms": 2 * H})
+    (drain,) = parse([{"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "to_ms": 2 * H}])
+    with pytest.raises(ModelError, match="changes nothing"):
+        drain.effective(away)
+
+
+def test_an_edit_without_effect_that_was_kept_before_still_counts():
+    """Runs and scenarios of older versions go on; only new edits are refused."""
+    old = {"verb": "scale_arrivals", "factor": 1.0}
+    assert after(old)[-1].world.same(WORLD)
+    assert [row["error"] for row in preview(WORLD, [old], [old])[0]] == [""]
+
+
 def test_all_edits_together_add_so_many_jobs():
     edit = {"verb": "add_jobs", "like": "j1", "count": 60_000, "arrival_ms": H}
-    with pytest.raises(
-        ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, with this one they add 120,000; add fewer"
-    ):
+    with pytest.raises(ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, got 120,000 with this one; add fewer"):
         after(edit, edit)

@@ -15,36 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.registry import build
-from scheduling.simulation import simulate
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
 from scheduling.workloads import generate
-from twin import broker
-from twin.eventlog import event_line
+from tests.twin.builders_stack import START, WORKLOAD, completes, row
+from twin.eventlog.event_log import event_line
+from twin.infra import broker
 
 from .runtime.stack import ROOT, Stack, free_port, wait_until
 
 pytestmark = pytest.mark.slow
 
-WORKLOAD = {"variant": "calibrated", "num_jobs": 3_000, "num_servers": 100, "seed": 11}
 LOCK_WAIT_S = 1.0
-
-START = f"""
-from scheduling.workloads import generate
-from twin import control
-from twin.models import Scenario
-from twin.scenarios import store_generated
-cluster, jobs = generate("oasis", **{WORKLOAD!r})
-spec, trace = store_generated("faults", cluster, jobs, 11)
-scenario = Scenario.objects.create(name="faults", cluster=spec, trace=trace, scheduler="oasis", seed=11)
-print(control.start_run(scenario).pk)
-"""
-CANONICAL = """
-import sys
-from twin import eventlog
-sys.stdout.flush()
-for line in eventlog.canonical({run}):
-    sys.stdout.buffer.write(line)
-"""
+HUNG_S = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +39,7 @@ def undisturbed() -> str:
 @pytest.fixture(scope="module")
 def stack():
     with tempfile.TemporaryDirectory(prefix="twin-faults-") as folder:
-        twin = Stack(Path(folder), DATABASE_LOCK_WAIT_S=str(LOCK_WAIT_S)).up()
+        twin = Stack(Path(folder), DATABASE_LOCK_WAIT_S=str(LOCK_WAIT_S), HUNG_S=str(HUNG_S)).up()
         yield twin
         twin.down()
 
@@ -68,17 +51,6 @@ def begun(stack: Stack) -> int:
     assert row(stack, run)["status"] in ("queued", "running")
     assert row(stack, run)["last_seq"] < 5_000  # of 6,525
     return run
-
-
-def row(stack: Stack, run: int) -> dict[str, object]:
-    names = ("status", "wanted", "message", "last_seq", "lease_owner")
-    return dict(zip(names, stack.sql(f"select {', '.join(names)} from twin_run where id = ?", run)[0], strict=True))
-
-
-def completes(stack: Stack, run: int, undisturbed: str) -> None:
-    wait_until(lambda: row(stack, run)["status"] in ("finished", "failed", "paused"), "the run ends")
-    assert (row(stack, run)["status"], row(stack, run)["message"]) == ("finished", "")
-    assert stack.manage(CANONICAL.format(run=run)) == undisturbed
 
 
 def test_a_killed_pool_child(stack, undisturbed):
@@ -113,25 +85,66 @@ def test_a_killed_web_server(stack, undisturbed):
     wait_until(stack.healthy, "the web server is back")
 
 
-def test_a_locked_database_pauses_the_run_with_the_reason(stack, undisturbed):
+@pytest.mark.parametrize("name", ["runs worker", "dispatcher of the runs worker", "ticker", "broker", "web"])
+def test_a_process_that_hangs_is_noticed_and_replaced(stack, undisturbed, name):
+    """Stopped in the middle of a run, as a machine that swaps or a file system that is away would do it."""
+    run = begun(stack)
+    main, children = stack.workers()
+    hung = {
+        "runs worker": children[0],
+        "dispatcher of the runs worker": main,
+        "ticker": stack.processes("manage.py ticker")[0],
+        "broker": stack.processes("valkey-server")[0],
+        "web": stack.processes("uvicorn")[0],
+    }[name]
+    hung.suspend()
+    wait_until(lambda: not hung.is_running() or hung.status() == "zombie", f"the {name} that hangs is killed")
+    said = f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
+    assert said in stack.said()
+    completes(stack, run, undisturbed)
+    wait_until(stack.healthy, "all is well again")
+
+
+def test_a_locked_database_holds_the_run_up_and_it_goes_on_by_itself(stack, undisturbed):
     run = begun(stack)
     locker = sqlite3.connect(stack.folder / "twin.sqlite3", timeout=30, isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
     worker_log = stack.folder / "logs" / "worker.log"
-    wait_until(lambda: "its pause could not be written yet" in worker_log.read_text(), "the worker meets the lock")
-    locker.execute("ROLLBACK")
-    locker.close()
-    wait_until(lambda: row(stack, run)["status"] == "paused", "the pause is written")
-    assert "database is locked" in str(row(stack, run)["message"])
-    stack.manage(f"from twin import control; from twin.models import Run; control.resume(Run.objects.get(pk={run}))")
+    try:
+        wait_until(lambda: f"run {run} waits: database is locked" in worker_log.read_text(), "the worker meets the lock")
+    finally:  # the tests after this one use the same database
+        locker.execute("ROLLBACK")
+        locker.close()
     completes(stack, run, undisturbed)
+    held = stack.sql("select detail from twin_auditentry where action = 'run.held' and subject = ?", f"run {run}")
+    assert "database is locked" in held[0][0]
+
+
+STORED_AND_FOLDED = """
+from itertools import chain
+from twin.eventlog import event_log, fold, state_codec
+from twin.models import FoldedState
+stored = state_codec.decode(FoldedState.objects.get(run_id={run}).payload)
+folded = fold.RunState().feed(chain.from_iterable(event_log.after({run}, 0)))
+(meta, columns), (others, theirs) = fold.snapshot(stored), fold.snapshot(folded)
+print(meta == others and all((columns[name] == theirs[name]).all() for name in columns))
+"""
+
+
+def test_a_worker_stores_the_states_of_all_runs_that_have_ended(stack):
+    """Also of those whose processes were killed in the tests before."""
+    run = begun(stack)
+    wait_until(lambda: row(stack, run)["status"] == "finished", "the run ends")
+    behind = "select count(*) from twin_run left join twin_foldedstate on run_id = id where last_seq > coalesce(seq, 0)"
+    wait_until(lambda: stack.sql(behind) == [(0,)], "all states are stored")
+    assert stack.manage(STORED_AND_FOLDED.format(run=run)).strip() == "True"
 
 
 def test_a_second_up_in_the_same_folder_says_so(stack):
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(stack.port + 1)]
     second = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=60)
     assert second.returncode != 0
-    assert f"the twin is already up on {stack.folder} (process {stack.process.pid})" in second.stderr
+    assert f"the twin is already running on {stack.folder} (process {stack.process.pid})" in second.stderr
     assert "Traceback" not in second.stderr
 
 
@@ -160,7 +173,7 @@ def test_of_two_that_are_started_together_on_one_port_one_says_that_it_is_taken(
         assert loser.process.returncode != 0
         assert f"127.0.0.1:{port} cannot be used" in loser.said()
         assert len(loser.said().splitlines()) == 1
-        wait_until(lambda: "Ctrl-C stops it" in winner.said(), "the other one is up")
+        wait_until(lambda: "Press Ctrl-C to stop" in winner.said(), "the other one is up")
         assert loser.processes() == []
     finally:
         for twin in twins:
@@ -181,14 +194,14 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_pauses_the_run_and_everybody_is_told(small_disk, undisturbed):
+def test_a_full_disk_holds_the_run_up_and_everybody_is_told(small_disk, undisturbed):
     twin = Stack(small_disk).up()
     try:
         run = begun(twin)
         filler = small_disk / "filler"
         fill(filler)
-        wait_until(lambda: row(twin, run)["status"] == "paused", "the pause is written by means of the reserve", 10)
-        assert f"paused: the disk of {small_disk} is full" in str(row(twin, run)["message"])
+        wait_until(lambda: row(twin, run)["message"], "the hold is written by means of the reserve", 10)
+        assert f"waiting: the disk of {small_disk} is full" in str(row(twin, run)["message"])
         fill(filler)
         with pytest.raises(urllib.error.HTTPError) as unwell:
             urllib.request.urlopen(f"{twin.url}/healthz", timeout=5)
@@ -197,17 +210,16 @@ def test_a_full_disk_pauses_the_run_and_everybody_is_told(small_disk, undisturbe
         wait_until(lambda: twin.processes("valkey-server"), "the broker is back though nothing can be written", 20)
         filler.unlink()
         wait_until(twin.healthy, "all is well again", 20)
-        twin.manage(f"from twin import control; from twin.models import Run; control.resume(Run.objects.get(pk={run}))")
         completes(twin, run, undisturbed)
-        assert f"the disk of {small_disk} is full: runs pause until some of it is free" in twin.said()
-        assert f"there is room again on the disk of {small_disk}: paused runs can be resumed" in twin.said()
+        assert f"the disk of {small_disk} is full; runs wait until space is free" in twin.said()
+        assert f"the disk of {small_disk} has free space again; runs resume" in twin.said()
         assert "worker ended" not in twin.said()
     finally:
         twin.down()
     fill(filler)
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(twin.port)]
     again = subprocess.run(command, env=twin.env, capture_output=True, text=True, timeout=60, check=False)
-    assert (again.returncode, again.stderr) == (1, f"CommandError: the disk of {small_disk} is full: free some of it first\n")
+    assert (again.returncode, again.stderr) == (1, f"CommandError: the disk of {small_disk} is full; free disk space first\n")
 
 
 def fill(path: Path) -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from scheduling.model import Cluster, Job, ModelError, Server, Utility
+from scheduling.model.values import Cluster, Job, ModelError, Server, Utility
 from scheduling.workloads import generate
-from twin.formats.cluster_json import cluster_from_dict, cluster_to_dict, dump_cluster, parse_cluster
-from twin.formats.jobs_jsonl import dump_jobs, load_jobs
-from twin.formats.outputs import cell
-from twin.formats.units import to_thousandths, to_whole
+from twin.files.cluster_json import cluster_from_dict, cluster_to_dict, dump_cluster, parse_cluster
+from twin.files.jobs_jsonl import dump_jobs, load_jobs
+from twin.files.outputs import cell
+from twin.files.units import to_thousandths, to_whole
 
 
 def test_a_generated_workload_survives_the_round_trip():

@@ -11,32 +11,18 @@ import subprocess
 import sys
 import time
 from copy import deepcopy
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 
-from twin.formats import outputs
-from twin.formats.outputs import FILES
+from tests.twin.builders import run
+from twin.files import outputs
+from twin.files.outputs import FILES
 from twin.management.commands import simulate
 from twin.management.commands.verify import problems_of
 from twin.management.headless import one_line
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def run(*arguments):
-    """(exit code, lines on standard output, lines on standard error)"""
-    out, err, code = StringIO(), StringIO(), 0
-    try:
-        call_command(*map(str, arguments), stdout=out, stderr=err)
-    except SystemExit as ended:
-        code = ended.code
-    except CommandError as error:  # of the options; the command line prints the same and ends with 2
-        return 2, [], [str(error)]
-    return code, out.getvalue().splitlines(), err.getvalue().splitlines()
 
 
 def simulated(inputs, out, scheduler="fifo", *more):
@@ -135,7 +121,7 @@ def removing(*path):
 
 def test_what_is_simulated_is_verified(original):
     assert sorted(path.name for path in original.iterdir()) == sorted(FILES)
-    assert run("verify", original) == (0, [f"{original}: nothing is wrong"], [])
+    assert run("verify", original) == (0, [f"{original}: no problems found"], [])
 
 
 METRICS = (
@@ -179,6 +165,28 @@ def test_a_scheduler_that_the_log_invents_as_well_is_unknown(copy):
     ):
         change(copy / name, edit)
     assert run("verify", copy)[1][-1].startswith("summary.json: unknown scheduler 'nonesuch'; known: ")
+
+
+def test_files_of_an_older_version_are_rechecked_by_the_scheduler_that_is_installed(copy):
+    change(copy / "summary.json", removing("execution"))
+    change(copy / "events.jsonl", line(0, removing("data", "execution")))
+    assert run("verify", copy)[0] == 0
+    change(copy / "summary.json", setting("scheduler", "nonesuch"))
+    change(copy / "events.jsonl", line(0, setting("data", "scheduler", "nonesuch")))
+    code, told, _ = run("verify", copy)
+    assert (code, told) == (1, [
+        "summary.json: does not state the execution of scheduler 'nonesuch', and no scheduler of this name is installed: capacity and work cannot "
+        "be verified; install the scheduler, or simulate again"
+    ])  # fmt: skip
+
+
+def test_an_execution_that_is_not_that_of_the_scheduler_is_noticed(copy):
+    for name, edit in (
+        ("summary.json", setting("execution", "final", 1)), ("summary.json", setting("execution", "kind", "lanes")),
+        ("events.jsonl", line(0, setting("data", "execution", "packs", ["gpu"]))),
+    ):  # fmt: skip
+        change(copy / name, edit)
+        assert any("execution" in problem for problem in run("verify", copy)[1])
 
 
 def test_so_are_its_parameters(copy):
@@ -308,7 +316,7 @@ def test_a_run_without_an_end_is_refused(inputs, tmp_path):
     code, _, wrong = simulated(changed, tmp_path / "out")
     assert code == 2
     assert re.fullmatch(
-        r"simulate: job j\d+: would run until \d+ ms, beyond 2\^53; set horizon_slots, or give the jobs less work", wrong[0]
+        r"simulate: job j\d+: would run until \d+ ms, beyond 2\^53; set horizon_slots, or reduce the work of jobs", wrong[0]
     )
     assert not (tmp_path / "out").exists()
 
@@ -346,13 +354,13 @@ def test_only_a_result_is_replaced(inputs, tmp_path, monkeypatch):
     assert simulated(inputs, out)[0] == 0  # and an earlier result
     assert sorted(os.listdir(tmp_path)) == ["out"]
     (out / "notes.txt").write_text("mine")
-    assert "holds 'notes.txt', which is no result of this command; name a new folder" in simulated(inputs, out)[2][0]
+    assert "contains 'notes.txt', which is not an output of this command; choose a new folder" in simulated(inputs, out)[2][0]
     assert (out / "notes.txt").read_text() == "mine"
-    assert simulated(inputs, out / "notes.txt")[2][0].endswith("is a file; name a folder")
+    assert simulated(inputs, out / "notes.txt")[2][0].endswith("is a file; choose a folder")
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     for place in (".", ".."):
-        assert "the command runs in this folder; name a new one" in simulated(inputs, Path(place))[2][0]
+        assert "this is the working directory; choose a new folder" in simulated(inputs, Path(place))[2][0]
 
 
 @pytest.mark.parametrize("arguments", [
@@ -376,7 +384,7 @@ def test_a_result_that_fails_half_way_leaves_the_earlier_one(inputs, tmp_path, m
     monkeypatch.setattr(outputs, "schedule_lines", full)
     for place in (out, tmp_path / "b" / "c" / "out"):
         code, _, wrong = simulated(inputs, place, "oasis")
-        remedy = "No space left on device; nothing was written; free some space, or name a folder on another disk"
+        remedy = "No space left on device; nothing was written; free some space, or choose a folder on another disk"
         assert (code, wrong) == (2, [f"simulate: {place}/schedule.csv: {remedy}"])
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))][:2] == ["a", "a/out"]
@@ -478,20 +486,21 @@ def test_the_bench_tries_its_file_before_it_measures(tmp_path):
     assert (code, told, wrong) == (2, [], [f"bench: {tmp_path}/nowhere/x.json: No such file or directory"])
     code, told, wrong = run("bench", "--only", "foo")
     assert (code, told) == (2, [])
-    assert wrong[0].startswith("bench: unknown row 'foo'; known: ")
+    assert wrong[0].startswith("bench: unknown benchmark 'foo'; known: ")
 
 
 def test_the_bench_writes_its_file_when_it_has_measured(tmp_path, monkeypatch):
-    from twin import bench
+    import benchmarks
 
     class Row:
         TITLE = "a row"
 
         @staticmethod
         def run():
-            return [bench.Figure("speed", 2.0, "m/s", 1.0, at_least=True)]
+            return [benchmarks.Figure("speed", 2.0, "m/s", 1.0, at_least=True)]
 
-    monkeypatch.setattr(bench, "rows", lambda: {"row": Row})
+    monkeypatch.setattr(benchmarks, "names", lambda: ["row"])
+    monkeypatch.setattr(benchmarks, "row", lambda name: Row)
     assert run("bench", "--json", tmp_path / "x.json")[0] == 0
     assert json.loads((tmp_path / "x.json").read_bytes())["rows"][0]["figures"][0]["value"] == 2.0
     monkeypatch.setattr(Row, "run", staticmethod(lambda: (_ for _ in ()).throw(KeyboardInterrupt)))

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from tests.scheduling.grouped import SCHEDULERS
-from tests.twin.test_headless import run
+from tests.twin.builders import run
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_what_simulate_writes_is_verified(inputs, tmp_path, name):
     parameters = ("--param", "partitions=1") if name == "naive_colocation" else ()
     assert run("simulate", *given, *parameters)[0] == 0
     code, told, _ = run("verify", out)
-    assert (code, "nothing is wrong" in " ".join(told)) == (0, True)
+    assert (code, "no problems found" in " ".join(told)) == (0, True)
     rows = list(csv.DictReader(io.StringIO((out / "groups.csv").read_text())))
     assert {job for row in rows for job in row["jobs"].split()} == {
         json.loads(line)["id"] for line in (inputs / "jobs.jsonl").open()
@@ -94,7 +94,7 @@ def test_options_are_those_of_the_profile(tmp_path):
     cases = [
         (("--profile", "oasis", "--subset", "comp60"), "--subset is an option of the profile harmony, not of oasis"),
         (("--profile", "harmony", "--preset", "testbed"), "--preset is an option of the profile a-online, not of harmony"),
-        (("--profile", "harmony", "--process", "poisson"), "--mean-minutes is needed"),
+        (("--profile", "harmony", "--process", "poisson"), "--mean-minutes is required"),
         (("--profile", "harmony", "--variant", "literal"), "has no literal variant"),
     ]
     for given, expected in cases:

@@ -5,12 +5,12 @@ import json
 import pytest
 from django.core.management import call_command
 
-from scheduling.registry import build
-from scheduling.simulation import Simulation
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
 from scheduling.workloads import generate
-from twin import eventlog
-from twin.formats.outputs import event_line
-from twin.state import DIED, NEVER, RunState
+from twin.eventlog import batch_codec
+from twin.eventlog.fold import DIED, NEVER, RunState
+from twin.files.outputs import event_line
 
 SCHEDULERS = ("a_online", "a_online_edge", "srtf", "tiresias_l", "batch_sche")
 
@@ -29,7 +29,7 @@ def test_what_is_generated_is_simulated_and_verified(folder, scheduler, capsys):
         "simulate", cluster=folder / "in/cluster.json", jobs=folder / "in/jobs.jsonl", scheduler=scheduler, seed=1, out=out
     )
     call_command("verify", str(out))
-    assert "nothing is wrong" in capsys.readouterr().out
+    assert "no problems found" in capsys.readouterr().out
     summary = json.loads((out / "summary.json").read_text())
     assert summary["metrics"]["completed"] == 30
     assert summary["metrics"]["lanes"]["mean_slowdown"] >= 1
@@ -48,7 +48,7 @@ def test_plans_of_lanes_survive_the_log_and_say_what_runs_at_any_instant():
     """Encoded and decoded the events are the same; at each event, the bars that stand say what the end says of that time."""
     cluster, jobs = generate("a-online", num_jobs=25, num_servers=10, seed=2, span_hours=200)
     events = list(Simulation(cluster, jobs, build("a_online"), 1).events())
-    back = eventlog.decode(eventlog.encode(events))
+    back = batch_codec.decode(batch_codec.encode(events))
     assert [event_line(event) for event in back] == [event_line(event) for event in events]
     whole = RunState().feed(events).bars.rows
     final = whole[whole[:, DIED] == NEVER]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twin.importers import ImportRefused, read
+from twin.traces.importers import ImportRefused, read
 
 HEADER = "timestamp,duration,num_gpus,gpu_time,cluster\n"
 ROW = "2017-10-01 00:00:45,66.0,1,66.0,11cb48\n"
@@ -60,24 +60,23 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
     [
         (b"", "trace.csv: the file is empty"),
         (b" \n \n", "trace.csv: the file is empty"),
-        (b"PK\x03\x04 not really a zip", "the archive is damaged or cut off"),
-        (gzip.compress(GOOD)[:-12], "the archive is damaged or cut off"),
+        (b"PK\x03\x04 not really a zip", "the archive is damaged or incomplete"),
+        (gzip.compress(GOOD)[:-12], "the archive is damaged or incomplete"),
         (b"\x7fELF\x00\x01binary", "line 1, column 5: a NUL byte: this is a binary file"),
         ("\ufefftimestamp".encode("utf-16"), "UTF-16; save it as UTF-8"),
         (GOOD + "2017-10-01,5,1,5,café\n".encode("latin-1"), "line 4, column 21: byte 0xe9 is not UTF-8"),
         (zipped(("a.csv", GOOD), ("b.jsonl", JOB)), "a.csv (philly_derived) and b.jsonl (jobs_jsonl) both list jobs"),
-        (tarred(("a.csv", GOOD), ("notes.txt", b"Dear reader")), "notes.txt: line 1: no known format fits"),
+        (tarred(("a.csv", GOOD), ("notes.txt", b"Dear reader")), "notes.txt: line 1: no known format matches"),
         (zipped(("a.zip", zipped(("a.csv", GOOD)))), "a.zip: an archive inside an archive"),
         (zipped(("a.tar.gz", tarred(("a.csv", GOOD)))), "a.tar.gz: an archive inside an archive"),
         (gzip.compress(gzip.compress(GOOD)), "an archive inside an archive"),
-        (b"a,b,c\n1,2,3\n", "line 1: no known format fits; it resembles none of "),
+        (b"a,b,c\n1,2,3\n", "line 1: no known format matches; it resembles none of "),
         (HEADER.encode(), "none of its 0 rows can be imported"),
         (b"timestamp,duration\n1,2\n", "'num_gpus' is missing"),
-        (GOOD + b'"unclosed', "trace.csv: line 4: a cell has no end; is a quote left open?"),
-        (GOOD.replace(b"cluster", b'"cluster', 1), "trace.csv: line 1: a cell has no end; is a quote left open?"),
+        (GOOD.replace(b"cluster", b'"cluster', 1), "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),
     ],
     ids=["empty", "blank", "no zip", "cut gzip", "binary", "UTF-16", "Latin-1", "zip of two", "tar of two", "zip in zip", "tar in zip", "gz in gz",
-         "unknown", "no rows", "no column", "open quote", "open quote in the header"],
+         "unknown", "no rows", "no column", "open quote in the header"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_imported_is_refused_in_one_sentence(tmp_path, data, sentence):
     with pytest.raises(ImportRefused) as refusal:
@@ -104,6 +103,9 @@ def test_a_gigabyte_of_zeros_is_refused_without_unpacking_it(tmp_path):
         ("2017-10-01 00:00:45,66,1.5,66,vc", "unreadable_gpus"),
         ("2017-10-01 00:00:45,66,0,0,vc", "no_gpu"),
         ("2017-10-01 00:00:45,66,-1,0,vc", "no_gpu"),
+        ('2017-10-01 00:00:45,66,1,66,"vc', "unreadable_quotes"),
+        ('"2017-10-01 00:00:45"x,66,1,66,vc', "unreadable_quotes"),
+        ('2017-10-01 00:00:45,66,1",66,vc', "unreadable_gpus"),
     ],
 )
 def test_a_bad_row_is_skipped_with_its_line_and_reason(tmp_path, row, reason):
@@ -112,14 +114,28 @@ def test_a_bad_row_is_skipped_with_its_line_and_reason(tmp_path, row, reason):
     assert (report["rows"], report["imported"]) == (3, 2)
 
 
+def test_the_rows_between_two_stray_quotes_are_read(tmp_path):
+    """40 lines; none is taken for a part of a cell that begins lines before it."""
+    lines = [HEADER.strip(), *(f"2017-10-01 00:{i:02}:00,66,1,66,vc" for i in range(2, 41))]
+    lines[14], lines[39] = lines[14].replace("vc", '"vc'), lines[39].replace("vc", 'vc"')
+    report = importing(tmp_path, "\n".join(lines).encode()).report
+    assert report["summary"] == "39 rows read, 38 jobs imported, 1 skipped"
+    assert [(row["line"], row["reason"]) for row in report["skipped"]] == [(15, "unreadable_quotes")]
+
+
+def test_a_quoted_cell_may_hold_what_separates_cells(tmp_path):
+    data = (HEADER + '2017-10-01 00:00:45,66,1,"66,0","the ""vc"""\n').encode()
+    assert importing(tmp_path, data).report["summary"] == "1 rows read, 1 jobs imported, 0 skipped"
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
         (JOB + b'{"id":"b","arrival_ms":}\n', "jobs.jsonl: line 2, column 24"),
-        (JOB + JOB, "line 2, column 2: job id 'a' stands already in line 1"),
+        (JOB + JOB, "line 2, column 2: job id 'a' is already used in line 1"),
         (b'{"id":"a","arrival_ms":-1}\n', "line 1, column 11: job a: arrival_ms must be an integer >= 0 ms, got -1"),
         (b'{"id":"a","arrival_ms":0,"gradient_mb":NaN}\n', "line 1, column"),
-        (b'{"id":"a b","arrival_ms":0}\n', "without blanks or commas"),
+        (b'{"id":"a b","arrival_ms":0}\n', "without spaces or commas"),
         (b'{"id":"a","arrival_ms":0,"speed":1}\n', "line 1, column 26: unknown key 'speed'; known: id, arrival_ms"),
         (b'{"id":"a","arrival_ms":0,"worker":{"gpu":0.0001}}\n', "worker.gpu must have at most three decimals"),
     ],

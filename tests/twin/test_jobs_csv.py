@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.twin.test_jobtable import jobs
-from twin.formats.jobs_csv import columns_of, csv_lines
-from twin.importers import ImportRefused, read
-from twin.jobtable import JobTable
+from tests.twin.builders import jobs
+from twin.files.job_table import JobTable
+from twin.files.jobs_csv import columns_of, csv_lines
+from twin.traces.importers import ImportRefused, read
 
 
 def text_of(rows) -> str:
@@ -66,7 +66,7 @@ def test_a_file_with_no_good_row_is_refused(tmp_path):
 
 
 def test_files_are_joined(tmp_path):
-    from twin.importers import Upload
+    from twin.traces.importers import Upload
 
     (tmp_path / "1.csv").write_text("id,arrival_ms,model,provenance\nb,7,vgg,model=trace\n")
     (tmp_path / "2.csv").write_text("id,arrival_ms,epochs,upload_ms\na,3,2,1 2 3\nb,4,2,\n")

@@ -6,34 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduling.model import Job, Utility
 from scheduling.workloads import generate
-from twin import jobtable
-from twin.jobtable import JobTable, pack_jobs, unpack_jobs
+from tests.twin.builders import jobs
+from twin.files import job_table
+from twin.files.job_table import JobTable, StoredJobs, field_of, objects_of, pack_jobs, unpack_jobs
 
-amounts = st.integers(0, 2**50)
-whole = st.integers(1, 2**53)
-real = st.floats(1e-6, 1e12)
 maybe = st.one_of
-
-
-@st.composite
-def jobs(draw):
-    found = []
-    for number in range(draw(st.integers(0, 6))):
-        parts = {
-            name: draw(strategy)
-            for name, strategy in {
-                "epochs": whole, "num_chunks": whole, "minibatch_ms": real, "gradient_mb": real, "iterations": whole, "cloud_upload_ms": st.integers(0, 10**9),
-                "worker": st.tuples(*[amounts] * 5), "ps": st.tuples(*[amounts] * 5), "worker_type": st.sampled_from(["t4", "v100"]),
-                "upload_ms": st.lists(st.integers(0, 10**9), min_size=1, max_size=4).map(tuple),
-                "utility": st.builds(Utility, real, st.floats(0, 10), st.floats(0, 100)),
-                "provenance": st.dictionaries(st.sampled_from(["epochs", "ps"]), st.sampled_from(["trace", "drawn"]), min_size=1),
-            }.items()
-            if draw(st.booleans())
-        }  # fmt: skip
-        found.append(Job(f"j{number}", draw(st.integers(0, 2**53)), draw(st.sampled_from(["unknown", "vgg-16"])), **parts))
-    return found
 
 
 @given(jobs())
@@ -46,12 +24,36 @@ def test_there_and_back(rows):
 
 
 def test_long_tables_are_stored_in_blocks(monkeypatch):
-    monkeypatch.setattr(jobtable, "BLOCK", 40)
-    monkeypatch.setattr(jobtable, "PIECE", 7)
+    monkeypatch.setattr(job_table, "BLOCK", 40)
+    monkeypatch.setattr(job_table, "PIECE", 7)
     _, rows = generate("oasis", num_jobs=100, num_servers=4, seed=1)
     blocks = list(unpack_jobs(pack_jobs([JobTable.of(rows)])))
     assert [len(block) for block in blocks] == [40, 40, 20]
     assert [job for block in blocks for job in block.jobs()] == list(rows)
+
+
+@given(jobs())
+@settings(max_examples=100, deadline=None)
+def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows):
+    stored = StoredJobs(JobTable.of(rows))
+    assert [stored[i] for i in range(-len(rows), len(rows))] == rows * 2
+    assert (stored[1:], stored.some([*range(len(rows))][::-1])) == (rows[1:], rows[::-1])
+    for name in ("id", "model", "arrival_ms", "worker", "utility", "upload_ms", "cloud_upload_ms", "worker_type", "minibatch_ms"):
+        assert field_of(stored, name) == field_of(rows, name), name
+    assert list(stored) == rows
+    assert [stored[i] for i in range(len(rows))] == list(objects_of(stored)) == list(objects_of(rows))
+    with pytest.raises(IndexError):
+        stored[len(rows)]
+
+
+def test_many_single_jobs_are_made_at_once(monkeypatch):
+    """More than MAX_SINGLE: somebody walks over them by index."""
+    monkeypatch.setattr(job_table, "MAX_SINGLE", 2)
+    _, rows = generate("oasis", num_jobs=5, num_servers=4, seed=1)
+    stored = StoredJobs(JobTable.of(rows))
+    first = [stored[0], stored[0]]
+    assert first[0] is not first[1]
+    assert stored[3] is stored[3]
 
 
 def test_moved_jobs_keep_the_rest():
@@ -63,6 +65,6 @@ def test_moved_jobs_keep_the_rest():
 
 
 def test_other_bytes_are_no_jobs():
-    with pytest.raises(ValueError, match="not packed jobs"):
+    with pytest.raises(ValueError, match="not a packed job table"):
         list(unpack_jobs(b"nonsense"))
     assert list(unpack_jobs(b"")) == []

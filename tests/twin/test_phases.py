@@ -8,19 +8,20 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from scheduling.model import ModelError
-from scheduling.registry import BaseScheduler, build, schedulers
-from scheduling.simulation import simulate
-from scheduling.verifier_phases import Stage as Row
-from scheduling.verifier_phases import verify_phases
+from scheduling.kernel.registry import build, schedulers
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.kernel.simulation import simulate
+from scheduling.model.values import ModelError
+from scheduling.verification.phases import Stage as Row
+from scheduling.verification.phases import verify_phases
 from scheduling.workloads import generate
-from twin.columns import pack_state, unpack_state
-from twin.edits import parse, phases
-from twin.edits.base import World
-from twin.formats.cluster_json import cluster_to_dict
-from twin.formats.jobs_jsonl import job_to_dict
-from twin.formats.outputs import event_line
-from twin.scenarios import played
+from tests.twin.builders_phases import last_event_ms, some_edits, staged, world
+from twin.files.cluster_json import cluster_to_dict
+from twin.files.jobs_jsonl import job_to_dict
+from twin.files.outputs import event_line
+from twin.infra.columns import pack_state, unpack_state
+from twin.scenarios.edits.base import World
+from twin.scenarios.store import played
 
 OF_PROFILE = {
     "oasis": ("fifo", "drf", "rrh", "dorm", "oasis"), "pd-ors": ("fifo", "drf", "pd_ors", "oasis"),
@@ -29,48 +30,13 @@ OF_PROFILE = {
 CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in names]
 
 
-def world(profile, name, seed, *, jobs=14, servers=6, **options):
-    cluster, rows = generate(profile, num_jobs=jobs, num_servers=servers, seed=seed, **options)
-    return World(cluster, rows, name, {"model": "pd-ors"} if (profile, name) == ("pd-ors", "oasis") else {})
-
-
-def some_edits(draw, base, last_ms):
-    """Up to four edits at random moments, of verbs that can stand anywhere."""
-    names = [server.name for server in base.cluster.servers]
-    made = []
-    for _ in range(draw.randint(1, 4)):
-        at_ms = draw.randrange(1, last_ms)
-        which = draw.choice(names)
-        made.append(draw.choice([
-            {"verb": "add_servers", "like": which, "count": draw.randint(1, 3)},
-            {"verb": "remove_servers", "servers": which},
-            {"verb": "fail_servers", "servers": which, "for_ms": draw.randrange(1, last_ms)},
-            {"verb": "drain_servers", "servers": which, "from_ms": at_ms + draw.randrange(last_ms), "to_ms": at_ms + 2 * last_ms},
-            {"verb": "resize_servers", "servers": which, "resource": draw.choice(("gpu", "cpu", "memory")), "amount": draw.choice((0, 2, 8, 64))},
-            {"verb": "scale_arrivals", "factor": draw.choice((0.5, 3))},
-            {"verb": "drop_jobs", "jobs": base.jobs[-1].id},
-            {"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + draw.randrange(last_ms), "count": 2},
-            {"verb": "delay_jobs", "jobs": base.jobs[-1].id, "by_ms": draw.randrange(1, last_ms)},
-        ]) | {"at_ms": at_ms})  # fmt: skip
-    return made
-
-
-def last_event_ms(base):
-    horizon = base.cluster.horizon_slots
-    until = max(job.arrival_ms for job in base.jobs) * 2 + base.cluster.slot_ms
-    return min(until, horizon * base.cluster.slot_ms - 1) if horizon else until
-
-
-def staged(base, edits):
-    stages = phases(base, parse(edits))
-    for stage in stages:
-        build(stage.world.scheduler, stage.world.parameters).check(stage.world.cluster)
-    return stages
-
-
 def problems_of(stages, events):
     plain = [orjson.loads(event_line(event)) for event in events]
-    rows = [Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, dict(s.world.parameters)) for s in stages]
+    rows = [
+        Row(s.at_ms, cluster_to_dict(world.cluster), world.scheduler, dict(world.parameters),
+            build(world.scheduler, world.parameters).execution_on(world.cluster))
+        for s in stages if (world := s.world)
+    ]  # fmt: skip
     return verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], plain, len(stages[0].world.jobs))
 
 

@@ -6,17 +6,38 @@ import re
 import pytest
 from django.core.management import call_command
 
-from twin import experiments
-from twin.experiments import Ask, Figure, Skip, Table, p12
-from twin.management.commands.reproduce import lines
+import experiments
+from experiments import Ask, Figure, Skip, Table, experiment
+from experiments._text import lines
 
 
 def test_every_experiment_says_what_it_is_about():
-    known = experiments.experiments()
-    assert {"O3", "O8", "P6", "P14_17"} <= set(known)
-    assert list(known) == sorted(known, key=lambda name: (name[0], int(re.search(r"\d+", name)[0])))
-    for module in known.values():
-        assert all((module.TITLE, module.PAPER, module.CLAIM, module.SETTING, callable(module.run)))
+    for name in experiments.names():
+        module = experiment(name)
+        assert all((module.TITLE, module.PAPER, module.CLAIM, module.SETTING, callable(module.run))), name
+
+
+@pytest.mark.parametrize("name", experiments.names())
+def test_an_experiment_is_named_after_its_paper_figure_and_topic(name):
+    """The figure or section of the name is the one that the file gives as its source."""
+    paper, kind, number = re.fullmatch(r"(oasis|pd_ors|a_online|harmony)_(fig|sec)(\d\d|5[a-z])_[a-z_]+", name).groups()
+    source = experiment(name).PAPER
+    assert source.lower().replace("-", "_").startswith(f"{paper}, ")
+    assert (f"Fig. {int(number)}" if kind == "fig" else f"Section V-{number[1].upper()}") in source
+
+
+def test_the_beginning_of_a_name_is_enough():
+    assert experiments.full_name("oasis_fig06") == "oasis_fig06_price_range"
+    assert experiments.full_name("oasis_fig06_price_range") == "oasis_fig06_price_range"
+
+
+def test_a_beginning_of_several_names_is_answered_with_them(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        call_command("reproduce", only=["oasis_fig0"])
+    assert re.fullmatch(
+        r"reproduce: experiment 'oasis_fig0' matches 6 experiments: oasis_fig03_utility_by_jobs, .*; specify one\n",
+        capsys.readouterr().err,
+    )
 
 
 def test_a_table_holds_when_every_band_is_kept():
@@ -36,19 +57,19 @@ def test_a_wide_table_stands_on_its_side():
 
 
 def test_an_experiment_is_told_and_written(capsys, tmp_path):
-    call_command("reproduce", only=["o7"], seeds=1, json=tmp_path / "o7.json")
+    call_command("reproduce", only=["oasis_fig07"], seeds=1, json=tmp_path / "found.json")
     told = capsys.readouterr().out
-    assert "O7 (OASiS, Fig. 7)" in told
-    assert re.search(r"OASiS to the best other .* x +>= 0.95 x +(ok|does not hold)", told)
-    found = json.loads((tmp_path / "o7.json").read_text())["experiments"][0]
-    assert (found["id"], found["columns"][1], len(found["rows"])) == ("O7", "OASiS", 1)
+    assert "oasis_fig07_testbed_utility (OASiS, Fig. 7)" in told
+    assert re.search(r"OASiS / best other .* x +>= 0.95 x +(ok|does not hold)", told)
+    found = json.loads((tmp_path / "found.json").read_text())["experiments"][0]
+    assert (found["id"], found["columns"][1], len(found["rows"])) == ("oasis_fig07_testbed_utility", "OASiS", 1)
     assert found["holds"] == all(check["holds"] is not False for check in found["checks"])
 
 
 def test_what_needs_a_trace_is_skipped_without_one(capsys):
     with pytest.raises(Skip, match="--arrivals"):
-        p12.run(Ask())
-    call_command("reproduce", only=["P12"])
+        experiment("pd_ors_fig12").run(Ask())
+    call_command("reproduce", only=["pd_ors_fig12"])
     assert "skipped: needs --arrivals FILE" in capsys.readouterr().out
 
 
@@ -57,12 +78,15 @@ def test_a_trace_gives_arrivals_and_kinds(tmp_path):
     """Through its importer, as any trace."""
     rows = [f"2017-10-01 {i // 60:02}:{i % 60:02}:00,600,1,600,a" for i in range(120)]  # of a Philly window, a minute apart
     (tmp_path / "trace.csv").write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
-    table = p12.run(Ask(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
+    table = experiment("pd_ors_fig12").run(Ask(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
     assert table.columns == ("servers", "PD-ORS", "OASiS", "FIFO", "DRF", "RRH", "Dorm")
     assert table.rows[0][1] > 0
 
 
 def test_an_unknown_experiment_is_answered_with_those_that_exist(capsys):
     with pytest.raises(SystemExit, match="2"):
-        call_command("reproduce", only=["O99"])
-    assert re.match(r"reproduce: unknown experiment 'O99'; known: .*O3, O4", capsys.readouterr().err)
+        call_command("reproduce", only=["oasis_fig99"])
+    assert re.match(
+        r"reproduce: unknown experiment 'oasis_fig99'; known: .*oasis_fig03_utility_by_jobs, oasis_fig04_lateness",
+        capsys.readouterr().err,
+    )

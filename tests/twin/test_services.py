@@ -11,13 +11,13 @@ import pytest
 import redis
 from kombu import Connection
 
-from scheduling.registry import build
-from scheduling.simulation import simulate
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import simulate
 from scheduling.workloads import generate
-from twin.eventlog import event_line
+from tests.twin.builders_stack import START, WORKLOAD, completes
+from twin.eventlog.event_log import event_line
 
 from .runtime.stack import Stack
-from .test_faults import START, WORKLOAD, completes
 
 pytestmark = [pytest.mark.slow, pytest.mark.services]
 
@@ -35,7 +35,7 @@ def urls():
         pytest.skip(f"no RabbitMQ at 5672 or no Redis at 6379 of this machine: {error}")
     yield {"BROKER_URL": BROKER, "LAYER_URL": LAYER}
     with Connection(BROKER) as connection:
-        for name in ("runs", "io"):
+        for name in ("runs", "io", "certificates"):
             connection.default_channel.queue_delete(name)
 
 

@@ -8,17 +8,19 @@ import io
 import pytest
 from django.db.models import ProtectedError
 
-from tests.twin.test_forking import H, from_scratch, played_out, scenario_of
-from twin import control, eventlog, sweeps
+from tests.twin.builders import H, from_scratch, played_out, scenario_of
+from twin.eventlog import event_log
+from twin.infra.errors import Refused
 from twin.models import Run, Scenario, Sweep
-from twin.refused import Refused
+from twin.runs import commands
+from twin.studies import sweeps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_every_point_is_a_run_of_its_own():
     scenario = scenario_of("oasis", "fifo", jobs=12, servers=6)
-    control.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 1.0, "at_ms": 0}]})
+    commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2.0, "at_ms": 0}]})
     scenario.refresh_from_db()
     axes = [{"edit": 1, "field": "factor", "values": [0.5, 4]}, {"parameter": "backfill", "values": ["true", "false"]}]
     sweep = sweeps.start(scenario, "", axes, [3, 4])
@@ -48,12 +50,9 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     sweep = sweeps.start(scenario, "mine", [{"parameter": "backfill", "values": [True, False]}], [])
     first, second = sweep.points.all()
     played_out(first.run)
-    assert sweeps.cancel(sweep) == 1
     with pytest.raises(Refused, match="are not finished; cancel it before deleting it"):
         sweeps.delete(sweep)
-    from twin import runner
-
-    runner.advance(second.run_id)
+    assert sweeps.cancel(sweep) == 1
     assert sweeps.resume(sweep) == 1
     second.refresh_from_db()
     played_out(second.run)
@@ -67,16 +66,16 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
 
 @pytest.mark.parametrize(("axes", "seeds", "sentence"), [
     ([{"parameter": "backfill", "values": list(range(1000))}], list(range(1000)), "parameter backfill must be of type bool"),
-    ([{"edit": 1, "field": "factor", "values": list(range(1, 1001))}], list(range(1000)), "at most 500 points, and this one 1,000,000"),
-    ([{"edit": 2, "field": "factor", "values": [1]}], [], "got 2; it has 1"),
+    ([{"edit": 1, "field": "factor", "values": list(range(1, 1001))}], list(range(1000)), "at most 500 points, got 1,000,000"),
+    ([{"edit": 2, "field": "factor", "values": [1]}], [], "got 2; the scenario has 1"),
     ([{"edit": 1, "field": "speed", "values": [1]}], [], "field must be one of at_ms, factor, got 'speed'"),
-    ([{"edit": 1, "field": "factor", "values": [1, 1]}], [], "each value once"),
+    ([{"edit": 1, "field": "factor", "values": [1, 1]}], [], "values must be distinct"),
     ([{"parameter": "speed", "values": [1]}], [], "unknown parameter 'speed'"),
-    ([{"values": []}], [], "a list that is not empty"),
+    ([{"values": []}], [], "a non-empty list"),
     ([], [], "one or two axes, got 0"),
-    ([{"edit": True, "field": "factor", "values": [1]}], [], "got True; it has 1"),
-    ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [], "must name a parameter of the scheduler, or an edit"),
-    ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, and both are backfill"),
+    ([{"edit": True, "field": "factor", "values": [1]}], [], "got True; the scenario has 1"),
+    ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [], "must contain a parameter of the scheduler, or an edit"),
+    ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are backfill"),
     ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be of type bool, got None"),
     ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
     ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be >= 0.001, got 0"),
@@ -94,9 +93,9 @@ def test_what_cannot_be_swept_is_said_and_nothing_is_kept(axes, seeds, sentence)
 def test_points_of_a_fork_have_the_past_that_is_theirs():
     """Only a point that is the fork until its moment begins with the parent's log; all logs are those of runs from the beginning."""
     scenario = scenario_of("oasis", "fifo", jobs=30, servers=6)
-    scenario = control.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": 5 * H}]})
-    parent = played_out(control.start_run(scenario))
-    fork, _ = control.fork_and_start(parent.pk, 20 * H, "", [{"verb": "scale_arrivals", "factor": 3, "at_ms": 20 * H}], False)
+    scenario = commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": 5 * H}]})
+    parent = played_out(commands.start_run(scenario))
+    fork, _ = commands.fork_and_start(parent.pk, 20 * H, "", [{"verb": "scale_arrivals", "factor": 3, "at_ms": 20 * H}], False)
     for axis, inherits in (
         ({"edit": 1, "field": "factor", "values": [2, 4]}, [True, False]),
         ({"edit": 2, "field": "at_ms", "values": [10 * H, 30 * H]}, [False, True]),
@@ -108,7 +107,7 @@ def test_points_of_a_fork_have_the_past_that_is_theirs():
             assert [run.parent_id == parent.pk for run in runs] == inherits, axis
         assert sum(run.parent_id == parent.pk for run in runs) == 1, axis
         for run in runs:
-            assert list(eventlog.canonical(run.pk)) == from_scratch(run), axis
+            assert list(event_log.canonical(run.pk)) == from_scratch(run), axis
 
 
 def test_a_run_that_ends_meanwhile_does_not_keep_a_sweep_from_being_cancelled(monkeypatch):
@@ -116,24 +115,24 @@ def test_a_run_that_ends_meanwhile_does_not_keep_a_sweep_from_being_cancelled(mo
         scenario_of("oasis", "fifo", jobs=4, servers=6), "", [{"parameter": "backfill", "values": [True, False]}], [1, 2]
     )
     ended = sweep.points.all()[1].run
-    before = control.cancel_all
+    before = commands.cancel_all
 
     def late(runs, user):
         played_out(ended)
         return before(runs, user)
 
-    monkeypatch.setattr(control, "cancel_all", late)
+    monkeypatch.setattr(commands, "cancel_all", late)
     assert sweeps.cancel(sweep) == 3
     assert set(Run.objects.exclude(pk=ended.pk).values_list("wanted", flat=True)) == {Run.CANCELLED}
 
 
 def test_a_sweep_whose_edit_is_gone_cannot_make_new_points():
     scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)
-    scenario = control.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": H}]})
+    scenario = commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": H}]})
     sweep = sweeps.start(scenario, "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [])
-    control.delete(played_out(sweep.points.all()[0].run))
-    control.edit(scenario.pk, 2, {"edits": []})
-    with pytest.raises(Refused, match="edit 1 of its scenario is no longer one that can scale arrivals; start a new sweep"):
+    commands.delete(played_out(sweep.points.all()[0].run))
+    commands.edit(scenario.pk, 2, {"edits": []})
+    with pytest.raises(Refused, match="edit 1 of its scenario can no longer scale arrivals; start a new sweep"):
         sweeps.resume(Sweep.objects.get(pk=sweep.pk))
 
 
@@ -142,3 +141,19 @@ def test_a_scenario_that_is_swept_stays():
     sweeps.start(scenario, "", [{"parameter": "backfill", "values": [True]}], [])
     with pytest.raises(ProtectedError):
         scenario.delete()
+
+
+def test_points_whose_jobs_train_by_different_models_are_not_ranked():
+    scenario = scenario_of("oasis", "fifo", jobs=6, servers=4)
+    sweep = sweeps.start(
+        scenario,
+        "",
+        [{"parameter": "model", "values": ["oasis", "pd-ors"]}, {"parameter": "backfill", "values": ["true", "false"]}],
+        [3],
+    )
+    assert sweeps.unranked(sweep) == (
+        "Some points have different training models: OASiS (slotted); PD-ORS (slotted). The same job has different durations there, so "
+        "metrics are not ranked."
+    )
+    alike = sweeps.start(scenario, "", [{"parameter": "backfill", "values": ["true", "false"]}], [3])
+    assert sweeps.unranked(alike) is None

@@ -4,7 +4,7 @@ import io
 
 from scheduling.workloads import generate
 from tests.scheduling import tiny
-from twin.formats.swf import restored, row_of, swf_lines
+from twin.files.swf import restored, row_of, swf_lines
 
 
 def test_a_row_by_hand():

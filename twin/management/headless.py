@@ -1,4 +1,4 @@
-"""What the headless commands share: they need no database; bad input is one line and exit code 2; Ctrl-C leaves nothing behind."""
+"""Base of the command-line tools without a database: bad input gives one line and exit code 2; Ctrl-C leaves no partial output."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from scheduling.model import LARGEST, ModelError, shorten
-from scheduling.registry import UnknownName
-from twin.importers import ImportRefused
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import LARGEST, ModelError, shorten
 from twin.management.whole import take_away
+from twin.traces.importers import ImportRefused
 
 BAD_INPUT = (ModelError, UnknownName, ImportRefused, OSError)
-LONGEST_WORD = 300  # characters without a blank in a line that is shown
+MAX_WORD_LENGTH = 300  # characters without a blank in a line that is shown
 REMEDIES = {
-    errno.ENOSPC: "nothing was written; free some space, or name a folder on another disk",
-    errno.EDQUOT: "nothing was written; free some of your quota, or name a folder on another disk",
+    errno.ENOSPC: "nothing was written; free some space, or choose a folder on another disk",
+    errno.EDQUOT: "nothing was written; free some of your quota, or choose a folder on another disk",
     errno.EFBIG: "nothing was written; raise the limit of file sizes (ulimit -f)",
-    errno.EACCES: "name a place that you may use",
-    errno.EPERM: "name a place that you may use",
-    errno.EROFS: "name a place that can be written",
-    errno.EBUSY: "name a folder inside it",
+    errno.EACCES: "choose a path that you can access",
+    errno.EPERM: "choose a path that you can access",
+    errno.EROFS: "choose a writable path",
+    errno.EBUSY: "choose a folder inside it",
 }
 
 
@@ -57,13 +57,13 @@ class HeadlessCommand(BaseCommand):
         except BAD_INPUT as error:
             self._refuse(_sentence(error) if isinstance(error, OSError) else str(error))
         except MemoryError as error:
-            self._refuse(f"too large for the memory of this machine: {error}")
+            self._refuse(f"out of memory: {error}")
         except KeyboardInterrupt:
             self.stderr.write("interrupted")
             sys.exit(128 + signal.SIGINT)
 
     def tell(self, sentence: str) -> None:
-        """One line on standard output, whatever names it holds."""
+        """Line on standard output, with any characters."""
         self.stdout.write(one_line(sentence))
 
     def _refuse(self, sentence: str) -> NoReturn:
@@ -78,7 +78,7 @@ class HeadlessCommand(BaseCommand):
 def one_line(text: str) -> str:
     """The text without control characters, and its longest words cut."""
     plain = text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: shorten(word[0]), plain)
+    return re.sub(rf"\S{{{MAX_WORD_LENGTH + 1},}}", lambda word: shorten(word[0]), plain)
 
 
 def natural(text: str) -> int:
@@ -109,7 +109,7 @@ def _whole(text: str, least: int) -> int:
 
 
 def _sentence(error: OSError) -> str:
-    """What went wrong with which file, and what helps."""
+    """Message with the file, the fault and a remedy."""
     said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     remedy = REMEDIES.get(error.errno or 0)
     return f"{said}; {remedy}" if remedy else said

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from scheduling.model import ModelError
-from twin.formats.outputs import writing
+from scheduling.model.values import ModelError
+from twin.files.outputs import writing
 
 BEGUN: list[Callable[[], None]] = []  # each takes away one result that is not complete; twice does no harm
 
 
 def take_away() -> None:
-    """Nothing of what has begun is left; for signal handlers, after which the process must end."""
+    """Removal of everything begun; for signal handlers, after which the process must end."""
     for undo in reversed(BEGUN):
         undo()
 
@@ -55,7 +55,7 @@ def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ())
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, opened at once; when the block ends well it is `path`."""
     if path.is_dir():
-        raise ModelError(f"{path}: is a folder; name a file")
+        raise ModelError(f"{path}: is a folder; choose a file")
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     undo = partial(beside.unlink, missing_ok=True)
     BEGUN.append(undo)
@@ -73,22 +73,22 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
-    """Refuses a place in which something else would be lost."""
+    """Refusal of a folder in which other data would be lost."""
     place = out.resolve()
     for path in inputs:
         if path.resolve().parent == place:
             raise ModelError(f"--out {out}: is the folder of the input {path.name}; choose another one")
     if place == Path.cwd() or place in Path.cwd().parents:
-        raise ModelError(f"--out {out}: the command runs in this folder; name a new one")
+        raise ModelError(f"--out {out}: this is the working directory; choose a new folder")
     if place.exists() and not place.is_dir():
-        raise ModelError(f"--out {out}: is a file; name a folder")
+        raise ModelError(f"--out {out}: is a file; choose a folder")
     others = sorted(path.name for path in place.iterdir() if path.name not in names) if place.is_dir() else []
     if others:
-        raise ModelError(f"--out {out}: holds {others[0]!r}, which is no result of this command; name a new folder")
+        raise ModelError(f"--out {out}: contains {others[0]!r}, which is not an output of this command; choose a new folder")
 
 
 def _replace(place: Path, beside: Path) -> None:
-    """Moves `beside` into its place; what was there goes when that has succeeded."""
+    """Move of `beside` into its place; the earlier content is removed after it has succeeded."""
     if place.exists():
         shutil.copymode(place, beside)
         place.rename(_earlier(beside))

@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 
-from dashboard.login_links import make_link
-from dashboard.roles import OPERATOR, ROLES
+from dashboard.auth.login_links import make_link
+from dashboard.auth.roles import OPERATOR, ROLES
 
 
 class Command(BaseCommand):
-    help = "Prints the path of a link that logs in once, within a day."
+    help = "Prints the path of a one-time login link, valid for a day."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--role", choices=ROLES, default=OPERATOR)

@@ -1,9 +1,9 @@
 // Arrivals over time; a drag chooses a window, its edges can be dragged, a double click or Escape takes it back.
 
-import { colors } from '../lib/colors.js';
-import { clock, duration, number, plural, timeTicks } from '../lib/format.js';
-import { span } from '../lib/choice.js';
-import { histogram } from './histogram.js';
+import { colors } from '../util/colors.js';
+import { clock, duration, number, plural, timeTicks } from '../util/format.js';
+import { span } from '../traces/import-choice.js';
+import { histogram } from './bar-chart.js';
 
 const STILL_PX = 4; // a press that moved less is a click
 const EDGE_PX = 7; // from an edge within which a press takes hold of it
@@ -18,18 +18,37 @@ export class Arrivals {
     this.chart = histogram(canvas, tip, {
       data: counts.map((y, i) => ({ x: begin(i) + bin / 2, y: y || null })),
       yTitle: `jobs per ${duration(bin)}`,
-      told: (i) => [[`${clock(begin(i))} to ${clock(begin(i + 1))}`, ''], ['arrivals', plural(counts[i], 'job')]],
+      told: (i) => [
+        [`${clock(begin(i))} to ${clock(begin(i + 1))}`, ''],
+        ['arrivals', plural(counts[i], 'job')],
+      ],
       color: (i, c) => (this.#chosen(begin(i) + bin / 2) ? c.accent : `${c.muted}70`),
       x: {
-        type: 'linear', min: this.first, max: this.last, offset: false, title: { display: true, text: "time since the trace's start (days, hours:minutes)" },
+        type: 'linear',
+        min: this.first,
+        max: this.last,
+        offset: false,
+        title: { display: true, text: 'time since the start of the trace (days, hours:minutes)' },
         afterBuildTicks: (axis) => {
           const found = timeTicks(axis.min, axis.max, Math.max(2, axis.width / 96));
           axis.step = found.step;
           axis.ticks = found.ticks.map((value) => ({ value }));
         },
-        ticks: { autoSkip: false, maxRotation: 0, callback(value) { return clock(value, this.step); } },
+        ticks: {
+          autoSkip: false,
+          maxRotation: 0,
+          callback(value) {
+            return clock(value, this.step);
+          },
+        },
       },
-      plugins: [{ id: 'window', beforeDatasetsDraw: (chart) => this.#wash(chart), afterDatasetsDraw: (chart) => this.#edges(chart) }],
+      plugins: [
+        {
+          id: 'window',
+          beforeDatasetsDraw: (chart) => this.#wash(chart),
+          afterDatasetsDraw: (chart) => this.#edges(chart),
+        },
+      ],
     });
     if (onWindow) this.#wire();
   }
@@ -43,7 +62,11 @@ export class Arrivals {
 
   table() {
     const { bin_ms: bin, counts } = this.scanned;
-    const rows = counts.map((count, i) => [clock(this.first + i * bin), clock(this.first + (i + 1) * bin), number(count, 0)]);
+    const rows = counts.map((count, i) => [
+      clock(this.first + i * bin),
+      clock(this.first + (i + 1) * bin),
+      number(count, 0),
+    ]);
     return { head: ['From', 'To', 'Jobs that arrive'], rows, total: rows.length };
   }
 
@@ -65,7 +88,10 @@ export class Arrivals {
 
   #wash({ ctx, chartArea: area, scales: { x } }) {
     if (this.from === null && this.to === null) return;
-    const [left, right] = [Math.max(this.first, this.from ?? this.first), Math.min(this.last, this.to ?? this.last)].map((ms) => x.getPixelForValue(ms));
+    const [left, right] = [
+      Math.max(this.first, this.from ?? this.first),
+      Math.min(this.last, this.to ?? this.last),
+    ].map((ms) => x.getPixelForValue(ms));
     ctx.fillStyle = colors().band;
     if (right > left) ctx.fillRect(left, area.top, right - left, area.bottom - area.top);
   }
@@ -85,14 +111,21 @@ export class Arrivals {
     let press = null; // {at: px of the press, fixed: ms of the end that stays, moved}
     const local = (event) => event.clientX - this.canvas.getBoundingClientRect().left;
     const near = (px) => {
-      const edges = [['from', this.from], ['to', this.to]].filter(([, ms]) => ms !== null && Math.abs(this.#x(ms) - px) <= EDGE_PX);
+      const edges = [
+        ['from', this.from],
+        ['to', this.to],
+      ].filter(([, ms]) => ms !== null && Math.abs(this.#x(ms) - px) <= EDGE_PX);
       return edges[0]?.[0] ?? null;
     };
     on('pointerdown', (event) => {
       if (event.button !== 0) return;
       const px = local(event);
       const edge = near(px);
-      press = { at: px, fixed: edge === 'from' ? this.to ?? this.last : edge === 'to' ? this.from ?? this.first : this.#ms(px), moved: false };
+      press = {
+        at: px,
+        fixed: edge === 'from' ? (this.to ?? this.last) : edge === 'to' ? (this.from ?? this.first) : this.#ms(px),
+        moved: false,
+      };
       this.canvas.setPointerCapture(event.pointerId);
     });
     on('pointermove', (event) => {
@@ -111,7 +144,8 @@ export class Arrivals {
       const [from, to] = [this.from ?? this.first, this.to ?? this.last];
       const moves = {
         ArrowLeft: event.shiftKey ? [from, to - step] : [from - step, to - step],
-        ArrowRight: event.shiftKey ? [from, to + step] : [from + step, to + step], Escape: [this.first, this.last],
+        ArrowRight: event.shiftKey ? [from, to + step] : [from + step, to + step],
+        Escape: [this.first, this.last],
       };
       const move = moves[event.key];
       if (!move || event.ctrlKey || event.metaKey || event.altKey) return;

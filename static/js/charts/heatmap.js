@@ -1,29 +1,79 @@
 // A grid of values as coloured cells: a table, so that it is read aloud as one. One axis alone becomes a row.
 
-import { fill, h } from '../lib/dom.js';
+import { fill, h } from '../ui/dom.js';
 
 /**
  * rows, columns: {title, values, text(value)}; columns.values across, rows.values down (rows null: one row).
  * cell(i, j) -> {mean, half, count, points}; text(mean) writes a value; onPick(cell).
+ * better: 'higher', 'lower', or null where values are not ranked.
  */
 export function heatmap(element, { columns, rows, cell, text, better, onPick }) {
   const down = rows?.values ?? [null];
-  const means = down.flatMap((_, j) => columns.values.map((_, i) => cell(i, j)?.mean)).filter((mean) => mean !== null && mean !== undefined);
+  const means = down
+    .flatMap((_, j) => columns.values.map((_, i) => cell(i, j)?.mean))
+    .filter((mean) => mean !== null && mean !== undefined);
   const [low, high] = [Math.min(...means), Math.max(...means)];
-  const tint = (mean) => (high > low ? (better === 'low' ? (high - mean) / (high - low) : (mean - low) / (high - low)) : 0.5);
-  const body = down.map((value, j) => h('tr', {},
-    rows ? h('th', { scope: 'row' }, rows.text(value)) : null,
-    columns.values.map((_, i) => {
-      const found = cell(i, j);
-      if (!found || found.mean === null) return h('td', { class: 'none' }, found?.points.some(({ status }) => status === 'queued' || status === 'running') ? '…' : '–');
-      const half = found.half === null ? '' : ` ± ${text(found.half)}`;
-      const td = h('td', { class: 'heat', css: { '--share': tint(found.mean).toFixed(3) }, title: `${text(found.mean)}${half}, ${found.count} ${found.count === 1 ? 'run' : 'runs'}` },
-        h('button', { type: 'button', onclick: () => onPick(found) }, text(found.mean), half ? h('small', {}, half) : null));
-      if (tint(found.mean) > 0.55) td.classList.add('dark');
-      return td;
-    })));
-  const said = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; the stronger the colour, the better`;
-  fill(element, h('p', { class: 'muted small' }, said), h('div', { class: 'scroll' }, h('table', { class: 'heatmap', 'aria-label': said },
-    h('thead', {}, h('tr', {}, rows ? h('td', {}) : null, columns.values.map((value) => h('th', { scope: 'col' }, columns.text(value))))),
-    h('tbody', {}, body))));
+  const tint = (mean) => {
+    if (better === null) return 0;
+    if (high === low) return 0.5;
+    return better === 'lower' ? (high - mean) / (high - low) : (mean - low) / (high - low);
+  };
+  const body = down.map((value, j) =>
+    h(
+      'tr',
+      {},
+      rows ? h('th', { scope: 'row' }, rows.text(value)) : null,
+      columns.values.map((_, i) => {
+        const found = cell(i, j);
+        if (!found || found.mean === null)
+          return h(
+            'td',
+            { class: 'none' },
+            found?.points.some(({ status }) => status === 'queued' || status === 'running') ? '…' : '–',
+          );
+        const half = found.half === null ? '' : ` ± ${text(found.half)}`;
+        const td = h(
+          'td',
+          {
+            class: 'heat',
+            css: { '--share': tint(found.mean).toFixed(3) },
+            title: `${text(found.mean)}${half}, ${found.count} ${found.count === 1 ? 'run' : 'runs'}`,
+          },
+          h(
+            'button',
+            { type: 'button', onclick: () => onPick(found) },
+            text(found.mean),
+            half ? h('small', {}, half) : null,
+          ),
+        );
+        if (tint(found.mean) > 0.55) td.classList.add('dark');
+        return td;
+      }),
+    ),
+  );
+  const meaning = better === null ? 'values are not ranked' : 'stronger colours are better';
+  const said = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; ${meaning}`;
+  fill(
+    element,
+    h('p', { class: 'muted small' }, said),
+    h(
+      'div',
+      { class: 'scroll' },
+      h(
+        'table',
+        { class: 'heatmap', 'aria-label': said },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            rows ? h('td', {}) : null,
+            columns.values.map((value) => h('th', { scope: 'col' }, columns.text(value))),
+          ),
+        ),
+        h('tbody', {}, body),
+      ),
+    ),
+  );
 }

@@ -1,24 +1,44 @@
 // Prices per whole unit of each resource and site over the slots: the mean over the site's servers, in a band from the
 // cheapest to the dearest.
 
-import { colors } from '../lib/colors.js';
-import { significant } from '../lib/format.js';
-import { LongCurve } from '../lib/long-curve.js';
-import { Curves } from './curves.js';
+import { colors } from '../util/colors.js';
+import { significant } from '../util/format.js';
+import { LongCurve } from '../util/step-series.js';
+import { Curves } from './line-panel.js';
 
 const SITES = ['edge', 'cloud'];
 
 /** Curves of one server from the API's {server, slot_ms, prices: {resource: [price by slot]}}. */
 export function serverCurves(answer, info) {
-  if (!serverLong.has(answer)) serverLong.set(answer, info.resources.map((resource) => longOf(answer.prices[resource] ?? [], answer.slot_ms)));
-  return serverLong.get(answer).flatMap((long, r) => (long ? [{ key: `server${r}`, group: r, name: `${answer.server} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r], long }] : []));
+  if (!serverLong.has(answer))
+    serverLong.set(
+      answer,
+      info.resources.map((resource) => longOf(answer.prices[resource] ?? [], answer.slot_ms)),
+    );
+  return serverLong.get(answer).flatMap((long, r) =>
+    long
+      ? [
+          {
+            key: `server${r}`,
+            group: r,
+            name: `${answer.server} ${info.names[r]}`,
+            unit: `per ${info.units[r]}`,
+            color: colors().resources[r],
+            long,
+          },
+        ]
+      : [],
+  );
 }
 
 const serverLong = new WeakMap(); // answer -> [LongCurve or null]
 
 /** The curve of prices by slot; null where there is none. The last slot has an end. */
 function longOf(prices, slotMs) {
-  const y = Float64Array.from({ length: prices.length + 1 }, (_, slot) => prices[Math.min(slot, prices.length - 1)] ?? NaN);
+  const y = Float64Array.from(
+    { length: prices.length + 1 },
+    (_, slot) => prices[Math.min(slot, prices.length - 1)] ?? NaN,
+  );
   return y.some(Number.isFinite) ? new LongCurve({ x: y.map((_, slot) => slot * slotMs), y }) : null;
 }
 
@@ -28,7 +48,10 @@ export class CellCurves {
     Object.assign(this, { slotMs, cells, seen: [], long: [] });
   }
 
-  /** [LongCurve or null] of each cell, of source {prices, defaultPrices} at that version; the last point ends the last slot. */
+  /**
+   * [LongCurve or null] of each cell, of source {prices, defaultPrices} at that version; the last point ends the last
+   * slot.
+   */
   of(source, version, slots) {
     if (this.source === source && this.version === version && this.seen.length === slots + 1) return this.found;
     Object.assign(this, { source, version });
@@ -48,10 +71,14 @@ export class CellCurves {
     const x = Float64Array.from({ length }, (_, slot) => slot * this.slotMs);
     if (length < known || !known) {
       this.seen = new Array(length);
-      this.long = Array.from({ length: this.cells }, () => new LongCurve({ x, y: longer([]), low: longer([]), high: longer([]) }));
+      this.long = Array.from(
+        { length: this.cells },
+        () => new LongCurve({ x, y: longer([]), low: longer([]), high: longer([]) }),
+      );
     } else {
       this.seen.length = length;
-      for (const long of this.long) Object.assign(long, { x, y: longer(long.y), low: longer(long.low), high: longer(long.high) });
+      for (const long of this.long)
+        Object.assign(long, { x, y: longer(long.y), low: longer(long.low), high: longer(long.high) });
     }
   }
 
@@ -73,8 +100,14 @@ export class CellCurves {
   }
 }
 
-/** one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices, defaultPrices}. */
-export function pricesChart(canvas, { store, info, view, playhead, legend, log, one = () => null, source = () => store }) {
+/**
+ * one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices,
+ * defaultPrices}.
+ */
+export function pricesChart(
+  canvas,
+  { store, info, view, playhead, legend, log, one = () => null, source = () => store },
+) {
   const slotMs = info.cluster.slot_ms;
   const lastSlot = () => (info.cluster.horizon_slots ?? Math.ceil(store.horizonMs / slotMs)) - 1;
   const cells = new CellCurves(slotMs, SITES.length * info.resources.length);
@@ -83,16 +116,41 @@ export function pricesChart(canvas, { store, info, view, playhead, legend, log, 
     if (chosen) return serverCurves(chosen, info);
     return cells.of(source(), store.priceVersion, lastSlot() + 1).flatMap((long, cell) => {
       const [site, r] = [Math.floor(cell / 5), cell % 5];
-      return long ? [{ key: `${site}${r}`, group: r, name: `${SITES[site]} ${info.names[r]}`, unit: `per ${info.units[r]}`, color: colors().resources[r], dash: site ? [5, 3] : [], long }] : [];
+      return long
+        ? [
+            {
+              key: `${site}${r}`,
+              group: r,
+              name: `${SITES[site]} ${info.names[r]}`,
+              unit: `per ${info.units[r]}`,
+              color: colors().resources[r],
+              dash: site ? [5, 3] : [],
+              long,
+            },
+          ]
+        : [];
     });
   };
   const exact = (t) => {
     const slot = Math.floor(t / slotMs);
     const chosen = one();
-    if (chosen) return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, chosen.prices[resource]?.[slot]]));
+    if (chosen)
+      return Object.fromEntries(info.resources.map((resource, r) => [`server${r}`, chosen.prices[resource]?.[slot]]));
     const columns = slot <= lastSlot() ? (source().prices.get(slot) ?? source().defaultPrices) : null;
     return Object.fromEntries((columns?.[1] ?? []).map((price, cell) => [`${Math.floor(cell / 5)}${cell % 5}`, price]));
   };
-  const y = { type: log ? 'logarithmic' : 'linear', border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
-  return new Curves(canvas, { view, playhead, legend, compute, exact, format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`), y });
+  const y = {
+    type: log ? 'logarithmic' : 'linear',
+    border: { display: false },
+    ticks: { maxTicksLimit: 5, callback: (v) => significant(v) },
+  };
+  return new Curves(canvas, {
+    view,
+    playhead,
+    legend,
+    compute,
+    exact,
+    format: (v, curve) => (innerWidth < 640 ? significant(v) : `${significant(v)} / ${curve.unit.slice(4)}`),
+    y,
+  });
 }

@@ -1,117 +1,45 @@
-// Share of each resource of each site that is allocated over time, from the bars by difference arrays.
+// What is in use over time, by the measures of each execution model while it is in charge.
 
-import { colors } from '../lib/colors.js';
-import { percent } from '../lib/format.js';
-import { addInterval, settle } from '../lib/usage.js';
-import { NEVER, PS } from '../store.js';
-import { Curves } from './curves.js';
-import { lanesChart } from './lane-use.js';
+import { modelsOf } from '../models/index.js';
+import { phaseAt, whileIn } from '../models/phases.js';
+import { percent } from '../util/format.js';
+import { Curves } from './line-panel.js';
 
-const SITES = ['edge', 'cloud'];
+const AXIS = {
+  min: 0,
+  suggestedMax: 1,
+  border: { display: false },
+  ticks: { callback: (v) => `${Math.round(v * 100)} %` },
+};
 
-/** Mean capacity in thousandths per bin, Float64Array [site * 5 + resource][bin]: a server that is away offers none. */
-export function offered(servers, from, width, bins) {
-  const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
-  const to = from + width * bins;
-  for (const { site, capacity, away = [], was = [] } of servers) {
-    const offset = SITES.indexOf(site) * 5;
-    let begins = -Infinity;
-    for (const [until, amounts] of [...was, [Infinity, capacity]]) {
-      const [first, past] = [Math.max(begins, from), Math.min(until, to)];
-      begins = until;
-      if (past <= first) continue;
-      amounts.forEach((amount, r) => {
-        if (!amount) return;
-        addInterval(sums[offset + r], bins, from, width, first, past, amount);
-        for (const [left, back] of away) addInterval(sums[offset + r], bins, from, width, Math.max(left, first), Math.min(back, past), -amount);
-      });
-    }
-  }
-  return sums.map((sum) => settle(sum, bins));
-}
-
-/** Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], of the picture at p. */
-export function allocated({ bars }, info, p, from, width, bins) {
-  const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
-  const siteOf = info.cluster.servers.map((server) => SITES.indexOf(server.site));
-  const to = from + width * bins;
-  const { start_ms: start, end_ms: end, born_ms: born, died_ms: died, job, role, server, count } = bars;
-  for (let bar = 0; bar < bars.length; bar++) {
-    if (start[bar] >= to || end[bar] <= from || born[bar] > p || (died[bar] !== NEVER && died[bar] <= p) || server[bar] < 0) continue;
-    const demand = role[bar] === PS ? info.ps : info.worker;
-    const offset = siteOf[server[bar]] * 5;
-    for (let r = 0; r < 5; r++) {
-      const amount = demand[job[bar] * 5 + r];
-      if (amount > 0) addInterval(sums[offset + r], bins, from, width, start[bar], end[bar], amount * count[bar]);
-    }
-  }
-  return sums.map((sum) => settle(sum, bins));
-}
-
-const LANES = [['cpu', 'CPU', 'cpu_utilization'], ['net', 'network', 'net_utilization']];
-
-/** {cpu, net}: what groups use of all machines of a site, per bin, [site] Float64Array: machines x Eq. (3), as known at p. */
-export function groupUse({ groups }, { cluster: { servers } }, p, from, width, bins) {
-  const sums = Object.fromEntries(LANES.map(([key]) => [key, SITES.map(() => new Float64Array(bins + 2))]));
-  for (const [begin, until, data] of groups) {
-    if (begin > p) continue;
-    const site = SITES.indexOf(servers[data.servers[0]].site);
-    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the moment shown is a ms that counts
-    for (const [key, , field] of LANES) addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
-  }
-  for (const sites of Object.values(sums)) sites.forEach((sum) => settle(sum, bins));
-  return sums;
-}
-
-/** Of machines that groups share: used, not allocated. */
-function groupsChart(canvas, { store, info, view, playhead, legend }) {
-  const { servers } = info.cluster;
-  const machines = SITES.map((site) => servers.filter((server) => server.site === site).length);
-  const values = (p, from, width, bins) => {
-    const use = groupUse(store, info, p, from, width, bins);
-    return LANES.flatMap(([key, title], lane) => SITES.map((site, i) => ({ key: `${key}${i}`, name: `${site} ${title}`, lane, site: i, sum: use[key][i] }))).filter(({ site }) => machines[site]);
-  };
+/** A run that is handed to another model has the curves of both. */
+export function utilizationChart(canvas, { store, info, view, playhead, legend }) {
+  const { phases } = info;
+  const sources = modelsOf(info).map((model) => ({ name: model.name, ...model.utilization(store, info) }));
+  const only = sources.length === 1 ? sources[0] : null;
+  const masked = (curve, name, from, width) =>
+    only ? curve : { ...curve, y: whileIn(name, phases, curve.y, from, width) };
   const compute = (range, p, bins) => {
     const width = (range.to - range.from) / bins;
-    const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
-    const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
-    return values(p, range.from, width, bins).map(({ sum, lane, site, ...curve }) => ({ ...curve, unit: '% of the machines', color: [colors().accent, colors().warn][lane], dash: site ? [5, 3] : [], x, y: sum.subarray(0, length).map((v) => v / machines[site]) }));
+    return sources.flatMap(({ name, curves }) =>
+      curves(range, p, bins, width).map((curve) => masked(curve, name, range.from, width)),
+    );
   };
-  const exact = (t, p) => (t > p ? {} : Object.fromEntries(values(p, t, 1, 1).map(({ key, sum, site }) => [key, sum[0] / machines[site]])));
-  const y = { min: 0, max: 1, border: { display: false }, ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` } };
-  return new Curves(canvas, { view, playhead, legend, compute, exact, format: (v) => percent(v), y, xTicks: true });
-}
-
-export function utilizationChart(canvas, options) {
-  if (options.info.scheduler.lanes) return lanesChart(canvas, options);
-  return options.info.scheduler.groups ? groupsChart(canvas, options) : allocationChart(canvas, options);
-}
-
-function allocationChart(canvas, { store, info, view, playhead, legend }) {
-  const { servers } = info.cluster;
-  const whole = offered(servers.map((server) => ({ ...server, away: [] })), 0, 1, 1);
-  const bothSites = SITES.every((site) => servers.some((server) => server.site === site));
-  const compute = (range, p, bins) => {
-    const width = (range.to - range.from) / bins;
-    const sums = allocated(store, info, p, range.from, width, bins);
-    const room = offered(servers, range.from, width, bins);
-    const x = Float64Array.from({ length: bins }, (_, i) => range.from + i * width);
-    return sums.flatMap((sum, i) => {
-      const [site, r] = [Math.floor(i / 5), i % 5];
-      if (!whole[i][0] || !info.used[r]) return [];
-      const name = bothSites ? `${SITES[site]} ${info.names[r]}` : info.names[r];
-      return [{ key: `${site}${r}`, name, unit: '% of capacity', color: colors().resources[r], dash: site ? [5, 3] : [], x, y: sum.subarray(0, bins).map((v, bin) => (room[i][bin] > 0 ? v / room[i][bin] : NaN)) }];
-    });
-  };
-  let known = { key: '', values: {} };
   const exact = (t, p) => {
-    const key = `${t} ${p} ${store.bars.length}`;
-    if (known.key !== key) {
-      const [sums, room] = [allocated(store, info, p, t, 1, 1), offered(servers, t, 1, 1)];
-      known = { key, values: Object.fromEntries(sums.map((sum, i) => [`${Math.floor(i / 5)}${i % 5}`, room[i][0] > 0 ? sum[0] / room[i][0] : NaN])) };
-    }
-    return known.values;
+    const now = phaseAt(phases, t).model;
+    return (only ?? sources.find(({ name }) => name === now)).exact(t, p);
   };
-  const y = { min: 0, max: 1, border: { display: false }, ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` } };
-  return new Curves(canvas, { view, playhead, legend, compute, exact, format: (v) => percent(v), y, xTicks: true });
+  const y = only?.y ?? AXIS;
+  const hidden = sources.flatMap((source) => source.hidden ?? []);
+  return new Curves(canvas, {
+    view,
+    playhead,
+    legend,
+    compute,
+    exact,
+    format: (v) => percent(v),
+    y,
+    hidden,
+    xTicks: true,
+  });
 }

@@ -1,41 +1,66 @@
 // Clusters: the list, a form, the upload of a cluster.json, and what one consists of.
 
-import { get, post, remove } from '../lib/api.js';
-import { RESOURCES, alike, gpusOverTime } from '../lib/cluster-form.js';
-import { $, fill, h } from '../lib/dom.js';
-import { clock, duration, number, plural, wall } from '../lib/format.js';
-import { empty, shown, table } from '../lib/list.js';
-import { url } from '../lib/view.js';
-import { clusterForm } from '../controls/cluster-form.js';
+import { confirmed } from '../ui/confirm.js';
+import { get, post, remove } from '../core/api.js';
+import { Refusal, tell } from '../core/client-errors.js';
+import { RESOURCES, alike, gpusOverTime } from '../scenarios/cluster-builder.js';
+import { $, fill, h } from '../ui/dom.js';
+import { clock, duration, number, plural, wall } from '../util/format.js';
+import { DataTable, empty, shown, table } from '../ui/data-table.js';
+import { url } from '../core/time-range.js';
+import { clusterForm } from '../scenarios/cluster-form.js';
 
 const operator = document.body.dataset.role === 'operator';
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 
 const columns = [
-  { title: 'Cluster', cell: (c) => h('button', { type: 'button', class: 'link', onclick: () => open(c.id, true) }, c.name) },
-  { title: 'Servers', number: true, cell: (c) => number(c.server_count, 0) },
-  { title: 'GPUs', number: true, cell: (c) => number(c.gpus, 1) },
-  { title: 'Source', cell: (c) => (c.trace ? h('a', { href: `/traces/${c.trace}/` }, c.source || `trace ${c.trace}`) : c.source || '–') },
-  { title: 'Slot', number: true, cell: (c) => duration(c.slot_ms) },
+  {
+    title: 'Cluster',
+    value: (c) => c.name,
+    cell: (c) => h('button', { type: 'button', class: 'link', onclick: () => open(c.id, true) }, c.name),
+  },
+  { title: 'Servers', value: (c) => c.server_count, number: true, cell: (c) => number(c.server_count, 0) },
+  { title: 'GPUs', value: (c) => c.gpus, number: true, cell: (c) => number(c.gpus, 1) },
+  {
+    title: 'Source',
+    cell: (c) => (c.trace ? h('a', { href: `/traces/${c.trace}/` }, c.source || `trace ${c.trace}`) : c.source || '–'),
+  },
+  { title: 'Slot', value: (c) => c.slot_ms, number: true, cell: (c) => duration(c.slot_ms) },
   { title: 'Horizon', number: true, cell: (c) => (c.horizon_slots ? plural(c.horizon_slots, 'slot') : 'none') },
-  { title: 'Made', cell: (c) => h('span', { class: 'muted nowrap' }, wall(c.created_at)) },
-  { title: '', cell: (c) => (operator ? h('button', { type: 'button', class: 'quiet danger', onclick: () => leave(c) }, 'Delete') : '') },
+  {
+    title: 'Created',
+    value: (c) => c.created_at,
+    cell: (c) => h('span', { class: 'muted nowrap' }, wall(c.created_at)),
+  },
+  {
+    title: '',
+    cell: (c) =>
+      operator ? h('button', { type: 'button', class: 'quiet danger', onclick: () => leave(c) }, 'Delete') : '',
+  },
 ];
+
+const list = new DataTable($('#list'), { name: 'clusters', columns });
 
 async function load() {
   const page = await get('/api/clusters/?size=200');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
-  fill($('#list'), page.results.length ? table(columns, page.results) : empty('No clusters yet', operator ? 'Make one above, or upload a trace with its machine list.' : 'An operator can make one.'));
+  list.paint(page.results, {
+    none: empty(
+      'No clusters yet',
+      operator ? 'Create one above, or upload a trace with its machine list.' : 'Only operators can create clusters.',
+    ),
+  });
 }
 
 async function leave(cluster) {
-  if (!confirm(`Delete the cluster ${cluster.name}?`)) return;
+  if (!(await confirmed(`Delete cluster ${cluster.name}?`, 'Delete'))) return;
   try {
     await remove(`/api/clusters/${cluster.id}/`);
     say('#list-error', '');
     if (url.number('cluster') === cluster.id) close();
     await load();
   } catch (error) {
+    tell(error);
     say('#list-error', error.message);
   }
 }
@@ -46,18 +71,54 @@ async function open(id, asked) {
   const { servers } = cluster.spec;
   url.set({ cluster: id });
   $('#detail-name').textContent = cluster.name;
-  $('#detail-note').textContent = `${plural(servers.length, 'server')}, ${cluster.source || 'of unknown source'}`;
-  fill($('#detail-actions'), h('button', { type: 'button', onclick: () => download(cluster) }, 'cluster.json'), h('button', { type: 'button', class: 'quiet', onclick: close }, 'Close'));
+  $('#detail-note').textContent = `${plural(servers.length, 'server')}, ${cluster.source || 'unknown source'}`;
+  fill(
+    $('#detail-actions'),
+    h('button', { type: 'button', onclick: () => download(cluster) }, 'cluster.json'),
+    h('button', { type: 'button', class: 'quiet', onclick: close }, 'Close'),
+  );
   const kinds = alike(servers);
-  fill($('#detail-kinds'), table([
-    { title: 'Servers', number: true, cell: (kind) => number(kind.count, 0) }, { title: 'Names', cell: (kind) => (kind.count > 1 ? `${kind.first} … ${kind.last}` : kind.first) },
-    { title: 'Site', cell: (kind) => kind.site }, { title: 'For', cell: (kind) => kind.roles.map((role) => (role === 'ps' ? 'parameter servers' : 'workers')).join(', ') },
-    ...RESOURCES.map(([key, unit]) => ({ title: unit, number: true, cell: (kind) => (key === 'bandwidth' ? [...new Set(kind.gbps)].map((gbps) => number(gbps, 1)).join(' to ') : number(kind.capacity[key] ?? 0, 3)) })),
-    { title: 'Come and go', number: true, cell: (kind) => (kind.away ? number(kind.away, 0) : '–') },
-  ], kinds));
+  fill(
+    $('#detail-kinds'),
+    table(
+      [
+        { title: 'Servers', number: true, cell: (kind) => number(kind.count, 0) },
+        { title: 'Names', cell: (kind) => (kind.count > 1 ? `${kind.first} … ${kind.last}` : kind.first) },
+        { title: 'Site', cell: (kind) => kind.site },
+        {
+          title: 'Roles',
+          cell: (kind) => kind.roles.map((role) => (role === 'ps' ? 'parameter servers' : 'workers')).join(', '),
+        },
+        ...RESOURCES.map(([key, unit]) => ({
+          title: unit,
+          number: true,
+          cell: (kind) =>
+            key === 'bandwidth'
+              ? [...new Set(kind.gbps)].map((gbps) => number(gbps, 1)).join(' to ')
+              : number(kind.capacity[key] ?? 0, 3),
+        })),
+        { title: 'With outages', number: true, cell: (kind) => (kind.away ? number(kind.away, 0) : '–') },
+      ],
+      kinds,
+    ),
+  );
   const steps = gpusOverTime(servers);
-  fill($('#detail-times'), steps.length < 2 ? null : [h('h2', {}, 'GPUs over time'), table([{ title: 'From', cell: ([ms]) => clock(ms) }, { title: 'GPUs', number: true, cell: ([, gpus]) => number(gpus, 1) }], steps.slice(0, MOST_STEPS)),
-    h('p', { class: 'muted small' }, shown(Math.min(steps.length, MOST_STEPS), steps.length, 'steps'))]);
+  fill(
+    $('#detail-times'),
+    steps.length < 2
+      ? null
+      : [
+          h('h2', {}, 'GPUs over time'),
+          table(
+            [
+              { title: 'From', cell: ([ms]) => clock(ms) },
+              { title: 'GPUs', number: true, cell: ([, gpus]) => number(gpus, 1) },
+            ],
+            steps.slice(0, MAX_STEPS),
+          ),
+          h('p', { class: 'muted small' }, shown(Math.min(steps.length, MAX_STEPS), steps.length, 'steps')),
+        ],
+  );
   $('#detail').hidden = false;
   if (asked) $('#detail').scrollIntoView({ block: 'nearest' });
 }
@@ -68,7 +129,9 @@ function close() {
 }
 
 function download(cluster) {
-  const address = URL.createObjectURL(new Blob([`${JSON.stringify(cluster.spec, null, 2)}\n`], { type: 'application/json' }));
+  const address = URL.createObjectURL(
+    new Blob([`${JSON.stringify(cluster.spec, null, 2)}\n`], { type: 'application/json' }),
+  );
   h('a', { href: address, download: `${cluster.name}.json` }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
@@ -86,7 +149,7 @@ function parsed(text) {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new Error(`not JSON: ${error.message}`);
+    throw new Refusal(`not JSON: ${error.message}`, { cause: error });
   }
 }
 
@@ -108,4 +171,6 @@ if (operator) {
     target.value = '';
   });
 }
-load().then(() => url.number('cluster') && open(url.number('cluster'), false)).catch(fail);
+load()
+  .then(() => url.number('cluster') && open(url.number('cluster'), false))
+  .catch(fail);

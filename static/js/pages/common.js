@@ -1,7 +1,12 @@
-// On every page: the theme button.
+// On every page: the theme button, toolbars, faults of the twin, and errors that the server hears of.
 
-import { themeChanged } from '../lib/colors.js';
+import { tellUncaught } from '../core/client-errors.js';
+import { themeChanged } from '../util/colors.js';
+import { faults } from '../util/health-text.js';
+import { $$, h } from '../ui/dom.js';
+import { toolbar } from '../ui/toolbar.js';
 
+tellUncaught();
 const button = document.getElementById('theme');
 const system = matchMedia('(prefers-color-scheme: dark)');
 
@@ -24,9 +29,30 @@ button?.addEventListener('click', () => {
   label();
   themeChanged();
 });
-document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }); // a narrow bar scrolls
+// a narrow bar scrolls
+document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 system.addEventListener('change', () => {
   label();
   themeChanged();
 });
 label();
+for (const element of $$('[role="toolbar"]')) toolbar(element);
+
+const HEALTH_MS = 5000;
+const FAULTY_MS = 2000; // while something is wrong
+const notice = document.getElementById('health');
+
+async function checkHealth() {
+  setTimeout(checkHealth, notice.hidden ? HEALTH_MS : FAULTY_MS);
+  if (document.hidden) return;
+  try {
+    const response = await fetch('/healthz/shared', { signal: AbortSignal.timeout(HEALTH_MS - 1000) });
+    const found = faults(await response.json());
+    notice.replaceChildren(...found.map((text) => h('p', {}, text)));
+    notice.hidden = !found.length;
+  } catch {
+    // Without a connection the badge says so.
+  }
+}
+
+if (notice) checkHealth();

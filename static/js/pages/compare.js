@@ -1,36 +1,44 @@
-// The compare page: runs from the address, one answer of the API for the tables, the runs' own states for the schedules.
+// The compare page: runs from the address, one answer of the API for the tables, the runs' own states for the
+// schedules.
 
-import { get, getColumns } from '../lib/api.js';
-import { KINDS, runsOf } from '../lib/compare.js';
-import { $, debounce, fill, h, setText } from '../lib/dom.js';
-import { clock, number } from '../lib/format.js';
-import { watchOverview } from '../lib/overview-socket.js';
-import { View, url } from '../lib/view.js';
-import { redraw } from '../frame.js';
-import { Playhead } from '../playhead.js';
-import { Gantts } from '../charts/gantts.js';
-import { Spread, spreadTable } from '../charts/spread.js';
-import { ChooseRuns } from '../controls/choose-runs.js';
-import { Differences, kindMark } from '../controls/differences.js';
-import { Groups, paintFigures, runMark } from '../controls/figures.js';
-import { numbersButton } from '../controls/numbers.js';
-import { paintParting } from '../controls/parting.js';
-import { Tip } from '../controls/tip.js';
+import { get, getColumns } from '../core/api.js';
+import { Refusal, tell } from '../core/client-errors.js';
+import { KINDS, kindText, runsOf } from '../compare/comparison.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { clock, number } from '../util/format.js';
+import { followOverview } from '../ui/connection-badge.js';
+import { Later } from '../util/throttle.js';
+import { View, url } from '../core/time-range.js';
+import { redraw } from '../core/render-loop.js';
+import { Playhead } from '../core/playhead.js';
+import { Gantts } from '../gantt/stacked-gantts.js';
+import { Spread, spreadTable } from '../charts/cdf.js';
+import { ChooseRuns } from '../compare/run-picker.js';
+import { Differences, kindMark } from '../compare/differences.js';
+import { Groups, paintFigures, runMark } from '../compare/metrics-table.js';
+import { numbersButton } from '../ui/table-toggle.js';
+import { paintParting } from '../compare/first-divergence.js';
+import { Tip, tipElement } from '../ui/tooltip.js';
 
-const AGAIN_MS = 1500; // after news of a run that goes on
+const AGAIN_MS = 1500; // between two looks, while there is news of a run that goes on
 const ACTIVE = ['queued', 'running', 'paused'];
 const ids = runsOf(url.get('runs'));
 const view = new View();
 const playhead = new Playhead();
 let answer = null;
-let other = null; // the run told against the base
+let other = null; // the run compared with the baseline
 let gantts = null;
 let spreads = null;
 let explained = false;
 let picked = url.get('job');
 
 const differences = new Differences(ids, (row) => pick(row?.id ?? null));
-const groups = new Groups($('#panel-groups'), { by: url.get('by'), figure: url.get('figure'), onChange: ({ by, figure }) => url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }) });
+const groups = new Groups($('#panel-groups'), {
+  by: url.get('by'),
+  figure: url.get('figure'),
+  onChange: ({ by, figure }) =>
+    url.set({ by: by === 'model' ? '' : by, figure: figure === 'mean_jct_ms' ? '' : figure }),
+});
 
 if (ids.length < 2) choose(true);
 else compare().catch(fail);
@@ -40,24 +48,52 @@ async function compare() {
   $('#change').addEventListener('click', () => choose($('#choose').hidden));
   $('#loading').hidden = false;
   await load();
+  if (answer.runs.length < 2) return onlyOne();
   $('#loading').hidden = true;
   $('#compared').hidden = false;
   wire();
   const full = answer.runs.slice(0, answer.in_full.length);
-  gantts = new Gantts($('#gantts'), { view, playhead, order: url.get('rows') === 'servers' ? 'servers' : 'jobs', byKind: url.get('color') !== 'job', onPick: pickIndex, onData: reach });
+  gantts = new Gantts($('#gantts'), {
+    view,
+    playhead,
+    order: url.get('rows') === 'servers' ? 'servers' : 'jobs',
+    byKind: url.get('color') !== 'job',
+    onPick: pickIndex,
+    onData: reach,
+  });
   wireGantts();
   paint();
   await gantts.start(full);
   await recolor();
   keepInAddress();
   if (picked !== null) pick(picked, false);
-  Object.assign(globalThis, { twin: { view, playhead, gantts, get answer() { return answer; } } }); // for the console, and the browser tests
-  const again = debounce(() => load().then(paint).then(recolor).catch(fail), AGAIN_MS);
-  watchOverview((message) => ids.includes((message.run ?? message).id) && answer.runs.some(({ status }) => ACTIVE.includes(status)) && again(), again);
+  Object.assign(globalThis, {
+    twin: {
+      view,
+      playhead,
+      gantts,
+      get answer() {
+        return answer;
+      },
+    },
+  }); // for the console, and the browser tests
+  const again = new Later(AGAIN_MS, () => load().then(paint).then(recolor).catch(fail));
+  followOverview(
+    (message) => {
+      if (!ids.includes((message.run ?? message).id)) return;
+      if (message.type === 'deleted')
+        fail(new Refusal(`${message.said} What stands here is what this page had read before.`));
+      else if (answer.runs.some(({ status }) => ACTIVE.includes(status))) again.ask();
+    },
+    () => again.ask(),
+  );
 }
 
 async function load() {
-  answer = await get(`/api/compare/?runs=${ids.join(',')}`);
+  const told = await get(`/api/compare/?runs=${ids.join(',')}`);
+  if (answer && told.runs.length < answer.runs.length)
+    throw new Refusal(`${told.notes[0]} What stands here is what this page had read before.`);
+  answer = told;
   const asked = url.number('against');
   other ??= answer.in_full.includes(asked) && asked !== answer.in_full[0] ? asked : answer.in_full[1];
   const race = url.number('race');
@@ -69,16 +105,38 @@ async function tellRace(id) {
   const told = await get(`/api/scenarios/${id}/race/`).catch(() => null);
   if (!told) return;
   const out = told.left_out.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`));
-  $('#compared').prepend(h('div', { class: 'notice', id: 'race' }, `Race on “${told.name}”: every scheduler that can run its cluster and trace, with the same seed. `, out.length ? ['Left out:', h('ul', {}, out)] : 'None was left out.'));
+  $('#compared').prepend(
+    h(
+      'div',
+      { class: 'notice', id: 'race' },
+      `Race on “${told.name}”: all schedulers that support its cluster and trace, with the same seed. `,
+      out.length ? ['Left out:', h('ul', {}, out)] : 'All schedulers took part.',
+    ),
+  );
+}
+
+/** The name that all runs share, or that there are several. */
+function oneOr(many, nameOf) {
+  const names = new Set(answer.runs.map(nameOf));
+  return names.size === 1 ? [...names][0] : `${names.size} ${many}`;
 }
 
 function paint() {
   const [base] = answer.runs;
-  const end = answer.at_ms === null ? 'to the end of each run' : `up to ${clock(answer.at_ms)}`;
-  setText($('#subtitle'), `${answer.runs.length} runs of ${base.trace} on ${base.cluster}, ${number(answer.shared.jobs, 0)} shared jobs, ${end}`);
-  fill($('#notes'), answer.notes.map((note) => h('li', { class: 'notice' }, note)));
+  const end = answer.at_ms === null ? 'up to the end of each run' : `up to ${clock(answer.at_ms)}`;
+  setText(
+    $('#subtitle'),
+    [
+      `${answer.runs.length} runs of ${oneOr('traces', (run) => run.trace)}`,
+      `on ${oneOr('clusters', (run) => run.cluster)}, ${number(answer.shared.jobs, 0)} common jobs, ${end}`,
+    ].join(' '),
+  );
+  fill(
+    $('#notes'),
+    answer.notes.map((note) => h('li', { class: 'notice' }, note)),
+  );
   $('#figures-csv').href = `/api/compare/metrics.csv?runs=${ids.join(',')}`;
-  setText($('#figures-note'), `Below each value: the difference to run ${base.id}`);
+  setText($('#figures-note'), `Below each value: the difference from run ${base.id}`);
   paintFigures($('#figures'), answer, explained);
   groups.paint(answer);
   paintSpreads();
@@ -88,7 +146,22 @@ function paint() {
 /** All that is told about one run against the base. */
 function paintAgainst() {
   const full = answer.runs.slice(1, answer.in_full.length);
-  fill($('#against'), full.map((run, i) => h('button', { type: 'button', 'aria-pressed': String(run.id === other), 'data-run': run.id, onclick: () => against(run.id) }, runMark(i + 1), `${run.title} · ${run.id}`)));
+  fill(
+    $('#against'),
+    full.map((run, i) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': String(run.id === other),
+          'data-run': run.id,
+          onclick: () => against(run.id),
+        },
+        runMark(i + 1),
+        `${run.title} · ${run.id}`,
+      ),
+    ),
+  );
   const position = answer.in_full.indexOf(other);
   const parting = answer.partings[position - 1];
   paintParting($('#parting'), $('#parting-actions'), answer, position, parting, () => {
@@ -116,7 +189,7 @@ function paintSpreads() {
   spreads ??= answer.distributions.map((one) => {
     const plot = h('div', { class: 'plot spread' });
     $('#spreads').append(plot);
-    return new Spread(plot, new Tip(h('div', { class: 'tip', hidden: true })), one, names);
+    return new Spread(plot, new Tip(tipElement()), one, names);
   });
   const draw = () => spreads.forEach((spread, i) => spread.paint(answer.distributions[i].curves));
   const toggle = (i) => (event) => {
@@ -125,8 +198,22 @@ function paintSpreads() {
     draw();
   };
   if (!$('#spread-legend').children.length) {
-    fill($('#spread-legend'), names.map((name, i) => h('button', { type: 'button', class: 'key', 'aria-pressed': 'true', title: 'Hide or show this run', onclick: toggle(i) }, h('i', { class: `dash dash-${i} job-line-${i}` }), name)));
+    fill(
+      $('#spread-legend'),
+      names.map((name, i) =>
+        h(
+          'button',
+          { type: 'button', class: 'key', 'aria-pressed': 'true', title: 'Show or hide this run', onclick: toggle(i) },
+          h('i', { class: `dash dash-${i} job-line-${i}` }),
+          name,
+        ),
+      ),
+    );
   }
+  fill(
+    $('#spread-definitions'),
+    answer.distributions.map(({ title, definition }) => h('span', {}, `${title}: ${definition}`)),
+  );
   draw();
 }
 
@@ -170,7 +257,8 @@ function wire() {
   const moved = () => {
     setText($('#moment'), clock(playhead.ms));
     $('#newest').setAttribute('aria-pressed', String(playhead.following));
-    if (document.activeElement !== scrub || playhead.following) scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
+    if (document.activeElement !== scrub || playhead.following)
+      scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
   };
   for (const name of ['move', 'state']) playhead.addEventListener(name, () => redraw(moved));
   addEventListener('keydown', (event) => event.key === 'Escape' && picked !== null && pick(null));
@@ -179,31 +267,52 @@ function wire() {
 function wireGantts() {
   const orders = { servers: $('#by-servers'), jobs: $('#by-jobs') };
   const colors = { kind: $('#color-kind'), job: $('#color-job') };
-  const tellShade = debounce(() => setText($('#gantts-detail'), gantts.shaded ? 'Many bars are shaded by the share of the server allocated; zoom in for their colours.' : ''), 200);
+  const tellShade = debounce(
+    () =>
+      setText(
+        $('#gantts-detail'),
+        gantts.shaded ? 'Many bars in view: shaded by the allocated share of the server; zoom in for single bars.' : '',
+      ),
+    200,
+  );
   const show = () => {
-    for (const [name, button] of Object.entries(orders)) button.setAttribute('aria-pressed', String(gantts.order === name));
-    for (const [name, button] of Object.entries(colors)) button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
+    for (const [name, button] of Object.entries(orders))
+      button.setAttribute('aria-pressed', String(gantts.order === name));
+    for (const [name, button] of Object.entries(colors))
+      button.setAttribute('aria-pressed', String((name === 'kind') === gantts.byKind));
     $('#kind-key').hidden = !gantts.byKind;
     tellShade();
   };
-  for (const [name, button] of Object.entries(orders)) button.addEventListener('click', () => {
-    gantts.setOrder(name);
-    url.set({ rows: name === 'servers' ? name : '' });
-    show();
-  });
-  for (const [name, button] of Object.entries(colors)) button.addEventListener('click', () => {
-    gantts.setByKind(name === 'kind');
-    url.set({ color: name === 'job' ? name : '' });
-    show();
-  });
-  fill($('#kind-key'), h('span', {}, 'Colour: the job’s difference to the base; in the base, to the run chosen above'), KINDS.map((kind) => h('span', { title: answer.kinds[kind] }, kindMark(kind), kind)), h('span', {}, kindMark(null), 'the same in both'));
+  for (const [name, button] of Object.entries(orders))
+    button.addEventListener('click', () => {
+      gantts.setOrder(name);
+      url.set({ rows: name === 'servers' ? name : '' });
+      show();
+    });
+  for (const [name, button] of Object.entries(colors))
+    button.addEventListener('click', () => {
+      gantts.setByKind(name === 'kind');
+      url.set({ color: name === 'job' ? name : '' });
+      show();
+    });
+  fill(
+    $('#kind-key'),
+    h('span', {}, 'Colour: difference of the job from the baseline; in the baseline, from the run selected above'),
+    KINDS.map((kind) =>
+      h('span', { title: kindText(answer.kinds[kind], 'the baseline', 'the compared run') }, kindMark(kind), kind),
+    ),
+    h('span', {}, kindMark(null), 'equal in both'),
+  );
   const filter = $('#row-filter');
   filter.value = url.get('filter') ?? '';
   gantts.query = filter.value;
-  filter.addEventListener('input', debounce(() => {
-    gantts.setQuery(filter.value);
-    url.set({ filter: filter.value });
-  }, 200));
+  filter.addEventListener(
+    'input',
+    debounce(() => {
+      gantts.setQuery(filter.value);
+      url.set({ filter: filter.value });
+    }, 200),
+  );
   $('#rows-lower').addEventListener('click', () => gantts.scaleRows(1 / 1.5));
   $('#rows-higher').addEventListener('click', () => gantts.scaleRows(1.5));
   $('#rows-fit').addEventListener('click', () => gantts.scaleRows(0));
@@ -218,8 +327,18 @@ function keepInAddress() {
   const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
   if (from !== null && to !== null && to > from) view.set(from, to);
   if (at !== null) playhead.scrub(at);
-  view.addEventListener('range', debounce(() => url.set(view.fitted ? { from: '', to: '' } : { from: Math.round(view.from), to: Math.round(view.to) }), 250));
-  for (const name of ['move', 'state']) playhead.addEventListener(name, debounce(() => url.set({ t: playhead.following ? '' : Math.round(playhead.ms) }), 250));
+  view.addEventListener(
+    'range',
+    debounce(
+      () => url.set(view.fitted ? { from: '', to: '' } : { from: Math.round(view.from), to: Math.round(view.to) }),
+      250,
+    ),
+  );
+  for (const name of ['move', 'state'])
+    playhead.addEventListener(
+      name,
+      debounce(() => url.set({ t: playhead.following ? '' : Math.round(playhead.ms) }), 250),
+    );
 }
 
 function choose(open) {
@@ -230,7 +349,17 @@ function choose(open) {
   choose.list.load();
 }
 
+/** All runs of the address but one were deleted: says so, and offers others beside that one. */
+function onlyOne() {
+  const [left] = answer.runs;
+  const notes = answer.notes.join(' ');
+  answer = null;
+  ids.splice(0, ids.length, left.id);
+  fail(new Refusal(notes));
+}
+
 function fail(error) {
+  tell(error);
   $('#loading').hidden = true;
   $('#notice').hidden = false;
   setText($('#notice'), error.message);

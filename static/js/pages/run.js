@@ -1,110 +1,176 @@
 // The run page: store and stream, playhead, charts, table and drawer wired together.
 
-import { onTheme } from '../lib/colors.js';
-import { $, debounce, setText } from '../lib/dom.js';
-import { Later, atMost } from '../lib/later.js';
-import { clock, number, plural } from '../lib/format.js';
-import { runInfo } from '../lib/run-info.js';
-import { View, url } from '../lib/view.js';
-import { Playhead } from '../playhead.js';
-import { Store } from '../store.js';
-import { Stream } from '../stream.js';
-import { Gantt } from '../charts/gantt.js';
-import { pricesChart } from '../charts/prices.js';
-import { JctSpread } from '../charts/jct.js';
-import { queueChart } from '../charts/queue.js';
-import { utilizationChart } from '../charts/utilization.js';
-import { Ask } from '../controls/ask.js';
-import { connectionBadge } from '../controls/badge.js';
-import { Drawer } from '../controls/drawer.js';
-import { EventStep } from '../controls/event-step.js';
-import { EventsTable } from '../controls/events.js';
-import { Family, forkAt } from '../controls/fork.js';
-import { groupLegend } from '../controls/group-legend.js';
-import { JobsTable } from '../controls/jobs.js';
-import { paintMetrics } from '../controls/metrics.js';
-import { numbersButton } from '../controls/numbers.js';
-import { PastPrices } from '../controls/past-prices.js';
-import { pictureButton } from '../controls/picture.js';
-import { ScheduleOptions } from '../controls/schedule-options.js';
-import { shortcutsHelp } from '../controls/shortcuts.js';
-import { CertificatePanel } from '../controls/certificate.js';
-import { Operate } from '../controls/operate.js';
-import { ServerPrices } from '../controls/server-prices.js';
-import { Tiles } from '../controls/tiles.js';
-import { Tip } from '../controls/tip.js';
-import { Transport } from '../controls/transport.js';
+import { banner } from '../ui/banner.js';
+import { confirmed, informed } from '../ui/confirm.js';
+import { get } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { onTheme } from '../util/colors.js';
+import { $, debounce, setText } from '../ui/dom.js';
+import { Later, atMost } from '../util/throttle.js';
+import { inCharge } from '../models/phases.js';
+import { inPanel } from '../ui/panel-isolation.js';
+import { number, plural } from '../util/format.js';
+import { grow, runInfo } from '../core/run-info.js';
+import { metricTable } from '../core/metric-table.js';
+import { View, url } from '../core/time-range.js';
+import { Playhead } from '../core/playhead.js';
+import { Store } from '../core/store.js';
+import { Stream } from '../core/stream.js';
+import { Gantt } from '../gantt/gantt.js';
+import { JctSpread } from '../charts/jct-cdf.js';
+import { Activity } from '../run/activity.js';
+import { Ask } from '../run/ask.js';
+import { connectionBadge } from '../ui/connection-badge.js';
+import { Drawer } from '../run/drawer/job-drawer.js';
+import { EventStep } from '../run/event-stepper.js';
+import { EventsTable } from '../run/events-table.js';
+import { Family, afterTheEnd, drainOf, forkAt } from '../run/forks.js';
+import { ganttLegend } from '../run/gantt-legend.js';
+import { JobsTable } from '../run/jobs-table.js';
+import { hasMetrics, paintMetrics, untilText } from '../run/metrics-panel.js';
+import { numbersButton } from '../ui/table-toggle.js';
+import { pictureButton } from '../ui/png-button.js';
+import { ScheduleOptions } from '../run/gantt-options.js';
+import { shortcutsHelp } from '../ui/shortcuts.js';
+import { PANELS } from '../run/panels/index.js';
+import { ChartPanels } from '../run/panels/mount.js';
+import { Operate } from '../run/run-controls.js';
+import { Tiles } from '../run/tiles.js';
+import { Tip } from '../ui/tooltip.js';
+import { Transport } from '../run/transport.js';
 
 const TILES_MS = 200; // tiles and counts are recomputed at most this often
 const JOBS_MS = 1500; // the server's table, too
+const ADDED_MS = 1000; // jobs that a real cluster got are taken up at most this often
 const THEN_MS = 700; // and the drawer while time is played
 const runId = Number($('main').dataset.runId);
 const store = new Store();
 const operator = document.body.dataset.role === 'operator';
 const view = new View();
 const playhead = new Playhead();
+let deleted = false; // the run, while this page shows it
 let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
+const refused = (error) => informed(error.message); // what was asked for is not done: not to be missed
+const charts = new ChartPanels($('#charts'), PANELS);
 
-main().catch((error) => notice(error.message, true));
+main().catch((error) => {
+  tell(error);
+  notice(error.message, true);
+});
 
 async function main() {
-  const info = await runInfo(runId);
-  setText($('#subtitle'), `${info.scheduler.title}, ${info.cluster.name}, ${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ${info.run.mode}`);
-  $('#subtitle').title = info.scheduler.summary;
+  const [info, metrics] = await Promise.all([runInfo(runId), metricTable()]);
+  setText(
+    $('#subtitle'),
+    `${inCharge(info.phases)}, ${info.cluster.name}, ` +
+      `${plural(info.cluster.servers.length, 'server')}, ${plural(info.ids.length, 'job')}, ` +
+      `${info.run.mode}`,
+  );
+  $('#subtitle').title = info.phases.map(({ summary }) => summary).join('\n');
 
-  const gantt = new Gantt($('#gantt'), { store, info, view, playhead, scroller: $('#scroller'), tip: new Tip($('#tip')), onPick: pick, onServer: (server) => location.assign(`/runs/${runId}/servers/${server}/`), onFrame: operator ? framed : null });
-  const options = new ScheduleOptions(gantt, { runId, store, info, playhead });
-  const prices = pricesChart($('#prices'), { store, info, view, playhead, legend: $('#prices-legend'), log: url.get('log') !== '0', one: () => oneServer.prices, source: () => past.source });
-  const past = new PastPrices(runId, transport, store, () => prices.update());
-  const oneServer = new ServerPrices($('#panel-prices .actions'), runId, info, () => transport.then, () => {
-    prices.update();
-    refreshTiles();
+  const gantt = panel('#panel-gantt', () => {
+    const onServer = (server) => location.assign(`/runs/${runId}/servers/${server}/`);
+    const made = new Gantt($('#gantt'), {
+      store,
+      info,
+      view,
+      playhead,
+      scroller: $('#scroller'),
+      tip: new Tip($('#tip')),
+      onPick: pick,
+      onServer,
+      onFrame: operator ? framed : null,
+    });
+    wireGantt(made);
+    numbersButton('gantt', () => made.table());
+    pictureButton('gantt', `run-${runId}-gantt`);
+    return made;
   });
-  const utilization = utilizationChart($('#utilization'), { store, info, view, playhead, legend: $('#utilization-legend') });
-  const queue = queueChart($('#queue'), { store, view, playhead, legend: $('#queue-legend') });
-  const certificate = new CertificatePanel($('#panel-certificate'), { runId, info, view, playhead, canvas: $('#certificate'), legend: $('#certificate-legend'), note: $('#certificate-note') });
-  const tiles = new Tiles($('#tiles'), store, info);
-  const jobs = new JobsTable(runId, pick, { groups: info.scheduler.groups, then: () => transport.then });
-  const drawer = new Drawer($('#drawer'), runId, info, { onShow: (ms) => transport.show(ms), onPick: pick, onClose: () => pick(null), then: () => transport.then });
-  const events = new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick });
-  const steps = new EventStep(runId, transport, store, (row) => events.at(row));
-  const operate = new Operate($('#controls'), runId, (error) => notice(error.message, true));
-  const jct = new JctSpread($('#jct'));
-  numbersButton('jct', () => jct.table());
-  const family = new Family($('#panel-family'), runId, { operator, onError: (error) => notice(error.message, true) });
+  const options =
+    gantt &&
+    panel('#panel-gantt', () => {
+      const made = new ScheduleOptions(gantt, { runId, store, info, playhead });
+      ganttLegend(gantt, info);
+      return made;
+    });
+  charts.make({ runId, store, info, metrics, view, playhead, transport });
+  const tiles = panel('#tiles', () => new Tiles($('#tiles'), store, info, metrics));
+  const jobs = panel('#panel-jobs', () => new JobsTable(runId, pick, { info, then: () => transport.then }));
+  const drawer = new Drawer($('#drawer'), runId, info, {
+    onShow: (ms) => transport.show(ms),
+    onPick: pick,
+    onClose: () => pick(null),
+    then: () => transport.then,
+  });
+  const events = panel(
+    '#panel-events',
+    () => new EventsTable(runId, { onShow: (row) => steps.go(row.seq), onPick: pick }),
+  );
+  const steps = new EventStep(runId, transport, store, (row) => events?.at(row));
+  const operate = new Operate($('#controls'), runId, $('h1').textContent, refused);
+  const jct = panel('#panel-metrics', () => {
+    const made = new JctSpread($('#jct'), metrics.get('jct_ms'));
+    numbersButton('jct', () => made.table());
+    return made;
+  });
+  const family = new Family($('#panel-family'), runId, { operator, onError: refused });
   const stream = new Stream(runId, store);
-  Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } }); // for the console, and the browser tests
+  new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
+  stream.addEventListener('unknown', ({ detail }) => {
+    tell(new Error(detail));
+    banner(detail);
+  });
+  // for the console, and the browser tests
+  Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } });
 
-  wireGantt(gantt);
-  $('#fork')?.addEventListener('click', () => forkAt(runId, Math.min(playhead.ms, store.simMs)).catch((error) => notice(error.message, true)));
-  family.load().catch((error) => notice(error.message, true));
-  if (info.scheduler.groups) groupLegend(gantt);
-  for (const element of document.querySelectorAll('.lanes-only')) element.hidden = !info.scheduler.lanes;
-  numbersButton('gantt', () => gantt.table());
-  for (const [name, chart] of [['prices', prices], ['utilization', utilization], ['queue', queue], ['certificate', certificate.chart]]) numbersButton(name, () => chart.table((ms) => clock(ms)));
-  for (const name of ['gantt', 'prices', 'utilization', 'queue', 'certificate']) pictureButton(name, `run-${runId}-${name}`);
-  shortcutsHelp([['Space', 'play or pause the playhead'], ['L', 'jump to the newest moment, and follow it'], [', and .', 'move the moment shown back and forward'], ['P and N', 'the event before, the next event'], ['Wheel', 'zoom in time at the pointer'],
-    ['Drag', 'pan'], ['Alt and drag', 'frame servers and a range of time of the schedule: what if they were drained?'], ['Shift and wheel', 'scroll the rows of the schedule'], ['← → + − 0', 'pan, zoom and show all, on a chart that has the focus'], ['Double-click', 'show the whole run'], ['Esc', 'close the drawer'], ['?', 'this list']]);
+  $('#fork')?.addEventListener('click', () => forkAt(runId, transport.forkMs).catch(refused));
+  inPanel($('#panel-family'), () => family.load())();
+  shortcutsHelp([
+    ['Space', 'Play or pause'],
+    ['L', 'Go to the latest time and follow it'],
+    [', and .', 'Step back and forward in time'],
+    ['P and N', 'Previous and next event'],
+    ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
+    ['Drag', 'Pan'],
+    ['Shift and wheel', 'Pan'],
+    ['Wheel', 'Scroll the rows of the schedule, or the page'],
+    ['Alt and drag', 'Select servers and a time range in the schedule for a what-if scenario that drains them'],
+    ['← →', 'Move between the controls of a toolbar'],
+    ['← → + − 0', 'Pan, zoom and show all, in the focused chart'],
+    ['Double-click', 'Show the whole run'],
+    ['Esc', 'Close the drawer'],
+    ['?', 'Show this list'],
+  ]);
   connectionBadge($('#connection'), stream);
 
-  const refreshTiles = atMost(TILES_MS, () => {
-    tiles.paint(playhead.ms, playhead.liveMs);
+  const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
+  const paintSchedule = inPanel($('#panel-gantt'), () => {
+    if (!gantt) return;
     $('#gantt-away').hidden = !info.cluster.servers.some((server) => server.away);
-    setText($('#panel-utilization h2'), info.scheduler.groups ? 'Used' : info.scheduler.lanes ? 'Workers busy' : 'Allocated');
-    setText($('#gantt-detail'), gantt.detail === 'shade' ? `${number(gantt.visible, 0)} bars in the picture: shaded by the share of the server allocated (of the scarcest resource); zoom in for bars and their colours.`
-      : gantt.low ? `${plural(gantt.low, 'row')} too low for all of ${gantt.low === 1 ? 'its' : 'their'} bars: shaded by the share allocated; make rows higher with +.`
-        : gantt.hidesPs ? 'Rows this low leave parameter servers out: + shows them.' : '');
-    options.refresh();
+    setText(
+      $('#gantt-detail'),
+      gantt.frame.detail === 'shade'
+        ? `${number(gantt.frame.visible, 0)} bars in view: shaded by the utilization of the scarcest resource of ` +
+            'each row; zoom in for single bars.'
+        : gantt.frame.low
+          ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
+            `and ${gantt.frame.low === 1 ? 'shows' : 'show'} utilization instead; press + for taller rows.`
+          : gantt.frame.hidesPs
+            ? 'Parameter servers are hidden at this row height; press + to show them.'
+            : '',
+    );
+    options?.refresh();
     setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
-    const unpriced = !store.prices.size && !store.defaultPrices;
-    setText($('#prices-note'), oneServer.prices ? `Server ${oneServer.prices.server}, per whole unit, as planned ${transport.then === null ? 'now' : 'then'}. Clear the field for the sites.` : `Mean over the servers of a site, per whole unit. The band runs from the cheapest to the dearest server, of ${info.names[prices.focus ?? 0]}; point at a name for its band.`);
-    $('#panel-prices').hidden = unpriced;
   });
-  const refreshJobs = atMost(JOBS_MS, () => jobs.refresh());
-  wirePrices(prices, refreshTiles);
+  const refreshTiles = atMost(TILES_MS, () => {
+    paintTiles();
+    paintSchedule();
+    charts.tell('refresh');
+  });
+  const refreshJobs = atMost(JOBS_MS, () => jobs?.refresh());
   onTheme(refreshTiles);
-  gantt.onDetail = refreshTiles;
+  if (gantt) gantt.onDetail = refreshTiles;
   const refreshDrawer = new Later(THEN_MS, async () => {
     if (drawer.job !== null) await drawer.open(drawer.job);
   });
@@ -115,29 +181,48 @@ async function main() {
       if (then === shown) return;
       shown = then;
       refreshJobs();
-      oneServer.moved();
+      charts.tell('moved');
       refreshDrawer.ask();
     });
   }
+  let added = 0;
+  const takeUpAdded = atMost(ADDED_MS, async () => {
+    if (store.added === added && store.jobs.length <= info.ids.length) return;
+    ({ added } = store);
+    if (!grow(info, await runInfo(runId))) location.reload();
+  });
   stream.addEventListener('data', () => {
+    takeUpAdded();
     transport.reach();
-    for (const chart of [gantt, prices, utilization, queue]) chart.update();
-    oneServer.refresh();
+    gantt?.update();
+    charts.tell('update');
     refreshTiles();
     refreshJobs();
   });
+  const paintFigures = inPanel($('#panel-metrics'), async (detail) => {
+    const until = untilText(detail);
+    const known = until && !hasMetrics(detail) ? (await get(`/api/runs/${runId}/`)).metrics : detail.metrics;
+    paintMetrics($('#panel-metrics'), metrics, known, detail.decision_ms, info.worth, until);
+    if (!$('#panel-metrics').hidden) jct?.paint(store);
+  });
+  const paintAsk = inPanel($('#panel-ask'), askable);
   stream.addEventListener('status', ({ detail }) => {
     operate.paint(detail);
-    askable(detail.status);
-    certificate.update(detail.certificate);
-    paintMetrics($('#panel-metrics'), detail.metrics, detail.decision_ms, info.worth);
-    if (!$('#panel-metrics').hidden) jct.paint(store);
+    paintAsk(detail.status);
+    charts.tell('status', detail);
+    paintFigures(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
-    if (detail.message) notice(detail.message, detail.status === 'failed');
-    else $('#notice').hidden = true;
     transport.told(detail);
     if (drawer.job !== null) drawer.open(drawer.job);
+  });
+  stream.addEventListener('deleted', ({ detail }) => {
+    notice(`${detail} This page shows the data that it had already loaded.`, true);
+    deleted = true;
+    setText($('#status'), 'deleted');
+    $('#status').dataset.state = 'failed';
+    for (const selector of ['#controls', '#fork', '#panel-ask', '#panel-family'])
+      if ($(selector)) $(selector).hidden = true;
   });
 
   const wantedJob = url.number('job');
@@ -147,58 +232,62 @@ async function main() {
   if (wantedJob !== null) pick(wantedJob);
 
   /** Servers and a range of time, framed with Alt on the schedule: a fork in which they are drained. */
-  function framed({ servers, from, to }) {
+  async function framed({ servers, from, to, why }) {
+    if (why) return informed(why);
     const names = servers.map((server) => info.cluster.servers[server].name);
-    const what = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
-    if (!confirm(`What if ${what} were drained from ${clock(from)} to ${clock(to)}? A scenario that goes on from there is made; it can still be changed.`)) return;
-    const at = Math.max(1, Math.min(from, store.simMs));
-    forkAt(runId, at, { verb: 'drain_servers', servers: names.join(' '), at, from: Math.max(from, at), to }).catch((error) => notice(error.message, true));
+    const until = store.finished ? Math.min(to, store.simMs) : to;
+    if (from >= until) return informed(afterTheEnd(store.simMs));
+    const { atMs, edits, sentence } = drainOf({ names, from, to: until }, transport.forkMs);
+    if (!(await confirmed(sentence, 'Create scenario'))) return;
+    if (atMs < transport.forkMs) transport.show(atMs);
+    forkAt(runId, atMs, edits).catch(refused);
   }
 
   /** The form for a job that is not submitted is there while the run goes on. */
   function askable(status) {
     const active = ['queued', 'running', 'paused'].includes(status);
     $('#panel-ask').hidden = !active;
-    if (active && !$('#ask-like')) new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
+    if (active && !$('#ask-like'))
+      new Ask($('.ask-body'), runId, info, () => (drawer.job === null ? '' : info.ids[drawer.job]));
   }
 
   function pick(job) {
-    gantt.select(job);
-    jobs.select(job);
+    gantt?.select(job);
+    jobs?.select(job);
     url.set({ job });
     if (job !== null) drawer.open(job);
-    events.of(job, info.ids[job]);
+    events?.of(job, info.ids[job]);
   }
+}
+
+/** What `make` gives, or null where the panel cannot be made: then it says so in its place. */
+function panel(selector, make) {
+  return inPanel($(selector), make)();
 }
 
 function wireGantt(gantt) {
   const filter = $('#row-filter');
   filter.value = url.get('filter') ?? '';
   if (filter.value) gantt.setQuery(filter.value);
-  filter.addEventListener('input', debounce(() => {
-    gantt.setQuery(filter.value);
-    url.set({ filter: filter.value });
-  }, 200));
+  filter.addEventListener(
+    'input',
+    debounce(() => {
+      gantt.setQuery(filter.value);
+      url.set({ filter: filter.value });
+    }, 200),
+  );
   $('#rows-lower').addEventListener('click', () => gantt.scaleRows(1 / 1.5));
   $('#rows-higher').addEventListener('click', () => gantt.scaleRows(1.5));
   $('#rows-fit').addEventListener('click', () => gantt.scaleRows(0));
   $('#zoom-fit').addEventListener('click', () => view.fit());
 }
 
-function wirePrices(prices, refresh) {
-  prices.onFocus = refresh;
-  const button = $('#prices-log');
-  button.setAttribute('aria-pressed', String(url.get('log') !== '0'));
-  button.addEventListener('click', () => {
-    const log = button.getAttribute('aria-pressed') !== 'true';
-    button.setAttribute('aria-pressed', String(log));
-    prices.chart.options.scales.y.type = log ? 'logarithmic' : 'linear';
-    prices.update();
-    url.set({ log: log ? '' : 0 });
-  });
+function hideNotice() {
+  if (!deleted) $('#notice').hidden = true;
 }
 
 function notice(text, bad = false) {
+  if (deleted) return; // nothing said after that matters more
   const element = $('#notice');
   element.hidden = false;
   element.classList.toggle('bad', bad);

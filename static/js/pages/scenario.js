@@ -1,18 +1,22 @@
 // One scenario: its edits in their order, what they do, and its runs.
 
-import { get, patch, post } from '../lib/api.js';
-import { $, debounce, fill, h, setText } from '../lib/dom.js';
-import { clock, number, plural, wall } from '../lib/format.js';
-import { History } from '../lib/history.js';
-import { empty, table } from '../lib/list.js';
-import { url } from '../lib/view.js';
-import { ServerPicture } from '../charts/server-picture.js';
-import { paintStrip } from '../charts/edit-strip.js';
-import { EditForm } from '../controls/edit-form.js';
-import { effectWords, paintEdits } from '../controls/edit-list.js';
+import { get, patch, post } from '../core/api.js';
+import { Refusal, tell } from '../core/client-errors.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { clock, number, plural, wall } from '../util/format.js';
+import { History } from '../scenarios/undo-history.js';
+import { inCharge } from '../models/phases.js';
+import { empty, table } from '../ui/data-table.js';
+import { url } from '../core/time-range.js';
+import { ServerPicture } from '../charts/server-grid.js';
+import { paintStrip } from '../charts/edit-timeline.js';
+import { deleteRun } from '../run/delete-run.js';
+import { EditForm } from '../scenarios/edit-form.js';
+import { effectWords, paintEdits } from '../scenarios/edit-list.js';
 
 const PREVIEW_MS = 150;
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
+const ACTIVE = ['queued', 'running', 'paused'];
 const id = Number($('main').dataset.scenario);
 const operator = document.body.dataset.role === 'operator';
 let scenario = null;
@@ -24,6 +28,8 @@ let picture = null;
 let asked = 0;
 
 const edits = () => history.value;
+const fresh = () => (answer?.of === edits() ? answer : null);
+const wrong = () => Boolean(fresh()?.error || fresh()?.rows.some((row) => row.error));
 const changed = () => JSON.stringify(edits()) !== JSON.stringify(scenario.edits);
 
 async function start() {
@@ -34,16 +40,23 @@ async function start() {
   if (operator) {
     const least = scenario.fork_ms ?? 0;
     form = new EditForm($('#add'), {
-      verbs, atMs: Number(url.get('at') ?? least), wholeTitle: scenario.fork_ms === null ? '0: from the beginning' : `from ${clock(least)}, the fork, on`,
+      verbs,
+      atMs: least,
+      laterMs: cluster.spec.slot_ms,
+      wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `not before the fork at ${clock(least)}`,
       onDone: (edit, place) => {
-        history.change(place === null ? [...edits(), edit] : edits().map((other, i) => (i === place ? { ...edit, off: other.off } : other)));
+        history.change(
+          place === null
+            ? [...edits(), edit]
+            : edits().map((other, i) => (i === place ? { ...edit, off: other.off } : other)),
+        );
         form.reset();
       },
+      onFilled: () => paint(),
     });
-    const wanted = url.get('servers');
-    if (wanted) {
-      form.show(verbs.find(({ name }) => name === (url.get('verb') ?? 'drain_servers')) ?? verbs[0], { servers: wanted, at_ms: Number(url.get('at') ?? least), from_ms: url.get('from') ? Number(url.get('from')) : undefined, to_ms: url.get('to') ? Number(url.get('to')) : undefined });
-    }
+    const servers = url.get('servers');
+    const verb = verbs.find(({ name }) => name === (url.get('verb') ?? 'drain_servers'));
+    if (servers && verb) form.begin(verb, { servers });
     wire();
   }
   await Promise.all([preview(), runs()]);
@@ -54,9 +67,23 @@ function take(found) {
   scenario = found;
   setText($('#name'), found.name);
   document.title = `${found.name} · Edge-cloud twin`;
-  const parameters = Object.entries(found.parameters).map(([k, v]) => `, ${k} ${v}`).join('');
-  fill($('#about'), `${found.cluster_name} (${plural(found.server_count, 'server')}), ${found.trace_name} (${plural(found.job_count, 'job')}), ${found.scheduler}${parameters}, seed ${found.seed}`,
-    found.fork_ms === null ? null : [' · goes on from ', found.parent ? h('a', { href: `/runs/${found.parent}/` }, `run ${found.parent}`) : 'a run that is gone', ` at ${clock(found.fork_ms)}`]);
+  const parameters = Object.entries(found.parameters)
+    .map(([k, v]) => `, ${k} ${v}`)
+    .join('');
+  const [first, ...later] = found.schedulers;
+  const charge = inCharge([{ ...first, name: `${first.name}${parameters}` }, ...later], 'name');
+  fill(
+    $('#about'),
+    `${found.cluster_name} (${plural(found.server_count, 'server')}), ${found.trace_name} ` +
+      `(${plural(found.job_count, 'job')}), ${charge}, seed ${found.seed}`,
+    found.fork_ms === null
+      ? null
+      : [
+          ' · continues ',
+          found.parent ? h('a', { href: `/runs/${found.parent}/` }, `run ${found.parent}`) : 'a deleted run',
+          ` from ${clock(found.fork_ms)}`,
+        ],
+  );
   history = new History(found.edits, () => {
     paint();
     previewSoon();
@@ -67,7 +94,12 @@ function wire() {
   $('#undo').addEventListener('click', () => history.undo());
   $('#redo').addEventListener('click', () => history.redo());
   addEventListener('keydown', (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z' || event.target.closest('input, select, textarea')) return;
+    if (
+      !(event.ctrlKey || event.metaKey) ||
+      event.key.toLowerCase() !== 'z' ||
+      event.target.closest('input, select, textarea')
+    )
+      return;
     event.preventDefault();
     if (event.shiftKey) history.redo();
     else history.undo();
@@ -76,10 +108,25 @@ function wire() {
   $('#run').addEventListener('click', () => saveAndRun().catch(fail));
   $('#copy').addEventListener('click', () => copy().catch(fail));
   $('#sweep').addEventListener('click', () => location.assign(`/sweeps/?scenario=${id}`));
-  addEventListener('beforeunload', (event) => changed() && event.preventDefault());
+  addEventListener('beforeunload', (event) => (changed() || form.filled) && event.preventDefault());
+}
+
+/**
+ * Adds what stands in the form, and waits until all edits are checked; false when it cannot be read: the form says why.
+ */
+async function taken() {
+  fail(null);
+  if (!form.take()) return false;
+  while (!fresh()) await preview();
+  if (wrong())
+    throw new Refusal(
+      'An edit is not possible; the list of edits states which one and why. Change or remove it first.',
+    );
+  return true;
 }
 
 async function save() {
+  if (!(await taken())) return false;
   if (!changed()) return true;
   try {
     const kept = await patch(`/api/scenarios/${id}/edits/`, { version: scenario.version, edits: edits() });
@@ -97,18 +144,33 @@ async function save() {
 
 async function saveAndRun() {
   if (!(await save())) return;
+  if (scenario.parent && !edits().some((edit) => !edit.off && edit.at_ms >= scenario.fork_ms)) {
+    throw new Refusal(`No edits yet: this would repeat run ${scenario.parent}. Add an edit first.`);
+  }
   const run = await post('/api/runs/', { scenario: id, mode: 'batch' });
   location.assign(scenario.parent ? `/compare/?runs=${scenario.parent},${run.id}` : `/runs/${run.id}/`);
 }
 
 async function copy() {
+  if (!(await taken())) return;
   if (scenario.fork_ms !== null) {
-    const made = await post(`/api/runs/${scenario.parent}/forks/`, { at_ms: scenario.fork_ms, name: `${scenario.name}, copy`.slice(0, 200) });
+    const made = await post(`/api/runs/${scenario.parent}/forks/`, {
+      at_ms: scenario.fork_ms,
+      name: `${scenario.name}, copy`.slice(0, 200),
+    });
     await patch(`/api/scenarios/${made.scenario.id}/edits/`, { version: 1, edits: edits() });
     return leave(`/scenarios/${made.scenario.id}/`);
   }
   const { cluster: of, trace, scheduler, parameters, seed } = scenario;
-  const made = await post('/api/scenarios/', { name: `${scenario.name}, copy`.slice(0, 200), cluster: of, trace, scheduler, parameters, seed, edits: edits() });
+  const made = await post('/api/scenarios/', {
+    name: `${scenario.name}, copy`.slice(0, 200),
+    cluster: of,
+    trace,
+    scheduler,
+    parameters,
+    seed,
+    edits: edits(),
+  });
   return leave(`/scenarios/${made.id}/`);
 }
 
@@ -121,13 +183,43 @@ function leave(address) {
 function conflict(newest, sentence) {
   const mine = edits();
   const box = $('#conflict');
-  const lines = (list) => h('ol', {}, list.map((edit) => h('li', {}, `${edit.off ? '(off) ' : ''}${edit.verb.replaceAll('_', ' ')} at ${clock(edit.at_ms ?? 0)}: ${Object.entries(edit).filter(([k]) => !['verb', 'at_ms', 'off'].includes(k)).map(([k, v]) => `${k} ${v}`).join(', ')}`)));
-  fill(box, h('header', {}, h('h2', {}, 'Somebody else changed this scenario')), h('p', {}, `${sentence}. Yours are all still below.`),
-    h('div', { class: 'two' }, h('div', {}, h('h3', {}, 'Theirs'), lines(newest.edits)), h('div', {}, h('h3', {}, 'Yours'), lines(mine))),
-    h('p', { class: 'actions' },
-      h('button', { type: 'button', onclick: () => copy().catch(fail) }, 'Keep mine as a copy'), ' ',
-      h('button', { type: 'button', onclick: () => settle(newest, newest.edits) }, 'Take theirs'), ' ',
-      h('button', { type: 'button', onclick: () => settle(newest, mine) }, 'Put mine in place of theirs')));
+  const lines = (list) =>
+    h(
+      'ol',
+      {},
+      list.map((edit) =>
+        h(
+          'li',
+          {},
+          `${edit.off ? '(off) ' : ''}${edit.verb.replaceAll('_', ' ')} at ${clock(edit.at_ms ?? 0)}: ${Object.entries(
+            edit,
+          )
+            .filter(([k]) => !['verb', 'at_ms', 'off'].includes(k))
+            .map(([k, v]) => `${k} ${v}`)
+            .join(', ')}`,
+        ),
+      ),
+    );
+  fill(
+    box,
+    h('header', {}, h('h2', {}, 'Another user changed this scenario')),
+    h('p', {}, `${sentence}. Your edits are still below.`),
+    h(
+      'div',
+      { class: 'two' },
+      h('div', {}, h('h3', {}, 'Their edits'), lines(newest.edits)),
+      h('div', {}, h('h3', {}, 'Your edits'), lines(mine)),
+    ),
+    h(
+      'p',
+      { class: 'actions' },
+      h('button', { type: 'button', onclick: () => copy().catch(fail) }, 'Save mine as a copy'),
+      ' ',
+      h('button', { type: 'button', onclick: () => settle(newest, newest.edits) }, 'Use theirs'),
+      ' ',
+      h('button', { type: 'button', onclick: () => settle(newest, mine) }, 'Replace theirs with mine'),
+    ),
+  );
   box.hidden = false;
   box.scrollIntoView({ block: 'nearest' });
 }
@@ -150,55 +242,130 @@ async function preview() {
 }
 
 function paint() {
-  const fresh = answer?.of === edits() ? answer : null;
-  const wrong = Boolean(fresh?.error || fresh?.rows.some((row) => row.error));
-  paintEdits($('#edits'), { edits: edits(), rows: fresh?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]), fixedBefore: scenario.fork_ms, editable: operator, onChange: (list) => history.change(list), onPick: (edit, place) => form.change(edit, place) });
-  setText($('#effect'), fresh ? (edits().some((edit) => !edit.off) ? `In all: ${effectWords(fresh.effect).join(', ') || 'nothing of cluster, jobs and scheduler'}` : '') : 'checking …');
-  $('#whole').hidden = !fresh?.error;
-  setText($('#whole'), fresh?.error ?? '');
+  const told = fresh();
+  paintEdits($('#edits'), {
+    edits: edits(),
+    rows: told?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
+    fixedBefore: scenario.fork_ms,
+    editable: operator,
+    onChange: (list) => history.change(list),
+    onPick: (edit, place) => form.change(edit, place),
+  });
+  setText(
+    $('#effect'),
+    told
+      ? edits().some((edit) => !edit.off)
+        ? `Total effect: ${effectWords(told.effect).join(', ') || 'none on cluster, jobs or scheduler'}`
+        : ''
+      : 'Checking …',
+  );
+  $('#whole').hidden = !told?.error;
+  setText($('#whole'), told?.error ?? '');
   const to = Math.max(scenario.ends_ms ?? 0, ...edits().map((edit) => edit.at_ms ?? 0), 3_600_000);
-  paintStrip($('#strip'), { edits: edits(), from: 0, to, least: scenario.fork_ms ?? 0, fork: scenario.fork_ms, editable: operator, onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))) });
-  if (picture && fresh) paintServers(fresh);
+  paintStrip($('#strip'), {
+    edits: edits(),
+    from: 0,
+    to,
+    least: scenario.fork_ms ?? 0,
+    fork: scenario.fork_ms,
+    editable: operator,
+    onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
+  });
+  if (picture && told) paintServers(told);
   if (!operator) return;
   $('#undo').disabled = !history.past.length;
   $('#redo').disabled = !history.future.length;
-  $('#save').disabled = !changed() || wrong || !fresh;
-  $('#run').disabled = wrong || !fresh;
-  setText($('#run'), changed() ? 'Save and run' : scenario.parent ? 'Run, and compare with the present' : 'Run');
-  if (changed()) setText($('#saved'), 'Not saved yet');
+  const filled = Boolean(form?.filled);
+  $('#save').disabled = !(changed() || filled) || wrong() || !told;
+  $('#run').disabled = wrong() || !told;
+  const compare = scenario.parent ? `Run and compare with run ${scenario.parent}` : 'Run';
+  setText($('#save'), filled ? 'Add and save' : 'Save');
+  setText($('#run'), filled ? 'Add, save and run' : changed() ? 'Save and run' : compare);
+  if (changed()) setText($('#saved'), 'Not saved');
 }
 
 function paintServers({ servers, sites }) {
-  const all = [...cluster.spec.servers.map(({ name, site }) => ({ name, site })), ...Object.entries(sites).map(([name, site]) => ({ name, site }))];
+  const all = [
+    ...cluster.spec.servers.map(({ name, site }) => ({ name, site })),
+    ...Object.entries(sites).map(([name, site]) => ({ name, site })),
+  ];
   picture.set(all, servers);
-  const rows = all.slice(0, MOST_ROWS);
+  const rows = all.slice(0, MAX_ROWS);
   const button = $('#as-table');
   button.onclick = () => {
     const box = $('#server-table') ?? h('div', { id: 'server-table', class: 'scroll', hidden: true });
     if (!box.isConnected) $('#servers').after(box);
     box.hidden = !box.hidden;
     button.setAttribute('aria-pressed', String(!box.hidden));
-    fill(box, h('p', { class: 'muted small' }, all.length > rows.length ? `the first ${number(rows.length, 0)} of ${plural(all.length, 'server')}` : plural(all.length, 'server')),
-      table([{ title: 'Server', cell: ({ name }) => name }, { title: 'Site', cell: ({ site }) => site }, { title: 'Edits', cell: ({ name }) => servers[name] ?? '' }], rows));
+    fill(
+      box,
+      h(
+        'p',
+        { class: 'muted small' },
+        all.length > rows.length
+          ? `First ${number(rows.length, 0)} of ${plural(all.length, 'server')}`
+          : plural(all.length, 'server'),
+      ),
+      table(
+        [
+          { title: 'Server', cell: ({ name }) => name },
+          { title: 'Site', cell: ({ site }) => site },
+          { title: 'Edits', cell: ({ name }) => servers[name] ?? '' },
+        ],
+        rows,
+      ),
+    );
   };
 }
 
 function choose(names) {
-  setText($('#picked'), names.length ? `${plural(names.length, 'server')} chosen: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}` : 'Choose by click, or drag over several; they fill the form above');
+  setText(
+    $('#picked'),
+    names.length
+      ? `${plural(names.length, 'server')} selected: ${names.slice(0, 5).join(', ')}${names.length > 5 ? ' …' : ''}`
+      : 'Click or drag to select servers for the form above',
+  );
   if (names.length) form?.choose(names);
 }
 
 async function runs() {
   const page = await get(`/api/runs/?scenario=${id}&size=50`);
   const columns = [
-    { title: 'Run', cell: (run) => [h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`), scenario.parent ? [' · ', h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, 'compare with the present')] : null] },
+    {
+      title: 'Run',
+      cell: (run) => [
+        h('a', { href: `/runs/${run.id}/` }, `Run ${run.id}`),
+        scenario.parent ? [' · ', comparison(run)] : null,
+      ],
+    },
     { title: 'Status', cell: (run) => run.status },
     { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
+    { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
   ];
-  fill($('#runs'), page.results.length ? table(columns, page.results) : empty('No run yet', operator ? '“Run” plays it with these edits.' : 'An operator can start one.'));
+  fill(
+    $('#runs'),
+    page.results.length
+      ? table(columns, page.results)
+      : empty(
+          'No runs yet',
+          operator ? 'Press Run to simulate the scenario with these edits.' : 'Only operators can start runs.',
+        ),
+  );
+}
+
+function comparison(run) {
+  return h('a', { href: `/compare/?runs=${scenario.parent},${run.id}` }, `Compare with run ${scenario.parent}`);
+}
+
+function deletion(run) {
+  const act = async () => {
+    if (await deleteRun({ id: run.id, name: scenario.name, events: run.last_seq })) await runs();
+  };
+  return h('button', { type: 'button', class: 'quiet', onclick: () => act().catch(fail) }, 'Delete');
 }
 
 function fail(error) {
+  if (error) tell(error); // null: what was said no longer holds
   const box = $('#failed');
   box.hidden = !error;
   setText(box, error ? error.message : '');

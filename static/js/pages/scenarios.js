@@ -1,27 +1,107 @@
 // Scenarios: the form of a new run, generated from the scheduler's own declaration, and the list.
 
-import { get, post } from '../lib/api.js';
-import { $, fill, h } from '../lib/dom.js';
-import { number, wall } from '../lib/format.js';
-import { empty, shown, table } from '../lib/list.js';
-import { url } from '../lib/view.js';
-import { parameterField, readParameters } from '../controls/parameters.js';
+import { get, post } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { $, fill, h } from '../ui/dom.js';
+import { number, wall } from '../util/format.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { inCharge } from '../models/phases.js';
+import { choices, reasons } from '../scenarios/scheduler-choices.js';
+import { url } from '../core/time-range.js';
+import { ownCluster } from '../scenarios/own-cluster.js';
+import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 
 const operator = document.body.dataset.role === 'operator';
-const SPEEDS = [[60, '1 min a second'], [600, '10 min a second'], [1800, '30 min a second'], [3600, '1 h a second'], [21600, '6 h a second'], [86400, '1 d a second']];
+const SPEEDS = [
+  [60, '1 min / s'],
+  [600, '10 min / s'],
+  [1800, '30 min / s'],
+  [3600, '1 h / s'],
+  [21600, '6 h / s'],
+  [86400, '1 d / s'],
+];
 const GENERATED = 'generate';
 
 const columns = [
-  { title: 'Scenario', cell: (s) => [h('a', { href: `/scenarios/${s.id}/` }, s.name), s.edits.length ? h('div', { class: 'muted small' }, `${s.edits.length} ${s.edits.length === 1 ? 'edit' : 'edits'}`) : null] },
-  { title: 'Cluster', cell: (s) => `${s.cluster_name} (${number(s.server_count, 0)} servers)` },
-  { title: 'Trace', cell: (s) => h('a', { href: `/traces/${s.trace}/` }, `${s.trace_name} (${number(s.job_count, 0)} jobs)`) },
-  { title: 'Scheduler', cell: (s) => [s.scheduler, Object.keys(s.parameters).length ? h('div', { class: 'muted small' }, Object.entries(s.parameters).map(([k, v]) => `${k} = ${v}`).join(', ')) : null] },
-  { title: 'Seed', number: true, cell: (s) => String(s.seed) },
-  { title: 'Created', cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)) },
-  { title: '', cell: (s) => (operator ? h('span', { class: 'nowrap' }, h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'), ' ', h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live'), ' ',
-    h('a', { class: 'button quiet', href: `/scenarios/${s.id}/`, title: 'Change cluster, jobs or scheduler, and see what would happen' }, 'What if'), ' ',
-    h('button', { type: 'button', class: 'quiet', title: 'Every scheduler that can, on this cluster and trace, side by side; then the comparison', onclick: (event) => raceThem(s, event.currentTarget) }, 'Race them')) : '') },
+  {
+    title: 'Scenario',
+    value: (s) => s.name,
+    cell: (s) => [
+      h('a', { href: `/scenarios/${s.id}/` }, s.name),
+      s.edits.length
+        ? h('div', { class: 'muted small' }, `${s.edits.length} ${s.edits.length === 1 ? 'edit' : 'edits'}`)
+        : null,
+    ],
+  },
+  {
+    title: 'Cluster',
+    value: (s) => s.cluster_name,
+    cell: (s) => `${s.cluster_name} (${number(s.server_count, 0)} servers)`,
+  },
+  {
+    title: 'Trace',
+    value: (s) => s.trace_name,
+    cell: (s) => h('a', { href: `/traces/${s.trace}/` }, `${s.trace_name} (${number(s.job_count, 0)} jobs)`),
+  },
+  {
+    title: 'Scheduler',
+    value: (s) => s.scheduler,
+    cell: (s) => [
+      inCharge(s.schedulers, 'name'),
+      Object.keys(s.parameters).length
+        ? h(
+            'div',
+            { class: 'muted small' },
+            Object.entries(s.parameters)
+              .map(([k, v]) => `${k} = ${v}`)
+              .join(', '),
+          )
+        : null,
+    ],
+  },
+  { title: 'Seed', value: (s) => s.seed, number: true, cell: (s) => String(s.seed) },
+  {
+    title: 'Created',
+    value: (s) => s.created_at,
+    cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)),
+  },
+  {
+    title: '',
+    cell: (s) =>
+      operator
+        ? h(
+            'span',
+            { class: 'nowrap' },
+            h('button', { type: 'button', onclick: () => again(s, 'batch') }, 'Run'),
+            ' ',
+            h('button', { type: 'button', class: 'quiet', onclick: () => again(s, 'live') }, 'Run live'),
+            ' ',
+            h(
+              'a',
+              {
+                class: 'button quiet',
+                href: `/scenarios/${s.id}/`,
+                title: 'Edit the cluster, the jobs or the scheduler',
+              },
+              'What-if',
+            ),
+            ' ',
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'quiet',
+                title: 'Start one run for each scheduler that supports this cluster and trace, and compare them',
+                onclick: (event) => raceThem(s, event.currentTarget),
+              },
+              'Race schedulers',
+            ),
+          )
+        : '',
+  },
 ];
+
+const scenarioTable = new DataTable($('#list'), { name: 'scenarios', columns });
 
 async function again(scenario, mode) {
   const run = await post('/api/runs/', { scenario: scenario.id, mode, speed: 3600 }).catch(failList);
@@ -33,7 +113,7 @@ async function raceThem(scenario, button) {
   button.textContent = 'Starting …';
   const race = await post(`/api/scenarios/${scenario.id}/race/`).catch((error) => {
     button.disabled = false;
-    button.textContent = 'Race them';
+    button.textContent = 'Race schedulers';
     raceError(error);
   });
   if (race) location.assign(race.compare);
@@ -48,32 +128,95 @@ function raceError(error) {
 async function list() {
   const page = await get('/api/scenarios/?size=100');
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'scenario' : 'scenarios');
-  fill($('#list'), page.results.length ? table(columns, page.results) : empty('No scenarios yet', operator ? 'Start a run above; its scenario is kept here.' : 'An operator can make one.'));
+  scenarioTable.paint(page.results, {
+    none: empty(
+      'No scenarios yet',
+      operator ? 'Start a run above; its scenario is saved here.' : 'Only operators can create scenarios.',
+    ),
+  });
 }
 
 async function form() {
-  const [schedulers, traces, clusters] = await Promise.all([get('/api/schedulers/'), get('/api/traces/?size=500'), get('/api/clusters/?size=500')]);
+  const [schedulers, traces, clusters] = await Promise.all([
+    get('/api/schedulers/'),
+    get('/api/traces/?size=500'),
+    get('/api/clusters/?size=500'),
+  ]);
   const ready = traces.results.filter((trace) => trace.status === 'ready' && trace.job_count > 0);
   const box = $('#new');
-  if (!ready.length) return fill(box, h('div', { class: 'wide' }, empty('No trace with jobs yet', h('a', { href: '/traces/' }, 'Upload one first'))));
+  if (!ready.length)
+    return fill(
+      box,
+      h(
+        'div',
+        { class: 'wide' },
+        empty('No traces with jobs yet', h('a', { href: '/traces/' }, 'Upload a trace first')),
+      ),
+    );
   const option = (value, text, chosen) => h('option', { value, selected: chosen }, text);
   const wantedTrace = Number(url.get('trace'));
-  const trace = h('select', { id: 'f-trace', name: 'trace' }, ready.map((t) => option(t.id, `${t.name} (${number(t.job_count, 0)} jobs)`, t.id === wantedTrace)));
-  const cluster = h('select', { id: 'f-cluster', name: 'cluster' }, clusters.results.map((c) => option(c.id, `${c.name} (${number(c.server_count, 0)} servers)${c.source ? `, ${c.source}` : ''}`, c.id === Number(url.get('cluster')))), option(GENERATED, 'Generate one as in the OASiS paper'));
-  const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, schedulers.map((s) => option(s.name, s.title, s.name === 'oasis')));
-  const about = h('span', { class: 'help' });
+  const trace = h(
+    'select',
+    { id: 'f-trace', name: 'trace' },
+    ready.map((t) => option(t.id, `${t.name} (${number(t.job_count, 0)} jobs)`, t.id === wantedTrace)),
+  );
+  const cluster = h(
+    'select',
+    { id: 'f-cluster', name: 'cluster' },
+    clusters.results.map((c) =>
+      option(c.id, `${c.name} (${number(c.server_count, 0)} servers)${c.source ? `, ${c.source}` : ''}`),
+    ),
+    option(GENERATED, 'Generate a cluster as in the OASiS paper'),
+  );
+  const belongs = h('span', { class: 'help', id: 'f-cluster-help' });
+  const propose = () => {
+    const own = ownCluster(clusters.results, Number(trace.value));
+    if (own) cluster.value = String(own.id);
+  };
+  const offered = choices(schedulers, 'oasis').map(({ text, ...rest }) => h('option', rest, text));
+  const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, offered);
+  const about = h('div', { class: 'help' });
   const parameters = h('div', { class: 'form wide', id: 'parameters' });
-  const servers = field('Servers to generate', h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 }), 'half edge, half cloud');
-  const slot = field('Slot length, min', h('input', { id: 'f-slot', type: 'number', min: 0.001, step: 'any', placeholder: "the cluster's own" }), 'what one slot of a slot scheduler lasts');
-  const horizon = field('Horizon, slots', h('input', { id: 'f-horizon', type: 'number', min: 1, placeholder: "the cluster's own" }), 'jobs that cannot finish by then are rejected by slot schedulers');
-  const speed = field('Speed', h('select', { id: 'f-speed' }, SPEEDS.map(([value, text]) => option(value, text, value === 3600))), 'simulated time per second');
-  const mode = h('select', { id: 'f-mode', name: 'mode' }, option('batch', 'batch: as fast as it computes'), option('live', "live: paced by the twin's clock"));
+  const servers = field(
+    'Servers to generate',
+    h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 }),
+    'half edge, half cloud',
+  );
+  const slot = field(
+    'Slot length, min',
+    h('input', { id: 'f-slot', type: 'number', min: 0.001, step: 'any', placeholder: "the cluster's own" }),
+    'duration of a slot of slotted schedulers',
+  );
+  const horizon = field(
+    'Horizon, slots',
+    h('input', { id: 'f-horizon', type: 'number', min: 1, placeholder: "the cluster's own" }),
+    'slotted schedulers reject jobs that cannot finish by then',
+  );
+  const speed = field(
+    'Speed',
+    h(
+      'select',
+      { id: 'f-speed' },
+      SPEEDS.map(([value, text]) => option(value, text, value === 3600)),
+    ),
+    'simulated time per second',
+  );
+  const mode = h(
+    'select',
+    { id: 'f-mode', name: 'mode' },
+    option('batch', 'batch: as fast as possible'),
+    option('live', 'live: paced by a clock'),
+  );
   const name = h('input', { id: 'f-name', maxlength: 200, placeholder: 'named after trace and scheduler' });
   const seed = h('input', { id: 'f-seed', type: 'number', min: 0, value: 0 });
   const said = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const sync = () => {
     const chosen = schedulers.find((s) => s.name === scheduler.value);
-    fill(about, `${chosen.summary} (${chosen.paper})`);
+    fill(
+      about,
+      `${chosen.summary} (${chosen.paper})`,
+      reasons(schedulers).map((line) => h('div', {}, line)),
+    );
     if (parameters.dataset.of !== chosen.name) {
       parameters.dataset.of = chosen.name;
       fill(parameters, chosen.parameters.map(parameterField));
@@ -81,13 +224,36 @@ async function form() {
     }
     const own = clusters.results.find((c) => String(c.id) === cluster.value);
     $('#f-slot', slot).placeholder = own ? `the cluster's own: ${number(own.slot_ms / 60_000)} min` : '60 min';
-    $('#f-horizon', horizon).placeholder = own ? (own.horizon_slots ? `the cluster's own: ${number(own.horizon_slots, 0)} slots` : 'none: behind the last arrival') : '100 slots';
+    $('#f-horizon', horizon).placeholder = own
+      ? own.horizon_slots
+        ? `the cluster's own: ${number(own.horizon_slots, 0)} slots`
+        : 'automatic: after the last arrival'
+      : '100 slots';
+    const came = own?.trace === Number(trace.value);
+    fill(belongs, came ? 'cluster of this trace' : 'not the cluster of this trace: check that the jobs fit');
     servers.hidden = cluster.value !== GENERATED;
     speed.hidden = mode.value !== 'live';
   };
-  for (const select of [scheduler, cluster, mode]) select.addEventListener('change', sync);
-  fill(box, field('Trace', trace), field('Cluster', cluster), servers, field('Scheduler', scheduler, about), field('Seed', seed, 'same seed, same log, byte for byte'), slot, horizon,
-    parameters, field('Name', name), field('Mode', mode), speed, h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start-run' }, 'Start the run')), said);
+  propose();
+  if (clusters.results.some((c) => c.id === Number(url.get('cluster')))) cluster.value = url.get('cluster');
+  trace.addEventListener('change', propose);
+  for (const select of [trace, scheduler, cluster, mode]) select.addEventListener('change', sync);
+  fill(
+    box,
+    field('Trace', trace),
+    field('Cluster', cluster, belongs),
+    servers,
+    field('Scheduler', scheduler, about),
+    field('Seed', seed, 'runs with equal seeds have equal logs, byte for byte'),
+    slot,
+    horizon,
+    parameters,
+    field('Name', name),
+    field('Mode', mode),
+    speed,
+    h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start-run' }, 'Start run')),
+    said,
+  );
   box.addEventListener('submit', (event) => {
     event.preventDefault();
     start(said, { trace, cluster, scheduler, parameters, name, seed, mode }).catch((error) => {
@@ -105,24 +271,48 @@ async function start(said, f) {
   const value = (id) => ($(id).value === '' ? undefined : Number($(id).value));
   let cluster = f.cluster.value;
   if (cluster === GENERATED) {
-    cluster = (await post('/api/clusters/', { profile: 'oasis', servers: value('#f-servers'), seed: Number(f.seed.value), horizon_slots: value('#f-horizon') ?? 100 })).id;
+    cluster = (
+      await post('/api/clusters/', {
+        profile: 'oasis',
+        servers: value('#f-servers'),
+        seed: Number(f.seed.value),
+        horizon_slots: value('#f-horizon') ?? 100,
+      })
+    ).id;
   }
   const slot = value('#f-slot');
   const chosen = f.trace.selectedOptions[0].textContent.replace(/ \(.*/, '');
   const scenario = await post('/api/scenarios/', {
-    name: f.name.value || `${chosen}, ${f.scheduler.selectedOptions[0].textContent}`, cluster: Number(cluster), trace: Number(f.trace.value), scheduler: f.scheduler.value,
-    parameters: readParameters(f.parameters), seed: Number(f.seed.value), slot_ms: slot === undefined ? undefined : Math.round(slot * 60_000), horizon_slots: value('#f-horizon'),
+    name: f.name.value || `${chosen}, ${f.scheduler.selectedOptions[0].textContent}`,
+    cluster: Number(cluster),
+    trace: Number(f.trace.value),
+    scheduler: f.scheduler.value,
+    parameters: readParameters(f.parameters),
+    seed: Number(f.seed.value),
+    slot_ms: slot === undefined ? undefined : Math.round(slot * 60_000),
+    horizon_slots: value('#f-horizon'),
   });
   const live = f.mode.value === 'live';
-  const run = await post('/api/runs/', { scenario: scenario.id, mode: f.mode.value, ...(live ? { speed: Number($('#f-speed').value) } : {}) });
+  const run = await post('/api/runs/', {
+    scenario: scenario.id,
+    mode: f.mode.value,
+    ...(live ? { speed: Number($('#f-speed').value) } : {}),
+  });
   location.assign(`/runs/${run.id}/`);
 }
 
 function field(title, control, help) {
-  return h('div', { class: 'field' }, h('label', { for: control.id }, title), control, help ? (help instanceof Node ? help : h('span', { class: 'help' }, help)) : null);
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: control.id }, title),
+    control,
+    help ? (help instanceof Node ? help : h('span', { class: 'help' }, help)) : null,
+  );
 }
 
 function failList(error) {
+  tell(error);
   fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
 }
 

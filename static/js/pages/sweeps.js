@@ -1,75 +1,164 @@
 // Sweeps: a form with one or two axes, and the list.
 
-import { get, post } from '../lib/api.js';
-import { $, fill, h, setText } from '../lib/dom.js';
-import { number, plural, wall } from '../lib/format.js';
-import { empty, shown, table } from '../lib/list.js';
-import { named, parseValues } from '../lib/sweep.js';
-import { url } from '../lib/view.js';
+import { get, post } from '../core/api.js';
+import { $, fill, h, setText } from '../ui/dom.js';
+import { number, plural, wall } from '../util/format.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { named, parseValues } from '../scenarios/sweep-axes.js';
+import { url } from '../core/time-range.js';
 
 const operator = document.body.dataset.role === 'operator';
 const HELP = 'as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
-  { title: 'Sweep', cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
-  { title: 'Scenario', cell: (s) => h('a', { href: `/scenarios/${s.scenario}/` }, s.scenario_name) },
-  { title: 'Axes', cell: (s) => s.axes.map((axis) => `${named(axis, axis.parameter ?? `edit ${axis.edit}, ${axis.field}`).title}: ${axis.values.map(named(axis, '').text).join(', ')}`).join('; ') },
-  { title: 'Finished', number: true, cell: (s) => `${number(s.finished, 0)} of ${number(s.total, 0)}` },
-  { title: 'Started', cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)) },
+  { title: 'Sweep', value: (s) => s.name, cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
+  {
+    title: 'Scenario',
+    value: (s) => s.scenario_name,
+    cell: (s) => h('a', { href: `/scenarios/${s.scenario}/` }, s.scenario_name),
+  },
+  {
+    title: 'Axes',
+    cell: (s) =>
+      s.axes
+        .map(
+          (axis) =>
+            `${named(axis, axis.parameter ?? `edit ${axis.edit}, ${axis.field}`).title}: ` +
+            `${axis.values.map(named(axis, '').text).join(', ')}`,
+        )
+        .join('; '),
+  },
+  {
+    title: 'Finished',
+    value: (s) => s.finished,
+    number: true,
+    cell: (s) => `${number(s.finished, 0)} of ${number(s.total, 0)}`,
+  },
+  {
+    title: 'Started',
+    value: (s) => s.created_at,
+    cell: (s) => h('span', { class: 'muted nowrap' }, wall(s.created_at)),
+  },
 ];
+
+const sweepTable = new DataTable($('#list'), { name: 'sweeps', columns });
 
 async function list() {
   const page = await get('/api/sweeps/?size=100');
   setText($('#count'), shown(page.results.length, page.count, page.count === 1 ? 'sweep' : 'sweeps'));
-  fill($('#list'), page.results.length ? table(columns, page.results) : empty('No sweep yet', operator ? 'Start one above.' : 'An operator can start one.'));
+  sweepTable.paint(page.results, {
+    none: empty('No sweeps yet', operator ? 'Start one above.' : 'Only operators can start sweeps.'),
+  });
 }
 
 async function form() {
   const [schedulers, scenarios] = await Promise.all([get('/api/schedulers/'), get('/api/scenarios/?size=500')]);
   const box = $('#new');
-  if (!scenarios.results.length) return fill(box, empty('No scenario yet', h('a', { href: '/scenarios/' }, 'Make one first')));
+  if (!scenarios.results.length)
+    return fill(box, empty('No scenarios yet', h('a', { href: '/scenarios/' }, 'Create a scenario first')));
   const wanted = Number(url.get('scenario'));
-  const scenario = h('select', { id: 's-scenario' }, scenarios.results.map((s) => h('option', { value: s.id, selected: s.id === wanted }, s.name)));
+  const scenario = h(
+    'select',
+    { id: 's-scenario' },
+    scenarios.results.map((s) => h('option', { value: s.id, selected: s.id === wanted }, s.name)),
+  );
   const axes = [axis(1), axis(2)];
-  const seeds = h('input', { id: 's-seeds', value: '', placeholder: "the scenario's own", 'aria-describedby': 's-seeds-help' });
+  const seeds = h('input', {
+    id: 's-seeds',
+    value: '',
+    placeholder: "the scenario's own",
+    'aria-describedby': 's-seeds-help',
+  });
   const name = h('input', { id: 's-name', maxlength: 200, placeholder: 'named after the scenario' });
   const points = h('span', { class: 'muted small', role: 'status' });
   const said = h('p', { class: 'error wide', role: 'alert', hidden: true });
-  const labelled = (title, control, help, id) => h('div', { class: 'field' }, h('label', { for: control.id }, title), control, help ? h('span', { class: 'help', id }, help) : null);
+  const labelled = (title, control, help, id) =>
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: control.id }, title),
+      control,
+      help ? h('span', { class: 'help', id }, help) : null,
+    );
   const sync = () => {
     const chosen = scenarios.results.find((s) => s.id === Number(scenario.value));
     const declared = schedulers.find((s) => s.name === chosen.scheduler).parameters;
     for (const { what, optional } of axes) {
       const before = what.value;
-      fill(what, optional ? h('option', { value: '' }, 'none') : null,
-        declared.map((p) => h('option', { value: `p:${p.name}` }, `${chosen.scheduler}: ${p.name.replaceAll('_', ' ')}`)),
-        chosen.edits.map((edit, i) => Object.keys(edit).filter((key) => key !== 'verb' && key !== 'off').map((key) => h('option', { value: `e:${i + 1}:${key}` }, `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ${key.replace(/_ms$/, ' in ms').replaceAll('_', ' ')}`))));
+      fill(
+        what,
+        optional ? h('option', { value: '' }, 'none') : null,
+        declared.map((p) =>
+          h('option', { value: `p:${p.name}` }, `${chosen.scheduler}: ${p.name.replaceAll('_', ' ')}`),
+        ),
+        chosen.edits.map((edit, i) =>
+          Object.keys(edit)
+            .filter((key) => key !== 'verb' && key !== 'off')
+            .map((key) =>
+              h(
+                'option',
+                { value: `e:${i + 1}:${key}` },
+                `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ` +
+                  `${key.replace(/_ms$/, ' in ms').replaceAll('_', ' ')}`,
+              ),
+            ),
+        ),
+      );
       if ([...what.options].some((o) => o.value === before)) what.value = before;
     }
     counted();
   };
-  const read = () => axes.filter(({ what }) => what.value).map(({ what, values }) => {
-    const [kind, first, second] = what.value.split(':');
-    return kind === 'p' ? { parameter: first, values: parseValues(values.value) } : { edit: Number(first), field: second, values: parseValues(values.value) };
-  });
+  const read = () =>
+    axes
+      .filter(({ what }) => what.value)
+      .map(({ what, values }) => {
+        const [kind, first, second] = what.value.split(':');
+        return kind === 'p'
+          ? { parameter: first, values: parseValues(values.value) }
+          : { edit: Number(first), field: second, values: parseValues(values.value) };
+      });
   const counted = () => {
     try {
       const own = seeds.value.trim() ? parseValues(seeds.value).length : 1;
-      setText(points, `${plural(read().reduce((n, { values }) => n * values.length, own), 'run')} in all`);
+      setText(
+        points,
+        `${plural(
+          read().reduce((n, { values }) => n * values.length, own),
+          'run',
+        )} in total`,
+      );
     } catch (error) {
       setText(points, error.message);
     }
   };
   scenario.addEventListener('change', sync);
   box.addEventListener('input', counted);
-  fill(box, labelled('Scenario', scenario),
-    axes.map(({ what, values }, i) => [labelled(i ? 'Second axis' : 'What varies', what), labelled(i ? 'Its values' : 'Values', values, HELP)]),
-    labelled('Seeds', seeds, 'one run each, as 0..4 by 1; a scheduler that draws nothing does the same with each', 's-seeds-help'), labelled('Name', name),
-    h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start' }, 'Start the sweep'), ' ', points), said);
+  fill(
+    box,
+    labelled('Scenario', scenario),
+    axes.map(({ what, values }, i) => [
+      labelled(i ? 'Second axis' : 'First axis', what),
+      labelled('Values', values, HELP),
+    ]),
+    labelled(
+      'Seeds',
+      seeds,
+      'One run per seed, e.g. 0..4 by 1. Deterministic schedulers give equal runs.',
+      's-seeds-help',
+    ),
+    labelled('Name', name),
+    h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start' }, 'Start sweep'), ' ', points),
+    said,
+  );
   box.addEventListener('submit', async (event) => {
     event.preventDefault();
     said.hidden = true;
     try {
-      const made = await post('/api/sweeps/', { scenario: Number(scenario.value), name: name.value, axes: read(), seeds: seeds.value.trim() ? parseValues(seeds.value) : [] });
+      const made = await post('/api/sweeps/', {
+        scenario: Number(scenario.value),
+        name: name.value,
+        axes: read(),
+        seeds: seeds.value.trim() ? parseValues(seeds.value) : [],
+      });
       location.assign(`/sweeps/${made.id}/`);
     } catch (error) {
       said.hidden = false;
@@ -80,7 +169,11 @@ async function form() {
 }
 
 function axis(n) {
-  return { what: h('select', { id: `s-what-${n}` }), values: h('input', { id: `s-values-${n}`, placeholder: n === 1 ? '1, 2, 5' : '' }), optional: n > 1 };
+  return {
+    what: h('select', { id: `s-what-${n}` }),
+    values: h('input', { id: `s-values-${n}`, placeholder: n === 1 ? '1, 2, 5' : '' }),
+    optional: n > 1,
+  };
 }
 
 list().catch((error) => fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message)));

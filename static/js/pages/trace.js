@@ -1,17 +1,28 @@
 // One trace: while it is read, its progress; when it was looked at, charts and the choice; once imported, the report.
 
-import { get, post } from '../lib/api.js';
-import { $, $$, fill, h } from '../lib/dom.js';
-import { bytes, duration, number, percent, plural } from '../lib/format.js';
-import { empty, shown } from '../lib/list.js';
-import { watchOverview } from '../lib/overview-socket.js';
+import { get, post } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { $, $$, fill, h } from '../ui/dom.js';
+import { bytes, duration, number, percent, plural } from '../util/format.js';
+import { empty, shown } from '../ui/data-table.js';
+import { followOverview } from '../ui/connection-badge.js';
 import { Arrivals } from '../charts/arrivals.js';
-import { Sizes } from '../charts/sizes.js';
-import { chooseForm } from '../controls/choose.js';
-import { numbersButton } from '../controls/numbers.js';
-import { account, chosenFacts, found, notes, preview, provenance, skippedRows, skippedTotal, tiles } from '../controls/report.js';
-import { Tip } from '../controls/tip.js';
-import { firstLines, unclearForm } from '../controls/unclear.js';
+import { Sizes } from '../charts/job-sizes.js';
+import { chooseForm } from '../traces/import-form.js';
+import { numbersButton } from '../ui/table-toggle.js';
+import {
+  account,
+  chosenFacts,
+  found,
+  notes,
+  preview,
+  provenance,
+  skippedRows,
+  skippedTotal,
+  tiles,
+} from '../traces/import-report.js';
+import { Tip, tipElement } from '../ui/tooltip.js';
+import { firstLines, unclearForm } from '../traces/format-form.js';
 
 const main = $('main');
 const id = Number(main.dataset.traceId);
@@ -44,7 +55,12 @@ function paint(trace) {
   $('#rows').hidden = unclear || !(looked || ready);
   $('#report').hidden = $('#origins').hidden = !ready;
   $('#tiles').hidden = !(ready || (looked && !unclear));
-  fill($('#actions'), ready && operator && trace.job_count > 0 ? h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario') : null);
+  fill(
+    $('#actions'),
+    ready && operator && trace.job_count > 0
+      ? h('a', { class: 'button primary', href: `/scenarios/?trace=${id}` }, 'Use in a scenario')
+      : null,
+  );
   fill($('#status'));
   if (unclear) paintUnclear(trace);
   else if (looked) paintLook(trace);
@@ -54,10 +70,45 @@ function paint(trace) {
 
 function paintOther(trace) {
   const busy = trace.status in WORDS && trace.status !== 'cancelled';
-  if (!busy) return fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, trace.status === 'failed' ? trace.message : `Cancelled. ${trace.message === 'cancelled' ? 'Nothing of it was kept.' : trace.message}`));
-  const stop = operator ? h('button', { type: 'button', id: 'cancel', onclick: () => post(`/api/traces/${id}/cancel/`).then(load, fail) }, 'Cancel') : null;
-  fill($('#status'), h('div', { class: 'card going' }, h('strong', { id: 'going' }), h('progress', { max: 1, value: 0, 'aria-labelledby': 'going' }), h('span', { class: 'muted', id: 'share' }), stop),
-    trace.status === 'uploading' ? h('p', { class: 'muted' }, received(trace), ' ', h('a', { href: '/traces/' }, 'On the traces page'), ' drop the same files again to go on.') : null);
+  if (!busy)
+    return fill(
+      $('#status'),
+      h(
+        'p',
+        { class: 'notice bad', role: 'alert' },
+        trace.status === 'failed'
+          ? trace.message
+          : `Cancelled. ${trace.message === 'cancelled' ? 'Nothing was imported.' : trace.message}`,
+      ),
+    );
+  const stop = operator
+    ? h(
+        'button',
+        { type: 'button', id: 'cancel', onclick: () => post(`/api/traces/${id}/cancel/`).then(load, fail) },
+        'Cancel',
+      )
+    : null;
+  fill(
+    $('#status'),
+    h(
+      'div',
+      { class: 'card going' },
+      h('strong', { id: 'going' }),
+      h('progress', { max: 1, value: 0, 'aria-labelledby': 'going' }),
+      h('span', { class: 'muted', id: 'share' }),
+      stop,
+    ),
+    trace.status === 'uploading'
+      ? h(
+          'p',
+          { class: 'muted' },
+          received(trace),
+          ' ',
+          h('a', { href: '/traces/' }, 'On the traces page'),
+          ', drop the same files again to resume.',
+        )
+      : null,
+  );
   progress(trace);
 }
 
@@ -76,33 +127,78 @@ function progress(trace) {
 
 function paintUnclear(trace) {
   const { unclear, refused, files = [] } = trace.scan;
-  const said = [refused, unclear].filter(Boolean).map((line, i) => h('p', { class: `notice${refused && i ? '' : ' bad'}`, role: 'alert' }, line));
-  const form = operator && files.length ? h('section', { class: 'card' }, h('header', {}, h('h2', {}, 'What is it?')), unclearForm(trace, formats, load)) : null;
+  const said = [refused, unclear]
+    .filter(Boolean)
+    .map((line, i) => h('p', { class: `notice${refused && i ? '' : ' bad'}`, role: 'alert' }, line));
+  const form =
+    operator && files.length
+      ? h(
+          'section',
+          { class: 'card' },
+          h('header', {}, h('h2', {}, 'Unknown format')),
+          unclearForm(trace, formats, load),
+        )
+      : null;
   fill($('#unclear'), said, firstLines(files), form);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice unknowingly. */
 function before(earlier = []) {
   if (!earlier.length) return null;
-  const links = earlier.flatMap(({ id: other, name, job_count: jobs }) => [', ', h('a', { href: `/traces/${other}/` }, `trace ${other} (${name}, ${number(jobs, 0)} jobs)`)]);
-  return h('p', { class: 'notice' }, 'These files were imported before: ', links.slice(1), '. Another choice makes another trace.');
+  const links = earlier.flatMap(({ id: other, name, job_count: jobs }) => [
+    ', ',
+    h('a', { href: `/traces/${other}/` }, `trace ${other} (${name}, ${number(jobs, 0)} jobs)`),
+  ]);
+  return h(
+    'p',
+    { class: 'notice' },
+    'These files have already been imported: ',
+    links.slice(1),
+    '. A different selection creates another trace.',
+  );
 }
 
 function paintLook(trace) {
   const { scan } = trace;
   const { report } = scan;
-  fill($('#status'), scan.refused ? h('p', { class: 'notice bad', role: 'alert' }, scan.refused) : null,
-    h('p', {}, `${found(report, scan.jobs, scan.machines)}. `, h('span', { class: 'muted' }, 'Nothing is imported yet.')), before(trace.earlier));
-  tiles($('#tiles'), [['Rows read', number(report.rows, 0)], ['Jobs', number(scan.jobs, 0)], ['Machines', number(scan.machines, 0)],
-    ['Skipped', number(skippedTotal(report), 0)], ...(scan.run_ms ? [['Run time, median', duration(scan.run_ms.median)], ['Run time, 95 %', duration(scan.run_ms.p95)], ['Run time, most', duration(scan.run_ms.most)]] : [])]);
+  fill(
+    $('#status'),
+    scan.refused ? h('p', { class: 'notice bad', role: 'alert' }, scan.refused) : null,
+    h(
+      'p',
+      {},
+      `${found(report, scan.jobs, scan.machines)}. `,
+      h('span', { class: 'muted' }, 'Nothing has been imported yet.'),
+    ),
+    before(trace.earlier),
+  );
+  tiles($('#tiles'), [
+    ['Rows read', number(report.rows, 0)],
+    ['Jobs', number(scan.jobs, 0)],
+    ['Machines', number(scan.machines, 0)],
+    ['Skipped', number(skippedTotal(report), 0)],
+    ...(scan.run_ms
+      ? [
+          ['Run time, median', duration(scan.run_ms.median)],
+          ['Run time, 95th percentile', duration(scan.run_ms.p95)],
+          ['Run time, maximum', duration(scan.run_ms.most)],
+        ]
+      : []),
+  ]);
   let form = null;
   $('#charts').hidden = !scan.jobs;
   if (scan.jobs) {
-    charts.arrivals = drawn('arrivals', charts.arrivals, (canvas, tip) => new Arrivals(canvas, tip, scan.arrivals, operator ? (from, to) => form.setWindow(from, to) : null));
+    charts.arrivals = drawn(
+      'arrivals',
+      charts.arrivals,
+      (canvas, tip) =>
+        new Arrivals(canvas, tip, scan.arrivals, operator ? (from, to) => form.setWindow(from, to) : null),
+    );
     $('#panel-sizes').hidden = !scan.gpus;
     if (scan.gpus) charts.sizes = drawn('sizes', charts.sizes, (canvas, tip) => new Sizes(canvas, tip, scan.gpus));
   }
-  if (operator) form = chooseForm(trace, { onWindow: (from, to) => charts.arrivals?.setWindow(from, to), onDone: load });
+  if (operator)
+    form = chooseForm(trace, { onWindow: (from, to) => charts.arrivals?.setWindow(from, to), onDone: load });
   $('#choice').hidden = !operator;
   if (operator) fill($('#choice-form'), form.element);
   rows(report, scan.preview, scan.jobs, 'These files list machines, not jobs.');
@@ -111,23 +207,58 @@ function paintLook(trace) {
 /** A chart on a canvas of its own, so that nothing of an earlier look stays. */
 function drawn(name, before, make) {
   before?.destroy();
-  const hints = { arrivals: 'Arrivals over time; the button Table shows the same numbers. Arrow keys move the chosen window, with Shift its end', sizes: 'Jobs by GPUs; the button Table shows the same numbers' };
+  const hints = {
+    arrivals:
+      'Arrivals over time; the Table button shows the same numbers. Arrow keys move the selected ' +
+      'window; with Shift they move its end',
+    sizes: 'Jobs by GPUs; the Table button shows the same numbers',
+  };
   const canvas = h('canvas', { id: name, tabindex: 0, role: 'img', 'aria-label': hints[name] });
-  const tip = h('div', { class: 'tip', hidden: true });
+  const tip = tipElement();
   fill($(`#plot-${name}`), canvas, tip);
   return make(canvas, new Tip(tip));
 }
 
 function paintReady(trace) {
   const report = trace.report ?? {};
-  fill($('#status'), h('p', {}, account(report, trace.job_count, trace.server_count) ?? report.summary ?? plural(trace.job_count, 'job'), '.'));
-  tiles($('#tiles'), [['Rows read', number(report.rows, 0)], ['Jobs', number(trace.job_count, 0)],
-    ['Machines', number(trace.server_count, 0)], ['Merged', number(report.merged ?? 0, 0)], ['Not chosen', number(report.outside_window ?? 0, 0)], ['Skipped', number(skippedTotal(report), 0)]]);
-  const link = (kind) => h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}`, download: true }, `jobs.${kind}`);
-  fill($('#exports'), trace.job_count ? ['jsonl', 'csv', 'swf'].map(link) : null, h('a', { class: 'button', href: `/api/traces/${id}/report.csv`, download: true }, 'report.csv'));
-  fill($('#facts'), chosenFacts(trace), trace.server_count ? h('p', {}, h('a', { href: '/clusters/' }, `Its ${plural(trace.server_count, 'machine')} are a cluster`)) : null);
+  fill(
+    $('#status'),
+    h(
+      'p',
+      {},
+      account(report, trace.job_count, trace.server_count) ?? report.summary ?? plural(trace.job_count, 'job'),
+      '.',
+    ),
+  );
+  tiles($('#tiles'), [
+    ['Rows read', number(report.rows, 0)],
+    ['Jobs', number(trace.job_count, 0)],
+    ['Machines', number(trace.server_count, 0)],
+    ['Merged', number(report.merged ?? 0, 0)],
+    ['Not selected', number(report.outside_window ?? 0, 0)],
+    ['Skipped', number(skippedTotal(report), 0)],
+  ]);
+  const link = (kind) =>
+    h('a', { class: 'button', href: `/api/traces/${id}/jobs.${kind}`, download: true }, `jobs.${kind}`);
+  fill(
+    $('#exports'),
+    trace.job_count ? ['jsonl', 'csv', 'swf'].map(link) : null,
+    h('a', { class: 'button', href: `/api/traces/${id}/report.csv`, download: true }, 'report.csv'),
+  );
+  fill(
+    $('#facts'),
+    chosenFacts(trace),
+    trace.server_count
+      ? h('p', {}, h('a', { href: '/clusters/' }, `Cluster of its ${plural(trace.server_count, 'machine')}`))
+      : null,
+  );
   fill($('#provenance'), provenance(report));
-  rows(report, trace.preview ?? [], trace.job_count, trace.server_count ? 'These files list machines, not jobs.' : 'No row has been understood.');
+  rows(
+    report,
+    trace.preview ?? [],
+    trace.job_count,
+    trace.server_count ? 'These files list machines, not jobs.' : 'No row could be read.',
+  );
 }
 
 function rows(report, first, jobs, without) {
@@ -141,7 +272,9 @@ function rows(report, first, jobs, without) {
 }
 
 function fail(error) {
-  if (error.status === 404) return fill(main, empty('This trace is gone', h('a', { href: '/traces/' }, 'All traces')));
+  tell(error);
+  if (error.status === 404)
+    return fill(main, empty('This trace has been deleted', h('a', { href: '/traces/' }, 'All traces')));
   fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));
 }
 
@@ -152,9 +285,12 @@ $('#sizes-log').addEventListener('click', ({ currentTarget: button }) => {
   button.setAttribute('aria-pressed', String(on));
   charts.sizes.setLog(on);
 });
-watchOverview((message) => {
-  if (message.type !== 'trace' || message.trace.id !== id) return;
-  if (message.trace.status === status) progress(message.trace);
-  else load().catch(fail);
-}, () => load().catch(fail));
+followOverview(
+  (message) => {
+    if (message.type !== 'trace' || message.trace.id !== id) return;
+    if (message.trace.status === status) progress(message.trace);
+    else load().catch(fail);
+  },
+  () => load().catch(fail),
+);
 load().catch(fail);

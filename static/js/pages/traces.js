@@ -1,52 +1,93 @@
-// Traces: files dropped or chosen are sent in pieces and go on after a break or a reload; the list shows imports as they go on.
+// Traces: files dropped or chosen are sent in pieces and go on after a break or a reload; the list shows imports as
+// they go on.
 
-import { get, post, remove } from '../lib/api.js';
-import { $, debounce, fill, h, setText } from '../lib/dom.js';
-import { bytes, number, percent, plural, wall } from '../lib/format.js';
-import { empty, shown, table } from '../lib/list.js';
-import { watchOverview } from '../lib/overview-socket.js';
-import { Transfer, unfinished } from '../lib/uploads.js';
-import { generateForm } from '../controls/generate.js';
+import { confirmed } from '../ui/confirm.js';
+import { get, post, remove } from '../core/api.js';
+import { Refusal, tell } from '../core/client-errors.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { bytes, number, percent, plural, wall } from '../util/format.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { followOverview } from '../ui/connection-badge.js';
+import { Transfer, unfinished } from '../traces/upload-session.js';
+import { generateForm } from '../traces/workload-form.js';
 
 const operator = document.body.dataset.role === 'operator';
-const LABELS = { scanned: 'looked at' };
+const LABELS = { scanned: 'scanned' };
 const transfers = new Map(); // trace id -> {transfer, row} of this page
 let traces = [];
 let total = 0;
 
 const columns = [
-  { title: 'Trace', cell: (trace) => h('a', { href: `/traces/${trace.id}/` }, trace.name) },
-  { title: 'State', cell: state },
-  { title: 'Jobs', number: true, cell: (trace) => (trace.status === 'ready' ? number(trace.job_count, 0) : '–') },
-  { title: 'Machines', number: true, cell: (trace) => (trace.status === 'ready' ? number(trace.server_count, 0) : '–') },
-  { title: 'Format', cell: (trace) => (trace.format === 'auto' ? '–' : trace.format) },
-  { title: 'Uploaded', cell: (trace) => h('span', { class: 'muted nowrap' }, wall(trace.created_at)) },
+  {
+    title: 'Trace',
+    value: (trace) => trace.name,
+    cell: (trace) => h('a', { href: `/traces/${trace.id}/` }, trace.name),
+  },
+  { title: 'State', value: (trace) => trace.status, cell: state },
+  {
+    title: 'Jobs',
+    value: (trace) => trace.job_count,
+    number: true,
+    cell: (trace) => (trace.status === 'ready' ? number(trace.job_count, 0) : '–'),
+  },
+  {
+    title: 'Machines',
+    value: (trace) => trace.server_count,
+    number: true,
+    cell: (trace) => (trace.status === 'ready' ? number(trace.server_count, 0) : '–'),
+  },
+  { title: 'Format', value: (trace) => trace.format, cell: (trace) => (trace.format === 'auto' ? '–' : trace.format) },
+  {
+    title: 'Uploaded',
+    value: (trace) => trace.created_at,
+    cell: (trace) => h('span', { class: 'muted nowrap' }, wall(trace.created_at)),
+  },
   { title: '', cell: (trace) => (operator ? act(trace) : '') },
 ];
+
+const list = new DataTable($('#list'), { name: 'traces', columns });
 
 function state(trace) {
   const mark = h('span', { class: 'state', 'data-state': trace.status }, LABELS[trace.status] ?? trace.status);
   if (trace.status === 'uploading') return [mark, h('div', { class: 'muted small' }, standing(trace))];
-  if (trace.status === 'parsing') return [mark, h('progress', { max: 1, value: trace.progress }), h('span', { class: 'small muted' }, percent(trace.progress))];
-  return trace.message && trace.message !== trace.status ? [mark, h('div', { class: trace.status === 'failed' ? 'error small' : 'muted small' }, trace.message)] : mark;
+  if (trace.status === 'parsing')
+    return [
+      mark,
+      h('progress', { max: 1, value: trace.progress }),
+      h('span', { class: 'small muted' }, percent(trace.progress)),
+    ];
+  return trace.message && trace.message !== trace.status
+    ? [mark, h('div', { class: trace.status === 'failed' ? 'error small' : 'muted small' }, trace.message)]
+    : mark;
 }
 
 function standing(trace) {
   const [got, size] = ['received', 'size'].map((key) => trace.files.reduce((sum, file) => sum + file[key], 0));
   const own = transfers.get(trace.id)?.transfer;
-  return `received ${bytes(own ? Math.max(got, own.sent) : got)} of ${bytes(size)}${own?.active ? '' : operator ? '; drop the same files again to go on' : ''}`;
+  return (
+    `received ${bytes(own ? Math.max(got, own.sent) : got)} of ` +
+    `${bytes(size)}${own?.active ? '' : operator ? '; drop the same files again to resume' : ''}`
+  );
 }
 
 function act(trace) {
   const open = ['uploading', 'queued', 'parsing', 'scanned'].includes(trace.status);
-  const choose = trace.status === 'scanned' && h('a', { class: 'button', href: `/traces/${trace.id}/` }, 'Choose what to import');
-  const run = trace.status === 'ready' && trace.job_count > 0 && h('a', { class: 'button', href: `/scenarios/?trace=${trace.id}` }, 'Use in a scenario');
-  const end = h('button', { type: 'button', class: 'quiet danger', onclick: () => leave(trace, open) }, open ? 'Cancel' : 'Delete');
+  const choose =
+    trace.status === 'scanned' && h('a', { class: 'button', href: `/traces/${trace.id}/` }, 'Choose what to import');
+  const run =
+    trace.status === 'ready' &&
+    trace.job_count > 0 &&
+    h('a', { class: 'button', href: `/scenarios/?trace=${trace.id}` }, 'Use in a scenario');
+  const end = h(
+    'button',
+    { type: 'button', class: 'quiet danger', onclick: () => leave(trace, open) },
+    open ? 'Cancel' : 'Delete',
+  );
   return h('span', { class: 'nowrap' }, choose || null, run || null, end);
 }
 
 async function leave(trace, open) {
-  if (!open && !confirm(`Delete the trace ${trace.name}?`)) return;
+  if (!open && !(await confirmed(`Delete trace ${trace.name}?`, 'Delete'))) return;
   transfers.get(trace.id)?.transfer.cancel();
   await (open ? post(`/api/traces/${trace.id}/cancel/`) : remove(`/api/traces/${trace.id}/`)).catch(fail);
   load().catch(fail);
@@ -61,11 +102,14 @@ async function load() {
 
 function paint() {
   $('#count').textContent = shown(traces.length, total, total === 1 ? 'trace' : 'traces');
-  fill($('#list'), traces.length ? table(columns, traces) : empty('No traces yet', operator ? 'Drop files above.' : 'An operator can upload one.'));
+  list.paint(traces, {
+    none: empty('No traces yet', operator ? 'Drop files above.' : 'Only operators can upload traces.'),
+  });
   for (const { row } of transfers.values()) row.paint();
 }
 
 function fail(error) {
+  tell(error);
   const line = $('#upload-error') ?? fill($('#list'), h('p', { class: 'error' }));
   line.hidden = false;
   fill(line, error.message);
@@ -74,13 +118,16 @@ function fail(error) {
 function wireUpload() {
   const drop = $('#drop');
   const input = $('#file');
-  for (const name of ['dragenter', 'dragover']) addEventListener(name, (e) => (e.preventDefault(), drop.classList.add('over'))); // anywhere on the page
+  for (const name of ['dragenter', 'dragover'])
+    addEventListener(name, (e) => (e.preventDefault(), drop.classList.add('over'))); // anywhere on the page
   addEventListener('dragleave', (e) => e.relatedTarget ?? drop.classList.remove('over'));
   addEventListener('drop', (event) => {
     event.preventDefault();
     drop.classList.remove('over');
-    const folder = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).find((entry) => entry?.isDirectory);
-    if (folder) fail(new Error(`${folder.name} is a folder; drop the files in it, or a zip of it.`));
+    const folder = [...event.dataTransfer.items]
+      .map((item) => item.webkitGetAsEntry?.())
+      .find((entry) => entry?.isDirectory);
+    if (folder) fail(new Refusal(`${folder.name} is a folder; drop its files, or a zip file of it.`));
     else take([...event.dataTransfer.files]);
   });
   input.addEventListener('change', () => {
@@ -95,12 +142,19 @@ async function take(files) {
   if (!files.length) return;
   $('#upload-error').hidden = true;
   const hollow = files.find((file) => file.size === 0);
-  if (hollow) return fail(new Error(`${hollow.name} is empty.`));
+  if (hollow) return fail(new Refusal(`${hollow.name} is empty.`));
   try {
     await load(); // how far an earlier attempt has got
-    const open = unfinished(files, traces.filter((trace) => !transfers.get(trace.id)?.transfer.active));
+    const open = unfinished(
+      files,
+      traces.filter((trace) => !transfers.get(trace.id)?.transfer.active),
+    );
     if (open && !changed(open)) return start(open.trace, open.files);
-    const trace = await post('/api/traces/', { files: files.map(({ name, size }) => ({ name, size })), stage: 'scan', seed: 0 });
+    const trace = await post('/api/traces/', {
+      files: files.map(({ name, size }) => ({ name, size })),
+      stage: 'scan',
+      seed: 0,
+    });
     remember(trace.id, files);
     start(trace, files);
   } catch (error) {
@@ -121,13 +175,23 @@ function start(trace, files) {
   go(transfer);
 }
 
-const go = (transfer) => transfer.run().then(() => load()).catch(fail);
+const go = (transfer) =>
+  transfer
+    .run()
+    .then(() => load())
+    .catch(fail);
 
 /** One upload: its files, how much is sent and how fast; then where its trace stands. */
 function uploadRow(transfer) {
   const { files, id } = transfer;
-  const names = files.length > 3 ? `${files.slice(0, 2).map((f) => f.name).join(', ')} and ${files.length - 2} more` : files.map((f) => f.name).join(', ');
-  const bar = h('progress', { max: 1, value: 0, 'aria-label': `Sent of ${names}` });
+  const names =
+    files.length > 3
+      ? `${files
+          .slice(0, 2)
+          .map((f) => f.name)
+          .join(', ')} and ${files.length - 2} more`
+      : files.map((f) => f.name).join(', ');
+  const bar = h('progress', { max: 1, value: 0, 'aria-label': `Upload progress of ${names}` });
   const text = h('span', { class: 'muted small' });
   const ends = h('span', { class: 'nowrap' });
   const element = h('div', { class: 'upload', 'data-upload': id }, h('strong', {}, names), ends, bar, text);
@@ -146,9 +210,18 @@ function uploadRow(transfer) {
     if (transfer.active || now === 'stopped') {
       bar.value = size ? sent / size : 0;
       const figures = `${bytes(sent)} of ${bytes(size)}, ${percent(size ? sent / size : 0)}`;
-      setText(text, now === 'sending' ? `${figures}${rate === null ? '' : `, ${bytes(Math.round(rate))}/s`}; keep this page open` : `${figures}; ${problem}`);
+      setText(
+        text,
+        now === 'sending'
+          ? `${figures}${rate === null ? '' : `, ${bytes(Math.round(rate))}/s`}; keep this page open`
+          : `${figures}; ${problem}`,
+      );
       const stop = () => button('Cancel', () => (transfer.cancel(), leave({ id }, true)));
-      show(now === 'stopped' ? 'stopped' : 'going', now === 'stopped' ? button('Go on', () => go(transfer)) : null, stop());
+      show(
+        now === 'stopped' ? 'stopped' : 'going',
+        now === 'stopped' ? button('Resume', () => go(transfer)) : null,
+        stop(),
+      );
     } else if (now === 'duplicate') {
       const { id: other, detail } = transfer.earlier;
       fill(text, detail, ' ', h('a', { href: `/traces/${other}/` }, `Open trace ${other}`));
@@ -161,10 +234,20 @@ function uploadRow(transfer) {
   function arrived(trace) {
     bar.hidden = !['queued', 'parsing'].includes(trace.status);
     bar.value = trace.progress;
-    const said = { queued: 'received; waiting for a worker', parsing: `reading, ${percent(trace.progress)}`, scanned: trace.message, ready: `imported: ${plural(trace.job_count, 'job')}` };
+    const said = {
+      queued: 'received; waiting for a worker',
+      parsing: `reading, ${percent(trace.progress)}`,
+      scanned: trace.message,
+      ready: `imported: ${plural(trace.job_count, 'job')}`,
+    };
     setText(text, said[trace.status] ?? trace.message);
-    if (trace.status === 'scanned') show('scanned', h('a', { class: 'button primary', href: `/traces/${id}/` }, 'Choose what to import'));
-    else if (['queued', 'parsing'].includes(trace.status)) show('reading', button('Cancel', () => leave({ id }, true)));
+    if (trace.status === 'scanned')
+      show('scanned', h('a', { class: 'button primary', href: `/traces/${id}/` }, 'Choose what to import'));
+    else if (['queued', 'parsing'].includes(trace.status))
+      show(
+        'reading',
+        button('Cancel', () => leave({ id }, true)),
+      );
     else show('over', away);
   }
   paint();
@@ -198,7 +281,7 @@ function forget(id) {
 }
 
 const reload = debounce(() => load().catch(fail), 200);
-watchOverview((message) => {
+followOverview((message) => {
   if (message.type !== 'trace') return;
   const known = traces.find((trace) => trace.id === message.trace.id);
   if (!known || known.status !== message.trace.status) reload();

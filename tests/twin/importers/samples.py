@@ -45,6 +45,11 @@ SAMPLES: dict[str, list[bytes]] = {
         b"1\tnode a\t16\t8\t1.0\t1024\n",
     ],
     "tiresias": [b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n1,4,10,100,vgg16,121,5\r\n2,1,15,100,resnet50,200,0\r\n"],
+    "chronus": [
+        b"job_id,user,num_gpu,submit_time,iterations,model_name,duration,interval,expect_time_list,expect_value_list,best_effort,job_type\n"
+        b"0,vc_a,1,8555,5049,vgg16,747,14,1105,10,0,strict\n1,vc_b,8,8550,7309,resnet101,122,12,9176,10,1,best\n"
+        b"2,vc_a,1,8560,9218,vgg16,33,5,98-148-168-208,10-8-5-2,0,soft\n"
+    ],
     "muri": [
         b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval,batch_size,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
         b"1,4,10000,100,vgg16,121000,5,16,1210,1.5,2,3.5,0\n2,1,15000,100,bert,20000,0,8,200,1,2,3,0\n"

@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from twin.importers.bulk import BulkTable
-from twin.importers.drafts import Ask, ImportRefused, Skipped, Source
-from twin.importers.tables import Table
+from twin.traces.importers.bulk import BulkTable
+from twin.traces.importers.drafts import Ask, ImportRefused, Skipped, Source
+from twin.traces.importers.tables import Table
 
 MESSY = """a,b,c
 1,"two, quoted",3
@@ -55,7 +55,7 @@ def test_an_open_quote_costs_its_own_row_only():
 
 
 @pytest.mark.parametrize(
-    ("header", "sentence"), [("a,c", "the column 'b' is missing"), ("a,b,b", "the column 'b' stands there 2 times")]
+    ("header", "sentence"), [("a,c", "the column 'b' is missing"), ("a,b,b", "the column 'b' occurs 2 times")]
 )
 def test_a_header_that_does_not_do_is_refused(header, sentence):
     with pytest.raises(ImportRefused, match=sentence):

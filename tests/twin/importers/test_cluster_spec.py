@@ -1,7 +1,7 @@
 import pytest
 
 from tests.twin.importers.reading import listed, read_texts
-from twin.importers import ImportRefused, cluster_spec
+from twin.traces.importers import ImportRefused, cluster_spec
 
 HEADER = "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n"
 
@@ -41,7 +41,7 @@ def test_gavel_counts_gpus():
         ("v100-2", 1000),
         ("k80-3", 1000),
     ]
-    assert read.notes[0].endswith("of 2 specs the first is taken.")
+    assert read.notes[0].endswith("the first of 2 specs is used.")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 
 from tests.twin.importers.reading import read_texts
-from twin.importers import elasticflow, muri, tiresias
+from twin.traces.importers import elasticflow, muri, tiresias
 
 TRACE = (
     "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"

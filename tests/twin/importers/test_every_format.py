@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.twin.importers.samples import MAPPING, SAMPLES
-from twin.importers import ImportRefused, Upload, formats, parse, read, sniff
-from twin.importers.scan import look
+from twin.traces.importers import ImportRefused, Upload, formats, parse, read, sniff
+from twin.traces.importers.scan import look
 
 CELLS = [
     "",
@@ -80,6 +80,25 @@ def _accounted(report) -> bool:
     """Machines may come several from a row, so only lists of jobs add up."""
     skipped = sum(report["skipped_counts"].values())
     return report["rows"] <= report["imported"] + report["merged"] + report["outside_window"] + skipped
+
+
+WHOLE = {"cluster_spec", "jobs_jsonl", "jobs_swf"}  # have one row, or are refused as a whole
+
+
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - WHOLE))
+def test_every_line_is_accounted_for_whatever_quotes_stand_in_it(tmp_path, name):
+    """40 more lines: the last cell of the first begins with a quote, that of the last ends with one."""
+    parts = SAMPLES[name]
+    before = _read(tmp_path, name, parts, name).report["rows"]
+    for place, data in enumerate(parts):
+        *lines, last = data.rstrip(b"\r\n").split(b"\n")
+        if data.startswith(b"["):
+            continue  # JSON
+        mark = next(mark for mark in (b",", b"\t", b"|", b";", b" ") if mark in last)
+        open_ended = mark.join([*last.split(mark)[:-1], b'"' + last.split(mark)[-1]])
+        text = b"\n".join([*lines, last, open_ended, *[last] * 38, last + b'"', b""])
+        found = _read(tmp_path, name, [*parts[:place], text, *parts[place + 1 :]], name)
+        assert found.report["rows"] == before + 40
 
 
 @st.composite

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.twin.importers.reading import is_accounted, listed, read_texts
-from twin.importers import ImportRefused, Upload, gavel, read
+from twin.traces.importers import ImportRefused, Upload, gavel, read
 
 COMMAND = "cd %s/x && python3 train.py -data %s/y "
 

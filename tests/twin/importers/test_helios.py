@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from twin.importers import ImportRefused
-from twin.importers.imports import parse
-from twin.importers.openfile import Upload
+from twin.traces.importers import ImportRefused
+from twin.traces.importers.imports import parse
+from twin.traces.importers.openfile import Upload
 
 HEADER = "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
 # The two rows that the publisher's documentation prints.
@@ -153,13 +153,13 @@ def test_days_that_do_not_add_up_or_cannot_be_read_are_told(tmp_path):
 
 
 def test_the_summary_is_refused_by_name(traces):
-    with pytest.raises(ImportRefused, match=r"helios_cluster_summary.csv: line 1: this summary only holds totals"):
+    with pytest.raises(ImportRefused, match=r"helios_cluster_summary.csv: line 1: this summary has only totals"):
         parse(traces / "helios/helios_cluster_summary.csv")
 
 
 def test_the_summary_beside_a_log_is_passed_over(tmp_path, traces):
     result = found(tmp_path, log=HEADER + FIRST, sums=(traces / "helios/helios_cluster_summary.csv").read_text())
-    assert "sums.csv only holds totals and is not used." in result.notes
+    assert "sums.csv contains only totals and is not used." in result.notes
     assert len(result.drafts) == 1
 
 

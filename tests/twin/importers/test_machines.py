@@ -2,9 +2,9 @@
 
 import pytest
 
-from twin.importers import ImportRefused, machines
-from twin.importers.drafts import Ask
-from twin.importers.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers import ImportRefused, machines
+from twin.traces.importers.drafts import Ask
+from twin.traces.importers.machines import Machine, is_server_name, to_cluster
 
 
 def test_it_fills_what_a_list_lacks_and_says_so():
@@ -38,14 +38,14 @@ def test_it_keeps_what_a_list_has():
 def test_a_part_of_the_list_may_lack_something():
     whole = {"storage": 1, "bandwidth": 1, "site": "edge", "cpu": 1}
     notes = to_cluster("c", [Machine("a", 0, memory=1, **whole), Machine("b", 0, **whole)], Ask(), "f")[1]
-    assert notes[1] == "The list has no memory for 1 of 2 machines: a node has 4 GB for each vCPU and at least 32."
+    assert notes[1] == "The list has no memory for 1 of 2 machines: a node has 4 GB per vCPU and at least 32."
 
 
 def test_no_machine_or_too_many_are_refused(monkeypatch):
-    with pytest.raises(ImportRefused, match="f: there is no machine"):
+    with pytest.raises(ImportRefused, match="f: the list has no machines"):
         to_cluster("c", [], Ask(), "f")
-    monkeypatch.setattr(machines, "MOST_SERVERS", 1)
-    with pytest.raises(ImportRefused, match="f: 2 machines; a cluster holds at most 1"):
+    monkeypatch.setattr(machines, "MAX_SERVERS", 1)
+    with pytest.raises(ImportRefused, match="f: 2 machines; a cluster has at most 1"):
         to_cluster("c", [Machine("a", 0), Machine("b", 0)], Ask(), "f")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twin.importers import ImportRefused, Unclear, read
+from twin.traces.importers import ImportRefused, Unclear, parse, read
 
 ROWS = """job;submitted;took;cards;who;state
 a-1;2026-01-01T10:00:05+02:00;2;8;ann;done
@@ -53,11 +53,43 @@ def test_workers_share_the_gpus_of_the_job(tmp_path):
     assert work == pytest.approx(4 * 60_000)
 
 
+WAITED = "id,submit,start,end,took\na,0,50,60,8\nb,10,,90,8\nc,20,95,90,8\nd,30,x,90,8\ne,40,40,,8\nf,50,70,100,8\n"
+TIMES = {"id": "id", "arrival": "submit", "start": "start", "end": "end"}
+
+
+def test_a_job_runs_from_its_start_not_from_its_arrival(tmp_path):
+    """It waits 50 s and runs 10: waiting is no work."""
+    result = importing(tmp_path, WAITED, mapping=TIMES)
+    drafts = parse(tmp_path / "theirs.csv", mapping=TIMES)[0].read.drafts
+    assert [job.id for job in result.jobs] == ["a", "f"]
+    assert drafts.arrival_ms.tolist() == [0, 50_000]
+    assert drafts.run_ms.tolist() == [10_000, 30_000]
+    skipped = {(row["line"], row["reason"], row["value"]) for row in result.report["skipped"]}
+    assert skipped == {(3, "no_start", ""), (4, "run_not_positive", "90"), (5, "no_start", "x"), (6, "no_end", "")}
+    assert result.report["notes"][-1] == "A job runs from start to end."
+
+
+@pytest.mark.parametrize(
+    ("mapping", "run_ms", "note"),
+    [
+        ({"arrival": "submit", "end": "end"}, [60_000, 80_000, 70_000, 60_000, 50_000], "A job runs from submit to end: waiting before the start counts as work. Map the column of the start if there is one."),
+        (TIMES | {"run": "took"}, [8_000] * 6, "The run time of a job is took."),
+        ({"arrival": "submit", "start": "start", "run": "took"}, [8_000] * 6, "The run time of a job is took."),
+    ],
+)  # fmt: skip
+def test_the_report_says_how_long_jobs_run(tmp_path, mapping, run_ms, note):
+    (tmp_path / "theirs.csv").write_text(WAITED)
+    found = parse(tmp_path / "theirs.csv", mapping=mapping)[0].read
+    assert found.drafts.run_ms.tolist() == run_ms
+    assert found.notes[-1] == note
+
+
 @pytest.mark.parametrize(
     ("mapping", "sentence"),
     [
         ({"arrival": "submitted"}, "has no column for run or end"),
         ({"run": "took"}, "has no column for arrival"),
+        ({"arrival": "submitted", "start": "took"}, "has no column for run or end"),
         ({"arrival": "submit", "run": "took"}, "there is no column 'submit' for arrival; the columns are job, submitted, took"),
         ({"arrival": "submitted", "run": "took", "colour": "x"}, "unknown field 'colour' in the mapping; known: id, arrival"),
         ({"arrival": "submitted", "run": "took", "run_unit": "weeks"}, "run_unit must be one of us, ms, s, min, h, got 'weeks'"),
@@ -74,5 +106,5 @@ def test_without_a_mapping_the_columns_are_asked_for(tmp_path):
     with pytest.raises(Unclear) as unclear:
         importing(tmp_path)
     assert unclear.value.files[0]["columns"] == ["job", "submitted", "took", "cards", "who", "state"]
-    with pytest.raises(ImportRefused, match="name its columns first"):
+    with pytest.raises(ImportRefused, match="map its columns first"):
         importing(tmp_path, format="mapped_csv")

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from twin.importers.models import PARAMETERS, gradient_mb, known_models, model_name
+from twin.traces.importers.models import PARAMETERS, gradient_mb, known_models, model_name
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.twin.importers.reading import listed, read_texts
-from twin.importers import ImportRefused, openb_nodes
+from twin.traces.importers import ImportRefused, openb_nodes
 
 LIST = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,1000,2,T4\nn1,64000,1000,0,\n"
 

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from twin.importers import ImportRefused, read
-from twin.importers.imports import parse, sniff
-from twin.importers.openfile import Upload
-from twin.importers.pai import TABLES
+from twin.traces.importers import ImportRefused, read
+from twin.traces.importers.imports import parse, sniff
+from twin.traces.importers.openfile import Upload
+from twin.traces.importers.pai import TABLES
 
 # job_name, inst_id, user, status, start_time, end_time
 JOB = [
@@ -79,7 +79,7 @@ def test_ps_tasks_are_the_parameter_servers(tmp_path):
     assert known["workers_per_ps"][0] != known["workers_per_ps"][0]
     assert known["ps"].tolist() == [[-1] * 5, [0, 6000, 20_000, -1, -1]]
     assert any(
-        "parameter servers of 1 jobs. Other tasks (evaluator, tracker, ...) of 1 jobs are left out" in note
+        "parameter servers of 1 jobs. Other tasks (evaluator, tracker, ...) of 1 jobs are not imported" in note
         for note in result.notes
     )
 
@@ -111,7 +111,7 @@ def test_instances_with_both_times_refine_the_run(tmp_path):
     """aaa: 1,650 - 1,150 = 500 s; the only instance of bbb has no end, so bbb keeps its 900 s."""
     result = found(tmp_path, job=JOB, task=TASK, instance=INSTANCE)
     assert result.drafts.run_ms.tolist() == [900_000, 500_000]
-    assert any("1 jobs, another time than by tasks for 1" in note for note in result.notes)
+    assert any("1 jobs, with a different result for 1" in note for note in result.notes)
     assert result.rows == len(result.drafts) + len(result.skipped) + result.merged == 12
 
 
@@ -211,9 +211,9 @@ def test_bad_rows_are_skipped_with_file_line_and_reason(tmp_path):
         ({"job": JOB}, "the task table is missing (given: job)"),
         ({"task": TASK}, "the job table is missing (given: task)"),
         ({"tag": TAG}, "the job table is missing (given: group tag)"),
-        ({"job": [",".join(TABLES["job"])]}, "job.csv: it holds only a header line"),
-        ({"job": JOB[2:], "task": TASK}, "none of the 7 rows gives a job"),
-        ({"machine": ["m 1,P100,64,512,2", "m/2,P100,64,512,2", "m3,P100,64,512,2,9"]}, "no known format fits"),
+        ({"job": [",".join(TABLES["job"])]}, "job.csv: it has only a header line"),
+        ({"job": JOB[2:], "task": TASK}, "none of the 7 rows is a job"),
+        ({"machine": ["m 1,P100,64,512,2", "m/2,P100,64,512,2", "m3,P100,64,512,2,9"]}, "no known format matches"),
     ],
 )  # fmt: skip
 def test_an_upload_that_gives_nothing_is_refused_with_what_is_missing(tmp_path, tables, sentence):

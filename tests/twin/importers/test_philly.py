@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from twin.importers import ImportRefused, read
-from twin.importers.imports import parse
-from twin.importers.openfile import Upload
+from twin.traces.importers import ImportRefused, read
+from twin.traces.importers.imports import parse
+from twin.traces.importers.openfile import Upload
 
 
 def attempt(start, end, *machines):
@@ -47,7 +47,7 @@ def test_the_example_entry_runs_from_its_first_start_to_its_last_end(traces):
         ["application_1506638472019_14199"],
     )
     assert (drafts.known["group"].tolist(), drafts.known["user"].tolist()) == (["ee9e8c"], ["ce2f4c"])
-    assert "the sum of the attempts would give another one for 1 of 1 jobs" in part.read.notes[0]
+    assert "the sum of the attempts differs for 1 of 1 jobs" in part.read.notes[0]
     assert part.read.rows == 1
 
 
@@ -153,7 +153,7 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
     result = found(tmp_path, log, b"m51,2, 12GB\nm1,8, 24GB\n")
     (warning,) = [note for note in result.notes if note.startswith("Warning")]
     assert (
-        "2 jobs used GPUs that the machine list lacks, on 2 machines (m51 8 used and 2 listed, m99 1 used and 0 listed)"
+        "2 jobs used GPUs that are not in the machine list, on 2 machines (m51 8 used and 2 listed, m99 1 used and 0 listed)"
         in warning
     )
     assert len(result.drafts) == 3
@@ -164,14 +164,14 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[{"jobid":"a","attempts":[],"submitted_time":"x"},', "line 1: the JSON is cut off or broken"),
-        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}', "line 1: the file ends before its array does"),
-        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]\n]', "line 2: something follows the end of the array"),
+        ('[{"jobid":"a","attempts":[],"submitted_time":"x"},', "line 1: the JSON is incomplete or invalid"),
+        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}', "line 1: the array is incomplete"),
+        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]\n]', "line 2: unexpected text after the end of the array"),
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"}\n{}]', "line 2: a comma or the end of the array is missing"),
-        ('[{"jobid":"a","attempts":[],\n"submitted_time":"x}]', "line 2: the JSON is cut off or broken"),
+        ('[{"jobid":"a","attempts":[],\n"submitted_time":"x}]', "line 2: the JSON is incomplete or invalid"),
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]', "none of its 1 jobs can be imported; line 1: unknown_status ''"),
         ('[{"jobid":"a","attempts":' + "[" * 100_000, "file0: line 1: "),
-        ('[{"attempts":1,"jobid":' + "9" * 5000 + "}]", "line 1: a value is nested too deep or has too many digits"),
+        ('[{"attempts":1,"jobid":' + "9" * 5000 + "}]", "line 1: a value is nested too deeply or has too many digits"),
         ('{"attempts": "\\ud800", "jobid": "\\ud800", "submitted_time": 1e400}', "none of its 1 jobs can be imported"),
     ],
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 import pytest
 
-from twin.importers import ImportRefused
-from twin.importers.imports import parse
+from twin.traces.importers import ImportRefused
+from twin.traces.importers.imports import parse
 
 
 def found(tmp_path, text):
@@ -19,7 +19,7 @@ def test_the_real_list_has_352_nodes(traces):
     assert len(servers) == 352
     assert {server.capacity[0] for server in servers} == {8000}
     assert len({server.name.rsplit("-", 1)[0] for server in servers}) == 11
-    assert "taken to have 8 GPUs, 2,816 in all" in part.read.notes[0]
+    assert "assumed to have 8 GPUs, 2,816 in total" in part.read.notes[0]
 
 
 def test_nodes_are_named_after_their_vc_and_names_stay_text(tmp_path):

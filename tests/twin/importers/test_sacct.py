@@ -2,9 +2,9 @@
 
 import pytest
 
-from twin.importers import ImportRefused, read
-from twin.importers.imports import parse, sniff
-from twin.importers.openfile import Upload
+from twin.traces.importers import ImportRefused, read
+from twin.traces.importers.imports import parse, sniff
+from twin.traces.importers.openfile import Upload
 
 REAL = """\
 JobID|JobName|Partition|User|Submit|Start|End|Elapsed|State|NNodes|NCPUS|ReqMem|AllocTRES|ReqTRES
@@ -72,7 +72,7 @@ def test_lines_may_end_in_a_bar_or_a_carriage_return(tmp_path, end):
     """A job's name with a | is put right with `sacct -p` too."""
     result = found(tmp_path, REAL.replace("\n", end))
     assert (result.rows, len(result.drafts)) == (20, 8)
-    assert any(note.startswith("1 rows have a |") for note in result.notes)
+    assert any(note.startswith("1 rows with a |") for note in result.notes)
 
 
 def test_bars_may_stand_in_the_name_and_in_the_command(tmp_path):

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from tests.twin.importers.reading import listed, read_texts
-from twin.importers import ImportRefused, openb_nodes, spot_nodes
+from twin.traces.importers import ImportRefused, openb_nodes, spot_nodes
 
 LIST = "gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,1,128,0\nH800,8,192,1\n"
 

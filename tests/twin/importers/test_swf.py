@@ -3,7 +3,7 @@
 import pytest
 
 from tests.twin.importers.reading import is_accounted, listed, read_texts
-from twin.importers import ImportRefused, lines, read, swf
+from twin.traces.importers import ImportRefused, lines, read, swf
 
 HEADER = (
     "; Version: 2.2\n; MaxJobs: 3\n; MaxNodes: 4\n; MaxProcs: 10\n; UnixStartTime: 749458803\n; TimeZoneString: US/Pacific\n;\n"
@@ -34,7 +34,7 @@ def test_the_header_gives_the_nodes():
     """10 processors in 4 nodes: 3, 3, 2, 2."""
     read = read_texts(swf, HEADER + row())
     assert [server.capacity[1] for server in read.cluster.servers] == [3000, 3000, 2000, 2000]
-    assert "1.txt: the header says 3 jobs; the file has 1 rows." in read.notes
+    assert "1.txt: the header states 3 jobs; the file has 1 rows." in read.notes
     assert "1.txt: times count from 1993-10-01 07:00:03 UTC (the log is from US/Pacific)." in read.notes
 
 
@@ -109,7 +109,7 @@ def test_copies_that_stray():
     read = read_texts(swf, text)
     assert {key: job[0] for key, job in jobs(read).items()} == {"j2": 0, "j3": 50_000, "j1": 100_000, "j4": 200_000}
     assert (read.rows, len(read.skipped), len(read.cluster.servers)) == (4, 0, 6)
-    assert "1.txt: 2 lines before the first job are taken for a header, though they have no semicolon." in read.notes
+    assert "1.txt: 2 lines before the first job are treated as a header, although they have no semicolon." in read.notes
     assert swf.sniff(text.encode())[0]
     assert jobs(read_texts(swf, text.replace("\n", "\r\n"))) == jobs(read)
 
@@ -187,7 +187,7 @@ def test_the_nasa_log(traces):
     assert (result.report["rows"], result.jobs.count) == (18_239, 18_239 - 173)
     assert result.report["skipped_counts"] == {"run_not_positive": 173}
     assert len(result.cluster.servers) == 128
-    assert "NASA-iPSC-1993-3.1-cln.swf: the header says 42,264 jobs; the file has 18,239 rows." in result.report["notes"]
+    assert "NASA-iPSC-1993-3.1-cln.swf: the header states 42,264 jobs; the file has 18,239 rows." in result.report["notes"]
 
 
 def test_the_work_of_the_nasa_log_is_kept(traces):

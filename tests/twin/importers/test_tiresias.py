@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.twin.importers.reading import is_accounted, listed, read_texts
-from twin.importers import ImportRefused, read, tiresias
+from twin.traces.importers import ImportRefused, read, tiresias
 
 HEADER = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
 TRACE = HEADER + "0,1,30,606,vgg19,164,30\r\n1,8,10,133,resnet50,147.5,23\r\n"
@@ -29,7 +29,7 @@ def test_a_gang_of_gpus():
 def test_a_model_that_is_not_known_is_named():
     read = read_texts(tiresias, HEADER + "0,1,30,606,Odd One,164,30\n1,1,30,x,,164,30\n")
     assert read.drafts.known["model"].tolist() == ["odd-one", ""]
-    assert read.notes[-1] == "No size is known of jobs without a model, odd-one: their gradient is drawn."
+    assert read.notes[-1] == "Unknown model sizes: jobs without a model, odd-one: their gradient sizes are sampled."
     assert "gradient_mb" not in read.drafts.known
     assert np.isnan(read.drafts.known["iterations"][1])
 
@@ -65,14 +65,14 @@ def test_absolute_times_and_columns_in_another_order():
 def test_it_fits_its_own_dialect_only():
     assert tiresias.sniff(TRACE.encode())[0]
     fits, why, _ = tiresias.sniff(TRACE.replace("interval", "iteration_time").encode())
-    assert (fits, why) == (False, "the column 'iteration_time' is of another dialect")
+    assert (fits, why) == (False, "the column 'iteration_time' belongs to another format, which may use another time unit")
     assert tiresias.sniff(TRACE.replace("num_gpu", "gpus").encode())[1] == "the column 'num_gpu' is missing"
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("duration\n121\n", "1.txt: line 1: the only column is duration: nothing says when the jobs arrive"),
+        ("duration\n121\n", "1.txt: line 1: the only column is duration: arrivals and GPUs of the jobs are missing"),
         (TRACE.replace("duration", "time"), "1.txt: line 1: the column 'duration' is missing"),
         (HEADER, "none of its 0 rows can be imported"),
     ],

@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 from scheduling.workloads import generate
-from twin import broker, bus, engine, scenarios, stopping, tasks
-from twin.celery import app
+from twin import tasks
+from twin.analysis import certificate_task, state_task
+from twin.config.celery import app
+from twin.infra import broker, pubsub
 from twin.models import Run, Scenario
+from twin.processes import heartbeat, shutdown
+from twin.runs import engine
+from twin.scenarios import store
+from twin.traces import import_task
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +35,21 @@ def valkey() -> Iterator[str]:
 @pytest.fixture
 def layer(valkey, settings) -> str:
     settings.LAYER_URL = valkey
-    bus.client().flushall()
+    pubsub.client().flushall()
     return valkey
+
+
+@pytest.fixture
+def crew(layer, settings, tmp_path) -> dict[str, heartbeat.Pulse]:
+    """One process of each kind has just given a sign of life."""
+    settings.VAR_DIR = tmp_path
+    found = {}
+    workers = heartbeat.WORKERS.values()
+    for kind in (*workers, *map(heartbeat.dispatcher, workers), heartbeat.TICKER):
+        found[kind] = heartbeat.Pulse(kind)
+        found[kind].name += f".{kind}"
+        found[kind].beat()
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +58,8 @@ def fresh():
     drop_messages()
     yield
     engine.forget()
-    scenarios.forget()
-    stopping.withdraw()
+    store.forget()
+    shutdown.withdraw()
     drop_messages()
 
 
@@ -50,7 +69,7 @@ def make_scenario(db) -> Callable[..., Scenario]:
 
     def make(scheduler: str = "fifo", jobs: int = 12, servers: int = 8, seed: int = 3) -> Scenario:
         cluster, rows = generate("oasis", variant="calibrated", num_jobs=jobs, num_servers=servers, seed=seed)
-        spec, trace = scenarios.store_generated(f"{jobs} jobs", cluster, rows, seed)
+        spec, trace = store.store_generated(f"{jobs} jobs", cluster, rows, seed)
         return Scenario.objects.create(name="test", cluster=spec, trace=trace, scheduler=scheduler, seed=seed)
 
     return make
@@ -78,16 +97,23 @@ def messages(name: str = "runs") -> list[tuple[str, int]]:
             found.append((message.headers["task"], message.payload[0][0]))
 
 
+# What workers do in a process of its own happens in this one, which has the tests' database.
+IN_PROCESS = {"certify_run": certificate_task.run, "store_state": state_task.run, "import_trace": import_task.run}
+
+
 def work(name: str = "runs") -> int:
     """Does what was enqueued, and what that enqueues, as a worker would; returns the number of tasks."""
     done = 0
     while waiting := messages(name):
         for task, key in waiting:
-            getattr(tasks, task.rpartition(".")[2])(key)
+            verb = task.rpartition(".")[2]
+            IN_PROCESS.get(verb, getattr(tasks, verb))(key)
             done += 1
     return done
 
 
 def drop_messages() -> None:
     messages("runs")
+    messages("long")
     messages("io")
+    messages(certificate_task.QUEUE)

@@ -27,7 +27,7 @@ class Stack:
 
     def __init__(self, folder: Path, **env: str) -> None:
         self.folder, self.port = folder, free_port()
-        own = {"TWIN_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "twin.settings", "PYTHONPATH": str(ROOT), **env}
+        own = {"TWIN_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "twin.config.settings", "PYTHONPATH": str(ROOT), **env}
         hidden = ("BROKER_URL", "LAYER_URL", "DATABASE_URL")
         self.env = {name: value for name, value in os.environ.items() if name not in hidden} | own
         self.process: subprocess.Popen[str] | None = None
@@ -41,7 +41,7 @@ class Stack:
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(self.port), *options]
         with (self.folder / "up.log").open("a") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log, text=True)
-        wait_until(lambda: "Ctrl-C stops it" in self.said() or self.process.poll() is not None, "the twin is up")
+        wait_until(lambda: "Press Ctrl-C to stop" in self.said() or self.process.poll() is not None, "the twin is up")
         assert self.process.poll() is None, self.said()
         return self
 
@@ -66,8 +66,8 @@ class Stack:
         return [p for p in found if p.pid != os.getpid() and p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
     def workers(self) -> tuple[psutil.Process, list[psutil.Process]]:
-        """Celery's main process and its pool children."""
-        celery = self.processes("celery")
+        """The main process of the worker for runs, and its pool children."""
+        celery = self.processes("-Q runs")
         main = next(p for p in celery if p.ppid() == self.process.pid)
         return main, [p for p in celery if p.ppid() == main.pid]
 

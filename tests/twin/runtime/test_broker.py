@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from twin import broker
+from twin.infra import broker
 
 
 def test_the_socket_is_private_short_and_the_same_for_the_same_folder(tmp_path, monkeypatch):
@@ -54,7 +54,7 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path):
     log.write_text("# starting\n# Fatal error, can't open the folder\n\n")
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    with pytest.raises(broker.NoBroker, match="the broker ended when it was started: # Fatal error, can't open the folder"):
+    with pytest.raises(broker.NoBroker, match="the broker failed to start: # Fatal error, can't open the folder"):
         broker.wait("unix:///nowhere/b.sock", alive=lambda: ended.poll() is None, log=log)
 
 

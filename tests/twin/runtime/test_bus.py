@@ -3,36 +3,48 @@
 import orjson
 import pytest
 
-from scheduling.model import Event, Placement
-from twin import bus, runner, wire
+from scheduling.model.values import Event, Placement
+from twin.eventlog.batch_codec import encode
+from twin.infra import pubsub
+from twin.infra.columns import unpack
+from twin.runs import runner
 
 
 def test_a_frame_arrives_as_it_was_sent(layer):
-    listener = bus.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(bus.run_channel(7))
+    listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
+    listener.subscribe(pubsub.run_channel(7))
     listener.get_message(timeout=5)
     bars = [Placement(0, 0, 2, 10, 20, 3), Placement(0, 1, 4, 10, 20, 1)]
-    sent = wire.frame(
-        [Event(4, 9, "job_arrived", {"job": 0}), Event(5, 10, "planned", {"job": 0, "finish_ms": 20, "bars": bars})]
-    )
-    assert bus.publish(bus.run_channel(7), sent)
-    got = orjson.loads(listener.get_message(timeout=5)["data"])
+    plan = {"scope": "job", "keys": [0], "jobs": [[0, 10, 20]], "bars": bars}
+    sent = encode([Event(4, 9, "job_arrived", {"job": 0}), Event(5, 10, "plan_changed", plan)])
+    assert pubsub.publish(pubsub.run_channel(7), sent)
+    got = listener.get_message(timeout=5)["data"]
     listener.close()
-    assert (got["type"], got["first"], got["last"], got["sim_ms"]) == ("frame", 4, 5, 10)
-    assert got["events"][1] == [
-        5, 10, "planned", {"job": 0, "finish_ms": 20, "bars": [0, 0, 2, 10, 20, 3, -1, -1, -1, 0, 1, 4, 10, 20, 1, -1, -1, -1]},
-    ]  # fmt: skip
+    meta, columns = unpack(got)
+    assert {name: meta[name] for name in ("type", "first", "last", "sim_ms")} == {
+        "type": "frame",
+        "first": 4,
+        "last": 5,
+        "sim_ms": 10,
+    }
+    assert meta["events"][1] == [10, "plan_changed", ["job", 1, 2, 0]]
+    assert [columns[f"bars_{name}"].tolist() for name in ("server", "end_ms", "count", "lane")] == [
+        [2, 4],
+        [20, 20],
+        [3, 1],
+        [-1, -1],
+    ]
 
 
 @pytest.mark.parametrize("url", ["", "unix:///nowhere/broker.sock"])
 def test_a_bus_that_is_away_fails_nothing(settings, url):
     settings.LAYER_URL = url
-    assert bus.publish(bus.RUNS, {"type": "run"}) is False
+    assert pubsub.publish(pubsub.RUNS, {"type": "run"}) is False
 
 
 def test_the_overview_hears_of_every_status(layer, make_run):
-    listener = bus.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(bus.RUNS)
+    listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
+    listener.subscribe(pubsub.RUNS)
     listener.get_message(timeout=5)
     run = make_run()
     runner.announce(run)

@@ -1,16 +1,20 @@
 """Certificates of stored runs: made from the log, told to the pages, refreshed as jobs arrive."""
 
+import socket
+import subprocess
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from scheduling.certificates import problem, trivial
-from twin import certifying, runner, scenarios
-from twin.columns import unpack
+from scheduling.slotted.certificate import problem, trivial
+from twin.analysis import certificate_task
+from twin.infra.columns import unpack
 from twin.models import Run
+from twin.runs import runner
+from twin.scenarios import store
 
-from .conftest import messages, work
+from .conftest import drop_messages, messages, work
 
 
 def finished(make_run, **scenario) -> Run:
@@ -25,43 +29,78 @@ def finished(make_run, **scenario) -> Run:
 @pytest.mark.parametrize("scheduler", ["oasis", "fifo"])
 def test_a_finished_run_is_certified_from_its_log(make_run, layer, scheduler):
     run = finished(make_run, scheduler=scheduler, jobs=30, servers=20)
-    assert certifying.refresh() == [run.pk]
-    assert certifying.refresh() == [], "asked for once"
-    assert work("io") == 1
+    assert certificate_task.refresh() == run.pk
+    assert certificate_task.refresh() is None, "asked for once"
+    assert work(certificate_task.QUEUE) == 1
     run.refresh_from_db()
     found = run.certificate
     assert found["achieved"] == pytest.approx(run.metrics["total_utility"])
-    cluster, jobs = scenarios.of_run(run)
+    cluster, jobs = store.of_run(run)
     assert found["achieved"] <= found["bound"] <= trivial(problem(cluster, jobs, range(len(jobs)), "oasis"))
     assert 0 <= found["ratio"] <= 1
     assert (found["jobs"], found["seq"], run.certified_seq) == (30, run.last_seq, run.last_seq)
     _, columns = unpack(run.certificate_prices)
     assert columns["prices"].shape == (cluster.horizon_slots, 3, 5)
     Run.objects.update(certify_after=timezone.now() - timedelta(1))
-    assert certifying.refresh() == [], "its log has not grown"
+    assert certificate_task.refresh() is None, "its log has not grown"
 
 
 def test_what_goes_wrong_costs_the_certificate_alone(make_run, layer, monkeypatch):
     run = finished(make_run, scheduler="oasis")
-    monkeypatch.setattr(certifying, "of_state", lambda *_: 1 / 0)
-    certifying.run(run.pk)
+    monkeypatch.setattr(certificate_task, "of_state", lambda *_: 1 / 0)
+    certificate_task.run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.certificate["kind"]) == (Run.FINISHED, "none")
     assert run.certificate["why"].startswith("ZeroDivisionError")
-    assert messages("io") == []
+    assert messages(certificate_task.QUEUE) == []
 
 
 def test_promised_utility_counts_as_achieved(make_run, layer):
     """Half of a run: what is planned counts as if it came true."""
-    from scheduling.registry import build
-    from scheduling.simulation import Simulation
-    from twin import eventlog
+    from scheduling.kernel.registry import build
+    from scheduling.kernel.simulation import Simulation
+    from twin.eventlog import event_log
 
     run = make_run(scheduler="oasis", jobs=30, servers=20)
-    cluster, jobs = scenarios.of_run(run)
+    cluster, jobs = store.of_run(run)
     events = list(Simulation(cluster, jobs, build("oasis"), run.scenario.seed).events())
     admitted = [e for e in events if e.kind == "decided" and e.data["kind"] == "admitted"]
-    eventlog.append(run.pk, run.epoch, events[: admitted[-1].seq + 1])
-    certifying.run(run.pk)
+    event_log.append(run.pk, run.epoch, events[: admitted[-1].seq + 1])
+    certificate_task.run(run.pk)
     run.refresh_from_db()
     assert run.certificate["achieved"] == pytest.approx(sum(e.data["values"]["utility"] for e in admitted))
+
+
+def test_one_certificate_is_computed_at_a_time_and_its_lease_can_be_taken_away(make_run, layer):
+    """A second request, a second worker, a worker that is gone, a cancel: nobody computes twice, and nothing is lost."""
+    first, second = finished(make_run, jobs=6), finished(make_run, jobs=6)
+    owner = certificate_task._claim(first.pk)
+    assert owner is not None
+    assert certificate_task._claim(first.pk) is None, "another worker got the same message"
+    assert certificate_task.refresh() is None, "one is in progress"
+    assert certificate_task._renew(first.pk, owner)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    Run.objects.filter(pk=first.pk).update(certify_owner=f"{socket.gethostname()}/{gone.pid}.1")
+    assert not certificate_task._renew(first.pk, owner), "the lease is somebody else's"
+    assert certificate_task.refresh() == second.pk, "whoever held it is gone: the other run is as due, and newer"
+    drop_messages()
+    assert certificate_task._claim(first.pk) is not None
+    assert certificate_task.cancel(first.pk)
+    first.refresh_from_db()
+    assert first.certificate == {"kind": "none", "why": "the computation was cancelled"}
+    assert (first.certify_owner, first.certify_until, first.certified_seq) == ("", None, first.last_seq)
+    assert not certificate_task.cancel(first.pk)
+    assert certificate_task._claim(first.pk) is None, "nothing is left to do until the log grows"
+
+
+def test_a_certificate_that_stands_is_kept_when_a_newer_one_is_given_up(make_run, layer):
+    run = finished(make_run, jobs=6)
+    certificate_task.run(run.pk)
+    run.refresh_from_db()
+    before = run.certificate
+    Run.objects.filter(pk=run.pk).update(certified_seq=1)
+    certificate_task._claim(run.pk)
+    certificate_task.cancel(run.pk)
+    run.refresh_from_db()
+    assert run.certificate == {**before, "why": "the computation was cancelled"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from twin.clock import Clock
+from twin.runs.clock import Clock
 
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 

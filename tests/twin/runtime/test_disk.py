@@ -6,8 +6,9 @@ import os
 import pytest
 from django.db import OperationalError
 
-from twin import disk, pauses
+from twin.infra import disk
 from twin.models import Run
+from twin.runs import holds
 
 
 @pytest.fixture
@@ -54,14 +55,14 @@ def test_an_error_tells_of_a_full_disk(room, tmp_path):
     assert disk.behind(OperationalError("disk I/O error")) == said  # SQLite's other word for it
 
 
-def test_a_full_disk_pauses_the_run_with_that_reason(room, make_run, tmp_path, layer):
+def test_a_full_disk_holds_the_run_up_with_that_reason(room, make_run, tmp_path, layer):
     room(2**40)
     disk.keep_reserve()
     run = make_run()
-    pauses.hold(run.pk, OperationalError("database or disk is full"))
+    holds.hold(run.pk, OperationalError("database or disk is full"))
     run.refresh_from_db()
-    assert (run.status, run.wanted) == (Run.PAUSED, Run.PAUSED)
+    assert (run.status, run.wanted) == (Run.QUEUED, Run.RUNNING)
     assert run.message == (
-        f"paused: the disk of {tmp_path} is full (database or disk is full). Nothing is lost; resume when there is room again."
+        f"waiting: the disk of {tmp_path} is full (database or disk is full). No data are lost; the run resumes automatically."
     )
-    assert not (tmp_path / "reserve").exists(), "the pause was written by means of it"
+    assert not (tmp_path / "reserve").exists(), "the hold was written by means of it"

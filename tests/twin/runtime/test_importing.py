@@ -6,8 +6,11 @@ import orjson
 import pytest
 from django.utils import timezone
 
-from twin import bus, control, importing, scenarios
+from twin.infra import pubsub
 from twin.models import ClusterSpec, Trace
+from twin.runs import commands
+from twin.scenarios import store
+from twin.traces import import_task
 
 from .conftest import messages, work
 
@@ -35,12 +38,12 @@ def upload(db, settings, tmp_path, layer):
 def test_it_keeps_the_jobs_and_the_report_and_drops_the_upload(upload, tmp_path, django_capture_on_commit_callbacks):
     trace = upload()
     with django_capture_on_commit_callbacks(execute=True):
-        control.start_import(trace)
+        commands.start_import(trace)
     work("io")
     trace.refresh_from_db()
     assert (trace.status, trace.progress, trace.job_count) == (Trace.READY, 1, 2), trace.message
     assert trace.format == "philly_derived"
-    assert [job.arrival_ms for job in scenarios.jobs_of(trace.pk)] == [0, 10_000]
+    assert [job.arrival_ms for job in store.jobs_of(trace.pk)] == [0, 10_000]
     assert len(trace.preview) == 2
     assert [file["path"] for file in trace.files] == [""]
     assert list(tmp_path.iterdir()) == []
@@ -48,7 +51,7 @@ def test_it_keeps_the_jobs_and_the_report_and_drops_the_upload(upload, tmp_path,
 
 def test_a_refusal_is_one_clear_sentence_and_nothing_stays(upload, tmp_path):
     trace = upload("a,b\n1,2\n")
-    importing.run(trace.pk)
+    import_task.run(trace.pk)
     trace.refresh_from_db()
     assert trace.status == Trace.FAILED
     assert "philly.csv" in trace.message
@@ -59,19 +62,19 @@ def test_a_refusal_is_one_clear_sentence_and_nothing_stays(upload, tmp_path):
 
 def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
     trace = upload()
-    control.cancel_import(trace)
-    importing.run(trace.pk)
+    commands.cancel_import(trace)
+    import_task.run(trace.pk)
     trace.refresh_from_db()
     assert (trace.status, trace.job_count, bytes(trace.jobs)) == (Trace.CANCELLED, 0, b"")
-    with pytest.raises(control.Refused, match="only an import in progress can be cancelled"):
-        control.cancel_import(trace)
+    with pytest.raises(commands.Refused, match="only an import in progress can be cancelled"):
+        commands.cancel_import(trace)
 
 
 def test_pages_hear_of_it(upload):
-    listener = bus.client().pubsub(ignore_subscribe_messages=True)
-    listener.subscribe(bus.TRACES)
+    listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
+    listener.subscribe(pubsub.TRACES)
     listener.get_message(timeout=5)
-    importing.run(upload().pk)
+    import_task.run(upload().pk)
     told = []
     while not told or told[-1]["status"] == Trace.PARSING:
         told.append(orjson.loads(listener.get_message(timeout=5)["data"])["trace"])
@@ -82,16 +85,16 @@ def test_pages_hear_of_it(upload):
 def test_an_import_in_the_hands_of_a_worker_is_left_to_it(upload):
     trace = upload()
     Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now())
-    importing.run(trace.pk)
+    import_task.run(trace.pk)
     trace.refresh_from_db()
     assert (trace.status, trace.files[0]["path"]) == (Trace.PARSING, "random-name")
-    assert importing.take_up() == []
+    assert import_task.take_up() == []
 
 
 def test_an_import_whose_worker_is_gone_is_parsed_again(upload):
     trace = upload()
     Trace.objects.filter(pk=trace.pk).update(status=Trace.PARSING, touched_at=timezone.now() - timedelta(minutes=1))
-    assert importing.take_up() == [trace.pk]
+    assert import_task.take_up() == [trace.pk]
     work("io")
     trace.refresh_from_db()
     assert trace.status == Trace.READY
@@ -99,9 +102,9 @@ def test_an_import_whose_worker_is_gone_is_parsed_again(upload):
 
 
 def test_an_import_that_takes_too_long_is_given_up(upload, monkeypatch):
-    monkeypatch.setattr(importing, "MOST_S", -1.0)
+    monkeypatch.setattr(import_task, "MAX_S", -1.0)
     trace = upload()
-    importing.run(trace.pk)
+    import_task.run(trace.pk)
     trace.refresh_from_db()
     assert trace.status == Trace.FAILED
     assert "import it in parts" in trace.message

@@ -3,15 +3,16 @@
 import os
 import socket
 import subprocess
+import threading
 import time
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from twin import lease
-from twin.eventlog import LeaseLost
+from twin.eventlog.event_log import LeaseLost
 from twin.models import Run
+from twin.runs import commands, lease
 
 
 @pytest.fixture
@@ -63,3 +64,17 @@ def test_the_heartbeat_holds_the_lease_during_a_long_decision(make_run, monkeypa
         while Run.objects.get(pk=run.pk).lease_until is None and time.monotonic() < deadline:
             pass
     assert Run.objects.get(pk=run.pk).lease_until > timezone.now()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_in_the_middle_of_a_decision_lets_go_of_a_run_that_is_cancelled(make_run, monkeypatch):
+    monkeypatch.setattr(lease, "RENEW_S", 0.01)
+    monkeypatch.setattr(lease, "LET_GO_S", 0.01)
+    run = lease.take(make_run().pk)
+    freed = threading.Event()
+    with lease.Heartbeat(run, freed.set):
+        commands.cancel(Run.objects.get(pk=run.pk))
+        assert freed.wait(20)
+    with pytest.raises(LeaseLost):
+        lease.write(run, message="too late")
+    assert Run.objects.get(pk=run.pk).status == Run.CANCELLED

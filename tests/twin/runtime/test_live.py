@@ -5,17 +5,22 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from twin import control, engine, eventlog, runner, ticker
+from tests.twin.runtime.builders import undisturbed
+from twin import ticker
+from twin.eventlog import event_log
 from twin.models import AuditEntry, Run
+from twin.runs import commands, engine, runner
 
 from .conftest import messages, work
-from .test_runner import undisturbed
 
 
 @pytest.fixture
 def run(make_scenario, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
-        return control.start_run(make_scenario(), mode=Run.LIVE, speed=1.0)
+        return commands.start_run(make_scenario(), mode=Run.LIVE, speed=1.0)
+
+
+HOUR_MS = 3_600_000
 
 
 def turn_to(run, sim_ms):
@@ -26,9 +31,9 @@ def turn_to(run, sim_ms):
 def test_only_what_is_due_happens(run):
     work()
     run.refresh_from_db()
-    first_arrival = next(job.arrival_ms for job in runner.scenarios.of_run(run)[1])
+    first_arrival = next(job.arrival_ms for job in runner.store.of_run(run)[1])
     assert run.next_event_ms == first_arrival > 0
-    assert [e.kind for batch in eventlog.after(run.pk, 0) for e in batch] == ["run_started"]
+    assert [e.kind for batch in event_log.after(run.pk, 0) for e in batch] == ["run_started"]
     turn_to(run, first_arrival)
     runner.advance(run.pk)
     run.refresh_from_db()
@@ -44,7 +49,7 @@ def test_a_live_run_ends_with_the_log_of_a_batch_run(run):
         runner.advance(run.pk)
     run.refresh_from_db()
     assert run.status == Run.FINISHED
-    assert list(eventlog.canonical(run.pk)) == undisturbed(run)
+    assert list(event_log.canonical(run.pk)) == undisturbed(run)
 
 
 def test_the_ticker_asks_when_the_next_event_is_due_and_not_before(run):
@@ -95,24 +100,54 @@ def test_the_ticker_leaves_a_run_that_is_being_worked_on(make_run):
     assert ticker.Ticker().tick() == []
 
 
-def test_a_clock_that_ran_on_while_nobody_worked_is_set_back_to_the_next_event(run):
+def test_a_live_run_that_nobody_worked_on_goes_on_from_the_moment_where_it_was(run):
     work()
     run.refresh_from_db()
-    Run.objects.filter(pk=run.pk).update(clock_wall=timezone.now() - timedelta(days=30))
-    ticker.resume_clocks()
-    assert Run.objects.get(pk=run.pk).clock_sim_ms == run.next_event_ms
+    due = run.next_event_ms
+    ago = timezone.now() - timedelta(seconds=90)
+    Run.objects.update(clock_sim_ms=due, clock_wall=ago, clock_speed=3_600.0, progressed_at=ago - timedelta(seconds=5))
+    runner.advance(run.pk)
+    run.refresh_from_db()
+    assert due <= run.sim_ms < due + 10 * HOUR_MS, "90 s at this pace are 90 hours"
+    assert run.clock_sim_ms == due
+    entry = AuditEntry.objects.get(action="run.held", subject=f"run {run.pk}")
+    assert (entry.detail["reason"], entry.detail["clock_ms"]) == ("it had no worker", due)
+    assert 90 <= entry.detail["seconds"] < 100
+    assert run.message.startswith("resumed after 9")
+    assert run.held_since is None
+    runner.advance(run.pk)
+    assert AuditEntry.objects.filter(action="run.held").count() == 1, "it is away once"
+
+
+def test_a_live_run_whose_slices_are_slow_keeps_its_clock(run):
+    """It is behind its clock, and was worked on a moment ago."""
+    work()
+    run.refresh_from_db()
+    ago = timezone.now() - timedelta(seconds=90)
+    Run.objects.update(clock_sim_ms=run.next_event_ms, clock_wall=ago, progressed_at=timezone.now())
+    runner.advance(run.pk)
+    assert Run.objects.get(pk=run.pk).clock_wall == ago
+    assert not AuditEntry.objects.filter(action="run.held").exists()
+
+
+def test_a_new_live_run_that_waited_for_its_first_slice_begins_at_its_beginning(run):
+    Run.objects.update(clock_wall=timezone.now() - timedelta(seconds=60), clock_speed=1e9)
+    work()
+    run.refresh_from_db()
+    assert run.clock_sim_ms == 0
+    assert AuditEntry.objects.filter(action="run.held").count() == 1
 
 
 def test_pausing_stops_the_clock_and_resuming_goes_on_from_there(run):
     work()
     turn_to(run, 5_000)
-    control.pause(run)
+    commands.pause(run)
     work()
     run.refresh_from_db()
     assert run.status == Run.PAUSED
-    stands = control.clock_of(run).now_ms(timezone.now() + timedelta(hours=1))
+    stands = commands.clock_of(run).now_ms(timezone.now() + timedelta(hours=1))
     assert 5_000 <= stands < 60_000
-    control.resume(run)
+    commands.resume(run)
     work()
     run.refresh_from_db()
     assert (run.status, run.wanted, run.clock_sim_ms) == (Run.RUNNING, Run.RUNNING, stands)
@@ -120,10 +155,10 @@ def test_pausing_stops_the_clock_and_resuming_goes_on_from_there(run):
 
 def test_a_step_goes_to_the_next_event_and_stays_paused(run):
     work()
-    control.pause(run)
+    commands.pause(run)
     work()
     before = Run.objects.get(pk=run.pk)
-    control.step(run)
+    commands.step(run)
     work()
     run.refresh_from_db()
     assert (run.status, run.sim_ms, run.clock_sim_ms) == (Run.PAUSED, before.next_event_ms, before.next_event_ms)
@@ -132,7 +167,7 @@ def test_a_step_goes_to_the_next_event_and_stays_paused(run):
 
 def test_a_new_speed_counts_from_the_moment_it_is_set(run):
     turn_to(run, 7_000)
-    control.set_speed(run, 3_600.0)
+    commands.set_speed(run, 3_600.0)
     run.refresh_from_db()
     assert run.clock_speed == 3_600.0
     assert 7_000 <= run.clock_sim_ms < 60_000
@@ -140,40 +175,38 @@ def test_a_new_speed_counts_from_the_moment_it_is_set(run):
 
 def test_a_cancelled_run_keeps_its_log(run):
     work()
-    control.cancel(run)
-    work()
-    run.refresh_from_db()
-    assert (run.status, run.last_seq) == (Run.CANCELLED, 1)
-    control.delete(run)
+    commands.cancel(run)
+    assert (run.status, run.last_seq) == (Run.CANCELLED, 1), "at once, without a worker"
+    commands.delete(run)
     assert not Run.objects.filter(pk=run.pk).exists()
 
 
 def test_verbs_that_do_not_apply_say_why(run, make_run):
-    with pytest.raises(control.Refused, match="pause the run before stepping it"):
-        control.step(run)
-    with pytest.raises(control.Refused, match="cancel it before deleting it"):
-        control.delete(run)
-    with pytest.raises(control.Refused, match="speed must be above 0"):
-        control.set_speed(run, 0)
-    with pytest.raises(control.Refused, match="is a batch run"):
-        control.set_speed(make_run(), 2.0)
+    with pytest.raises(commands.Refused, match="pause the run before stepping it"):
+        commands.step(run)
+    with pytest.raises(commands.Refused, match="cancel it before deleting it"):
+        commands.delete(run)
+    with pytest.raises(commands.Refused, match="speed must be above 0"):
+        commands.set_speed(run, 0)
+    with pytest.raises(commands.Refused, match="is a batch run"):
+        commands.set_speed(make_run(), 2.0)
     Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
-    with pytest.raises(control.Refused, match="it is finished"):
-        control.pause(run)
+    with pytest.raises(commands.Refused, match="it is finished"):
+        commands.pause(run)
 
 
 def test_a_scenario_with_an_unknown_scheduler_is_refused_with_the_names_that_exist(make_scenario):
     scenario = make_scenario()
     scenario.scheduler = "fifoo"
     with pytest.raises(ValueError, match=r"unknown scheduler 'fifoo'; known: .*fifo"):
-        control.start_run(scenario)
+        commands.start_run(scenario)
 
 
 def test_every_verb_leaves_an_audit_entry(run, django_user_model):
     user = django_user_model.objects.create(username="ada")
-    control.pause(run, user)
-    control.resume(run, user)
-    control.cancel(run, user)
+    commands.pause(run, user)
+    commands.resume(run, user)
+    commands.cancel(run, user)
     assert list(AuditEntry.objects.order_by("id").values_list("action", "subject", "user__username")) == [
         ("run.start", f"run {run.pk}", None),
         ("run.pause", f"run {run.pk}", "ada"),
@@ -181,23 +214,3 @@ def test_every_verb_leaves_an_audit_entry(run, django_user_model):
         ("run.cancel", f"run {run.pk}", "ada"),
     ]
     messages()
-
-
-def test_the_demo_is_one_live_run_that_begins_anew_when_it_has_finished(db):
-    from twin import demo
-
-    first = demo.ensure()
-    assert demo.ensure() == first
-    assert (first.mode, first.scenario.scheduler) == (Run.LIVE, "oasis")
-    assert first.scenario.trace.job_count > 0
-    Run.objects.filter(pk=first.pk).update(status=Run.CANCELLED)
-    assert demo.ensure() == first  # an operator's wish
-    Run.objects.filter(pk=first.pk).update(status=Run.FINISHED)
-    ended = {first.pk}
-    for _ in range(4):
-        newest = demo.ensure()
-        assert newest.pk not in ended
-        ended.add(newest.pk)
-        Run.objects.filter(pk=newest.pk).update(status=Run.FINISHED)
-    demo.ensure()
-    assert Run.objects.count() == 4  # three to look at, and the one that runs

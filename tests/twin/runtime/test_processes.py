@@ -7,7 +7,7 @@ import sys
 
 import psutil
 
-from twin.processes import Child, Family
+from twin.processes.supervisor import Child, Family
 
 from .stack import ROOT, wait_until
 
@@ -22,7 +22,7 @@ def test_a_dead_child_is_started_again_and_said(tmp_path):
     child.process.kill()
     child.process.wait()
     wait_until(lambda: family.watch() or (child.alive and child.process.pid != first), "it is back", 20)
-    assert said == [f"sleeper ended (exit code -9); starting it again. Its log: {tmp_path / 'log'}"]
+    assert said == [f"sleeper exited (code -9); restarting. Log: {tmp_path / 'log'}"]
     family.stop()
 
 
@@ -47,7 +47,7 @@ def test_stopping_ends_what_the_children_started(tmp_path):
 def test_children_go_when_their_starter_is_killed(tmp_path):
     code = (
         "import os, pathlib, signal\n"
-        "from twin.processes import Child, Family\n"
+        "from twin.processes.supervisor import Child, Family\n"
         f"child = Family().add(Child('sleeper', {SLEEPER!r}, os.environ, pathlib.Path({str(tmp_path / 'log')!r})))\n"
         "print(child.process.pid, flush=True)\n"
         "signal.pause()\n"

@@ -6,19 +6,19 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from scheduling.metrics import summarize
-from scheduling.registry import BaseScheduler
-from scheduling.simulation import simulate
-from twin import engine, eventlog, runner, scenarios, stopping
-from twin.models import Checkpoint, Run
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.kernel.simulation import simulate
+from scheduling.reporting.metrics import summarize
+from scheduling.slotted.execution import SLOTTED
+from tests.twin.runtime.builders import undisturbed
+from twin.eventlog import event_log
+from twin.models import AuditEntry, Checkpoint, Run
+from twin.processes import shutdown
+from twin.runs import engine, runner
+from twin.scenarios import store
+from twin.ticker import Ticker
 
 from .conftest import messages, work
-
-
-def undisturbed(run):
-    """The log as the kernel alone gives it."""
-    simulation = scenarios.simulation(run)
-    return [eventlog.event_line(event) for event in simulation.events()]
 
 
 @pytest.fixture
@@ -37,11 +37,11 @@ def test_a_batch_run_writes_the_log_of_the_kernel(make_run, scheduler):
     work()
     run.refresh_from_db()
     assert run.status == Run.FINISHED, run.message
-    lines = list(eventlog.canonical(run.pk))
+    lines = list(event_log.canonical(run.pk))
     assert lines == undisturbed(run)
     assert run.last_seq == len(lines)
     assert run.end_ms == run.sim_ms
-    assert run.metrics == summarize(chain.from_iterable(eventlog.after(run.pk, 0)), *scenarios.of_run(run))
+    assert run.metrics == summarize(chain.from_iterable(event_log.after(run.pk, 0)), *store.of_run(run))
     assert run.decision_ms["count"] > 0
 
 
@@ -56,7 +56,7 @@ def test_slices_on_changing_workers_write_the_same_log(make_run, small, schedule
     run.refresh_from_db()
     assert run.status == Run.FINISHED, run.message
     assert slices > 5
-    assert list(eventlog.canonical(run.pk)) == undisturbed(run)
+    assert list(event_log.canonical(run.pk)) == undisturbed(run)
 
 
 def work_one():
@@ -81,7 +81,7 @@ def test_a_worker_killed_between_checkpoints_loses_nothing(make_run, small, lost
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now(), lease_owner="gone.example/1.1")
     runner.enqueue(run.pk)
     work()
-    assert list(eventlog.canonical(run.pk)) == undisturbed(run)
+    assert list(event_log.canonical(run.pk)) == undisturbed(run)
 
 
 def test_a_task_delivered_twice_adds_nothing_twice(make_run, small):
@@ -89,13 +89,13 @@ def test_a_task_delivered_twice_adds_nothing_twice(make_run, small):
     runner.enqueue(run.pk)
     runner.enqueue(run.pk)
     work()
-    assert list(eventlog.canonical(run.pk)) == undisturbed(run)
+    assert list(event_log.canonical(run.pk)) == undisturbed(run)
 
 
 def test_a_worker_that_stops_hands_the_run_on(make_run, monkeypatch):
     monkeypatch.setattr(engine, "BATCH_EVENTS", 4)
     run = make_run()
-    stopping.ask()
+    shutdown.ask()
     runner.advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.lease_until) == (Run.RUNNING, None)
@@ -104,12 +104,13 @@ def test_a_worker_that_stops_hands_the_run_on(make_run, monkeypatch):
 
 def test_a_scheduler_that_raises_fails_the_run_with_its_words(make_run, monkeypatch):
     class Broken(BaseScheduler):
+        model = SLOTTED
         name = "broken"
 
         def on_arrival(self, now_ms, job):
             raise RuntimeError("no idea what to do with job 0")
 
-    monkeypatch.setattr("twin.scenarios.build", lambda name, given: Broken())
+    monkeypatch.setattr("twin.scenarios.store.build", lambda name, given: Broken())
     run = make_run()
     runner.advance(run.pk)
     run.refresh_from_db()
@@ -119,7 +120,7 @@ def test_a_scheduler_that_raises_fails_the_run_with_its_words(make_run, monkeypa
 def test_a_log_that_a_replay_does_not_reach_says_so(make_run):
     """The code changed under a run: better an end with a reason than a log of two halves that do not fit."""
     run = make_run()
-    last = list(simulate(*scenarios.of_run(run), _scheduler(run), run.scenario.seed))[-1]
+    last = list(simulate(*store.of_run(run), _scheduler(run), run.scenario.seed))[-1]
     Run.objects.filter(pk=run.pk).update(last_seq=last.seq + 5, sim_ms=last.at_ms)
     runner.advance(run.pk)
     run.refresh_from_db()
@@ -128,13 +129,11 @@ def test_a_log_that_a_replay_does_not_reach_says_so(make_run):
 
 
 def _scheduler(run):
-    return scenarios.build(run.scenario.scheduler, run.scenario.parameters)
+    return store.build(run.scenario.scheduler, run.scenario.parameters)
 
 
-def test_a_full_disk_pauses_the_run_and_resuming_completes_it(make_run, small):
+def test_a_full_disk_holds_the_run_up_and_room_completes_it(make_run, small, layer, monkeypatch):
     """SQLite's own page limit stands for the disk: the error is the real one."""
-    from twin import control
-
     run = make_run(scheduler="oasis", jobs=40)
     runner.advance(run.pk)
     pages = connection.cursor().execute("PRAGMA page_count").fetchone()[0]
@@ -143,44 +142,48 @@ def test_a_full_disk_pauses_the_run_and_resuming_completes_it(make_run, small):
         for _ in range(200):
             runner.advance(run.pk)
             run.refresh_from_db()
-            if run.status == Run.PAUSED:
+            if run.held_since is not None:
                 break
     finally:
         connection.cursor().execute("PRAGMA max_page_count = 1073741823")
-    assert run.status == Run.PAUSED
+    assert (run.status, run.wanted) == (Run.QUEUED, Run.RUNNING)
     assert "database or disk is full" in run.message
-    assert "Nothing is lost" in run.message
-    control.resume(run)
+    ticker = Ticker()
+    ticker.tick()
+    monkeypatch.setattr("twin.ticker.ASK_AGAIN_S", 0.0)
+    assert run.pk in ticker.tick(), "asked for again by itself"
     work()
     run.refresh_from_db()
-    assert (run.status, run.message) == (Run.FINISHED, "")
-    assert list(eventlog.canonical(run.pk)) == undisturbed(run)
+    assert (run.status, run.message, run.held_since) == (Run.FINISHED, "", None)
+    assert list(event_log.canonical(run.pk)) == undisturbed(run)
+    assert "database or disk is full" in AuditEntry.objects.get(action="run.held").detail["reason"]
 
 
 def test_a_pause_that_came_too_late_does_not_stay(make_run, monkeypatch):
     """The operator pauses while the last batch is written: the run has finished, and nothing is wanted of it."""
-    from twin import control
+    from twin.runs import commands
 
     run = make_run()
-    monkeypatch.setattr(runner, "_metrics", lambda r: control.pause(Run.objects.get(pk=r.pk)) and {})
+    monkeypatch.setattr(runner, "_metrics", lambda r: commands.pause(Run.objects.get(pk=r.pk)) and {})
     runner.advance(run.pk)
     run.refresh_from_db()
     assert (run.status, run.wanted) == (Run.FINISHED, Run.RUNNING)
 
 
 def test_a_verb_that_comes_when_the_run_has_just_ended_is_refused(make_run, monkeypatch):
-    from twin import control
 
     run = make_run()
-    looked = control._active
+    from twin.runs import commands
+
+    looked = commands._active
 
     def ends_then(run, verb):
         looked(run, verb)
         Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
 
-    monkeypatch.setattr(control, "_active", ends_then)
-    monkeypatch.setattr(control, "clock_of", lambda run: monkeypatch.setattr(control, "_active", looked) or runner._clock(run))
-    with pytest.raises(control.Refused, match=rf"cannot pause run {run.pk}: it is finished"):
-        control.pause(run)
+    monkeypatch.setattr(commands, "_active", ends_then)
+    monkeypatch.setattr(commands, "clock_of", lambda run: monkeypatch.setattr(commands, "_active", looked) or runner._clock(run))
+    with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished"):
+        commands.pause(run)
     run.refresh_from_db()
     assert run.wanted == Run.RUNNING

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from twin.management.commands import up
-from twin.processes import Child, Family
+from twin.processes.supervisor import Child, Family
 
 from .stack import ROOT, free_port
 
@@ -25,8 +25,8 @@ from .stack import ROOT, free_port
         ("--port=80x", "--port must be a number from 1 to 65535, got '80x'"),
         ("--workers=0", "--workers must be a number from 1 to 256, got '0'"),
         ("--workers=-3", "--workers must be a number from 1 to 256, got '-3'"),
-        ("--host=nosuch.invalid", "--host nosuch.invalid is no address and no name that is known"),
-        ("--host=", "--host '' is no address and no name that is known"),
+        ("--host=nosuch.invalid", "--host nosuch.invalid is not a valid address or a known host name"),
+        ("--host=", "--host '' is not a valid address or a known host name"),
         ("--host=192.0.2.1", "--host 192.0.2.1 is not an address of this machine"),
     ],
 )
@@ -43,7 +43,7 @@ def test_the_last_port_has_none_behind_it():
         with socket.socket() as server:
             server.bind(("127.0.0.1", 65_535))
             server.listen()
-            with pytest.raises(CommandError, match=r"127.0.0.1:65535 cannot be used"):
+            with pytest.raises(CommandError, match=r"127.0.0.1:65535 and the following ports cannot be used"):
                 up._check_port("127.0.0.1", 65_535)
 
 
@@ -59,7 +59,9 @@ def test_a_data_folder_that_is_a_file(tmp_path):
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         ended = started(folder)
         assert ended.returncode != 0
-        assert ended.stderr == f"the data folder {folder} cannot be used: it is not a folder; TWIN_VAR_DIR names another\n"
+        assert (
+            ended.stderr == f"the data folder {folder} cannot be used: it is not a folder; set TWIN_VAR_DIR to another folder\n"
+        )
 
 
 def test_a_data_folder_that_takes_no_file():
@@ -80,8 +82,8 @@ def test_something_else_stands_where_a_file_or_folder_belongs(tmp_path, name):
 
 def test_a_full_disk_is_said_at_the_start(settings, tmp_path, monkeypatch):
     settings.VAR_DIR = tmp_path
-    monkeypatch.setattr("twin.disk.LEAST", 2**60)
-    with pytest.raises(CommandError, match=rf"the disk of {tmp_path} is full: free some of it first"):
+    monkeypatch.setattr("twin.infra.disk.LEAST", 2**60)
+    with pytest.raises(CommandError, match=rf"the disk of {tmp_path} is full; free disk space first"):
         call_command("up")
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from scheduling.model import ModelError
+from scheduling.colocation.workload import ARRIVALS, SUBSETS
+from scheduling.model.values import ModelError
+from scheduling.slotted.workload_pd_ors import MIXES
+from scheduling.typed_workers.workload import HOUR_MS, PRESETS
 from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
-from scheduling.workloads_a_online import HOUR_MS, PRESETS
-from scheduling.workloads_harmony import ARRIVALS, SUBSETS
-from scheduling.workloads_pd_ors import MIXES
-from twin import importers
-from twin.formats.cluster_json import check_end, dump_cluster
-from twin.formats.jobs_jsonl import job_lines
-from twin.formats.outputs import writing
+from twin.files.cluster_json import check_end, dump_cluster
+from twin.files.jobs_jsonl import job_lines
+from twin.files.outputs import writing
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
-from twin.replay import replayed
+from twin.traces import importers
+from twin.traces.replay import replayed
 
 WRITTEN = ("cluster.json", "jobs.jsonl")
 OPTIONS = {
@@ -29,7 +29,7 @@ OPTIONS = {
 
 
 class Command(HeadlessCommand):
-    help = "Draws a cluster and jobs from the ranges of a paper."
+    help = "Generates a cluster and jobs from the ranges of a paper."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--profile", required=True, help=", ".join(PROFILES))
@@ -40,33 +40,35 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--horizon-slots",
             type=positive,
-            help=f"{HORIZON} by default; a-online and harmony have no horizon unless one is given",
+            help=f"{HORIZON} by default; no default for a-online and harmony",
         )
         parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
         shared = parser.add_argument_group("pd-ors only")
-        shared.add_argument("--mix", choices=MIXES, help="percent of time-insensitive, -sensitive and -critical jobs")
-        shared.add_argument("--spread", type=float, help="capacities are drawn from 1 - spread to 1 + spread times the paper's")
-        shared.add_argument("--kappa", type=float, help="how many times faster jobs communicate within one machine")
+        shared.add_argument("--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs")
+        shared.add_argument("--spread", type=float, help="sample capacities from 1 - spread to 1 + spread times the paper's")
+        shared.add_argument("--kappa", type=float, help="speedup of communication within one machine")
         only = parser.add_argument_group("a-online only")
-        only.add_argument("--preset", choices=PRESETS, help="simulator (by default) or testbed, which always has 8 servers")
-        only.add_argument("--workers", type=positive, help="of every server, instead of 2 or 8 as drawn")
-        only.add_argument(
-            "--span-hours", type=float, help="over which jobs arrive; by default 3288 in the simulator, 240 on the testbed"
-        )
-        only.add_argument("--load", type=float, help="divides the span")
-        only.add_argument(
-            "--gang-share", type=float, help="workers that a gang asks for, as a share of the chunks; 0.5 by default"
-        )
+        only.add_argument("--preset", choices=PRESETS, help="simulator (default) or testbed, which always has 8 servers")
+        only.add_argument("--workers", type=positive, help="workers per server, instead of 2 or 8 at random")
+        only.add_argument("--span-hours", type=float, help="time span of the arrivals; default 3288 (simulator) or 240 (testbed)")
+        only.add_argument("--load", type=float, help="divisor of the time span")
+        only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default 0.5")
         groups = parser.add_argument_group("harmony only")
-        groups.add_argument("--subset", choices=SUBSETS, help="comp60 or comm60: three quarters of the jobs, at either end")
         groups.add_argument(
-            "--process", choices=ARRIVALS[:-1], help="how jobs arrive: all at once by default; --trace instead: as there"
+            "--subset",
+            choices=SUBSETS,
+            help="comp60 or comm60: the three quarters of jobs with most computation or communication",
         )
-        groups.add_argument("--mean-minutes", type=float, help="between two arrivals")
+        groups.add_argument(
+            "--process",
+            choices=ARRIVALS[:-1],
+            help="arrival process; default: all at once; use --trace for the arrivals of a trace",
+        )
+        groups.add_argument("--mean-minutes", type=float, help="mean time between two arrivals")
         parser.add_argument(
             "--trace",
             type=place,
-            help="not for oasis: a trace whose arrivals are used; pd-ors takes its classes as well; all else is drawn",
+            help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are sampled",
         )
         parser.add_argument("--out", type=place, required=True)
 
@@ -105,12 +107,12 @@ def _arrival_process(given: dict[str, Any], seed: int) -> dict[str, Any]:
     """The options of harmony as its generator takes them."""
     process, trace = given.pop("process", None), given.pop("trace", None)
     if process is not None and trace is not None:
-        raise ModelError("--process and --trace exclude each other: jobs arrive by a process, or as in the trace")
+        raise ModelError("--process and --trace cannot be combined; use one of them")
     if trace is not None:
         given["timestamps"] = [float(job.arrival_ms) for job in importers.read(trace, seed=seed).jobs]
         process = "timestamps"
     if process not in (None, "all_at_once") and "mean_minutes" not in given:
-        raise ModelError("--mean-minutes is needed to say how far jobs arrive apart")
+        raise ModelError("--mean-minutes is required for this arrival process")
     return given | ({"arrivals": process} if process is not None else {})
 
 
@@ -120,5 +122,5 @@ def _arrivals(path: Path, count: int, seed: int, load: float) -> list[int]:
         raise ModelError(f"load must be > 0, got {load:g}")
     times = [job.arrival_ms for job in importers.read(path, seed=seed, choice=importers.Choice(limit=count)).jobs]
     if len(times) < count:
-        raise ModelError(f"{path.name}: holds {len(times)} jobs, and {count} were asked for")
+        raise ModelError(f"{path.name}: has {len(times)} jobs, but --jobs is {count}; request fewer jobs")
     return [int((ms - times[0]) / load) // HOUR_MS * HOUR_MS for ms in times]

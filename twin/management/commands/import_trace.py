@@ -9,36 +9,36 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandParser
 
-from twin import importers
-from twin.derive import SLOT_MS
-from twin.formats.cluster_json import dump_cluster
-from twin.formats.jobs_jsonl import job_lines
-from twin.formats.outputs import writing
-from twin.importers import Choice, Upload
-from twin.importers.imports import ImportResult, cluster_with
+from twin.files.cluster_json import dump_cluster
+from twin.files.jobs_jsonl import job_lines
+from twin.files.outputs import writing
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
+from twin.traces import importers
+from twin.traces.importers import Choice, Upload
+from twin.traces.importers.imports import ImportResult, cluster_with
+from twin.traces.synthesis import SLOT_MS
 
 WRITTEN = ("cluster.json", "jobs.jsonl", "report.json", "skipped.csv")
 
 
 class Command(HeadlessCommand):
-    help = "Imports a trace; report.json accounts for every row."
+    help = "Imports a trace and reports every row in report.json."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=place, nargs="+", help="the files of one trace: plain, .gz, .zip or .tar.gz")
+        parser.add_argument("file", type=place, nargs="+", help="files of one trace: plain, .gz, .zip or .tar.gz")
         parser.add_argument("--format", default="auto")
-        parser.add_argument("--limit", type=positive, help="first jobs by arrival")
-        parser.add_argument("--sample", type=positive, help="this many jobs, drawn at random")
-        parser.add_argument("--group", action="append", default=[], help="only this virtual cluster; may be given again")
-        parser.add_argument("--rate", type=float, default=1.0, help="arrivals come this many times as fast")
+        parser.add_argument("--limit", type=positive, help="import only the first jobs by arrival")
+        parser.add_argument("--sample", type=positive, help="import a random sample of this many jobs")
+        parser.add_argument("--group", action="append", default=[], help="import only this virtual cluster; repeatable")
+        parser.add_argument("--rate", type=float, default=1.0, help="factor of the arrival rate")
         parser.add_argument(
-            "--map", action="append", default=[], metavar="FIELD=COLUMN", help="a column of an unknown CSV; may be given again"
+            "--map", action="append", default=[], metavar="FIELD=COLUMN", help="column mapping of a CSV; repeatable"
         )
-        parser.add_argument("--from-ms", "--from", type=natural, help="arrivals from this time of the trace on")
-        parser.add_argument("--to-ms", "--to", type=positive, help="arrivals before this time of the trace")
+        parser.add_argument("--from-ms", "--from", type=natural, help="import only arrivals from this time on")
+        parser.add_argument("--to-ms", "--to", type=positive, help="import only arrivals before this time")
         parser.add_argument(
-            "--slot-ms", type=positive, help=f"slot length of the cluster and of what is drawn in slots (default {SLOT_MS:,})"
+            "--slot-ms", type=positive, help=f"slot length of the cluster and of sampled fields in slots (default {SLOT_MS:,})"
         )
         parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
         parser.add_argument("--seed", type=natural, required=True)

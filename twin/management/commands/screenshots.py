@@ -10,10 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from scheduling.registry import UnknownName
-from twin.bench._chromium import chromium
-from twin.bench._demo import ask, edited, ended, login_link, swept
-from twin.bench._stack import stack
+from scheduling.kernel.parameters import UnknownName
 from twin.management.headless import HeadlessCommand
 
 WIDTHS = (1280, 390)
@@ -38,14 +35,18 @@ DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimatio
 
 
 class Command(HeadlessCommand):
-    help = "Saves a picture of every page, light and dark, at 1280 and 390 px."
+    help = "Captures every page, light and dark, at 1280 and 390 px."
     unwinds = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--to", type=Path, default=settings.BASE_DIR / "screenshots", metavar="FOLDER")
-        parser.add_argument("--only", action="append", metavar="PAGE", help="a page by its name; may be given again")
+        parser.add_argument("--only", action="append", metavar="PAGE", help="name of a page; repeatable")
 
     def work(self, **options: Any) -> None:
+        from benchmarks._chromium import chromium
+        from benchmarks._demo import login_link
+        from benchmarks._stack import stack
+
         folder: Path = options["to"]
         folder.mkdir(parents=True, exist_ok=True)
         with (
@@ -69,7 +70,7 @@ class Command(HeadlessCommand):
         self.stdout.write(f"{len(wanted) * len(WIDTHS) * len(THEMES)} pictures in {folder}")
 
     def _save(self, browser: Any, url: str, session: Any, wanted: Mapping[str, str], folder: Path, width: int) -> None:
-        """Every page once at that width, in one theme after the other; the login last, without the session."""
+        """Screenshots of every page at that width in both themes; the login last, without the session."""
         context = browser.new_context(base_url=url, viewport={"width": width, "height": HEIGHT}, storage_state=session)
         context.add_init_script(f"({COUNT})()")
         page = context.new_page()
@@ -89,6 +90,8 @@ class Command(HeadlessCommand):
 
 def _pages(page: Any) -> Mapping[str, str]:
     """{name: path} of every page, after the runs that they show have ended: a race of three, Harmony's groups, and a sweep."""
+    from benchmarks._demo import ask, edited, ended, swept
+
     race = ask(page, "/api/scenarios/1/race/", {"schedulers": ["oasis", "fifo", "drf"]})
     made = ask(page, "/api/workloads/", {"profile": "harmony", "jobs": 40, "servers": 20})
     harmony = {

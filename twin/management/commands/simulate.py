@@ -10,38 +10,34 @@ from typing import Any
 import numpy as np
 from django.core.management.base import CommandParser
 
-from scheduling.futures import Futures
-from scheduling.harmony.grouped import GroupedScheduler
-from scheduling.mapping import as_harmony
-from scheduling.metrics import summarize
-from scheduling.model import Event, ModelError, shorten
-from scheduling.registry import build
-from scheduling.simulation import Simulation
-from twin.certificates import Schedule, certify
-from twin.formats.cluster_json import load_cluster
-from twin.formats.groups_csv import NAME as GROUPS
-from twin.formats.jobs_jsonl import load_jobs
-from twin.formats.outputs import FILES, OutputWriter
-from twin.importers.imports import cluster_with
+from scheduling.kernel.execution_model import Outcome
+from scheduling.kernel.realized_schedule import Futures
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Event, ModelError, shorten
+from scheduling.reporting.metrics import summarize
+from twin.files.cluster_json import load_cluster
+from twin.files.groups_csv import NAME as GROUPS
+from twin.files.jobs_jsonl import load_jobs
+from twin.files.outputs import FILES, OutputWriter
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.management.whole import whole_folder
+from twin.traces.importers.imports import cluster_with
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
-MOST_PRICED = 2_000_000  # slots x servers whose prices are looked at for the certificate
+MAX_PRICED = 2_000_000  # slots x servers whose prices are looked at for the certificate
 
 
 class Command(HeadlessCommand):
-    help = "Simulates and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and summary.json; for groups groups.csv, too."
+    help = "Runs a simulation and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and summary.json; for co-location also groups.csv."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--cluster", type=place, required=True)
         parser.add_argument("--jobs", type=place, required=True)
         parser.add_argument("--scheduler", required=True)
-        parser.add_argument(
-            "--param", action="append", default=[], metavar="k=v", help="a parameter of the scheduler; may be given again"
-        )
-        parser.add_argument("--slot-ms", type=positive, help="another slot length than the cluster's")
-        parser.add_argument("--horizon-slots", type=positive, help="another horizon than the cluster's")
+        parser.add_argument("--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable")
+        parser.add_argument("--slot-ms", type=positive, help="override the cluster's slot length")
+        parser.add_argument("--horizon-slots", type=positive, help="override the cluster's horizon")
         parser.add_argument("--seed", type=natural, required=True)
         parser.add_argument("--out", type=place, required=True)
 
@@ -50,22 +46,22 @@ class Command(HeadlessCommand):
             scheduler = build(options["scheduler"], _parameters(options["param"]))
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:
-                jobs = load_jobs(file, options["jobs"].name)
-            if isinstance(scheduler, GroupedScheduler):
-                jobs = [as_harmony(job) or job for job in jobs]  # the file of the jobs as used has every field
+                jobs = scheduler.model.as_used(load_jobs(file, options["jobs"].name))
             began = time.perf_counter()
             simulation = Simulation(cluster, jobs, scheduler, options["seed"])
             writer = OutputWriter(folder, cluster, jobs)
             played = Played()
             metrics = summarize(played.passing(writer.passing(simulation.events())), cluster, jobs)
             writer.finish({
-                "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": options["seed"], "metrics": metrics,
-                "certificate": _certificate(simulation, played, metrics["total_utility"]), "decision_ms": _percentiles(simulation.decision_seconds),
+                "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": options["seed"],
+                "execution": scheduler.execution_on(cluster), "metrics": metrics,
+                "certificate": _certificate(simulation, played, metrics["total_utility"] or 0.0), "decision_ms": _percentiles(simulation.decision_seconds),
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
+        utility = "" if metrics["total_utility"] is None else f", total utility {metrics['total_utility']:.2f}"
         self.tell(
-            f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} rejected, "
-            f"total utility {metrics['total_utility']:.2f}; written to {options['out']}"
+            f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} rejected"
+            f"{utility}; written to {options['out']}"
         )
 
 
@@ -74,25 +70,26 @@ def _certificate(simulation: Simulation, played: Played, utility: float) -> dict
     cluster, jobs, scheduler = simulation.cluster, simulation.jobs, simulation.scheduler
     horizon = scheduler.horizon or -(-simulation.now_ms // cluster.slot_ms) or 1
     slots = cluster.horizon_slots or horizon
-    priced = slots * len(cluster.servers) <= MOST_PRICED
-    schedule = Schedule(range(len(jobs)), played.completions, utility, played.futures.matrix(), horizon)
-    made = certify(scheduler, cluster, jobs, schedule, scheduler.prices(np.arange(slots)) if priced else None)
+    priced = slots * len(cluster.servers) <= MAX_PRICED
+    outcome = Outcome(range(len(jobs)), played.completions, utility, played.futures.matrix(), horizon)
+    prices = scheduler.prices(np.arange(slots)) if priced else None
+    made = scheduler.model.proof(scheduler, cluster, jobs, outcome, prices)
     return {name: made[1][name] for name in CERTIFICATE} if made is not None and made[0].bound > 0 else None
 
 
 class Played:
-    """What a certificate needs of the events, which pass by once."""
+    """Data of the events, which pass once, that a certificate needs."""
 
     def __init__(self) -> None:
         self.completions: dict[int, int] = {}
         self.futures = Futures()
 
     def passing(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Yields the events on."""
+        """Events, passed on."""
         for event in events:
             if event.kind == "job_completed":
                 self.completions[event.data["job"]] = event.at_ms
-            elif event.kind in ("planned", "lanes_planned"):
+            elif event.kind == "plan_changed":
                 self.futures.feed(event)
             yield event
 
@@ -102,7 +99,7 @@ def _parameters(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise ModelError(f"--param must look like name=value, got {shorten(repr(pair))}")
+            raise ModelError(f"--param must have the form name=value, got {shorten(repr(pair))}")
         given[name] = value
     return given
 

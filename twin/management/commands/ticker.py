@@ -7,21 +7,25 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from twin.ticker import Ticker
+from twin.processes import heartbeat
+from twin.ticker import LOCK_WAIT_S, Ticker
 
 
 class Command(BaseCommand):
-    help = "Paces live runs and takes up runs whose worker is gone. One per installation is enough."
+    help = "Schedules live runs and recovers runs without a worker. Run one per installation."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--demo", action="store_true", help="start the demo run again when it has ended")
+        parser.add_argument("--demo", action="store_true", help="restart the demo run when it ends")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.BROKER_URL:
-            raise CommandError(
-                "BROKER_URL is not set: there is nobody to hand runs to (`manage.py up` starts a broker and sets it)"
-            )
+            raise CommandError("BROKER_URL is not set, so runs cannot be enqueued (`manage.py up` starts a broker and sets it)")
+        if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+            settings.DATABASES["default"]["OPTIONS"]["timeout"] = LOCK_WAIT_S
         stop = threading.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: stop.set())
-        Ticker(demo=options["demo"]).run(stop)
+        ticker = Ticker(demo=options["demo"])
+        beating = heartbeat.Pulse(heartbeat.TICKER, ticker.fault).start()
+        ticker.run(stop)
+        beating.stop()

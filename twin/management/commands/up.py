@@ -25,25 +25,32 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from twin import broker, disk
-from twin.processes import Child, Family
+from twin.infra import broker, disk
+from twin.processes import heartbeat
+from twin.processes.hang_detection import BrokerProbe, Hangs
+from twin.processes.supervisor import Child, Family
 
-MOST_PORT = 65_535
-MOST_WORKERS = 256
+MAX_PORT = 65_535
+MAX_WORKERS = 256
+# What glibc's allocator is told of the web server: memory that its many threads have freed goes back to the system.
+GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
+BACKGROUND_WORKERS = 2  # certificates are computed one at a time, so the other one is free for imports
 
 
 class Command(BaseCommand):
-    help = "Starts the broker, the web server, the workers and the ticker, and prints a link to log in."
+    help = "Starts the broker, the web server, the workers, the ticker and the follower, and prints a login link."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--demo", action="store_true", help="keep a live demo run going")
+        parser.add_argument("--demo", action="store_true", help="run a live demo permanently")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
         parser.add_argument("--port", default="8000")
-        parser.add_argument("--workers", default="2", help="worker processes for runs and imports")
+        parser.add_argument(
+            "--workers", default="2", help="number of worker processes for runs, and for runs with long decisions"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        options |= {name: _number(name, options[name], most) for name, most in (("port", MOST_PORT), ("workers", MOST_WORKERS))}
+        options |= {name: _number(name, options[name], most) for name, most in (("port", MAX_PORT), ("workers", MAX_WORKERS))}
         try:
             self._up(options)
         except OSError as error:
@@ -52,13 +59,15 @@ class Command(BaseCommand):
     def _up(self, options: dict[str, Any]) -> None:
         began = time.monotonic()
         if full := disk.full():
-            raise CommandError(f"{full}: free some of it first")
+            raise CommandError(f"{full}; free disk space first")
         lock = _lock(settings.VAR_DIR / "up.lock")
         _check_port(options["host"], options["port"])
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: stop.set())
         family = Family(tell=self._warn)
+        self.hangs = Hangs(heartbeat.folder(), self._warn)
+        self.probe: BrokerProbe | None = None
         try:
             settings.INSTANCE = secrets.token_hex(8)
             self._start(family, options)
@@ -74,15 +83,27 @@ class Command(BaseCommand):
             lock.close()
 
     def _watch(self, family: Family, stop: threading.Event) -> None:
-        """Until somebody stops it."""
+        """Loop until the stop signal."""
         full = None
+        looked = time.monotonic()
         while not stop.wait(0.25):
             family.watch()
+            if time.monotonic() - looked > heartbeat.BEAT_S:
+                looked = time.monotonic()
+                self._replace_what_hangs(family)
             before, full = full, disk.full()
             if full and not before:
-                self._warn(f"{full}: runs pause until some of it is free")
+                self._warn(f"{full}; runs wait until space is free")
             elif before and not full:
-                self._warn(f"there is room again on the disk of {settings.VAR_DIR}: paused runs can be resumed")
+                self._warn(f"the disk of {settings.VAR_DIR} has free space again; runs resume")
+
+    def _replace_what_hangs(self, family: Family) -> None:
+        """A process that hangs is killed: the family, or the worker whose pool child it was, starts it again."""
+        beating = [child for child in family.children if child.name != "broker" and child.alive]
+        self.hangs.look({child.process.pid: (child.name, child.started) for child in beating if child.process is not None})
+        if self.probe is not None and self.probe.hangs():
+            self._warn(f"the broker has not answered for {settings.HUNG_S:g} s; it is replaced")
+            next(child for child in family.children if child.name == "broker").signal_group(signal.SIGKILL)
 
     def _warn(self, line: str) -> None:
         try:
@@ -94,8 +115,8 @@ class Command(BaseCommand):
         path = StringIO()
         call_command("login_link", role="operator", stdout=path)  # by name: twin imports nothing of the dashboard
         link = url + path.getvalue().strip()
-        self.stdout.write(f"\nThe twin is up after {seconds:.1f} s. Open this link to log in as operator (it works once):\n")
-        self.stdout.write(f"\n    {link}\n\nCtrl-C stops it. Logs and data: {settings.VAR_DIR}\n")
+        self.stdout.write(f"\nStarted in {seconds:.1f} s. Open this link to log in as operator (it works once):\n")
+        self.stdout.write(f"\n    {link}\n\nPress Ctrl-C to stop. Logs and data: {settings.VAR_DIR}\n")
         self.stdout.flush()
 
     def _start(self, family: Family, options: dict[str, Any]) -> None:
@@ -115,12 +136,12 @@ class Command(BaseCommand):
             raise CommandError(f"the database {name} cannot be used: {' '.join(str(error).split())}") from error
         _collect_static()
         python = sys.executable
-        web = [python, "-m", "uvicorn", "twin.asgi:application", "--host", options["host"], "--port", str(options["port"]),
+        web = [python, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port", str(options["port"]),
                "--log-level", "warning", "--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
-        family.add(Child("web", web, env, logs / "web.log"))
-        worker = [python, "-m", "celery", "-A", "twin", "worker", "-Q", "runs,io", "-c", str(options["workers"]), "-l", "warning",
-                  "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"twin-{os.getpid()}@%h"]  # fmt: skip
-        family.add(Child("worker", worker, env, logs / "worker.log"))
+        family.add(Child("web", web, GIVES_BACK | env, logs / "web.log"))
+        family.add(Child("worker", _worker("runs", options["workers"]), env, logs / "worker.log"))
+        family.add(Child("long", _worker("long", options["workers"]), env, logs / "long.log"))
+        family.add(Child("background", _worker("io,certificates", BACKGROUND_WORKERS), env, logs / "background.log"))
         family.add(
             Child(
                 "ticker",
@@ -130,8 +151,10 @@ class Command(BaseCommand):
             )
         )
 
+        family.add(Child("follower", [python, str(settings.BASE_DIR / "manage.py"), "follower"], env, logs / "follower.log"))
+
     def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
-        """Starts the embedded server unless URLs are given; children and this process learn where it is."""
+        """Start of the embedded server unless URLs are given; children and this process learn its address."""
         if not settings.BROKER_URL:
             path = broker.socket_path(settings.VAR_DIR)
             path.unlink(missing_ok=True)
@@ -139,11 +162,12 @@ class Command(BaseCommand):
             child = family.add(Child("broker", command, env, logs / "broker.log"))
             broker.wait(f"unix://{path}", alive=lambda: child.alive, log=child.log)
             env["BROKER_URL"], env["LAYER_URL"] = f"redis+socket://{path}", f"unix://{path}"
+            self.probe = BrokerProbe(f"unix://{path}")
         elif settings.LAYER_URL:
             broker.wait(settings.LAYER_URL)
         else:
             raise broker.NoBroker(
-                f"BROKER_URL is {settings.BROKER_URL}, which carries no live frames: set LAYER_URL to a Redis as well"
+                f"BROKER_URL is {settings.BROKER_URL}, which cannot transport live frames; also set LAYER_URL to a Redis"
             )
         os.environ.update({name: env[name] for name in ("BROKER_URL", "LAYER_URL") if name in env})
         settings.LAYER_URL = env.get("LAYER_URL", settings.LAYER_URL)
@@ -161,6 +185,12 @@ class Command(BaseCommand):
             raise broker.NoBroker(f"the broker at {_without_password(settings.BROKER_URL)} does not answer: {error}") from error
 
 
+def _worker(queues: str, processes: int) -> list[str]:
+    """The command of a Celery worker. Runs have two of their own (twin/runs/pools.py): nothing else ever takes their processes."""
+    return [sys.executable, "-m", "celery", "-A", "twin", "worker", "-Q", queues, "-c", str(processes), "-l", "warning",
+            "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"{queues.partition(',')[0]}-{os.getpid()}@%h"]  # fmt: skip
+
+
 def _without_password(url: str) -> str:
     return re.sub(r"//[^@/]*@", "//", url)
 
@@ -176,13 +206,15 @@ def _number(name: str, text: str | int, most: int) -> int:
 
 
 def _lock(path: Path) -> Any:
-    """One `up` per data folder; the lock goes when its process does, however it ends."""
+    """Lock of the data folder for one `up`; it ends with the process, however that ends."""
     file = path.open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
-        raise CommandError(f"the twin is already up on {settings.VAR_DIR} (process {file.read().strip() or 'unknown'})") from None
+        raise CommandError(
+            f"the twin is already running on {settings.VAR_DIR} (process {file.read().strip() or 'unknown'})"
+        ) from None
     file.seek(0)
     file.truncate()
     file.write(str(os.getpid()))
@@ -191,17 +223,17 @@ def _lock(path: Path) -> Any:
 
 
 def _check_port(host: str, port: int) -> None:
-    """Passes when the web server can listen there; else says why not, and which port near it is free."""
+    """Check that the web server can listen on the port; otherwise the reason, and a free port near it."""
     addresses = _addresses(host)
     error = _taken(addresses, port)
     if error is None:
         return
     if error.errno == errno.EADDRNOTAVAIL:
         raise CommandError(f"--host {host} is not an address of this machine")
-    tried = range(port + 1, min(port + 50, MOST_PORT + 1))
+    tried = range(port + 1, min(port + 50, MAX_PORT + 1))
     free = next((candidate for candidate in tried if _taken(addresses, candidate) is None), None)
     if free is None:
-        raise CommandError(f"{host}:{port} cannot be used ({error.strerror}), nor the ports behind it; choose one with --port")
+        raise CommandError(f"{host}:{port} and the following ports cannot be used ({error.strerror}); choose one with --port")
     raise CommandError(f"{host}:{port} cannot be used ({error.strerror}); port {free} is free: --port {free}")
 
 
@@ -212,12 +244,12 @@ def _addresses(host: str) -> list[Any]:
     except (socket.gaierror, UnicodeError):
         found = []
     if not found:
-        raise CommandError(f"--host {host or repr(host)} is no address and no name that is known")
+        raise CommandError(f"--host {host or repr(host)} is not a valid address or a known host name")
     return [(family, address) for family, _, _, _, address in found]
 
 
 def _taken(addresses: list[Any], port: int) -> OSError | None:
-    """Why the port cannot be had on one of them; None when it can on all."""
+    """Reason why the port cannot be had on one of them; None when it can on all."""
     for family, address in addresses:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -236,11 +268,11 @@ def _url(host: str, port: int) -> str:
 
 
 def _wait_for_web(url: str, family: Family, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0) -> None:
-    """Returns when our own web server answers well. Somebody else may have taken the port since it was looked at."""
+    """Wait for an answer of this web server: another program can have taken the port since it was checked."""
     deadline = time.monotonic() + seconds
     while not stop.is_set():
         instance, status = _health(url)
-        if instance == settings.INSTANCE and status == 200:
+        if instance == settings.INSTANCE and status in (200, 503):  # 503: its workers are still starting
             return
         somebody_else = instance != settings.INSTANCE if instance else status == 200  # our own errors do not say whose they are
         if somebody_else or any(child.name == "web" and not child.alive for child in family.children):
@@ -268,7 +300,7 @@ def _health(url: str) -> tuple[str | None, int | None]:
 
 
 def _collect_static() -> None:
-    """Copies and compresses static files when any of them changed since the last start."""
+    """Copies of the static files, compressed, if any of them changed since the last start."""
     stamp = settings.STATIC_ROOT.parent / "static.stamp"
     newest = max(
         (p.stat().st_mtime_ns for root in settings.STATICFILES_DIRS for p in Path(root).rglob("*") if p.is_file()), default=0

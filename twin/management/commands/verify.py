@@ -10,16 +10,18 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from scheduling.model import ModelError
-from scheduling.registry import UnknownName, parse_parameters, scheduler_class
-from scheduling.verifier import verify
-from scheduling.verifier_groups import SCHEDULERS
-from twin import collector
-from twin.formats.cluster_json import load_cluster
-from twin.formats.groups_csv import NAME as GROUPS
-from twin.formats.groups_csv import read_groups
-from twin.formats.jobs_jsonl import load_jobs
-from twin.formats.outputs import FILES, read_lines, read_schedule, read_value
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import build
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import ModelError
+from scheduling.verification.families import files_of
+from scheduling.verification.verify import verify
+from twin.files.cluster_json import load_cluster
+from twin.files.groups_csv import NAME as GROUPS
+from twin.files.groups_csv import read_groups
+from twin.files.jobs_jsonl import load_jobs
+from twin.files.outputs import FILES, read_lines, read_schedule, read_value
+from twin.infra import gc_control
 from twin.management.headless import HeadlessCommand, one_line, place
 
 SHOWN = 100
@@ -36,7 +38,7 @@ RULES: dict[str, Callable[[Path], Any]] = {"cluster.json": load_cluster, "jobs.j
 
 
 class Command(HeadlessCommand):
-    help = "Says what is wrong with an output of simulate; exit code 1 when something is."
+    help = "Verifies an output of simulate; exit code 1 if it has problems."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("directory", type=place)
@@ -44,8 +46,8 @@ class Command(HeadlessCommand):
     def work(self, **options: Any) -> None:
         folder: Path = options["directory"]
         if not folder.is_dir():
-            raise ModelError(f"{folder}: is no folder that simulate wrote")
-        with collector.paused():  # millions of rows, and no cycles
+            raise ModelError(f"{folder}: not an output folder of simulate")
+        with gc_control.paused():  # millions of rows, and no cycles
             problems = problems_of(folder)
         for problem in problems[:SHOWN]:
             self.tell(problem)
@@ -54,47 +56,65 @@ class Command(HeadlessCommand):
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
             self.stderr.write(one_line(f"verify: {count} in {folder}" + (f", {hidden} of them not shown" if hidden > 0 else "")))
             sys.exit(1)
-        self.tell(f"{folder}: nothing is wrong")
+        self.tell(f"{folder}: no problems found")
 
 
 def problems_of(folder: Path) -> list[str]:
-    """One line for each thing that is wrong: first with files that cannot be read, then with what they say."""
+    """Problems, one line each: first unreadable files, then their content."""
     problems: list[str] = []
     values: dict[str, Any] = {}
-    for name in (*FILES, GROUPS):
-        if name == GROUPS and not _groups_wanted(values.get("summary.json")):
-            continue
-        try:
-            if name in RULES:
-                RULES[name](folder / name)
-            values[name] = READERS[name](folder / name)
-        except FileNotFoundError:
-            problems.append(f"{name}: is missing")
-        except OSError as error:
-            problems.append(f"{name}: cannot be read: {error.strerror}")
-        except ModelError as error:
-            problems.append(str(error))
+    for name in FILES:
+        _take(folder, name, values, problems)
+    if problems:
+        return problems
+    summary = values["summary.json"]
+    scheduler, unknown = _scheduler(summary)
+    installed = None if scheduler is None else scheduler.execution_on(load_cluster(folder / "cluster.json"))
+    for name in files_of(_execution(summary, installed)):
+        _take(folder, name, values, problems)
     if problems:
         return problems
     try:
-        problems = verify(**{name.partition(".")[0]: value for name, value in values.items()})
+        problems = verify(**{name.partition(".")[0]: value for name, value in values.items()}, installed=installed)
     except (ModelError, OSError) as error:  # of a line of events.jsonl
         return [str(error)]
-    return problems or _check_scheduler(values["summary.json"])
+    return problems or unknown or _check_parameters(summary, scheduler)
 
 
-def _groups_wanted(summary: Any) -> bool:
-    """Whether the run was of a scheduler that writes groups.csv."""
-    return isinstance(summary, dict) and summary.get("scheduler") in SCHEDULERS
-
-
-def _check_scheduler(summary: dict[str, Any]) -> list[str]:
-    """The verifier knows no schedulers: that there is one of that name, with these parameters."""
+def _take(folder: Path, name: str, values: dict[str, Any], problems: list[str]) -> None:
+    """Content of a file of the folder, stored in `values`."""
     try:
-        cls = scheduler_class(summary["scheduler"])
-        parameters = asdict(parse_parameters(cls, summary["parameters"]))
+        if name in RULES:
+            RULES[name](folder / name)
+        values[name] = READERS[name](folder / name)
+    except FileNotFoundError:
+        problems.append(f"{name}: is missing")
+    except OSError as error:
+        problems.append(f"{name}: cannot be read: {error.strerror}")
+    except ModelError as error:
+        problems.append(str(error))
+
+
+def _scheduler(summary: Any) -> tuple[BaseScheduler | None, list[str]]:
+    """The scheduler of that name with these parameters, or why there is none; the verifier says what is wrong with other shapes."""
+    name, parameters = (summary.get("scheduler"), summary.get("parameters")) if isinstance(summary, dict) else (None, None)
+    if not isinstance(name, str) or not isinstance(parameters, dict):
+        return None, []
+    try:
+        return build(name, parameters), []
     except (UnknownName, ModelError) as error:
-        return [f"summary.json: {error}"]
+        return None, [f"summary.json: {error}"]
+
+
+def _execution(summary: Any, installed: dict[str, Any] | None) -> Any:
+    """The execution as stated, or that of the installed scheduler; unchecked."""
+    stated = summary.get("execution") if isinstance(summary, dict) else None
+    return stated if isinstance(stated, dict) else installed
+
+
+def _check_parameters(summary: dict[str, Any], scheduler: BaseScheduler | None) -> list[str]:
+    """Check of the types of parameters: the verifier knows no schedulers."""
+    parameters = asdict(scheduler.parameters) if scheduler is not None else {}
     return [
         f"summary.json: parameter {name} must be {parameters[name]!r}, got {value!r}"  # text for a number, say
         for name, value in summary["parameters"].items()

@@ -1,0 +1,79 @@
+"""The performance table: one row a file. A row defines TITLE and `run() -> list[Figure]`; the folder is the table.
+
+Files whose name begins with _ are helpers. A row that cannot run here raises Skip with the reason.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import platform
+from dataclasses import dataclass
+from types import ModuleType
+
+
+class Skip(RuntimeError):
+    """This machine cannot run the row; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number and what it has to reach."""
+
+    what: str
+    value: float
+    unit: str
+    bound: float | None = None  # None: told, not judged
+    at_least: bool = False  # the value has to be >= bound; else <= bound
+
+    @property
+    def holds(self) -> bool | None:
+        """Test whether the target is reached; None without a target."""
+        if self.bound is None:
+            return None
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    @property
+    def target(self) -> str:
+        """The target in words."""
+        return "" if self.bound is None else f"{'>=' if self.at_least else '<='} {plain(self.bound)} {self.unit}"
+
+
+def names() -> list[str]:
+    """Every row in this folder, in alphabetical order."""
+    return sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+
+
+def row(name: str) -> ModuleType:
+    """The row of that name; Skip where a package is missing that it measures."""
+    try:
+        return importlib.import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as error:
+        raise Skip(f"{error}: pip install -r requirements.txt installs it") from error
+
+
+def machine() -> dict[str, str | int]:
+    """What the figures were measured on."""
+    return {
+        "name": platform.node(),
+        "cpu": _cpu(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def plain(value: float) -> str:
+    """A number as people read it: 1,234,567 or 12.3 or 0.123."""
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def _cpu() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

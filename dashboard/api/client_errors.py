@@ -1,0 +1,40 @@
+"""Errors of browsers, written to the log of the web process."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.http.throttles import ClientErrorThrottle
+
+log = logging.getLogger(__name__)
+
+
+class ClientErrorSerializer(serializers.Serializer[Any]):
+    """Error report of a page."""
+
+    message = serializers.CharField(max_length=500)
+    page = serializers.CharField(max_length=500)
+    stack = serializers.CharField(max_length=4_000, allow_blank=True, default="")
+
+
+class ClientErrorView(APIView):
+    """POST /api/client-errors/, for viewers and operators."""
+
+    looks = ("post",)
+    throttle_classes = (ClientErrorThrottle,)
+
+    @extend_schema(request=ClientErrorSerializer, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """Writes one line to the log; values from the browser are quoted to prevent log injection."""
+        form = ClientErrorSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        told = form.validated_data
+        log.error("in the browser of %s at %r: %r, %r", request.user.get_username(), told["page"], told["message"], told["stack"])
+        return Response(status=status.HTTP_204_NO_CONTENT)

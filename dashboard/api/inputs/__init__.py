@@ -1,0 +1,1 @@
+"""What runs are made of: traces, clusters, workloads, schedulers and scenarios."""

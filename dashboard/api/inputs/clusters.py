@@ -1,0 +1,61 @@
+"""Clusters: list, read, and add by upload or generator."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dashboard.api.audit import AuditedDelete, record
+from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
+from scheduling.model.values import ModelError
+from scheduling.workloads import generate
+from twin.files.cluster_json import cluster_from_dict
+from twin.models import ClusterSpec
+from twin.scenarios.store import store_cluster
+
+MAX_SERVERS = 20_000
+
+
+class ClusterViewSet(
+    AuditedDelete,
+    mixins.RetrieveModelMixin,
+    mixins.ListModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[ClusterSpec],
+):
+    """Clusters that scenarios can choose."""
+
+    queryset = ClusterSpec.objects.all()
+    noun = "cluster"
+
+    def get_serializer_class(self) -> type:
+        return ClusterDetailSerializer if self.action == "retrieve" else ClusterSerializer
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: ClusterSerializer})
+    def create(self, request: Request) -> Response:
+        """The content of a cluster.json, or {"profile": "oasis", "servers": 60, "seed": 7, "horizon_slots": 100}."""
+        data = request.data
+        if not isinstance(data, dict):
+            raise ModelError("a cluster must be an object: the content of cluster.json, or profile, servers and seed")
+        if "profile" in data:
+            servers, seed, horizon = (data.get(k, d) for k, d in (("servers", 60), ("seed", 0), ("horizon_slots", 100)))
+            for name, value, most in (
+                ("servers", servers, MAX_SERVERS),
+                ("seed", seed, 2**63 - 1),
+                ("horizon_slots", horizon, 100_000),
+            ):
+                if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+                    raise ModelError(f"{name} must be an integer from 0 to {most}, got {value!r}")
+            cluster, _ = generate(str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=max(1, horizon))
+            source = f"generated: {data['profile']}, {servers} servers, seed {seed}"
+        else:
+            cluster = cluster_from_dict(data)
+            source = "created by the form" if request.query_params.get("from") == "form" else "uploaded cluster.json"
+        with transaction.atomic():
+            spec = store_cluster(cluster, source)
+            record(request.user, "cluster.create", spec)
+        return Response(ClusterSerializer(spec).data, status=status.HTTP_201_CREATED)

@@ -1,0 +1,97 @@
+"""Scenarios: cluster, trace, scheduler, seed and edits of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from dashboard.api.audit import AuditedDelete, record
+from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
+from scheduling.kernel.registry import build, unavailable
+from twin.files.cluster_json import cluster_from_dict
+from twin.models import ClusterSpec, Scenario
+from twin.scenarios import store
+from twin.studies import races
+
+
+class ScenarioViewSet(
+    AuditedDelete,
+    mixins.CreateModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.ListModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Scenario],
+):
+    """Scenarios; another slot length or horizon creates a copy of the cluster."""
+
+    queryset = Scenario.objects.filter(of_sweep=False).select_related("cluster", "trace").defer("trace__jobs")
+    serializer_class = ScenarioSerializer
+    noun = "scenario"
+
+    def perform_create(self, serializer: BaseSerializer[Any]) -> None:
+        given = serializer.validated_data
+        changed = {name: given.pop(name) for name in ("slot_ms", "horizon_slots") if name in given}
+        changed = {name: value for name, value in changed.items() if value is not None}
+        cluster = given["cluster"]
+        spec = {**cluster.spec, **changed}
+        build(given["scheduler"], given["parameters"]).check(cluster_from_dict(spec))
+        with transaction.atomic():
+            if spec != cluster.spec:
+                given["cluster"] = _with(cluster, changed, spec)
+            scenario = serializer.save(created_by=self.request.user)
+            store.check(scenario, scenario.edits)  # what cannot be done is said now, and nothing is kept
+            store.check_effects(scenario, scenario.edits)
+            record(self.request.user, "scenario.create", scenario)
+
+    @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def race(self, request: Request, pk: str) -> Response:
+        """Schedulers that can run this scenario, and reasons for the others."""
+        return Response(_entrants(self.get_object()))
+
+    @extend_schema(operation_id="scenarios_race", request=RaceSerializer, responses={201: OpenApiTypes.OBJECT})
+    @race.mapping.post
+    def start_race(self, request: Request, pk: str) -> Response:
+        """Starts one scenario and one batch run per scheduler."""
+        form = RaceSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        scenario = self.get_object()
+        with transaction.atomic():
+            runs = races.race(scenario, form.validated_data.get("schedulers"), request.user)
+            record(request.user, "scenario.race", scenario)
+        told = [{"id": run.pk, "scenario": run.scenario_id, "scheduler": run.scenario.scheduler} for run in runs]
+        compare = f"/compare/?runs={','.join(str(run.pk) for run in runs)}&race={scenario.pk}"
+        return Response({**_entrants(scenario), "runs": told, "compare": compare}, status=status.HTTP_201_CREATED)
+
+
+def _entrants(scenario: Scenario) -> dict[str, Any]:
+    """Race as {scenario, name, able: [{scheduler, title}], left_out: [{scheduler, title, reason}]}"""
+    found = [(e.reason, {"scheduler": e.scheduler.name, "title": e.scheduler.title}) for e in races.entrants(scenario)]
+    found += [(reason, {"scheduler": name, "title": name}) for name, reason in unavailable().items()]
+    return {
+        "scenario": scenario.pk,
+        "name": scenario.name,
+        "able": [plain for reason, plain in found if not reason],
+        "left_out": [plain | {"reason": reason} for reason, plain in found if reason],
+    }
+
+
+def _with(cluster: ClusterSpec, changed: dict[str, int], spec: dict[str, Any]) -> ClusterSpec:
+    """Cluster with the same servers and another slot length or horizon; reused if it exists."""
+    shown = ", ".join(
+        f"{name.removesuffix('_ms').removesuffix('_slots')} {value}{' ms' if name == 'slot_ms' else ' slots'}"
+        for name, value in changed.items()
+    )
+    source = f"{cluster.source or cluster.name} with {shown}"[:200]
+    known = ClusterSpec.objects.filter(name=cluster.name, source=source).first()
+    return known or ClusterSpec.objects.create(
+        name=cluster.name, source=source, trace=cluster.trace, spec=spec, server_count=cluster.server_count
+    )

@@ -1,0 +1,30 @@
+"""GET /api/schedulers/: schedulers with the declarations of their parameters."""
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduling.kernel.parameters import describe
+from scheduling.kernel.registry import schedulers, unavailable
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view()
+def scheduler_list(request: Request) -> Response:
+    """All schedulers; `unavailable` gives the reason for those that cannot be used."""
+    rows = {
+        name: {
+            "name": name,
+            "title": cls.title,
+            "paper": cls.paper,
+            "summary": cls.summary,
+            "parameters": describe(cls.Parameters),
+            "unavailable": None,
+        }
+        for name, cls in schedulers().items()
+    }
+    for name, reason in unavailable().items():
+        rows[name] = {"name": name, "title": name, "paper": "", "summary": "", "parameters": [], "unavailable": reason}
+    return Response([rows[name] for name in sorted(rows)])

@@ -1,0 +1,244 @@
+"""Traces: upload, progress, report, cancel, delete."""
+
+from __future__ import annotations
+
+import gzip
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.http import HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import NotFound
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.api.audit import AuditedDelete, record
+from dashboard.api.serializers import (
+    AnnouncedSerializer,
+    ChoiceSerializer,
+    TraceDetailSerializer,
+    TraceSerializer,
+    UploadSerializer,
+)
+from dashboard.http import upload_files
+from dashboard.http.parsers import OrjsonParser, RawParser
+from dashboard.http.throttles import UploadThrottle
+from dashboard.readmodels import downloads, job_table
+from scheduling.model.values import ModelError
+from twin.models import Trace
+from twin.runs import commands
+from twin.traces import import_task
+from twin.traces.importers.drafts import Skipped
+
+
+class TraceViewSet(
+    AuditedDelete, mixins.RetrieveModelMixin, mixins.ListModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Trace]
+):
+    """Workloads that scenarios can choose."""
+
+    queryset = Trace.objects.defer("jobs", "skipped_csv").select_related("created_by")
+    parser_classes = (MultiPartParser, OrjsonParser)
+    noun = "trace"
+
+    def get_serializer_class(self) -> type:
+        return TraceDetailSerializer if self.action == "retrieve" else TraceSerializer
+
+    def get_throttles(self) -> list[Any]:
+        return [UploadThrottle()] if self.action == "create" else super().get_throttles()
+
+    @extend_schema(request=UploadSerializer, responses={201: TraceSerializer})
+    def create(self, request: Request) -> Response:
+        """Stores the files of a form and queues their import, or announces a resumable upload (JSON with `files`)."""
+        if not isinstance(request.data, QueryDict):
+            return self._announced(request)
+        form = UploadSerializer(data=_form(request.data))
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        checksum = checksum_of([upload.checksum for upload in given["file"]])
+        options = form.options()
+        earlier = _duplicate(checksum, given["format"], given["seed"], options, stage=given["stage"])
+        if earlier is not None:
+            return _said_before(earlier)
+        trace = Trace.objects.create(
+            name=_name(given, [upload.name for upload in given["file"]]), format=given["format"], checksum=checksum, seed=given["seed"],
+            files=[{"name": u.name, "size": u.size, "received": u.size, "path": u.keep()} for u in given["file"]], options=options,
+            stage=given["stage"], created_by=request.user,
+        )  # fmt: skip
+        commands.start_import(trace, request.user)
+        return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
+
+    def _announced(self, request: Request) -> Response:
+        form = AnnouncedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        names = [file["name"] for file in given["files"]]
+        total = sum(file["size"] for file in given["files"])
+        if total > settings.UPLOAD_LIMIT_BYTES:
+            raise upload_files.TooLarge(upload_files.too_large())
+        with transaction.atomic():
+            trace = Trace.objects.create(
+                name=_name(given, names), format=given["format"], seed=given["seed"], status=Trace.UPLOADING, stage=given["stage"],
+                files=[{"name": Path(f["name"]).name or "upload", "size": f["size"], "received": 0, "path": upload_files.new()} for f in given["files"]],
+                options=form.options(), created_by=request.user,
+            )  # fmt: skip
+            record(request.user, "trace.announce", trace)
+        import_task.tell(trace)
+        return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
+
+    def perform_destroy(self, instance: Trace) -> None:
+        if instance.status in Trace.BUSY:
+            raise commands.Refused(f"trace {instance.name} is {instance.status}; cancel its import before deleting it")
+        super().perform_destroy(instance)
+        import_task.remove_files(instance)
+
+    @extend_schema(request=ChoiceSerializer, responses=TraceSerializer)
+    @action(detail=True, methods=["post"], url_path="import")
+    def import_(self, request: Request, pk: str) -> Response:
+        """Imports a scanned upload with this selection."""
+        return self._chosen(request, Trace.IMPORT)
+
+    @extend_schema(request=ChoiceSerializer, responses=TraceSerializer)
+    @action(detail=True, methods=["post"])
+    def scan(self, request: Request, pk: str) -> Response:
+        """Scans the upload again, with another format or column mapping."""
+        return self._chosen(request, Trace.SCAN)
+
+    def _chosen(self, request: Request, stage: str) -> Response:
+        trace = self.get_object()
+        form = ChoiceSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given, options = form.validated_data, form.options()
+        if stage == Trace.IMPORT:
+            earlier = _duplicate(trace.checksum, given["format"], given["seed"], options, but=trace.pk)
+            if earlier is not None:
+                return _said_before(earlier)
+        changes = {"format": given["format"], "seed": given["seed"], "options": options, "name": given.get("name") or trace.name}
+        return Response(TraceSerializer(commands.choose(trace, stage, changes, request.user)).data)
+
+    @extend_schema(request=None, responses=TraceSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, pk: str) -> Response:
+        """Stops an import in progress."""
+        return Response(TraceSerializer(commands.cancel_import(self.get_object(), request.user)).data)
+
+    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
+        """Jobs as jobs.jsonl, jobs.csv or jobs.swf."""
+        trace = get_object_or_404(Trace.objects.only("jobs", "job_count", "status", "name"), pk=pk)
+        if not trace.job_count:
+            raise NotFound(f"Trace {pk} ({trace.name}) has no jobs.")
+        return downloads.trace_jobs(trace, kind)
+
+    @extend_schema(responses={(200, "text/csv"): str})
+    def report(self, request: Request, pk: str) -> HttpResponse:
+        """All skipped rows with line and reason."""
+        trace = get_object_or_404(Trace.objects.only("skipped_csv"), pk=pk)
+        packed = bytes(trace.skipped_csv) or Skipped.joined([])
+        answer = HttpResponse(gzip.decompress(packed), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="trace-{trace.pk}-report.csv"'
+        return answer
+
+
+class TraceFileView(APIView):
+    """PUT /api/traces/<id>/files/<n>/?offset=<bytes>: next part of a file as raw bytes."""
+
+    parser_classes = (RawParser,)
+
+    @extend_schema(request=OpenApiTypes.BINARY, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, trace_id: int, number: int) -> Response:
+        """Appends a part; 409 with the number of received bytes if the offset differs."""
+        trace = get_object_or_404(Trace.objects.defer("jobs", "skipped_csv"), pk=trace_id)
+        if not 0 <= number < len(trace.files):
+            raise NotFound(f"Trace {trace_id} has no file {number}.")
+        offset = job_table.number(request.query_params, "offset", 0, 0, 2**53)
+        piece = request.data if isinstance(request.data, bytes) else b""  # DRF gives {} for an empty body
+        with transaction.atomic():
+            trace = Trace.objects.select_for_update().defer("jobs", "skipped_csv").get(pk=trace_id)
+            if trace.status != Trace.UPLOADING:
+                raise commands.Refused(f"trace {trace.name} is {trace.status}; its upload is complete")
+            file = trace.files[number]
+            if offset != file["received"]:
+                return Response(
+                    {
+                        "detail": f"{file['name']} has been received up to byte {file['received']}, not {offset}",
+                        "received": file["received"],
+                    },
+                    status=status.HTTP_409_CONFLICT,
+                )
+            if offset + len(piece) > file["size"]:
+                raise ModelError(
+                    f"{file['name']} was announced with {file['size']} bytes; this part ends at {offset + len(piece)}"
+                )
+            upload_files.append(file["path"], offset, piece)
+            file["received"] = offset + len(piece)
+            whole = all(f["received"] == f["size"] for f in trace.files)
+            sent, size = (sum(f[key] for f in trace.files) for key in ("received", "size"))
+            trace.progress = sent / size if size else 1.0
+            Trace.objects.filter(pk=trace_id).update(files=trace.files, progress=trace.progress, touched_at=timezone.now())
+        if not whole:
+            import_task.tell(trace)
+            return Response({"received": file["received"]})
+        return self._whole(trace, request)
+
+    def _whole(self, trace: Trace, request: Request) -> Response:
+        trace.checksum = checksum_of([upload_files.checksum(file["path"]) for file in trace.files])
+        earlier = _duplicate(trace.checksum, trace.format, trace.seed, trace.options, but=trace.pk, stage=trace.stage)
+        if earlier is not None:
+            commands.cancel_import(trace, request.user)
+            trace.delete()
+            return _said_before(earlier)
+        Trace.objects.filter(pk=trace.pk).update(checksum=trace.checksum)
+        commands.start_import(trace, request.user)
+        return Response({"received": trace.files[-1]["size"], "trace": TraceSerializer(trace).data})
+
+
+def checksum_of(checksums: list[str]) -> str:
+    """Checksum of a file, or of a set of files in any order."""
+    return checksums[0] if len(checksums) == 1 else sha256("\n".join(sorted(checksums)).encode()).hexdigest()
+
+
+def _duplicate(
+    checksum: str, format: str, seed: int, options: dict[str, Any], but: int = 0, stage: str = Trace.IMPORT
+) -> Trace | None:
+    """Existing trace of the same files with the same options; for a scan, one in the state scanned."""
+    same = Trace.objects.filter(checksum=checksum).exclude(pk=but).exclude(status__in=(Trace.FAILED, Trace.CANCELLED))
+    if stage == Trace.SCAN:
+        return same.filter(stage=Trace.SCAN, status__in=(*Trace.BUSY, Trace.SCANNED)).first()
+    alike = Q(seed=seed, options=options) & (Q(format=format) | Q(status=Trace.READY) if format == "auto" else Q(format=format))
+    return same.filter(alike).first()
+
+
+def _said_before(earlier: Trace) -> Response:
+    waits = " and is not imported yet" if earlier.status == Trace.SCANNED else ", with the same options"
+    detail = f"This file was uploaded before{waits}, as trace {earlier.pk} ({earlier.name})."
+    return Response({"detail": detail, "duplicate_of": earlier.pk}, status=status.HTTP_409_CONFLICT)
+
+
+def _name(given: dict[str, Any], names: list[str]) -> str:
+    return str(given.get("name") or (names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"))[:200]
+
+
+def _form(data: QueryDict) -> dict[str, Any]:
+    """Form as plain data, with lists for repeated fields."""
+    plain: dict[str, Any] = {name: data.get(name) for name in data if name not in ("file", "groups")}
+    for name in ("file", "groups"):
+        if name in data:
+            plain[name] = data.getlist(name)
+    if "mapping" in plain:
+        try:
+            plain["mapping"] = orjson.loads(str(plain["mapping"]))
+        except orjson.JSONDecodeError as error:
+            raise ModelError(f"mapping must be JSON: {error}") from error
+    return plain

@@ -1,0 +1,60 @@
+"""Generated workloads: a trace and its cluster in one request."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.api.audit import record
+from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
+from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
+from twin.scenarios.store import store_generated
+
+MAX_JOBS = 20_000  # drawn while the request waits; more by `manage.py generate`, and an upload
+MAX_SERVERS = 5_000
+MAX_SLOTS = 100_000
+
+
+class WorkloadSerializer(serializers.Serializer[None]):
+    """Parameters of a generated workload."""
+
+    profile = serializers.ChoiceField(choices=list(ABOUT))
+    variant = serializers.ChoiceField(choices=VARIANTS, default=VARIANTS[0])
+    jobs = serializers.IntegerField(min_value=1, max_value=MAX_JOBS)
+    servers = serializers.IntegerField(min_value=2, max_value=MAX_SERVERS, default=100)
+    seed = serializers.IntegerField(min_value=0, max_value=LARGEST, default=0)
+    horizon_slots = serializers.IntegerField(min_value=1, max_value=MAX_SLOTS, required=False, allow_null=True)
+
+
+class WorkloadsView(APIView):
+    """/api/workloads/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Profiles with descriptions, and limits."""
+        rows = [{"name": name, "about": about} for name, about in ABOUT.items()]
+        limits = {"jobs": MAX_JOBS, "servers": MAX_SERVERS, "horizon_slots": MAX_SLOTS}
+        return Response({"profiles": rows, "variants": VARIANTS, "limits": limits, "horizon_slots": HORIZON})
+
+    @extend_schema(request=WorkloadSerializer, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request) -> Response:
+        """Generates a workload; equal values give identical jobs, byte for byte."""
+        form = WorkloadSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        p = form.validated_data
+        cluster, jobs = generate(
+            p["profile"], variant=p["variant"], num_jobs=p["jobs"], num_servers=p["servers"], seed=p["seed"],
+            horizon_slots=p.get("horizon_slots"),
+        )  # fmt: skip
+        name = f"{p['profile']} workload, {p['variant']}, {p['jobs']:,} jobs, seed {p['seed']}"
+        with transaction.atomic():
+            spec, trace = store_generated(name, cluster, jobs, p["seed"])
+            record(request.user, "trace.generate", trace)
+        return Response(
+            {"trace": TraceSerializer(trace).data, "cluster": ClusterSerializer(spec).data}, status=status.HTTP_201_CREATED
+        )

@@ -1,0 +1,75 @@
+"""Tokens for machines: list, create, revoke. For operators in a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dashboard.auth import tokens
+from dashboard.auth.roles import OperatorsOnly
+from dashboard.models import ApiToken
+
+
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    """A token without its value; ended says why it is not accepted any more."""
+
+    created_by = serializers.CharField(source="created_by.username", read_only=True)
+    ended = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ApiToken
+        fields = ("id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "ended")
+
+    def get_ended(self, token: ApiToken) -> str:
+        """Why it is not accepted any more; empty while it is."""
+        return tokens.why_ended(token)
+
+
+class NewTokenSerializer(serializers.Serializer[Any]):
+    """Request for a token; days: until it expires, null = never."""
+
+    name = serializers.CharField(max_length=tokens.MAX_NAME)
+    scopes = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=20)
+    days = serializers.IntegerField(min_value=1, max_value=tokens.MAX_DAYS, allow_null=True, default=tokens.DEFAULT_DAYS)
+
+
+class MadeTokenSerializer(TokenSerializer):
+    """A new token with its value, which is shown this once."""
+
+    value = serializers.CharField(read_only=True)
+
+    class Meta(TokenSerializer.Meta):
+        fields = (*TokenSerializer.Meta.fields, "value")  # type: ignore[assignment]
+
+
+class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
+    """Tokens for machines."""
+
+    queryset = ApiToken.objects.select_related("created_by")
+    serializer_class = TokenSerializer
+    permission_classes = (OperatorsOnly,)
+    lookup_value_regex = r"\d+"
+
+    @extend_schema(request=NewTokenSerializer, responses={201: MadeTokenSerializer})
+    def create(self, request: Request) -> Response:
+        """Creates a token; the answer is the only place that has its value."""
+        form = NewTokenSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        token, value = tokens.create(**form.validated_data, user=request.user)
+        answer = Response(dict(self.get_serializer(token).data) | {"value": value}, status=status.HTTP_201_CREATED)
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def revoke(self, request: Request, pk: str) -> Response:
+        """Ends a token at once."""
+        token = self.get_object()
+        tokens.revoke(token, request.user)
+        token.refresh_from_db()
+        return Response(self.get_serializer(token).data)

@@ -1,0 +1,1 @@
+"""Encodings, parsers, renderers, paging, throttles and files of HTTP."""

@@ -1,0 +1,1 @@
+"""Addresses to which clusters post their events."""

@@ -1,0 +1,221 @@
+"""WebSockets: a run's stream, and the overview's. Each forwards what the hub brings and answers from the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from importlib import import_module
+from typing import Annotated, Any
+
+import msgspec
+import orjson
+from channels.auth import get_user
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+
+from dashboard.auth.roles import is_viewer
+from dashboard.live.hub import hub
+from dashboard.live.mailbox import Gap, Mailbox
+from twin.eventlog import event_log
+from twin.eventlog import frames as wire
+from twin.infra import pubsub
+from twin.infra.columns import MAGIC
+from twin.models import Run
+from twin.runs import deleted, readers
+
+log = logging.getLogger(__name__)
+MAX_MESSAGE_BYTES = 4_096  # bytes from a client: it only ever asks small things
+REPAIR_BATCHES = 4  # that are read at a time
+MAX_EVENTS_BEHIND = 50_000  # events; beyond this a snapshot is cheaper
+RATE, BURST = 20.0, 40.0  # client messages a second, and at once
+RECHECK_S = 60.0  # after a logout, or a role taken away, an open socket goes on for at most this long
+NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
+
+
+class After(msgspec.Struct, tag="after", forbid_unknown_fields=True):
+    """Send the events behind `seq`."""
+
+    seq: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Ping(msgspec.Struct, tag="ping", forbid_unknown_fields=True):
+    """Ping message."""
+
+
+decode = msgspec.json.Decoder(After | Ping).decode
+
+
+class StreamConsumer(AsyncWebsocketConsumer):
+    """Joins channels of the hub and forwards their messages until the client leaves."""
+
+    channels: tuple[str, ...] = ()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.box = Mailbox()
+        self.forwarding: asyncio.Task[None] | None = None
+        try:
+            await super().__call__(scope, receive, send)
+        finally:  # however it ends
+            if self.forwarding is not None:
+                self.forwarding.cancel()
+            await hub().leave(self.box, *self.channels)
+
+    async def connect(self) -> None:
+        self.tokens, self.counted = BURST, time.monotonic()
+        self.checked = float("-inf")
+        await self.accept()
+        if not await self.welcome():
+            return
+        if not await self.prepare():
+            return
+        await hub().join(self.box, *self.channels)
+        await self.greet()
+        self.forwarding = asyncio.create_task(self._forward())
+
+    async def welcome(self) -> bool:
+        """Check of the session and of its user's role, repeated after RECHECK_S; closes the socket if it fails."""
+        if time.monotonic() - self.checked < RECHECK_S:
+            return True
+        self.checked = time.monotonic()
+        stored = import_module(settings.SESSION_ENGINE).SessionStore(self.scope["session"].session_key)
+        if await database_sync_to_async(is_viewer)(await get_user({"session": stored})):
+            return True
+        await self.close(NOT_LOGGED_IN)
+        return False
+
+    async def prepare(self) -> bool:
+        """Sets `channels`; False when the socket was closed instead."""
+        return True
+
+    async def greet(self) -> None:
+        """Sends what a client needs first."""
+
+    async def repair(self, gap: Gap) -> None:
+        """Notifies the client of missing messages, so that it fetches them."""
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if not self._allowed():
+            await self.say({"type": "error", "message": f"too many messages; at most {RATE:g} per second"})
+            return
+        if text_data is None or len(text_data) > MAX_MESSAGE_BYTES:
+            await self.say({"type": "error", "message": f"a message must be text of at most {MAX_MESSAGE_BYTES} bytes"})
+            return
+        try:
+            message = decode(text_data)
+        except msgspec.DecodeError as error:
+            await self.say({"type": "error", "message": f"invalid message: {error}"})
+            return
+        if isinstance(message, Ping):
+            await self.say({"type": "pong", "wall_ms": int(time.time() * 1000)})
+        elif await self.welcome():
+            await self.after(message.seq)
+
+    async def after(self, seq: int) -> None:
+        """Answers {"type": "after"}."""
+        await self.say({"type": "error", "message": "this stream has no log"})
+
+    async def say(self, message: dict[str, Any]) -> None:
+        """Sends one message of our own."""
+        await self.send(text_data=orjson.dumps(message).decode())
+
+    async def _forward(self) -> None:
+        try:
+            while True:
+                message = await self.box.get()
+                if not await self.welcome():
+                    return
+                if isinstance(message, Gap):
+                    await self.repair(message)
+                elif message[:4] == MAGIC:
+                    await self.send(bytes_data=message)
+                else:
+                    await self.send(text_data=message.decode())
+        except Exception as error:  # a stream that ends in silence would look alive: the client connects again instead
+            log.info("a socket is closed: %s: %s", type(error).__name__, error)
+            with suppress(Exception):
+                await self.close(TRY_AGAIN)
+
+    def _allowed(self) -> bool:
+        now = time.monotonic()
+        self.tokens = min(BURST, self.tokens + (now - self.counted) * RATE)
+        self.counted = now
+        self.tokens -= 1
+        if self.tokens < 0:
+            self.tokens = 0
+            return False
+        return True
+
+
+class RunConsumer(StreamConsumer):
+    """/ws/runs/<id>/: status, frames, and the answer to "after"."""
+
+    async def prepare(self) -> bool:
+        self.run_id = int(self.scope["url_route"]["kwargs"]["run_id"])
+        self.channels = (pubsub.run_channel(self.run_id),)
+        self.marked = float("-inf")
+        return await self.run() is not None
+
+    async def run(self) -> Run | None:
+        """The run as it is now; when it does not exist (any more), what it was is said and the socket is closed."""
+        run = await Run.objects.filter(pk=self.run_id).afirst()
+        if run is None:
+            if (was := await database_sync_to_async(deleted.what_was)("run", self.run_id)) is not None:
+                await self.say({"type": "deleted", "id": self.run_id, "said": str(was)})
+            await self.close(UNKNOWN)
+        return run
+
+    async def greet(self) -> None:
+        if (run := await self.run()) is not None:
+            await self._mark()
+            await self.say(wire.status(run))
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        await self._mark()
+        await super().receive(text_data, bytes_data)
+
+    async def _mark(self) -> None:
+        """Notes that somebody reads the run, as long as the client is heard."""
+        if time.monotonic() - self.marked >= readers.RENEW_S:
+            self.marked = time.monotonic()
+            await asyncio.to_thread(readers.mark, self.run_id)
+
+    async def repair(self, gap: Gap) -> None:
+        if gap is Gap.RESUMED:
+            await self.greet()  # the client sees by last_seq whether it lacks anything
+        elif (run := await self.run()) is not None:
+            await self.say({"type": "snapshot_needed", "last_seq": run.last_seq})
+
+    async def after(self, seq: int) -> None:
+        if (run := await self.run()) is None:
+            return
+        last = run.last_seq
+        if last - seq > MAX_EVENTS_BEHIND:
+            await self.say({"type": "snapshot_needed", "last_seq": last})
+            return
+        while seq < last:
+            batches = await database_sync_to_async(event_log.stored_after)(self.run_id, seq, REPAIR_BATCHES)
+            if not batches:
+                break
+            for _, batch in batches:
+                await self.send(bytes_data=batch)
+            seq = batches[-1][0]
+
+
+class OverviewConsumer(StreamConsumer):
+    """/ws/overview/: where runs and imports stand."""
+
+    channels = (pubsub.RUNS, pubsub.TRACES)
+
+    async def repair(self, gap: Gap) -> None:
+        await self.say({"type": "snapshot_needed", "last_seq": 0})
+
+
+class NowhereConsumer(AsyncWebsocketConsumer):
+    """Any other address: closed with a code, not with a traceback."""
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(UNKNOWN)

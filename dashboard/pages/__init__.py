@@ -1,0 +1,1 @@
+"""Pages, and the address that health checks ask."""

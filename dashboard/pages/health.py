@@ -1,0 +1,123 @@
+"""GET /healthz: whether all parts of the twin do their work; open to everybody.
+
+The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs that wait or stall; a full disk.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from kombu import Connection
+
+from dashboard.auth.roles import is_viewer
+from twin.infra import database, disk
+from twin.models import Connection as Followed
+from twin.models import Run
+from twin.processes import heartbeat, vitals
+from twin.processes.vitals import Vitals
+from twin.runs.activity import activity
+
+WORKERS = heartbeat.WORKERS.values()
+SHARED_S = 2.0
+_looking = threading.Lock()
+_latest: tuple[float, dict[str, Any]] = (float("-inf"), {})  # when pages asked, and what was answered
+NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # without one of each nothing goes on
+
+
+@login_not_required
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when all is well, 503 otherwise. Runs that wait for busy workers are no reason for a 503."""
+    body, status = _look()
+    return JsonResponse(body, status=status, headers={"X-Twin-Instance": settings.INSTANCE})
+
+
+@never_cache
+@require_safe
+def shared(request: HttpRequest) -> JsonResponse:
+    """The same for pages, always with 200: an answer of this process that is at most SHARED_S old, so that many pages cost one look."""
+    global _latest
+    if not is_viewer(request.user):
+        raise PermissionDenied
+    with _looking:
+        at, body = _latest
+        if time.monotonic() - at > SHARED_S:
+            body, _ = _look()
+            _latest = time.monotonic(), body
+    return JsonResponse(body)
+
+
+def _look() -> tuple[dict[str, Any], int]:
+    """What /healthz answers, and with which status."""
+    fault = database.fault()
+    parts: dict[str, Any] = {"database": fault is None, "broker": _broker()}
+    well = all(parts.values())
+    known = vitals.take() if parts["broker"] else Vitals(None)
+    if fault is not None:
+        parts["database_fault"] = _database_fault(fault, known)
+    if fault is None or database.is_lock(fault):  # what is locked can be read
+        parts["stalled"] = _stalled(known)
+    if known.processes is not None:
+        parts["processes"] = [_row(process) for process in known.processes]
+        needed = NEEDED + ((heartbeat.FOLLOWER,) if fault is None and _follows() else ())
+        parts["missing"] = [kind for kind in needed if not any(p.kind == kind and p.answers for p in known.processes)]
+        well = well and not parts["missing"] and all(process.answers for process in known.processes)
+    if full := disk.full():
+        parts["disk"], well = full, False
+    return parts, 200 if well else 503
+
+
+def _follows() -> bool:
+    """Whether there is a real cluster to follow."""
+    return Followed.objects.filter(wanted=Followed.FOLLOWING).exists()
+
+
+def _row(process: heartbeat.Process) -> dict[str, Any]:
+    row = {"name": process.name, "kind": process.kind, "answers": process.answers, "silent_s": round(process.silent_s, 1)}
+    row |= {"trouble": process.trouble} if process.trouble else {}
+    return row | ({"doing": process.doing, "busy_s": round(process.busy_s, 1)} if process.doing else {})
+
+
+def _stalled(known: Vitals) -> list[str]:
+    """A sentence of each active run that does not go on."""
+    active = Run.objects.filter(status__in=Run.ACTIVE).defer("metrics", "certificate", "certificate_prices")
+    found = [(run, activity(run, known)) for run in active]
+    return [f"run {run.pk}: {what['text']}" for run, what in found if what is not None]
+
+
+def _database_fault(error: Exception, known: Vitals) -> str:
+    """Reason why it takes no write, and since when where that is known: a moment, which stays right while a page shows it."""
+    since = known.locked_since
+    locked = f"; locked since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
+    return " ".join(str(error).split()) + locked
+
+
+def _broker() -> bool:
+    """The frame bus, and Celery's broker where that is another kind of server."""
+    if not settings.LAYER_URL:
+        return False
+    try:
+        with redis.Redis.from_url(settings.LAYER_URL, socket_timeout=1, socket_connect_timeout=1) as client:
+            client.ping()
+    except (redis.RedisError, OSError):
+        return False
+    return not settings.BROKER_URL or settings.BROKER_URL.startswith("redis") or _queue()
+
+
+def _queue() -> bool:
+    try:
+        with Connection(settings.BROKER_URL, connect_timeout=1) as connection:
+            connection.ensure_connection(max_retries=1, timeout=1)
+    except Exception:  # each transport has its own
+        return False
+    return True

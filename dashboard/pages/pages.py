@@ -1,0 +1,135 @@
+"""The pages of the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+from dashboard.auth.roles import is_operator, is_viewer
+from dashboard.readmodels import downloads
+from twin.models import Run, Scenario, Sweep, Trace
+from twin.runs import deleted, readers
+from twin.scenarios import store as scenarios_of
+from twin.traces.importers import formats
+
+
+def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A page: GET and HEAD only, with the token that its scripts write with."""
+    return ensure_csrf_cookie(require_safe(view))
+
+
+@_looked_at
+def overview(request: HttpRequest) -> HttpResponse:
+    """The cluster, the runs, what is going on."""
+    return _page(request, "overview.html")
+
+
+@_looked_at
+def traces(request: HttpRequest) -> HttpResponse:
+    """Upload and list."""
+    return _page(request, "traces.html")
+
+
+@_looked_at
+def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
+    """One trace: the choice of what is imported, preview and report."""
+    trace = Trace.objects.only("name").filter(pk=trace_id).first()
+    if trace is None:
+        return _gone(request, "trace", trace_id)
+    return _page(request, "trace.html", trace=trace, formats=[(name, module.TITLE) for name, module in formats().items()])
+
+
+@_looked_at
+def clusters(request: HttpRequest) -> HttpResponse:
+    """List, form and upload."""
+    return _page(request, "clusters.html")
+
+
+@_looked_at
+def scenarios(request: HttpRequest) -> HttpResponse:
+    """Choose and start."""
+    return _page(request, "scenarios.html")
+
+
+@_looked_at
+def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
+    """Edit one: what if."""
+    scenario = Scenario.objects.only("name").filter(pk=scenario_id).first()
+    return _gone(request, "scenario", scenario_id) if scenario is None else _page(request, "scenario.html", scenario=scenario)
+
+
+@_looked_at
+def sweeps(request: HttpRequest) -> HttpResponse:
+    """Start one, and all of them."""
+    return _page(request, "sweeps.html")
+
+
+@_looked_at
+def sweep(request: HttpRequest, sweep_id: int) -> HttpResponse:
+    """Watch one."""
+    sweep = Sweep.objects.only("name").filter(pk=sweep_id).first()
+    return _gone(request, "sweep", sweep_id) if sweep is None else _page(request, "sweep.html", sweep=sweep)
+
+
+@_looked_at
+def run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Watch a run."""
+    run = Run.objects.select_related("scenario").filter(pk=run_id).first()
+    if run is None:
+        return _gone(request, "run", run_id)
+    readers.mark(run.pk)
+    return _page(request, "run.html", run=run, model_files=downloads.model_files(run))
+
+
+@_looked_at
+def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
+    """One server during a run."""
+    run = Run.objects.select_related("scenario").filter(pk=run_id).first()
+    if run is None:
+        return _gone(request, "run", run_id)
+    servers = scenarios_of.of_run(run)[0].servers
+    if server >= len(servers):
+        raise Http404(f"Run {run_id} has {len(servers)} servers; none has the index {server}.")
+    readers.mark(run.pk)
+    return _page(request, "server.html", run=run, server=servers[server], index=server)
+
+
+@_looked_at
+def compare(request: HttpRequest) -> HttpResponse:
+    """Runs side by side; chosen on the page, kept in its address."""
+    return _page(request, "compare.html")
+
+
+@_looked_at
+def audit(request: HttpRequest) -> HttpResponse:
+    """Audit list."""
+    return _page(request, "audit.html")
+
+
+@_looked_at
+def tokens(request: HttpRequest) -> HttpResponse:
+    """Tokens for machines: list, create, revoke."""
+    if is_viewer(request.user) and not is_operator(request.user):
+        raise PermissionDenied("Tokens are for operators; you are logged in as a viewer.")
+    return _page(request, "tokens.html")
+
+
+def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
+    """404 with a description of the deleted object."""
+    was = deleted.what_was(noun, number)
+    if was is None:
+        raise Http404(f"{noun.capitalize()} {number} does not exist.")
+    answer = _page(request, "gone.html", was=was)
+    answer.status_code = 404
+    return answer
+
+
+def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
+    if not is_viewer(request.user):
+        raise PermissionDenied("Your account has no role yet; ask an administrator to add you to the group viewer or operator.")
+    return render(request, template, context)

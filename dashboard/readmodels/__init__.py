@@ -1,0 +1,1 @@
+"""Read models of pages and the API: tables, summaries and payloads derived from the log."""

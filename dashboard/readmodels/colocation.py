@@ -1,0 +1,54 @@
+"""Jobs in groups of co-located jobs: what each does at a moment, and all its stretches, from `grouped` events as the state folds them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twin.eventlog.fold import NEVER, RunState
+
+RUNNING, PROFILING, MOVING = "running", "profiling", "moving"
+
+
+def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
+    """{job: `here` of its group} of the jobs that are in a group at a moment."""
+    found = {}
+    for from_ms, until_ms, data in state.groups:
+        if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
+            for place, job in enumerate(data["jobs"]):
+                found[job] = here(data, place)
+    return found
+
+
+def here(data: dict[str, Any], place: int) -> dict[str, Any]:
+    """The part of a `grouped` event that is about one job, and what its group says of itself."""
+    own = {"disk_ratio": "disk_ratios", "model_disk_ratio": "model_disk_ratios", "memory_gb": "memory_gb", "comp_ms": "comp_ms",
+           "comm_ms": "comm_ms", "pace_ms": "pace_ms"}  # fmt: skip
+    shared = ("group", "machines", "cpu_utilization", "net_utilization", "memory_used", "bound")
+    return (
+        {name: data[key][place] for name, key in own.items()}
+        | {name: data[name] for name in shared}
+        | {"jobs": len(data["jobs"])}
+    )
+
+
+def stretches(state: RunState, job: int) -> list[dict[str, Any]]:
+    """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between; neighbours that differ in nothing but ratios are one."""
+    found: list[dict[str, Any]] = []
+    for from_ms, until_ms, data in sorted((row for row in state.groups if job in row[2]["jobs"]), key=lambda row: row[0]):
+        place = data["jobs"].index(job)
+        end_ms = None if until_ms == NEVER else until_ms
+        ready_ms = data["ready_ms"][place]
+        parts = [(PROFILING if data["profiling"][place] else RUNNING, from_ms, end_ms)]
+        if ready_ms > from_ms:
+            cut = ready_ms if end_ms is None else min(ready_ms, end_ms)
+            parts = [(MOVING, from_ms, cut), *((name, cut, end_ms) for name, _, _ in parts if cut != end_ms)]
+        for name, begin, end in parts:
+            last = found[-1] if found else None
+            if last and last["until_ms"] != begin:
+                found.append({"state": "suspended", "from_ms": last["until_ms"], "until_ms": begin})
+                last = None
+            if last and (last["state"], last["group"], last["machines"]) == (name, data["group"], data["machines"]):
+                found[-1] = {**last, "until_ms": end, **here(data, place)}
+            else:
+                found.append({"state": name, "from_ms": begin, "until_ms": end, **here(data, place)})
+    return found

@@ -1,0 +1,86 @@
+"""Counterfactuals of a decision, computed on demand from the state rebuilt from the log."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dashboard.readmodels.state_cache import Newest
+from scheduling.kernel.quotes import ADMITTED
+from scheduling.kernel.registry import build
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import ModelError, Reason
+from scheduling.slotted.counterfactuals import counterfactuals, sentence
+from twin.eventlog import event_log
+from twin.eventlog.fold import BORN, DIED, NEVER
+from twin.eventlog.stored_states import at
+from twin.infra.kept import KEPT
+from twin.models import Run
+from twin.scenarios import store
+
+SECONDS = 0.13  # of a whole answer, unless more are given
+MAX_SECONDS = 30.0
+PRICED = (
+    ADMITTED,
+    "payoff_not_positive",
+    "no_capacity",
+    "too_late",
+)  # others no number of the job's own would have made possible
+
+
+def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
+    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None when the job has not been decided.
+
+    What takes longer than `seconds` is not searched. ModelError when its scheduler does not decide by prices.
+    """
+    until = time.perf_counter() + seconds
+    decided = _decided(run, index)
+    started = _scheduler(run, decided[1] if decided else 0)
+    if not started.quotes:
+        raise ModelError(f"{started.title} does not decide by payoff, so counterfactuals are not available")
+    if decided is None:
+        return None
+    seq, _, said, bars = decided
+    admitted = said.code == ADMITTED
+    found = []
+    if said.code in PRICED:
+        scheduler = started.clone()
+        scheduler.assume(bars, index + 1)
+        found = counterfactuals(scheduler, scheduler.jobs[index], said, until)
+    slot_ms = started.cluster.slot_ms
+    rows = [asdict(row) | {"sentence": sentence(row, admitted, slot_ms)} for row in found]
+    return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
+
+
+def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
+    """The run's scheduler at that moment, as its world begins; what arrives at an edit's own instant is decided before it."""
+    stages = store.worlds(run.scenario, run.edits)
+    phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)
+    world, key = stages[phase].world, ("started", run.pk, phase)
+
+    def started() -> BaseScheduler:
+        scheduler = build(world.scheduler, world.parameters)
+        if scheduler.quotes:
+            scheduler.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+        return scheduler
+
+    return KEPT.get(key, started)
+
+
+def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None:
+    """(seq, at_ms, reason, the bars that stood planned before) of the first decision about the job."""
+    with Newest(run) as state:
+        if not 0 <= index < state.firsts.length:
+            return None
+        seq, known = state.firsts.rows[index].tolist()
+        bars = state.bars.rows[: max(0, known)].copy()
+    if seq == NEVER:
+        return None
+    if (bars[:, DIED] != NEVER).any():  # some were replaced, before or later
+        bars = at(run.pk, up_to=seq - 1).bars.rows
+    lines, _ = next(event_log.lines_and_bars(run.pk, seq - 1, seq))
+    at_ms, data = next((at_ms, data) for number, at_ms, _, data in lines if number == seq)
+    return seq, at_ms, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]

@@ -1,0 +1,153 @@
+"""Downloads of a run, made and sent piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
+
+from dashboard.readmodels.state_cache import Newest
+from scheduling.kernel.registry import build, schedulers
+from scheduling.model.values import ModelError, Placement
+from scheduling.verification.families import files_of
+from twin.eventlog import event_log
+from twin.eventlog.fold import NEVER
+from twin.files.groups_csv import NAME as GROUPS
+from twin.files.groups_csv import group_lines
+from twin.files.job_table import PackedJobs
+from twin.files.jobs_csv import columns_of, csv_lines
+from twin.files.jobs_jsonl import job_lines
+from twin.files.outputs import event_line, schedule_lines
+from twin.files.perfetto import trace_lines
+from twin.files.swf import swf_lines
+from twin.models import Run, Trace
+from twin.runs import scheduler_history
+from twin.scenarios import store
+
+CERTIFICATE = ("kind", "achieved", "bound", "ratio")
+PIECE_BYTES = 256 * 1024
+SLICE_EVENTS = 5_000
+
+
+def download(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpResponse:
+    """Lines as a file."""
+    answer = StreamingHttpResponse(_pieces(iter(lines)), content_type=kind)
+    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
+    # GZipMiddleware would make every piece a gzip file of its own, and browsers stop after the first: the rest would be lost
+    answer["Content-Encoding"] = "identity"
+    return answer
+
+
+def log(run: Run) -> StreamingHttpResponse:
+    """events.jsonl as far as the log reaches now."""
+    return download(_log_lines(run), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
+
+
+def schedule(run: Run) -> StreamingHttpResponse:
+    """schedule.csv of what is true now, sorted by job and start."""
+    cluster, jobs = store.of_run(run)
+    lines = (line.encode() for line in schedule_lines(cluster, jobs, _true_bars(run)))
+    return download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
+
+
+def groups(run: Run) -> StreamingHttpResponse:
+    """groups.csv as far as the log reaches now; ModelError for a run that has none."""
+    if GROUPS not in model_files(run):
+        raise ModelError(f"run {run.pk} has no {GROUPS}: only runs whose scheduler co-locates jobs in groups have it")
+    cluster, jobs = store.of_run(run)
+    with Newest(run) as state:
+        spans = [(from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups]
+    lines = (text.encode() for text in group_lines(cluster, jobs, spans))
+    return download(lines, f"run-{run.pk}-{GROUPS}", "text/csv; charset=utf-8")
+
+
+def model_files(run: Run) -> list[str]:
+    """Names of the files that the run has because of the execution models of its schedulers, besides those that all runs have."""
+    known = schedulers()
+    models = [known[one.name].model.name for one in scheduler_history.of_run(run) if one.name in known]
+    return sorted({name for model in models for name in files_of({"model": model})})
+
+
+def perfetto(run: Run) -> StreamingHttpResponse:
+    """The same for Perfetto's viewer."""
+    cluster, jobs = store.of_run(run)
+    return download(trace_lines(cluster, jobs, _true_bars(run)), f"run-{run.pk}-perfetto.json", "application/json")
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """The content of summary.json; of a run that was handed over also its schedulers over time."""
+    scenario = run.scenario
+    charges = scheduler_history.of_run(run)
+    handed_over = {"schedulers": [one._asdict() for one in charges]} if len(charges) > 1 else {}
+    wall = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
+    return {
+        "scheduler": scenario.scheduler,
+        **handed_over,
+        "parameters": scenario.parameters,
+        "seed": scenario.seed,
+        "execution": build(scenario.scheduler, scenario.parameters).execution_on(store.clusters(run)[0][1]),
+        "metrics": run.metrics,
+        "certificate": {name: run.certificate[name] for name in CERTIFICATE} if "bound" in run.certificate else None,
+        "decision_ms": run.decision_ms,
+        "wall_s": wall,
+    }
+
+
+def trace_jobs(trace: Trace, kind: str) -> StreamingHttpResponse:
+    """The jobs of a trace as jobs.jsonl, jobs.csv or jobs.swf."""
+    packed = PackedJobs(bytes(trace.jobs), trace.job_count)
+    if kind == "jsonl":
+        lines: Iterable[bytes] = job_lines(packed)
+    elif kind == "csv":
+        lines = (text.encode() for text in csv_lines(packed.tables(), columns_of(packed.tables())))
+    else:
+        lines = swf_lines(packed, trace.job_count)
+    return download(lines, f"trace-{trace.pk}-jobs.{kind}", KINDS[kind])
+
+
+KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "swf": "text/plain; charset=utf-8"}
+
+
+def _log_lines(run: Run) -> Iterator[bytes]:
+    """Slice by slice, so that a slow client holds no read transaction open."""
+    seq = 0
+    while seq < run.last_seq:
+        events = [event for batch in event_log.after(run.pk, seq, limit=SLICE_EVENTS) for event in batch]
+        if not events:
+            return
+        for event in events:
+            if event.seq > run.last_seq:
+                return
+            yield event_line(event)
+        seq = events[-1].seq
+
+
+def _true_bars(run: Run) -> Iterator[Placement]:
+    """The bars that no later plan has replaced, job by job."""
+    with Newest(run) as state:
+        rows = state.bars.rows
+        rows = rows[rows[:, 10] < 0]
+    rows = rows[rows[:, 0].argsort(kind="stable")]
+    return (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
+
+
+def _parts(rows: Any) -> Iterator[Any]:
+    return (rows[i : i + 10_000] for i in range(0, len(rows), 10_000))
+
+
+async def _pieces(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Made in the request's thread as the client takes them; Django would collect a plain iterator in memory first."""
+    while piece := await sync_to_async(_piece)(lines):
+        yield piece
+
+
+def _piece(lines: Iterator[bytes]) -> bytes:
+    found, size = [], 0
+    for line in lines:
+        found.append(line)
+        size += len(line)
+        if size >= PIECE_BYTES:
+            break
+    return b"".join(found)

@@ -1,0 +1,153 @@
+"""The table of a run's events: filtered by the server, from the newest back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dashboard.readmodels.job_table import number
+from scheduling.model.values import Job, ModelError
+from scheduling.reporting.quantities import duration
+from scheduling.reporting.reasons import readable
+from twin.eventlog import event_log
+from twin.eventlog.batch_codec import read
+from twin.models import Run
+from twin.scenarios import store
+
+KINDS = (
+    "run_started",
+    "job_arrived",
+    "decided",
+    "plan_changed",
+    "job_completed",
+    "priced",
+    "job_added",
+    "job_set",
+    "gap",
+    "server_added",
+    "server_set",
+    "server_changed",
+    "grouped",
+    "regrouped",
+    "edited",
+    "run_finished",
+)
+MAX_ROWS = 500
+MAX_READ = 400  # batches that one answer looks through
+
+
+def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
+    """{rows, next, total}: events before `before` (a seq) that match, the newest first.
+
+    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this moment), size. next: the `before`
+    of the next page; None at the beginning of the log. A page may hold fewer rows than asked for, even none, where matches are
+    rare; `next` then goes on.
+    """
+    size = number(asked, "size", 50, 1, MAX_ROWS)
+    before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
+    until_ms = number(asked, "until_ms", 0, 0, 2**62) if asked.get("until_ms") else None
+    wanted = {name: asked[name] for name in ("kind", "decision", "code") if asked.get(name)}
+    if wanted.get("kind", KINDS[0]) not in KINDS:
+        raise ModelError(f"kind must be one of {', '.join(KINDS)}, got {wanted['kind']!r}")
+    job = number(asked, "job", 0, 0, 2**31) if asked.get("job") else None
+    cluster, jobs = store.of_run(run)
+    servers = [server.name for server in cluster.servers]
+    rows: list[dict[str, Any]] = []
+    for seq, at_ms, kind, data in _backwards(run, before, until_ms):
+        before = seq
+        if kind is None or not _fits(kind, data, wanted, job):
+            continue
+        about = _about(kind, data)
+        rows.append({
+            "seq": seq, "at_ms": at_ms, "kind": kind, "job": about, "id": None if about is None else jobs[about].id,
+            "text": _text(kind, data, servers, None if about is None else jobs[about]),
+        })  # fmt: skip
+        if len(rows) == size:
+            break
+    return {"rows": rows, "next": before if before > 1 else None, "total": run.last_seq}
+
+
+def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[int, int, str | None, Any]]:
+    """Events in front of `before`, the newest first; at the end of what is looked through, one without a kind."""
+    batches = run.batches.filter(first_seq__lt=before).order_by("-first_seq")
+    if until_ms is not None:
+        batches = batches.filter(first_ms__lte=until_ms)
+    oldest = before
+    for first_seq, payload in batches.values_list("first_seq", "payload")[:MAX_READ].iterator(chunk_size=10):
+        oldest = first_seq
+        lines, _ = read(payload)
+        for seq, at_ms, kind, data in reversed(lines):
+            if seq < before and (until_ms is None or at_ms <= until_ms):
+                yield seq, at_ms, kind, data
+    yield oldest, 0, None, {}
+
+
+def payoffs(run: Run, after: int) -> dict[str, Any]:
+    """{last_seq, rows: [[job, payoff]]}: of the decisions behind the event `after` that told one, in order; a later one counts."""
+    decided = event_log.lines_of(run.pk, ("decided",), after)
+    rows = [[data["job"], float(f"{data['values']['payoff']:.6g}")] for *_, data in decided if "payoff" in data["values"]]
+    return {"last_seq": run.last_seq, "rows": rows}
+
+
+def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: int | None) -> bool:
+    if job is not None and data.get("job") != job and not (kind == "plan_changed" and job in (row[0] for row in data["jobs"])):
+        return False
+    if "kind" in wanted and kind != wanted["kind"]:
+        return False
+    if "decision" in wanted and (kind != "decided" or data["kind"] != wanted["decision"]):
+        return False
+    return "code" not in wanted or data.get("code") == wanted["code"]
+
+
+def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | None) -> str:
+    """Event as a sentence."""
+    if kind == "decided":
+        return f"{data['kind']}: {readable(data['code'], data['values'], servers)}"
+    if kind == "plan_changed":
+        return _plan_text(data)
+    if kind == "grouped":
+        if not data["jobs"]:
+            return f"group {data['group']} ended"
+        return (
+            f"group {data['group']}: {_counted(len(data['jobs']), 'job')} on {_counted(data['machines'], 'machine')}, "
+            f"CPU {data['cpu_utilization']:.0%}, network {data['net_utilization']:.0%}"
+        )
+    if kind == "regrouped":
+        (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
+        return (
+            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to {new_cpu:.0%}, "
+            f"network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} affected"
+        )
+    if kind == "edited":
+        return f"{'. '.join(data['said'])}. {_counted(data['kept'], 'plan')} kept, {_counted(len(data['displaced']), 'job')} displaced"
+    if kind in ("server_added", "server_set"):
+        return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
+    if kind == "gap":
+        return f"no look at the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
+    if kind == "job_set":
+        return "holds other amounts than it asked for"
+    if kind == "server_changed":
+        return f"server {servers[data['server']]} {'becomes unavailable' if data['away'] else 'becomes available'}"
+    if kind == "job_completed":
+        return f"completed with utility {data['utility']:.4g}" if job is not None and job.utility is not None else "completed"
+    if kind == "priced":
+        return "prices of all slots" if data["slots"] == "all" else f"prices of {len(data['slots'])} slots"
+    return kind.replace("_", " ")
+
+
+def _plan_text(data: Mapping[str, Any]) -> str:
+    bars = data["bars"][1]
+    if data["scope"] == "worker":
+        return f"planned {_counted(len(data['keys']), 'worker')} with {_counted(bars, 'bar')}"
+    return f"planned with {_counted(bars, 'bar')}" if bars else "plan removed"
+
+
+def _about(kind: str, data: Mapping[str, Any]) -> int | None:
+    """The one job that the event is about."""
+    if kind == "plan_changed":
+        return data["keys"][0] if data["scope"] == "job" else None
+    return data.get("job")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun if count == 1 else noun + 's'}"

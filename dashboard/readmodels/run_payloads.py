@@ -1,0 +1,166 @@
+"""Payloads of the run page: the static part once, the state as binary columns."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_vary_headers
+
+from dashboard.http.accept_encoding import takes_gzip
+from dashboard.readmodels.job_table import COLUMNS
+from dashboard.readmodels.state_cache import Newest
+from scheduling.kernel.registry import scheduler_class
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Job, Server
+from scheduling.typed_workers import workers as typed
+from twin.eventlog import frames
+from twin.eventlog.fold import snapshot as columns_of
+from twin.files.job_table import StoredJobs, any_utility, field_of
+from twin.infra.columns import pack
+from twin.models import Run
+from twin.runs import scheduler_history
+from twin.scenarios import store
+from twin.scenarios.edits import Stage
+
+MAX_SPAN = 1 << 24  # between the least and the largest number, up to which the distinct ones are found without sorting
+
+
+def static(request: HttpRequest, run: Run) -> HttpResponse:
+    """Cluster, schedulers by phase, what servers run out of, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
+    cluster, jobs = store.of_run(run)
+    stages = store.worlds(run.scenario, run.edits)
+    charges = scheduler_history.of_run(run)
+    in_charge = [scheduler_class(one.name) for one in charges]  # the first, and those that edits brought
+    cls = scheduler_class(scheduler_history.present(run).name)
+    models = {one.model for one in in_charge}
+    declared = typed.declared(cluster)
+    body: dict[str, Any] = {
+        "run": {
+            "id": run.pk,
+            "mode": run.mode,
+            "scenario": run.scenario.name,
+            "seed": run.scenario.seed,
+            "parameters": run.scenario.parameters,
+        },
+        "scheduler": {
+            "name": cls.name,
+            "title": cls.title,
+            "model": cls.model.name,
+            "quotes": any(one.quotes for one in in_charge),
+            "paper": cls.paper,
+            "summary": cls.summary,
+        },
+        "phases": [_phase(one, each) for one, each in zip(charges, in_charge, strict=True)],
+        "resources": RESOURCES,
+        "limits": store.packed_where_any(run),
+        "units": RESOURCE_UNITS,
+        "sites": SITES,
+        "cluster": {
+            "name": cluster.name,
+            "slot_ms": cluster.slot_ms,
+            "horizon_slots": cluster.horizon_slots,
+            "cloud": cluster.unlimited_cloud,
+            "servers": [_server(server, _capacities(stages, i), declared) for i, server in enumerate(cluster.servers)],
+        },
+        "job_columns": [{"key": one.key, "title": one.title, "format": one.format} for one in COLUMNS],
+        "worth": any_utility(jobs),
+        "ids": field_of(jobs, "id"),
+        "models": field_of(jobs, "model"),
+        "users": _coded(field_of(jobs, "user")),
+        "groups": _coded(field_of(jobs, "group")),
+        "arrival_ms": field_of(jobs, "arrival_ms"),
+        "worker": [amount for demand in field_of(jobs, "worker") for amount in demand or ZERO],
+        "ps": [amount for demand in field_of(jobs, "ps") for amount in demand or ZERO],
+    }
+    for model in models:
+        body |= model.drawn_from(cluster, field_of(jobs, "worker_type"))
+    return answered(request, orjson.dumps(body), "application/json")
+
+
+def _phase(one: scheduler_history.Charge, cls: type[BaseScheduler]) -> dict[str, Any]:
+    """Scheduler and execution model from a given time on."""
+    return {**one._asdict(), "model": cls.model.name, "quotes": cls.quotes, "summary": cls.summary}
+
+
+def _coded(texts: list[str | None]) -> dict[str, Any] | None:
+    """{words, codes}, -1 for a job without; None when no job has one."""
+    words: dict[str, int] = {}
+    codes = [-1 if text is None else words.setdefault(text, len(words)) for text in texts]
+    return {"words": list(words), "codes": codes} if words else None
+
+
+def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence[int]]]:
+    """[(until_ms, capacity)] of a server before edits gave it what it has in the end."""
+    found: list[tuple[int, Sequence[int]]] = []
+    for stage, after in pairwise(stages):
+        before, now = stage.world.cluster.servers, after.world.cluster.servers
+        if index < len(before) and before[index].capacity != now[index].capacity:
+            found.append((after.at_ms, before[index].capacity))
+    return found
+
+
+def _server(server: Server, was: Sequence[tuple[int, Sequence[int]]], declared: bool) -> dict[str, Any]:
+    plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
+    plain |= {"was": was} if was else {}
+    lanes = [sum(typed.lane_counts(server, role, declared).values()) for role in (0, 1)]
+    return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if any(lanes) else {})
+
+
+def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
+    """The state after the newest event, and where the run stands."""
+    with Newest(run) as state:
+        meta, columns = columns_of(state)
+    run.refresh_from_db()
+    meta["status"] = frames.status(run)
+    body = pack(meta, {name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return answered(request, body, "application/octet-stream")
+
+
+def delays(request: HttpRequest, run: Run) -> HttpResponse:
+    """Upload time of a chunk of each job: `code` [job, server, and the cloud last] into meta's `values` in ms, where -1 is never."""
+    cluster, jobs = store.of_run(run)
+    given, rows = _upload_ms(jobs, len(cluster.servers))
+    cloud = np.array([-1 if ms is None else ms for ms in field_of(jobs, "cloud_upload_ms")], dtype=np.int64)
+    values = np.unique(np.concatenate(([0], cloud, _distinct(rows))))
+    small = next(kind for kind in (np.uint8, np.uint16, np.uint32) if len(values) <= np.iinfo(kind).max)
+    code = np.full((len(jobs), len(cluster.servers) + 1), np.searchsorted(values, 0), dtype=small)
+    code[given, :-1] = np.searchsorted(values, rows)
+    code[:, -1] = np.searchsorted(values, cloud)
+    body = pack({"width": code.shape[1], "values": values.tolist()}, {"code": code})
+    return answered(request, body, "application/octet-stream")
+
+
+def _upload_ms(jobs: Sequence[Job], servers: int) -> tuple[np.ndarray, np.ndarray]:
+    """([job] whether its delays are given, and of those the rows [.., server]); the others wait for nothing."""
+    if isinstance(jobs, StoredJobs):
+        begins, delays = jobs.table.uploads or (np.zeros(len(jobs) + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
+        return np.diff(begins) > 0, delays.reshape(-1, servers)
+    rows = [job.upload_ms for job in jobs if job.upload_ms is not None]
+    return np.array([job.upload_ms is not None for job in jobs], dtype=bool), np.array(rows, dtype=np.int64).reshape(-1, servers)
+
+
+def _distinct(table: np.ndarray) -> np.ndarray:
+    """The values of a table, each at least once; few where few occur."""
+    low, high = int(table.min(initial=0)), int(table.max(initial=0))
+    if high - low >= MAX_SPAN:
+        return np.unique(table)
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[table - low] = True
+    return np.flatnonzero(present) + low
+
+
+def answered(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
+    """Zipped for who takes that, faster than Django's middleware does it."""
+    zipped = takes_gzip(request)
+    answer = HttpResponse(gzip.compress(body, compresslevel=1) if zipped else body, content_type=kind)
+    if zipped:
+        answer["Content-Encoding"] = "gzip"
+    patch_vary_headers(answer, ("Accept-Encoding",))
+    answer["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,76 @@
+"""A run in figures at its newest moment: jobs by state, utility earned, what each site has allocated, and its metrics so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dashboard.readmodels.state_cache import Newest
+from scheduling.model.values import RESOURCES, SITES, ZERO
+from twin.analysis.comparison import side_of
+from twin.analysis.comparison.metrics import figures, slowdown
+from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
+from twin.eventlog.job_states import STATES, job_states
+from twin.files.job_table import any_utility, some_of
+from twin.models import Run
+from twin.scenarios import store
+
+JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "count"))
+
+
+def now(run: Run) -> dict[str, Any]:
+    """{sim_ms, jobs: {state: count}, utility: None where jobs have none, sites: [{site, servers, allocated: {resource: share of the site's capacity}}]}.
+
+    Allocated are the resources that servers run out of under the scheduler in charge; none while jobs stand on lanes or share machines.
+    """
+    cluster, jobs = store.of_run(run)
+    with Newest(run) as state:
+        at_ms = max(state.sim_ms, run.sim_ms)
+        codes = job_states(state, at_ms)
+        counts = np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist()
+        done = codes == STATES.index("completed")
+        utility = float(state.jobs.rows[done, 5].sum()) if any_utility(jobs) else None
+        bars = state.bars.rows
+        bars = bars[(bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)]
+    placed = some_of(jobs, bars[:, JOB].tolist())
+    roles = bars[:, ROLE].tolist()
+    demand = np.array([(job.worker, job.ps, ZERO)[role] or ZERO for job, role in zip(placed, roles, strict=True)])
+    packed = store.packed(run, at_ms)
+    site = np.array([SITES.index(server.site) for server in cluster.servers])
+    used = np.zeros((len(SITES), len(RESOURCES)))
+    if len(bars):
+        np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
+    capacity = np.zeros_like(used)
+    np.add.at(capacity, site, np.array([server.capacity for server in cluster.servers]))
+    return {
+        "sim_ms": at_ms,
+        "jobs": dict(zip(STATES, counts, strict=True)),
+        "utility": utility,
+        "sites": [
+            {
+                "site": name,
+                "servers": int((site == i).sum()),
+                "allocated": {
+                    r: float(u / c) for r, u, c in zip(RESOURCES, used[i], capacity[i], strict=True) if c and r in packed
+                },
+            }
+            for i, name in enumerate(SITES)
+            if (site == i).any()
+        ],
+    }
+
+
+def metrics_so_far(run: Run) -> dict[str, Any]:
+    """The metrics of a run that ended before its end, as a finished run keeps them; up to the moment that it has reached."""
+    with Newest(run) as state:
+        side = side_of(run, state, run.sim_ms)
+    none_in_common = np.empty(0, dtype=np.int64)
+    found = figures(side.lives, side.bars, side.worlds, side.jobs, run.sim_ms, none_in_common, side.packed)
+    found |= slowdown(side.lives, side.cluster, side.jobs, side.basis.models)
+    told: dict[str, Any] = {}
+    for key, value in found.items():
+        group, _, name = key.rpartition(".")
+        if value is not None:
+            (told.setdefault(group, {}) if group else told)[name] = value
+    return told

@@ -1,0 +1,33 @@
+"""The folded state of the runs that are being looked at, kept in memory and carried on batch by batch."""
+
+from __future__ import annotations
+
+from twin.eventlog.fold import RunState
+from twin.eventlog.stored_states import at
+from twin.infra.kept import KEPT
+from twin.models import Run
+
+
+class Newest:
+    """`with Newest(run) as state`: the state after the run's newest event; nobody else folds it meanwhile."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.key = ("state", run.pk)
+        self.lock = KEPT.lock(self.key)
+
+    def __enter__(self) -> RunState:
+        self.lock.__enter__()
+        try:
+            return KEPT.put(self.key, at(self.run.pk, state=KEPT.take(self.key)))
+        except BaseException:
+            self.lock.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        self.lock.__exit__()
+
+
+def forget() -> None:
+    """Drops everything that is kept."""
+    KEPT.clear("state")

@@ -1,0 +1,92 @@
+"""What came of a run with groups of jobs: Harmony's figures, from the events alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+from experiments import Ask
+from experiments._grid import Instance, Player, play
+from scheduling.colocation.workload import harmony
+from scheduling.model.values import Event
+
+SLOT_MS = 60_000
+NAIVE_CASES = [(parts, jobs) for parts in (5, 8, 10) for jobs in (2, 3)]  # those that hold every job without spilling
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Times in ms; shares of all machines from the first arrival to the last completion; counts are means over that time."""
+
+    makespan: float
+    completion: float  # mean over the jobs
+    cpu: float
+    net: float
+    jobs: float
+    groups: float
+    parallelism: float  # mean degree of parallelism of a group
+    moving: float  # share of machine time that groups wait for jobs to move, counted as if nobody used it
+    done: int
+
+
+def outcome(instance: Instance, player: Player) -> Outcome:
+    """Plays and measures."""
+    cluster, jobs = instance
+    events = play(instance, player)
+    ends = {e.data["job"]: e.at_ms for e in events if e.kind == "job_completed"}
+    first = min(job.arrival_ms for job in jobs)
+    makespan = max(ends.values()) - first
+    area = makespan * len(cluster.servers)
+    machine_ms = {"cpu_utilization": 0.0, "net_utilization": 0.0}
+    job_ms = group_ms = used_ms = 0.0
+    for start, end, data in spans(events):
+        for key in machine_ms:
+            machine_ms[key] += data[key] * data["machines"] * (end - start)
+        job_ms += len(data["jobs"]) * (end - start)
+        group_ms += end - start
+        used_ms += data["machines"] * (end - start)
+    away = sum(
+        e.data["values"]["away_ms"] * e.data["values"]["machines"] / e.data["values"]["jobs"]
+        for e in events if e.kind == "decided" and e.data["code"] == "grouped"
+    )  # fmt: skip
+    return Outcome(
+        makespan, mean(at - jobs[job].arrival_ms for job, at in ends.items()), machine_ms["cpu_utilization"] / area,
+        machine_ms["net_utilization"] / area, job_ms / makespan, group_ms / makespan, used_ms / group_ms, away / area, len(ends),
+    )  # fmt: skip
+
+
+def spans(events: Sequence[Event]) -> list[tuple[int, int, Mapping[str, Any]]]:
+    """(start, end, data) of each stretch of a group."""
+    standing: dict[int, tuple[int, Mapping[str, Any]]] = {}
+    out = []
+    for event in events:
+        if event.kind == "grouped":
+            since, data = standing.pop(event.data["group"], (0, {}))
+            if data and since < event.at_ms:
+                out.append((since, event.at_ms, data))
+            if event.data["jobs"]:
+                standing[event.data["group"]] = event.at_ms, event.data
+    return out
+
+
+def table1(seed: int, jobs: int = 80, servers: int = 100, **options: Any) -> Instance:
+    """The paper's jobs and machines."""
+    return harmony("calibrated", jobs, servers, seed, None, SLOT_MS, **options)
+
+
+def averages(ask: Ask, title: str, instances: Sequence[Instance], player: Player) -> list[Outcome]:
+    """The outcome of each instance."""
+    ask.tell(f"{title}: {len(instances)} workloads")
+    return [outcome(instance, player) for instance in instances]
+
+
+def ratio(one: Sequence[Outcome], other: Sequence[Outcome], key: str) -> float:
+    """Mean over the workloads of how many times smaller `key` is in the other."""
+    return mean(getattr(a, key) / getattr(b, key) for a, b in zip(one, other, strict=True))
+
+
+def of(outcomes: Sequence[Outcome], key: str) -> float:
+    """The mean of a figure."""
+    return mean(getattr(outcome, key) for outcome in outcomes)

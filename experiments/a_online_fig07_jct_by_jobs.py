@@ -1,0 +1,28 @@
+"""Completion times of A_online and four others as jobs grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Figure, Table
+from experiments._grid import table_of
+from experiments._lanes import JOBS, NOTE, PLAYERS, never_rises, rates, world
+
+TITLE = "total completion time relative to SRTF, by number of jobs"
+PAPER = "A_online, Fig. 7"
+CLAIM = "A_online and A_online-E are best in their categories; their advantage over SRTF and Tiresias-L grows with the number of jobs, as does that of A_online over A_online-E"
+SETTING = f"100 servers; {NOTE}"
+
+
+def run(ask: Ask, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
+    grid = rates(ask, {count: world(count, servers) for count in jobs})
+    checks = []
+    for point, row in grid.items():
+        checks += [
+            Figure(f"A_online / BatchSche, {point} jobs", row["A_online"] / row["BatchSche"], "x", 1.0),
+            Figure(f"A_online / A_online-E, {point} jobs", row["A_online"] / row["A_online-E"], "x", 1.0),
+            Figure(f"A_online-E, {point} jobs", row["A_online-E"], "of SRTF", 1.0),
+            Figure(f"Tiresias-L, {point} jobs", row["Tiresias-L"], "of SRTF", 1.0, at_least=True),
+        ]
+    checks += [never_rises(name, [row[name] for row in grid.values()], 0.03) for name in ("A_online", "A_online-E")]
+    return table_of("jobs", grid, PLAYERS, checks)

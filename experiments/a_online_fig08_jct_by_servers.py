@@ -1,0 +1,30 @@
+"""Completion times of A_online and four others as servers grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Figure, Table
+from experiments._grid import table_of
+from experiments._lanes import NOTE, PLAYERS, SERVERS, rates, world
+
+TITLE = "total completion time relative to SRTF, by number of servers"
+PAPER = "A_online, Fig. 8"
+CLAIM = "with more servers the ratios of A_online and BatchSche rise and those of A_online-E and Tiresias-L fall"
+SETTING = f"300 jobs; {NOTE}"
+
+
+def run(ask: Ask, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Table:
+    grid = rates(ask, {count: world(jobs, count) for count in servers})
+    first, last = grid[servers[0]], grid[servers[-1]]
+    checks = [
+        *(
+            Figure(f"{name}, most servers - fewest servers", last[name] - first[name], "", 0.0, at_least=True)
+            for name in ("A_online", "BatchSche")
+        ),
+        *(
+            Figure(f"{name}, most servers - fewest servers", last[name] - first[name], "", 0.0)
+            for name in ("A_online-E", "Tiresias-L")
+        ),
+    ]
+    return table_of("servers", grid, PLAYERS, checks)

@@ -1,0 +1,18 @@
+"""The ratio of A_online to a lower bound of the optimum, with more servers and more speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Table
+from experiments._lanes import competitive, small
+from experiments.a_online_fig12_ratio_by_jobs import EPSILONS, ratios
+
+TITLE = "competitive ratio by number of servers, at four speeds"
+PAPER = "A_online, Fig. 13"
+CLAIM = "below 1.7, falls with epsilon, near 1 at epsilon = 0.5; the number of servers has little influence"
+SETTING = "25 jobs, chunks of 4 to 13 h, 3 seeds; the same ratio as in Fig. 12"
+
+
+def run(ask: Ask, servers: Sequence[int] = (5, 15, 25, 35, 45), jobs: int = 25) -> Table:
+    return ratios("servers", competitive(ask, {count: small(jobs, count) for count in servers}, EPSILONS))

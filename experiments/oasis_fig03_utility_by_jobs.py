@@ -1,0 +1,28 @@
+"""Total utility of OASiS and four others as jobs grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Figure, Table
+from experiments._grid import SEPARATE, compare, lead, oasis_world, table_of
+
+TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
+PAPER = "OASiS, Fig. 3"
+CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs."
+JOBS, SLOTS, DORM_JOBS = (100, 200, 300, 400), 300, 200
+SETTING = f"T = {SLOTS}, 50 + 50 servers, calibrated, 3 seeds; thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
+BAND = 1.3
+
+
+def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
+    points = {num_jobs: oasis_world(num_jobs, slots) for num_jobs in jobs}
+    grid = compare(ask, points, SEPARATE, ask.seeds_or(3), leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs)
+    checks = [
+        Figure(f"OASiS / best other, {point} jobs", lead(row, "OASiS"), "x", BAND if point >= 200 else None, at_least=True)
+        for point, row in grid.items()
+    ]
+    gaps = [row["OASiS"] - max(value for name, value in row.items() if name != "OASiS") for row in grid.values()]
+    if len(gaps) > 1:
+        checks.append(Figure("lead at most jobs - lead at fewest jobs", gaps[-1] - gaps[0], "", 0.0, at_least=True))
+    return table_of("jobs", grid, SEPARATE, checks)

@@ -1,0 +1,40 @@
+"""OASiS against the clairvoyant optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from experiments import Ask, Table
+from experiments._grid import Instance, oasis_world
+from experiments._optimal import against_optimum
+
+TITLE = "optimum / utility of OASiS"
+PAPER = "OASiS, Fig. 5"
+CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend in servers or priorities."
+SLOTS, JOBS = 10, 10
+SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
+SETTING = f"T = {SLOTS}, {JOBS} jobs, calibrated, 10 seeds; thinned: all numbers of servers for one range of priorities, all ranges for 6"
+BAND = 1.6
+PLAYERS = {mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal")}
+
+
+def run(ask: Ask, servers: Sequence[int] = SERVERS, priorities: Sequence[tuple[int, int]] = PRIORITIES) -> Table:
+    settings = [(number, PRIORITIES[-1]) for number in servers] + [
+        (6, spread) for spread in priorities if spread != PRIORITIES[-1]
+    ]
+    points = {f"{number} servers, priority {low}-{high}": _maker(number, low, high) for number, (low, high) in settings}
+    return against_optimum(ask, points, PLAYERS, "oasis", ask.seeds_or(10), BAND)
+
+
+def _maker(servers: int, low: int, high: int) -> Callable[[int], Instance]:
+    def make(seed: int) -> Instance:
+        cluster, jobs = oasis_world(JOBS, SLOTS, servers)(seed)
+        rng = np.random.default_rng([seed, 5])
+        return cluster, [
+            replace(job, utility=replace(job.utility, priority=float(rng.uniform(low, high)))) for job in jobs if job.utility
+        ]
+
+    return make

@@ -1,0 +1,21 @@
+"""Arrivals of a trace, as jobs grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Table
+from experiments._grid import SHARED, compare, pd_ors_world, table_of
+from experiments._replay import in_order, replayed
+
+TITLE = "total utility with the arrivals of a trace, by number of jobs"
+PAPER = "PD-ORS, Fig. 13"
+CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
+JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
+SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, 2 seeds, --arrivals FILE (the paper's is Google 2011); thinned: three numbers of jobs"
+
+
+def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
+    trace = replayed(ask)
+    grid = compare(ask, {number: pd_ors_world(number, SERVERS, SLOTS, **trace) for number in jobs}, SHARED, ask.seeds_or(2))
+    return table_of("jobs", grid, SHARED, in_order(grid))

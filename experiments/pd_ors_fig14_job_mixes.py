@@ -1,0 +1,30 @@
+"""Mixes of kinds of jobs: what PD-ORS gains over OASiS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from experiments import Ask, Figure, Table
+from experiments._grid import SHARED, compare, pd_ors_world, table_of
+
+TITLE = "gain over OASiS with 35 % and with 1 % of critical jobs"
+PAPER = "PD-ORS, Fig. 14-17"
+CLAIM = "The gain over OASiS shrinks when the share of critical jobs falls by 34 points."
+MIXES = ("10/55/35", "30/69/1")
+SETTINGS = ((20, 50, 100), (80, 100, 30))  # slots, jobs, servers
+SETTING = "calibrated, arrivals sampled, 5 seeds; thinned: two of the four grids' points"
+PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
+
+
+def run(ask: Ask, settings: Sequence[tuple[int, int, int]] = SETTINGS) -> Table:
+    points = {
+        f"T {slots}, {jobs} jobs, {servers} servers, {mix}": pd_ors_world(jobs, servers, slots, mix=mix)
+        for slots, jobs, servers in settings for mix in MIXES
+    }  # fmt: skip
+    grid = compare(ask, points, PLAYERS, ask.seeds_or(5))
+    gains = [row["PD-ORS"] / row["OASiS"] for row in grid.values()]
+    checks = [
+        Figure(f"gain at 35 % / gain at 1 %, T {slots}", critical / relaxed, "x", 1.0, at_least=True)
+        for (slots, *_), critical, relaxed in zip(settings, gains[::2], gains[1::2], strict=True)
+    ]
+    return table_of("setting", grid, PLAYERS, checks)

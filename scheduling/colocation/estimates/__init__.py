@@ -1,0 +1,1 @@
+"""Estimates of the times of jobs, from profiling."""

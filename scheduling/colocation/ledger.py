@@ -1,0 +1,19 @@
+"""Ledger of co-location: jobs of a group share whole machines, so no amount of a resource can run out."""
+
+from __future__ import annotations
+
+from scheduling.kernel.ledger import Ledger
+from scheduling.model.values import Placement
+
+
+class MachineLedger(Ledger):
+    """Plans of jobs on machines that take their role. Which jobs share a machine, the verifier rechecks from `grouped` events."""
+
+    def _check_place(self, bar: Placement) -> None:
+        self._check_server(bar)
+
+    def _take(self, now_ms: int, bar: Placement) -> None:
+        """Empty: machines are shared."""
+
+    def _give(self, now_ms: int, bar: Placement) -> None:
+        """Empty: machines are shared."""

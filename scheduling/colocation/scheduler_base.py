@@ -1,0 +1,321 @@
+"""Base class of Harmony and its baselines: sites, job facts, and conversion of group changes to a Decision.
+
+Everything that happens in one instant is collected and decided on together, in `_decide`. A bar of a job is its stretch in a group, without a
+server; the servers are told with the group, in a `grouped` event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduling.colocation.execution import COLOCATION
+from scheduling.colocation.job_mapping import Facts, facts
+from scheduling.colocation.memory.usage import USABLE, held_gb, machines_needed, usage
+from scheduling.colocation.site_pool import Change, Group, Pool, Record
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import NONE, NOTHING, SITES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
+
+NEEDS = ("comp_machine_ms", "comm_ms", "iterations")
+_WORKER = int(Role.WORKER)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupParameters(Parameters):
+    """Parameters of every scheduler that forms groups."""
+
+    quantise: bool = parameter(False, "decide only at the start of slots, as slotted schedulers do, instead of immediately")
+    cloud_pool: int = parameter(100, "maximum number of machines of the cloud site; the first ones are used", low=0, high=100_000)
+
+
+class GroupedScheduler(BaseScheduler):
+    """A subclass says how a group runs (`_form`) and what to do when something has happened (`_decide`)."""
+
+    model = COLOCATION
+    spill = True  # whether inputs and models may lie on disk
+    balanced = False  # jobs go to the site with the least work for its machines, instead of the edge first
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        self.pools: list[Pool] = []
+        self.site_of: dict[int, int] = {}  # server -> its pool
+        for site in SITES:
+            members = [i for i, server in enumerate(cluster.servers) if server.site == site and "worker" in server.roles]
+            if site == "cloud":
+                members = members[: self.parameters.cloud_pool]
+            if members:
+                self.site_of.update(dict.fromkeys(members, len(self.pools)))
+                self.pools.append(Pool(cluster, members, self.facts, self._form))
+        self.pool_of: dict[int, int] = {}  # job -> its pool, while it is neither done nor rejected
+        self.known: dict[int, Facts] = {}
+        self.next_group = 0
+        self.finished: list[list[int]] = []  # [pool, group that a job has left] since the last decision
+        self.moved: list[int] = []  # servers that left or returned since
+        self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+
+    def facts(self, job: int) -> Facts:
+        """Properties of a job that has some."""
+        found = self.known.get(job)
+        if found is None:
+            known = facts(self.jobs[job])
+            assert known is not None
+            found = self.known[job] = known
+        return found
+
+    def on_arrival(self, now_ms: int, job: int) -> Decision:
+        reason = self._impossible(job)
+        if reason is not None:
+            self.known.pop(job, None)
+            return Decision(verdicts=(Verdict(job, "rejected", reason),))
+        pool = self._choose(job)
+        self.pool_of[job] = pool
+        self._arrived(self.pools[pool], job)
+        known = self.facts(job)
+        values = {"comp_ms": known.comp, "comm_ms": known.comm, "iterations": known.iterations}
+        return Decision(verdicts=(Verdict(job, "admitted", Reason("job_known", values)),), alarm_ms=self._due_ms(now_ms))
+
+    def on_completion(self, now_ms: int, job: int) -> Decision:
+        pool = self.pool_of.pop(job)
+        self._left(self.pools[pool], job)
+        self.finished.append([pool, self.pools[pool].finish(job), job])
+        return Decision(alarm_ms=self._due_ms(now_ms))
+
+    def on_cluster_change(self, now_ms: int, server: int) -> Decision:
+        if server not in self.site_of:
+            return NOTHING
+        self.moved.append(server)
+        return Decision(alarm_ms=self._due_ms(now_ms))
+
+    def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
+        plan: dict[int, list[Placement]] = {}
+        finishes: dict[int, int] = {}
+        verdicts: list[Verdict] = []
+        told: list[tuple[str, Mapping[str, Any]]] = []
+        for number, pool in enumerate(self.pools):
+            change = Change(now_ms)
+            finished = [(group, job) for at, group, job in self.finished if at == number]
+            moved = [server for server in self.moved if self.site_of[server] == number]
+            before = self._used(pool)
+            self._decide(pool, change, finished, moved)
+            for job, record in sorted(change.before.items()):
+                self._follow(pool, change, job, record, plan, finishes, verdicts)
+            told += [("grouped", self._told(pool, id_)) for id_ in sorted(change.groups)]
+            after = self._used(pool)
+            if change.groups - change.adapted:
+                cause = "machines" if moved else "completion" if finished else "arrival"
+                values = {"site": number, "cause": cause, "before": before, "after": after, "jobs": sorted(change.before)}
+                told.append(("regrouped", values))
+        for number, _, job in self.finished:
+            self.known.pop(job, None)
+            self.pools[number].powers.pop(job, None)
+        self.finished, self.moved = [], []
+        next_ms = self._next_alarm(now_ms)
+        alarm_ms = None if next_ms is None else self._due_ms(max(now_ms + 1, next_ms))
+        return Decision(plan, finishes, tuple(verdicts), told=tuple(told), alarm_ms=alarm_ms)
+
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        done = self.pools[self.pool_of[job]].of[job].at(now_ms)
+        return max(0.0, 1.0 - done / self.facts(job).iterations)
+
+    def let_go(self, now_ms: int) -> Decision:
+        """End of all groups."""
+        return Decision(told=tuple(("grouped", nobody(id_)) for pool in self.pools for id_ in sorted(pool.groups)))
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        for pool in self.pools:
+            pool.present = {s for s in pool.servers if not self.cluster.servers[s].is_away(now_ms)}
+        if isinstance(before, GroupedScheduler):
+            self.next_group = before.next_group
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "pools": [pool.state() for pool in self.pools],
+            "pool_of": np.array(sorted(self.pool_of.items()), dtype=np.int64).reshape(-1, 2),
+            "next_group": self.next_group,
+            "finished": self.finished,
+            "moved": self.moved,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.pool_of = dict(state["pool_of"].tolist())
+        self.next_group = state["next_group"]
+        self.finished = [[int(n) for n in row] for row in state["finished"]]
+        self.moved = [int(server) for server in state["moved"]]
+        for pool, saved in zip(self.pools, state["pools"], strict=True):
+            pool.restore(saved)
+
+    def _due_ms(self, at_ms: int) -> int:
+        """Time when to decide on what happens at `at_ms`; a machine that leaves or returns never waits for a slot."""
+        if self.moved or not self.parameters.quantise:
+            return at_ms
+        slot_ms = self.cluster.slot_ms
+        return -(-at_ms // slot_ms) * slot_ms
+
+    def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
+        """The jobs as a group on the servers."""
+        raise NotImplementedError
+
+    def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
+        """Regroups after jobs have arrived, after `finished` (group, job), and after servers have left or returned."""
+        raise NotImplementedError
+
+    def _arrived(self, pool: Pool, job: int) -> None:
+        """A job came to the site."""
+        pool.take(job)
+
+    def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
+        """Removal of servers that left from their groups and registration of returned ones; the groups that lost servers."""
+        shrunk: set[int] = set()
+        for server in moved:
+            if not self.cluster.servers[server].is_away(change.now_ms):
+                pool.present.add(server)
+                continue
+            pool.present.discard(server)
+            shrunk.update(group.id for group in pool.groups.values() if server in group.servers)
+        for id_ in sorted(shrunk):
+            group = pool.groups[id_]
+            left = [server for server in group.servers if server in pool.present]
+            if left and self._holds(pool, left, group.jobs):
+                pool.place(change, id_, left, group.jobs)
+            else:
+                for job in group.jobs:
+                    pool.leave(change, job)
+                pool.dissolve(change, id_)
+        return sorted(shrunk)
+
+    def _holds(self, pool: Pool, servers: Sequence[int], jobs: Sequence[int]) -> bool:
+        """Test whether the memory of these machines is enough for the jobs together."""
+        memory_gb = min(pool.memory[s] for s in servers)
+        needs = [self._needs(job, memory_gb) for job in jobs]
+        return sum(n[0] for n in needs) + max((n[1] for n in needs), default=0.0) <= len(servers) + 1e-9
+
+    def _left(self, pool: Pool, job: int) -> None:
+        """A job is done, and still in its group."""
+
+    def _profiles(self, job: int) -> bool:
+        """Test whether the job is being measured."""
+        return False
+
+    def _next_alarm(self, now_ms: int) -> int | None:
+        """Time when there is something to decide though nothing happens."""
+        return None
+
+    def _impossible(self, job: int) -> Reason | None:
+        """Reason why no site can ever run the job."""
+        known = facts(self.jobs[job])
+        if known is None:
+            missing = next(part for part in NEEDS if getattr(self.jobs[job], part) is None)
+            return Reason("missing_part", {"part": missing})
+        if not self.pools:
+            return Reason("no_machines", {})
+        self.known[job] = known
+        if any(self._fits(pool, job) for pool in self.pools):
+            return None
+        pool = max(self.pools, key=lambda p: len(p.servers) * p.least_memory)
+        need = sum(self._needs(job, pool.least_memory)) * pool.least_memory * USABLE
+        return Reason(
+            "memory_too_small", {"need": need, "most": len(pool.servers) * pool.least_memory * USABLE, "spill": self.spill}
+        )
+
+    def _fits(self, pool: Pool, job: int) -> bool:
+        """Test whether all machines of the site together hold the job alone."""
+        return sum(self._needs(job, pool.least_memory)) <= len(pool.servers) + 1e-9
+
+    def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
+        """Machines of so much memory that the job fills: what adds up in a group, and what only its largest job takes."""
+        all_or_nothing = float(self.spill)
+        return machines_needed(self.facts(job).data, memory_gb, all_or_nothing, all_or_nothing)
+
+    def _choose(self, job: int) -> int:
+        """The edge where the job fits, else the cloud; or the site with the least work for its machines."""
+        fitting = [number for number, pool in enumerate(self.pools) if self._fits(pool, job)]
+        if not self.balanced:
+            return fitting[0]
+        return min(fitting, key=lambda number: (self._load(self.pools[number]), number))
+
+    def _load(self, pool: Pool) -> float:
+        """ms of computation that the site's jobs still are for its machines."""
+        work = sum(
+            self.facts(j).comp * (self.facts(j).iterations - r.done) / max(pool.power(j)) for j, r in sorted(pool.of.items())
+        )
+        return work / len(pool.servers)
+
+    def _used(self, pool: Pool) -> list[float]:
+        """[CPU, network]: Eq. (4) over all machines that are there; idle ones count as 0."""
+        totals = [0.0, 0.0]
+        for group in pool.groups.values():
+            for part, share in enumerate(group.utilization):
+                totals[part] += len(group.servers) * share
+        return [total / max(1, len(pool.present)) for total in totals]
+
+    def _follow(
+        self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]], finishes: dict[int, int],
+        verdicts: list[Verdict],
+    ) -> None:  # fmt: skip
+        """Consequences of a touched job's new record: its bar, its end and its decision."""
+        record, now_ms = pool.of[job], change.now_ms
+        if record == before:
+            return
+        if job in change.lost:
+            values = {"iterations": change.lost[job], "lost": before.at(now_ms) - change.lost[job]}
+            verdicts.append(Verdict(job, "preempted", Reason("out_of_memory", values)))
+        if record.group == NONE:
+            if before.group != NONE:
+                plan[job] = []
+                code = "measured" if job in change.measured else "left_out"
+                verdicts.append(Verdict(job, "paused", Reason(code, {"iterations": record.done})))
+            return
+        group = pool.groups[record.group]
+        finish_ms = max(now_ms, pool.finish_ms(job))
+        end_ms = finish_ms if self.horizon_ms is None else min(finish_ms, self.horizon_ms)
+        plan[job] = [Placement(job, _WORKER, NONE, now_ms, end_ms, len(group.servers), group=group.id)] if end_ms > now_ms else []
+        if end_ms == finish_ms:
+            finishes[job] = finish_ms
+        kind = None
+        if before.group == NONE:
+            kind = "started" if before.begun_ms == NONE else "resumed"
+        elif record.group != before.group or record.ready_ms not in (before.ready_ms, now_ms):
+            kind = "moved"
+        if kind is not None:
+            values = {
+                "group": group.id, "machines": len(group.servers), "jobs": len(group.jobs), "pace_ms": record.pace_ms,
+                "away_ms": record.ready_ms - now_ms if record.ready_ms > now_ms else 0,
+            }  # fmt: skip
+            verdicts.append(Verdict(job, kind, Reason("grouped", values)))
+
+    def _told(self, pool: Pool, id_: int) -> dict[str, Any]:
+        """The data of a `grouped` event; a group that is no more has no jobs."""
+        group = pool.groups.get(id_)
+        if group is None:
+            return nobody(id_)
+        cpu, net = group.utilization
+        data, size = [self.facts(job).data for job in group.jobs], len(group.servers)
+        held = [held_gb(one, size, a, b) for one, a, b in zip(data, group.disk, group.model, strict=True)]
+        return {
+            "group": id_, "servers": list(group.servers), "jobs": list(group.jobs), "machines": len(group.servers),
+            "iteration_ms": group.times.iteration_ms if group.coordinated else None, "cpu_utilization": cpu, "net_utilization": net,
+            "disk_ratios": list(group.disk), "model_disk_ratios": list(group.model), "comp_ms": list(group.times.comp),
+            "comm_ms": list(group.times.comm), "pace_ms": list(group.paces_ms), "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
+            "bound": _bound(group) if group.coordinated else None, "profiling": [int(self._profiles(job)) for job in group.jobs],
+            "memory_gb": held, "memory_used": usage(data, pool.ground(group.servers), group.disk, group.model),
+        }  # fmt: skip
+
+
+def nobody(id_: int) -> dict[str, Any]:
+    """The data of a `grouped` event about a group that is no more."""
+    return {
+        "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0, "net_utilization": 0.0,
+        "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None, "profiling": [],
+        "memory_gb": [], "memory_used": 0.0,
+    }  # fmt: skip
+
+
+def _bound(group: Group) -> str:
+    """The term of Eq. (1) that binds."""
+    comp, comm = group.times
+    terms = {"cpu": sum(comp), "net": sum(comm), "job": max(c + n for c, n in zip(comp, comm, strict=True))}
+    return max(terms, key=lambda name: terms[name])

@@ -1,0 +1,1 @@
+"""Selection of groups: which jobs share machines, and how many [Harmony, Sec. IV]."""

@@ -1,0 +1,29 @@
+"""Growth of a run: jobs and servers that are added or changed while it goes on, told with all their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scheduling.kernel.changes.hand_over import begin_phase
+from scheduling.kernel.changes.phases import Phase, check_phases
+from scheduling.model.values import Cluster, Event, Job, ModelError
+
+if TYPE_CHECKING:
+    from scheduling.kernel.simulation import Simulation
+
+Told = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
+
+
+def extend(sim: Simulation, told: Told, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
+    """Tells what is new and makes cluster and jobs the present ones; the scheduler goes on with them as after an edit."""
+    if sim.phase < len(sim.phases) or sim.ended or not sim.seq:
+        raise ModelError("jobs and servers can be added only to a run that has started, has not ended and has no later edits")
+    scheduler = type(sim.scheduler)(sim.scheduler.parameters)
+    phase = Phase(sim.now_ms, cluster, jobs, scheduler, said=())
+    check_phases([phase], sim.cluster, sim.records, after_ms=sim.now_ms - 1)
+    out = sim.out = []
+    for kind, data in told:
+        sim.tell(sim.now_ms, kind, data)
+    begin_phase(sim, phase)
+    return out

@@ -1,0 +1,87 @@
+"""The hand-over in the middle of a run: another cluster, other jobs or another scheduler take effect (phases.py says what stands)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from scheduling.kernel.agenda import Priority
+from scheduling.kernel.changes.phases import Carried, Phase, carry, goes_on
+from scheduling.kernel.decisions import ask, commit, tell_all_prices
+from scheduling.model.values import Cluster, Decision, Placement
+
+if TYPE_CHECKING:
+    from scheduling.kernel.simulation import Simulation
+
+
+def begin_phase(sim: Simulation, phase: Phase, number: int | None = None) -> None:
+    """Start of a phase. number: counted from 1, of phases that edits begin; it is logged."""
+    if goes_on(sim.cluster, sim.scheduler, phase):
+        _go_on(sim, phase, number)
+    else:
+        _hand_over(sim, phase, number)
+    tell_all_prices(sim, phase.at_ms)
+
+
+def _go_on(sim: Simulation, phase: Phase, number: int | None) -> None:
+    """Phase in which only future jobs differ: the scheduler keeps its state."""
+    before, stood = sim.scheduler, sim.plans.ledger.bars(phase.at_ms)
+    sim.enter(phase.cluster, phase.jobs, phase.scheduler)
+    sim.scheduler.restore(before.state())
+    sim.scheduler.rng.bit_generator.state = before.rng.bit_generator.state
+    sim.plans.ledger = sim.scheduler.model.ledger(sim.cluster, sim.jobs, sim.scheduler)
+    sim.plans.ledger.rebuild(phase.at_ms, stood)
+    _tell_phase(sim, phase, number, Carried({}, [], [], []))
+
+
+def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
+    """Phase with kept plans where they fit; all other open jobs are resubmitted."""
+    at_ms, before, old, stood = phase.at_ms, sim.scheduler, sim.cluster, sim.plans.ledger.bars(phase.at_ms)
+    ledger = phase.scheduler.model.ledger(phase.cluster, phase.jobs, phase.scheduler)
+    carried = carry(at_ms, sim.open, sim.plans.finishes(), stood, before, phase, ledger)
+    _tell_phase(sim, phase, number, carried)
+    _let_go(sim, at_ms, before.let_go(at_ms), carried.displaced, stood)
+    sim.plans.ledger = ledger
+    sim.agenda.clear(Priority.SLOT)
+    sim.agenda.clear(Priority.ALARM)
+    sim.shares += carried.shares
+    sim.plans.begun_ms = {job: start_ms for job, start_ms in sim.plans.begun_ms.items() if start_ms < at_ms}
+    sim.enter(phase.cluster, phase.jobs, phase.scheduler)
+    _tell_servers(sim, at_ms, old)
+    sim.scheduler.take_over(at_ms, before, carried.kept)
+    if sim.on_arrival:
+        for job in carried.offered:
+            ask(sim, sim.on_arrival, at_ms, job)
+    commit(sim, at_ms, sim.scheduler.taken_over(at_ms))
+    sim.owe_slot(at_ms)
+
+
+def _let_go(sim: Simulation, at_ms: int, decision: Decision, displaced: Sequence[int], stood: Sequence[Placement]) -> None:
+    """Events of plans that end now. stood: the bars of plans of jobs."""
+    if decision.workers is not None:
+        sim.plans.note_begun(decision.workers.jobs.tolist())
+    planned = {bar.job for bar in stood}
+    for job in displaced:
+        sim.agenda.cancel(Priority.COMPLETION, job)
+        sim.tell(at_ms, "decided", {"job": job, "kind": "preempted", "code": "place_taken", "values": {"phase": sim.phase}})
+        if job in planned:
+            sim.plans.end(at_ms, job)
+    commit(sim, at_ms, decision)
+
+
+def _tell_servers(sim: Simulation, at_ms: int, old: Cluster) -> None:
+    """Events of servers that leave or return by the change; a new server returns."""
+    for index, server in enumerate(sim.cluster.servers):
+        if server.is_away(at_ms) != (index >= len(old.servers) or old.servers[index].is_away(at_ms)):
+            sim.tell(at_ms, "server_changed", {"server": index, "away": server.is_away(at_ms)})
+
+
+def _tell_phase(sim: Simulation, phase: Phase, number: int | None, carried: Carried) -> None:
+    if number is None:
+        return
+    sim.tell(phase.at_ms, "edited", {
+        "phase": number, "said": list(phase.said), "scheduler": phase.scheduler.name,
+        "parameters": asdict(phase.scheduler.parameters), "execution": phase.scheduler.execution_on(phase.cluster),
+        "kept": len(carried.kept), "displaced": carried.displaced, "offered": len(carried.offered),
+    })  # fmt: skip

@@ -1,0 +1,63 @@
+"""Decisions of the scheduler in a simulation: a hook is asked, and what it decides is checked, told, and made the future."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from scheduling.kernel.agenda import Priority
+from scheduling.model.values import NOTHING, Decision, ModelError
+
+if TYPE_CHECKING:
+    from scheduling.kernel.simulation import Simulation
+
+
+def ask(sim: Simulation, hook: Callable[[int, int], Decision], at_ms: int, argument: int) -> None:
+    """Calls a hook of the scheduler and commits what it decides."""
+    began = perf_counter()
+    decision = hook(at_ms, argument)
+    sim.decision_seconds.append(perf_counter() - began)
+    if decision is not NOTHING:
+        commit(sim, at_ms, decision)
+
+
+def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
+    """Checks the decision, tells it, and makes it the future."""
+    plan = decision.plan
+    dropped = sim.plans.ledger.replace(at_ms, plan) if plan else []
+    for job, kind, reason in decision.verdicts:
+        if kind == "rejected":
+            sim.open.discard(job)
+        sim.tell(at_ms, "decided", {"job": job, "kind": kind, "code": reason.code, "values": reason.values})
+    sim.plans.commit(at_ms, decision)
+    for kind, data in decision.told:
+        sim.tell(at_ms, kind, data)
+    if decision.wake_ms is not None and sim.on_slot:
+        _check_later(sim, at_ms, "a wake-up must be after the current time", decision.wake_ms > at_ms, decision.wake_ms)
+        sim.owe_slot(decision.wake_ms)
+    if decision.alarm_ms is not None:
+        _check_later(sim, at_ms, "an alarm must not be before the current time", decision.alarm_ms >= at_ms, decision.alarm_ms)
+        sim.schedule(decision.alarm_ms, Priority.ALARM)
+    if decision.repriced:
+        tell_all_prices(sim, at_ms)
+    elif plan and sim.prices:
+        bars = [*dropped, *(bar for bars in plan.values() for bar in bars)]
+        _tell_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
+
+
+def tell_all_prices(sim: Simulation, at_ms: int) -> None:
+    """The prices of all slots that the scheduler looks at, if it has any."""
+    if sim.prices and sim.scheduler.horizon:
+        _tell_prices(sim, at_ms, range(sim.scheduler.horizon))
+
+
+def _tell_prices(sim: Simulation, at_ms: int, slots: Sequence[int]) -> None:
+    data = sim.scheduler.model.price_event(sim.scheduler, slots)
+    if data is not None:
+        sim.tell(at_ms, "priced", data)
+
+
+def _check_later(sim: Simulation, at_ms: int, rule: str, holds: bool, asked_ms: int) -> None:
+    if not holds:
+        raise ModelError(f"scheduler {sim.scheduler.name}: {rule} ({at_ms} ms), got {asked_ms} ms")

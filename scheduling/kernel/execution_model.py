@@ -1,0 +1,104 @@
+"""The execution model: by which rules the jobs of a run hold servers. A scheduler names its model, and nothing else has to be told.
+
+There are three, each in a folder of its own with everything about it: slotted, typed workers, co-location. What may differ between
+schedulers of one model is a field of the model: `model = TypedWorkers(fixed=True)`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scheduling.kernel.ledger import Ledger
+from scheduling.model.values import Certificate, Cluster, Job, Placement
+
+if TYPE_CHECKING:
+    from scheduling.kernel.scheduler import BaseScheduler
+
+UTILITY, COMPLETION, MAKESPAN = "utility", "completion", "makespan"  # what a certificate can be about
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Known part of a schedule: arrived jobs (by index), completions of completing jobs, total utility so far."""
+
+    arrived: Sequence[int]
+    completions: Mapping[int, int]
+    utility: float  # earned and promised
+    bars: np.ndarray  # int64 [bar, 9], the columns of Placement, as they are true now
+    horizon: int  # slots to look at where the cluster has no end
+
+
+class ExecutionModel(ABC):
+    """Execution model with the rules that its fields select; it has no state."""
+
+    name: str  # as files state it
+    title: str  # as printed on screen
+    trainings: Mapping[str, str]  # {name: as printed in comparisons} of the models by which its jobs train (`training`)
+    supports: tuple[str, ...]  # those of them that a scheduler of this model can be asked for
+
+    @abstractmethod
+    def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
+        """An empty ledger: it checks every plan of the scheduler."""
+
+    def packs(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
+        """Resources of a server that bars take and can exhaust; the others have no utilization."""
+        return ()
+
+    @abstractmethod
+    def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
+        """Rules of this scheduler's jobs in addition to the model's name, as plain data for the files."""
+
+    def as_used(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """The jobs with every field that this model derives from others."""
+        return jobs
+
+    def drawn_from(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
+        """{picture: what it is drawn from, besides the events}, as plain data. worker_types: of each job."""
+        return {}
+
+    def training(self, scheduler: BaseScheduler, cluster: Cluster) -> str:
+        """Training model of the jobs, one of `supports`: metrics of two runs are ranked only if it is the same."""
+        return self.name
+
+    def mean_slowdown(self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]) -> float | None:
+        """Over these JCTs, by job; None where nobody knows how long a job takes alone. jobs: asked for only where they are looked at."""
+        return None
+
+    @abstractmethod
+    def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
+        """Subject of a certificate of such a run; None if no bound exists."""
+
+    @abstractmethod
+    def certify(
+        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+    ) -> tuple[Certificate, dict[str, Any]]:
+        """(the best certificate, what it says as plain data), rechecked. prices: [slot, server, resource] of the scheduler, if any.
+
+        Only where `claim` is not None. ModelError when a certificate does not prove what it says.
+        """
+
+    def proof(
+        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None = None
+    ) -> tuple[Certificate, dict[str, Any]] | None:
+        """`certify` where something can be proved, else None."""
+        if self.claim(scheduler, cluster) is None:
+            return None
+        return self.certify(scheduler, cluster, jobs, outcome, prices)
+
+    def price_event(self, scheduler: BaseScheduler, slots: Sequence[int]) -> dict[str, Any] | None:
+        """The data of a `priced` event of these slots; None where the model has no prices."""
+        return None
+
+    def touched_slots(self, bars: Sequence[Placement], now_ms: int, slot_ms: int) -> list[int]:
+        """The slots whose prices these bars may change."""
+        return []
+
+
+def share_of_lower_bound(certificate: Certificate) -> float:
+    """The share of optimal that a lower bound proves, bound / achieved, rounded down to four decimals."""
+    return int(min(1.0, certificate.bound / certificate.achieved) * 10_000) / 10_000 if certificate.achieved else 1.0

@@ -1,0 +1,93 @@
+"""Parameters, declared as fields of a dataclass; forms, API, command-line help and validation are generated from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from scheduling.model.values import ModelError, shorten
+
+
+class UnknownName(ValueError):
+    """Error for an unknown scheduler or parameter; the message lists the known names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Base of a scheduler's parameters. Each field is declared with :func:`parameter`."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            check_parameter(f.name, f.metadata, getattr(self, f.name))
+
+
+def parse_declared(subject: str, declared: type, given: Mapping[str, Any]) -> Any:
+    """`given` (strings as typed, or values) as an instance of `declared`, a dataclass whose fields are `parameter`s."""
+    known = {f.name: f for f in fields(declared)}
+    values: dict[str, Any] = {}
+    for key, raw in given.items():
+        if key not in known:
+            names = ", ".join(known) or "none: it has no parameters"
+            raise UnknownName(f"{subject}: unknown parameter {key!r}; known: {names}")
+        values[key] = _convert(subject, key, known[key].metadata, raw)
+    return declared(**values)
+
+
+def describe(declared: type) -> list[dict[str, Any]]:
+    """Declarations of all `parameter` fields of a dataclass as plain data."""
+    rows = []
+    for f in fields(declared):
+        default = None if f.default is MISSING else f.default
+        rows.append(
+            {
+                "name": f.name,
+                "default": default,
+                **{k: v for k, v in f.metadata.items() if k != "type"},
+                "type": f.metadata["type"].__name__,
+            }
+        )
+    return rows
+
+
+def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
+              choices: Sequence[str] | None = None, unit: str = "") -> Any:  # fmt: skip
+    """Declares one parameter of a scheduler: its type, default, range or choices, unit and help."""
+    kind = type or default.__class__
+    metadata = {"type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None, "unit": unit,
+                "optional": default is None}  # fmt: skip
+    return field(default=default, metadata=metadata)
+
+
+def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
+    """Check of a value against the declared range or choices; ModelError if it is outside."""
+    if value is None and metadata["optional"]:
+        return
+    choices, low, high = metadata["choices"], metadata["low"], metadata["high"]
+    if choices and value not in choices:
+        raise ModelError(f"parameter {name} must be one of {', '.join(choices)}, got {value!r}")
+    if low is not None and not value >= low:
+        raise ModelError(f"parameter {name} must be >= {low}, got {value!r}")
+    if high is not None and not value <= high:
+        raise ModelError(f"parameter {name} must be <= {high}, got {value!r}")
+
+
+_TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+
+
+def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> Any:
+    kind = metadata["type"]
+    if (raw is None or raw == "") and metadata["optional"]:
+        return None
+    try:
+        if raw is None:
+            raise TypeError(raw)  # nothing is no text, though Python has one for it
+        if kind is bool:
+            return raw if isinstance(raw, bool) else _TRUTH[str(raw).strip().lower()]
+        if kind in (int, float) and isinstance(raw, bool):
+            raise TypeError(raw)  # true is no number, though Python takes it for 1
+        if kind is int and isinstance(raw, float) and not raw.is_integer():
+            raise ValueError(raw)
+        return kind(raw)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{subject}: parameter {key} must be of type {kind.__name__}, got {shorten(repr(raw))}") from error

@@ -1,0 +1,105 @@
+"""The plans that stand in a simulation: what a decision changes is checked, told as events, and put on the agenda."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel.agenda import Agenda, Priority
+from scheduling.kernel.ledger import Ledger, Overbooked
+from scheduling.model.values import NONE, Decision, Job, Placement, Role, WorkerPlan
+
+_WORKER = int(Role.WORKER)
+Tell = Callable[[int, str, Mapping[str, Any]], None]  # (at_ms, kind, data) of an event
+
+
+class Plans:
+    """The ledger, when jobs begin, and when they complete by their newest plans."""
+
+    def __init__(self, agenda: Agenda, tell: Tell) -> None:
+        self.agenda, self.tell = agenda, tell
+        self.ledger: Ledger
+        self.jobs: Sequence[Job] = ()
+        self.begun_ms: dict[int, int] = {}  # open jobs -> when they first ran or will
+
+    def finishes(self) -> Mapping[int, int]:
+        """{job: when it completes by its newest plan}."""
+        return self.agenda.due[Priority.COMPLETION]
+
+    def forget(self, job: int) -> None:
+        """The job is over."""
+        self.begun_ms.pop(job, None)
+        self.ledger.forget(job)
+
+    def note_begun(self, jobs: Iterable[Sequence[int]]) -> None:
+        """[job, start_ms, finish_ms] each, of plans of workers: a hand-over keeps what has begun."""
+        for job, start_ms, _ in jobs:
+            if start_ms != NONE:
+                self.begun_ms.setdefault(job, start_ms)
+
+    def end(self, at_ms: int, job: int) -> None:
+        """The plan of the job ends now, before its work is done."""
+        self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
+
+    def commit(self, at_ms: int, decision: Decision) -> None:
+        """Events of the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
+        for job, bars in decision.plan.items():
+            start_ms, finish_ms = self._start_ms(at_ms, job, bars), decision.finishes.get(job)
+            self._promise(at_ms, job, finish_ms, bars)
+            self._change(at_ms, "job", [job], [[job, start_ms, NONE if finish_ms is None else finish_ms]], bars)
+        if decision.workers is not None:
+            self._commit_workers(at_ms, decision.workers)
+
+    def _commit_workers(self, at_ms: int, plan: WorkerPlan) -> None:
+        """The futures of workers, which must not outlast the jobs on them."""
+        self.ledger.replace_workers(at_ms, plan)
+        jobs = plan.jobs.tolist()
+        if self.begun_ms:
+            jobs = [[job, self.begun_ms.get(job, start_ms), finish_ms] for job, start_ms, finish_ms in jobs]
+        for job, _, finish_ms in jobs:
+            self._complete_at(job, None if finish_ms < 0 else finish_ms)
+        order = np.argsort(plan.bars[:, 0], kind="stable")
+        owners, first = np.unique(plan.bars[order, 0], return_index=True)
+        ends = np.maximum.reduceat(plan.bars[order, 4], first) if len(owners) else owners
+        finishes = self.finishes()
+        for job, end_ms in zip(owners.tolist(), ends.tolist(), strict=True):
+            if finishes.get(job, end_ms) < max(at_ms, end_ms):
+                raise Overbooked(
+                    f"job {self.jobs[job].id}: must not hold resources after its work is done at {finishes[job]} ms; its plan ends at {end_ms} ms"
+                )
+        self._change(at_ms, "worker", plan.workers.tolist(), jobs, plan.bars)
+
+    def _start_ms(self, at_ms: int, job: int, bars: Sequence[Placement]) -> int:
+        """Time when the job begins or began under its new plan; NONE without workers."""
+        begun_ms = self.begun_ms.get(job, at_ms)
+        if begun_ms < at_ms:
+            return begun_ms
+        starts = [bar.start_ms for bar in bars if bar.role == _WORKER]
+        if not starts:
+            self.begun_ms.pop(job, None)
+            return NONE
+        self.begun_ms[job] = start_ms = min(starts)
+        return start_ms
+
+    def _promise(self, at_ms: int, job: int, finish_ms: int | None, bars: Sequence[Placement]) -> None:
+        """Planned completion of a job: the end of its last worker bar."""
+        if finish_ms is not None:
+            last_ms = max([bar.end_ms for bar in bars if bar.role == _WORKER], default=finish_ms)
+            if finish_ms < at_ms or finish_ms != last_ms or max([bar.end_ms for bar in bars], default=0) > finish_ms:
+                raise Overbooked(
+                    f"job {self.jobs[job].id}: must finish when its last worker stops ({last_ms} ms), not before now ({at_ms} ms), "
+                    f"and not hold resources afterwards; its plan finishes at {finish_ms} ms"
+                )
+        self._complete_at(job, finish_ms)
+
+    def _complete_at(self, job: int, finish_ms: int | None) -> None:
+        if finish_ms is None:
+            self.agenda.cancel(Priority.COMPLETION, job)
+        else:
+            self.agenda.schedule(finish_ms, Priority.COMPLETION, job)
+
+    def _change(self, at_ms: int, scope: str, keys: list[Any], jobs: list[list[int]], bars: Any) -> None:
+        """jobs: [job, start_ms, finish_ms] of each whose times change."""
+        self.tell(at_ms, "plan_changed", {"scope": scope, "keys": keys, "jobs": jobs, "bars": bars})

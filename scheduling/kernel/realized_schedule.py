@@ -1,0 +1,91 @@
+"""Realized schedule of a run: every plan replaces the future bars of the jobs, or of the workers, that it names.
+
+A bar holds until its key, a job or a worker, is named again: then what had begun is cut, and what had not is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import CLOUD, Event, Placement, Role
+
+WIDTH = len(Placement._fields)
+_PS = int(Role.PS)
+_Plan = tuple[int, Any, Any]  # at_ms, keys, bars
+
+
+class Futures:
+    """Collector of planning events that gives the realized bars."""
+
+    def __init__(self) -> None:
+        self.plans: dict[str, list[_Plan]] = {"job": [], "worker": []}  # by scope
+
+    def feed(self, event: Event) -> None:
+        """Input of an event; events without plans change nothing."""
+        if event.kind == "plan_changed":
+            data = event.data
+            self.plans[data["scope"]].append((event.at_ms, data["keys"], data["bars"]))
+
+    def matrix(self) -> np.ndarray:
+        """int64 [bar, 9], the columns of Placement: by job, and by time within a job where workers were planned."""
+        bars = _held_by_jobs(self.plans["job"])
+        if not self.plans["worker"]:
+            return bars
+        both = np.concatenate([bars, _held_by_workers(self.plans["worker"])])
+        return both[np.lexsort((both[:, 6], both[:, 2], both[:, 7], both[:, 1], both[:, 3], both[:, 0]))]
+
+
+def _held_by_jobs(plans: Sequence[_Plan]) -> np.ndarray:
+    """The bars of plans of jobs, job by job in the order of the plans."""
+    flat = chain.from_iterable(chain.from_iterable(bars for _, _, bars in plans))
+    bars = np.fromiter(flat, dtype=np.int64).reshape(-1, WIDTH)
+    named = np.fromiter(chain.from_iterable(keys for _, keys, _ in plans), dtype=np.int64)
+    bars, _ = _held(plans, named, bars, bars[:, 0])
+    return bars[np.argsort(bars[:, 0], kind="stable")]
+
+
+def _held_by_workers(plans: Sequence[_Plan]) -> np.ndarray:
+    """The bars of plans of workers; those that continue each other without a change become one."""
+    named = np.concatenate([np.asarray(keys, dtype=np.int64).reshape(-1, 3) for _, keys, _ in plans])
+    bars = np.concatenate([np.asarray(bars, dtype=np.int64).reshape(-1, WIDTH) for _, _, bars in plans])
+    servers = int(max(named[:, 1].max(initial=0), bars[:, 2].max(initial=0))) + 1 - CLOUD
+    own = np.where(bars[:, 2] == CLOUD, bars[:, 0], bars[:, 6])
+    codes = [
+        (worker * 2 + (role == _PS)) * servers + server - CLOUD  # one number for each worker
+        for role, server, worker in (named.T, (bars[:, 1], bars[:, 2], own))
+    ]
+    return _merged(*_held(plans, codes[0], bars, codes[1]))
+
+
+def _held(plans: Sequence[_Plan], named: np.ndarray, bars: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(bars, their keys) of all plans as they came to be. named: the keys of the plans, flat; keys: [bar] on which it stands."""
+    at_ms = np.array([at for at, _, _ in plans], dtype=np.int64)
+    number = np.repeat(np.arange(len(plans)), np.array([len(part) for _, part, _ in plans], dtype=np.int64))
+    of_bar = np.repeat(np.arange(len(plans)), np.array([len(part) for _, _, part in plans], dtype=np.int64))
+    names = np.sort(named * len(plans) + number)  # when each key is named, in order
+    own = keys * len(plans) + of_bar
+    following = np.searchsorted(names, own, side="right")
+    again = following < len(names)
+    again[again] = names[following[again]] // len(plans) == own[again] // len(plans)
+    ends = bars[:, 4].copy()
+    ends[again] = np.minimum(ends[again], at_ms[names[following[again]] % len(plans)])
+    kept = ends > bars[:, 3]
+    bars = bars[kept]
+    bars[:, 4] = ends[kept]
+    return bars, keys[kept]
+
+
+def _merged(bars: np.ndarray, workers: np.ndarray) -> np.ndarray:
+    """Bars that continue each other on their worker without a change become one."""
+    same = [0, 1, 2, 5, 6, 7, 8]
+    bars = bars[np.lexsort((bars[:, 3], bars[:, 7], workers))]
+    first = np.ones(len(bars), dtype=bool)
+    first[1:] = (bars[1:, same] != bars[:-1, same]).any(axis=1) | (bars[1:, 3] != bars[:-1, 4])
+    begins = np.flatnonzero(first)
+    out = bars[begins]
+    out[:, 4] = bars[np.append(begins[1:], len(bars)) - 1, 4] if len(bars) else out[:, 4]
+    return out

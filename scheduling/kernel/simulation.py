@@ -1,0 +1,199 @@
+"""The kernel: plays jobs against a scheduler on a cluster and tells what happens as events. It knows no clock.
+
+What happens at one instant follows the order of agenda.Priority; what it does is in steps.py. `on_slot` is called when a slot begins and something has
+happened since the last call, or when a wake-up was asked for. Events depend on cluster, jobs, scheduler, phases and seed alone:
+not on how the run is cut into calls of `run_until`, nor on whether it was saved and restored in between.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel import saved_state
+from scheduling.kernel.agenda import Agenda, Entry, Priority
+from scheduling.kernel.changes import growth
+from scheduling.kernel.changes.phases import Phase, check_phases, with_shares
+from scheduling.kernel.plans import Plans
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.kernel.steps import STEPS
+from scheduling.model.values import LARGEST, Cluster, Event, Job, ModelError, Server
+
+_OUTAGE, _END = int(Priority.OUTAGE), int(Priority.END)
+HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
+
+
+def simulate(cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int) -> Iterator[Event]:
+    """Events of a run, in order, lazily."""
+    return Simulation(cluster, jobs, scheduler, seed).events()
+
+
+class Simulation:
+    """A run that advances step by step and can be saved between two steps and continued, to the byte.
+
+    A step is one entry of the agenda with all events that it causes. jobs: sorted by arrival_ms; at equal arrivals their order
+    decides. phases: the clusters, jobs and schedulers that follow, in order. `add_jobs`, `add_server` and `set_server` change
+    cluster and jobs while it runs; an open-ended run waits for them until it is closed (`close`).
+    """
+
+    def __init__(
+        self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int, phases: Sequence[Phase] = (),
+        *, open_ended: bool = False,
+    ) -> None:  # fmt: skip
+        check_phases(phases, cluster, jobs)
+        self.seed, self.phases = seed, phases
+        self.open_ended = open_ended  # it waits for jobs to be added instead of ending
+        self.phase = 0  # phases[:phase] have begun
+        self.slot_ms = cluster.slot_ms
+        self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        self.end_ms = self.horizon_ms or LARGEST  # a server that is away until LARGEST never returns
+        self.decision_seconds: list[float] = []  # wall time of each hook; never in an event
+        self.seq = 0
+        self.now_ms = 0
+        self.ended = False
+        self.out: list[Event] = []
+        self.arrived = 0  # jobs[:arrived] have arrived
+        self.open: set[int] = set()  # arrived, neither rejected nor completed
+        self.shares: list[tuple[int, float]] = []  # what hand-overs left of jobs' records, in order
+        self.agenda = Agenda()
+        self.plans = Plans(self.agenda, self.tell)
+        self.agenda.schedule(0, Priority.BEGIN)
+        self.enter(cluster, jobs, scheduler)
+        self.plans.ledger = scheduler.model.ledger(cluster, jobs, scheduler)
+
+    def enter(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> None:
+        """Start of the scheduler on the current cluster and jobs, with the remaining work of the jobs."""
+        self.cluster, self.records, self.scheduler = cluster, jobs, scheduler
+        jobs = self.jobs = self.plans.jobs = with_shares(jobs, self.shares) if self.shares else jobs
+        for earlier, later in pairwise(jobs):
+            if later.arrival_ms < earlier.arrival_ms:
+                raise ModelError(
+                    f"job {later.id}: arrives at {later.arrival_ms} ms, before the previous job ({earlier.arrival_ms} ms)"
+                )
+        self.outages = sorted({(ms, i) for i, s in enumerate(cluster.servers) for away in s.away for ms in away if ms > 0})
+        self.agenda.clear(Priority.ARRIVAL)
+        self.expect_arrival()
+        self.expect_outage((self.now_ms, len(cluster.servers)))
+        self.expect_phase()
+        cls = type(scheduler)
+        self.on_arrival, self.on_completion, self.on_cluster_change, self.on_slot, self.on_alarm, self.prices = (
+            getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None for name in HOOKS
+        )  # hooks that the class does not override are not called
+        scheduler.start(cluster, jobs, np.random.default_rng(self.seed))
+
+    def events(self) -> Iterator[Event]:
+        """Events from here to the end; `state` is then that after the step of the last event taken."""
+        while self.next_ms is not None:
+            yield from self.run_until(max_events=1)
+
+    def run_until(self, limit_ms: int | None = None, max_events: int = 1_000) -> list[Event]:
+        """Steps up to limit_ms or max_events (the last step may exceed it)."""
+        out = self.out = []
+        while len(out) < max_events and not self.ended:
+            entry = self.peek()
+            if entry is None or (limit_ms is not None and entry[0] > limit_ms):
+                break
+            self.step(*entry)
+        return out
+
+    @property
+    def next_ms(self) -> int | None:
+        """Time of the next step; None when the run is over, or waits for jobs."""
+        entry = None if self.ended else self.peek()
+        return None if entry is None else entry[0]
+
+    def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
+        """Puts a step on the agenda, instead of where it stood; none at the horizon or later."""
+        if at_ms < self.end_ms:
+            self.agenda.schedule(at_ms, priority, id_)
+        else:
+            self.agenda.cancel(priority, id_)
+
+    def peek(self) -> Entry | None:
+        """The next step. Where nothing can happen any more, what is still open waits for the horizon, and the run ends.
+
+        None where an open-ended run waits.
+        """
+        entry = self.agenda.peek()
+        if entry is not None and entry[1] == _OUTAGE and not self._awaited:
+            self.agenda.clear(Priority.OUTAGE)
+            entry = self.agenda.peek()
+        if entry is not None or self.open_ended:
+            return entry
+        waits = self.open and self.horizon_ms is not None
+        return max(self.now_ms, self.horizon_ms or 0) if waits else self.now_ms, _END, 0
+
+    def step(self, at_ms: int, priority: int, id_: int) -> None:
+        """Next entry of the agenda, executed."""
+        if priority != _END:
+            self.agenda.take()
+        self.now_ms = at_ms
+        STEPS[priority](self, at_ms, id_)
+
+    def close(self) -> None:
+        """End of additions: the run ends when no entries remain."""
+        self.open_ended = False
+
+    def add_jobs(self, jobs: Sequence[Job]) -> list[Event]:
+        """Jobs that nobody knew before, told now with all their fields; they arrive after now, behind those that are there."""
+        told = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
+        return growth.extend(self, told, self.cluster, [*self.records, *jobs])
+
+    def add_server(self, server: Server) -> list[Event]:
+        """A server that was not there before; the scheduler plans anew as after an edit of the cluster."""
+        told = [("server_added", {"server": len(self.cluster.servers), "fields": asdict(server)})]
+        return growth.extend(self, told, replace(self.cluster, servers=(*self.cluster.servers, server)), self.records)
+
+    def set_server(self, index: int, **fields: Any) -> list[Event]:
+        """Change of the fields of a server, such as capacity or outages; its name stays."""
+        changed = replace(self.cluster.servers[index], **fields)
+        servers = tuple(changed if i == index else server for i, server in enumerate(self.cluster.servers))
+        told = [("server_set", {"server": index, "fields": asdict(changed)})]
+        return growth.extend(self, told, replace(self.cluster, servers=servers), self.records)
+
+    def state(self) -> dict[str, Any]:
+        """State for a continuation: numpy arrays, numbers and text."""
+        return saved_state.save(self)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Restoration of `state` in a new simulation with the same arguments and the same additions."""
+        saved_state.restore(self, state)
+
+    @property
+    def _awaited(self) -> bool:
+        """Test whether a server that leaves or returns can still matter."""
+        return bool(self.open) or self.phase < len(self.phases) or self.arrived < len(self.jobs)
+
+    def expect_arrival(self) -> None:
+        """Puts the next job on the agenda."""
+        if self.arrived < len(self.jobs):
+            self.agenda.schedule(self.jobs[self.arrived].arrival_ms, Priority.ARRIVAL, self.arrived)
+
+    def expect_outage(self, after: tuple[int, int]) -> None:
+        """Puts the next server that leaves or returns behind `after` (ms, server) on the agenda."""
+        self.agenda.clear(Priority.OUTAGE)
+        place = bisect_right(self.outages, after)
+        if place < len(self.outages):
+            self.schedule(self.outages[place][0], Priority.OUTAGE, self.outages[place][1])
+
+    def expect_phase(self) -> None:
+        """Puts the next phase on the agenda."""
+        self.agenda.clear(Priority.PHASE)
+        if self.phase < len(self.phases):
+            self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)
+
+    def owe_slot(self, at_ms: int) -> None:
+        """`on_slot` is called at the next boundary of slots, from at_ms on."""
+        if self.on_slot:
+            slot = -(-at_ms // self.slot_ms)
+            self.schedule(slot * self.slot_ms, Priority.SLOT, slot)
+
+    def tell(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
+        """New event at the end of the log."""
+        self.seq += 1
+        self.out.append(Event(self.seq, at_ms, kind, data))

@@ -1,0 +1,142 @@
+"""Training models: the speed of a job under each paper's model, as functions of plain numbers.
+
+Rates: 1 Gbps moves 125 MB/s (decimal), so a transfer of x MB takes 8 x / Gbps ms.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Demand, Job
+
+WORLDS = ("oasis", "pd-ors")
+LIMITS = {"oasis": RESOURCES, "pd-ors": RESOURCES[:4]}  # what a server runs out of: PD-ORS does not count bandwidth
+NEEDS = {
+    "oasis": ("worker", "ps", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb"),
+    "pd-ors": ("worker", "ps", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
+               "internal_gbps", "external_gbps"),
+}  # fmt: skip
+BANDWIDTH = 4  # position in RESOURCES
+MAX_GANG = 1_000_000  # workers that start together; nobody has room for more, unless a worker needs nothing
+EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is that integer
+
+
+def world_of(cluster: Cluster) -> str:
+    """Servers that all take both roles are PD-ORS's; separated ones are OASiS's."""
+    return "pd-ors" if all(len(server.roles) == len(ROLES) for server in cluster.servers) else "oasis"
+
+
+def transfer_ms(megabytes: float, gbps: float) -> float:
+    """Milliseconds to move `megabytes` at `gbps`."""
+    return 8.0 * megabytes / gbps
+
+
+def oasis_minibatch_ms(job: Job) -> float:
+    """tau + 2 e / b of OASiS (Section III): compute one mini-batch, push gradients, pull parameters."""
+    assert job.minibatch_ms is not None
+    assert job.gradient_mb is not None
+    assert job.worker is not None
+    if job.gradient_mb == 0:
+        return job.minibatch_ms
+    bandwidth = job.worker[BANDWIDTH]
+    return job.minibatch_ms + 2 * transfer_ms(job.gradient_mb, bandwidth / 1000) if bandwidth else math.inf
+
+
+def oasis_worker_slots(job: Job, slot_ms: int) -> int:
+    """W = ceil(E N M (tau + 2 e / b)): worker-slots that finish the job."""
+    assert job.epochs is not None
+    assert job.num_chunks is not None
+    assert job.minibatches_per_chunk is not None
+    minibatches = job.epochs * job.num_chunks * job.minibatches_per_chunk
+    return max(1, math.ceil(minibatches * oasis_minibatch_ms(job) / slot_ms - EPSILON))
+
+
+def oasis_ps(job: Job, workers: int) -> int:
+    """ceil(y b / B): parameter servers that y workers need (OASiS constraint 6), in exact integers."""
+    assert job.worker is not None
+    assert job.ps is not None
+    need, give = workers * job.worker[BANDWIDTH], job.ps[BANDWIDTH]
+    if need == 0:
+        return 1 if workers else 0
+    return -(-need // give)
+
+
+def pd_ors_sample_ms(job: Job, internal: bool) -> float:
+    """tau + (gamma / F) (2 g / b) of PD-ORS (Eq. 1): ms of one worker for one sample.
+
+    internal: all workers and parameter servers share one machine (Fact 1).
+    """
+    assert job.sample_ms is not None
+    assert job.gradient_mb is not None
+    assert job.global_batch is not None
+    assert job.workers_per_ps is not None
+    rate = job.internal_gbps if internal else job.external_gbps
+    assert rate is not None
+    return job.sample_ms + job.workers_per_ps / job.global_batch * 2 * transfer_ms(job.gradient_mb, rate)
+
+
+def pd_ors_slots(job: Job, workers: int, internal: bool, slot_ms: int) -> int:
+    """Slots that a fixed gang of `workers` needs for all E K samples."""
+    assert job.epochs is not None
+    assert job.num_samples is not None
+    work = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal)
+    return max(1, math.ceil(work / (workers * slot_ms) - EPSILON))
+
+
+def pd_ors_ps(job: Job, workers: int) -> int:
+    """ceil(w / gamma): parameter servers of w workers."""
+    assert job.workers_per_ps is not None
+    return -(-workers // job.workers_per_ps)
+
+
+def as_oasis(job: Job) -> Job:
+    """The job as OASiS sees it in the world of PD-ORS: N = F, W = ceil(V delta_e), no bandwidth.
+
+    A job that lacks a part has no chunks.
+    """
+    if any(getattr(job, part) is None for part in NEEDS["pd-ors"]):
+        return replace(job, num_chunks=None)
+    assert job.epochs is not None
+    assert job.num_samples is not None
+    assert job.global_batch is not None
+    assert job.worker is not None
+    assert job.ps is not None
+    each_ms = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / job.global_batch
+    worker: Demand = (*job.worker[:BANDWIDTH], 0)  # type: ignore[assignment]
+    ps: Demand = (*job.ps[:BANDWIDTH], 0)  # type: ignore[assignment]
+    return replace(
+        job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms), gradient_mb=0.0,
+        worker=worker, ps=ps,
+    )  # fmt: skip
+
+
+def remaining(job: Job, share: float) -> Job:
+    """The job with that share, up to 1, of its work, in every model: one epoch of as many mini-batches, samples or iterations as are left.
+
+    Counts are rounded up: what was done of a mini-batch (of each chunk), of a sample or of an iteration is done again.
+    """
+    if share >= 1:
+        return job
+    epochs = job.epochs or 1
+
+    def left(count: int | None) -> int | None:
+        return None if count is None else max(1, math.ceil(count * share - EPSILON))
+
+    def of_epochs(count: int | None) -> int | None:
+        return None if count is None else left(count * epochs)
+
+    return replace(
+        job, epochs=None if job.epochs is None else 1, minibatches_per_chunk=of_epochs(job.minibatches_per_chunk),
+        num_samples=of_epochs(job.num_samples), iterations=left(job.iterations),
+    )  # fmt: skip
+
+
+def most_workers(job: Job, world: str | None) -> int | None:
+    """Workers that the job may have at a time: its chunks (OASiS), or its global batch (PD-ORS)."""
+    return job.global_batch if world == "pd-ors" else job.num_chunks
+
+
+def gang_size(job: Job, most: int | None) -> int:
+    """requested_workers, at least 1 and at most `most` (chunks of OASiS, global batch of PD-ORS) and MAX_GANG."""
+    return max(1, min(job.requested_workers or 1, most or MAX_GANG, MAX_GANG))

@@ -1,0 +1,352 @@
+"""The frozen values that every scheduler, the simulation, the twin and the file formats share.
+
+Units, once and for all: time is int milliseconds since the scenario's start, intervals are half open; slot t is
+``[t * slot_ms, (t + 1) * slot_ms)``, 0-based; capacities and demands are int thousandths of GPU, vCPU, GB memory,
+GB storage and Gbps (so 1 is a milli-GPU, a MB, a Mbps) in the order of :data:`RESOURCES`. Inside the core, jobs and
+servers are named by their **index** in ``jobs`` and ``Cluster.servers``; text ids live at the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+RESOURCES = ("gpu", "cpu", "memory", "storage", "bandwidth")
+RESOURCE_UNITS = ("GPU", "vCPU", "GB", "GB", "Gbps")
+SITES = ("edge", "cloud")
+ROLES = ("worker", "ps")
+
+LARGEST = 2**53  # of times in ms, sizes and counts: what files, browsers and floats hold exactly
+LEAST = 1e-9  # of times in ms, rates in Gbps and priorities, so that what is divided by them stays finite
+MAX_SLOT_MS = 365 * 86_400_000  # a year
+
+NONE = -1  # a column that does not apply: no lane, no chunk, no group, no server
+CLOUD = -2  # the unlimited cloud as a server (reserved name: "cloud")
+
+Demand = tuple[int, int, int, int, int]  # thousandths, in the order of RESOURCES
+ZERO: Demand = (0, 0, 0, 0, 0)
+
+
+class ModelError(ValueError):
+    """A value breaks a rule; the message gives subject, rule, unit and value."""
+
+
+def shorten(text: str) -> str:
+    """The beginning of a value that a message shows."""
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def shown(name: str) -> str:
+    """A name in a message: short, and on one line whatever it holds."""
+    return shorten(name if name.isprintable() else repr(name))
+
+
+class Role(IntEnum):
+    """Role of a bar."""
+
+    WORKER = 0
+    PS = 1
+    TRANSFER = 2  # a gang loading its data on new servers
+
+
+class Placement(NamedTuple):
+    """Gantt bar: `count` units of a job's role on a server during ``[start_ms, end_ms)``.
+
+    A NamedTuple, not a dataclass: a run holds up to a million, and creation is 5 times cheaper. Its rules (0 <= start
+    < end, count >= 1, known job and server) are checked by the ledger, which every plan passes.
+    """
+
+    job: int  # index
+    role: int  # Role
+    server: int  # index, CLOUD, or NONE where the group says it
+    start_ms: int
+    end_ms: int
+    count: int  # type: ignore[assignment]  # workers or parameter servers; hides tuple.count
+    lane: int = NONE
+    chunk: int = NONE
+    group: int = NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """Sigmoid of the completion time: priority / (1 + exp(sensitivity * (duration - target_slots))).
+
+    priority    theta_1 / gamma_1, LEAST to LARGEST: utility of an early finish
+    sensitivity theta_2 / gamma_2, 0 to LARGEST, 1/slot: 0 = insensitive, then the utility is priority / 2 at any time
+    target_slots theta_3 / gamma_3, 0 to LARGEST slots
+    """
+
+    priority: float
+    sensitivity: float
+    target_slots: float
+
+    def __post_init__(self) -> None:
+        _require("utility", "priority", LEAST <= self.priority <= LARGEST, _POSITIVE, self.priority)
+        _require("utility", "sensitivity", 0 <= self.sensitivity <= LARGEST, f"{_FROM_ZERO} per slot", self.sensitivity)
+        _require("utility", "target_slots", 0 <= self.target_slots <= LARGEST, f"{_FROM_ZERO} slots", self.target_slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Machine. `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
+
+    away: intervals [from_ms, to_ms) in which it is not there, known from the beginning; in order and apart.
+    """
+
+    name: str
+    site: str  # edge | cloud
+    capacity: Demand
+    roles: tuple[str, ...] = ROLES
+    worker_lanes: Mapping[str, int] = field(default_factory=dict)
+    ps_lanes: Mapping[str, int] = field(default_factory=dict)
+    speed: float = 1.0
+    nic_gbps: float | None = None
+    disk_gbps: float | None = None
+    away: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        subject = f"server {self.name}"
+        _check_name("server", self.name)
+        _require(subject, "name", self.name != "cloud", "other than the reserved 'cloud'", self.name)
+        _require(subject, "site", self.site in SITES, f"one of {', '.join(SITES)}", self.site)
+        _require(subject, "roles", bool(self.roles) and set(self.roles) <= set(ROLES), f"among {ROLES}", self.roles)
+        _check_demand(subject, "capacity", self.capacity)
+        _require(subject, "speed", LEAST <= self.speed <= LARGEST, _POSITIVE, self.speed)
+        for lanes in (self.worker_lanes, self.ps_lanes):
+            for kind, count in lanes.items():
+                _require(subject, f"workers of type {kind}", isinstance(count, int) and count >= 0, "an integer >= 0", count)
+        ends = 0
+        for begin, end in self.away:
+            _require(
+                subject, "away", ends <= begin < end, "non-empty intervals in ms, in order and without overlap", (begin, end)
+            )
+            ends = end + 1
+
+    def is_away(self, at_ms: int) -> bool:
+        """Test whether the machine is not there at that moment."""
+        return any(begin <= at_ms < end for begin, end in self.away)
+
+    def next_away_ms(self, at_ms: int) -> int | None:
+        """Start of the next outage after that time; None if there is none."""
+        return next((begin for begin, _ in self.away if begin > at_ms), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Servers in a fixed order. `horizon_slots` binds slot schedulers; None = no end."""
+
+    name: str
+    slot_ms: int
+    servers: tuple[Server, ...]
+    horizon_slots: int | None = None
+    unlimited_cloud: bool = False
+
+    def __post_init__(self) -> None:
+        _check_name("cluster", self.name)
+        subject = f"cluster {shown(self.name)}"
+        _require(subject, "slot_ms", isinstance(self.slot_ms, int) and self.slot_ms > 0, "an integer > 0 ms", self.slot_ms)
+        _require(subject, "slot_ms", self.slot_ms <= MAX_SLOT_MS, f"at most {MAX_SLOT_MS} ms, a year", self.slot_ms)
+        horizon = self.horizon_slots
+        _require(subject, "horizon_slots", horizon is None or (isinstance(horizon, int) and horizon > 0), "null or > 0", horizon)
+        _require(subject, "servers", bool(self.servers) or self.unlimited_cloud, "at least 1", len(self.servers))
+        seen: set[str] = set()
+        for server in self.servers:
+            _require(subject, "server names", server.name not in seen, "distinct", server.name)
+            seen.add(server.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Training job with the fields that schedulers need; an absent field is None.
+
+    Times of one mini-batch, sample or iteration may be fractional milliseconds; points in time are integers.
+    """
+
+    id: str
+    arrival_ms: int
+    model: str = "unknown"
+    epochs: int | None = None
+    num_chunks: int | None = None
+    minibatches_per_chunk: int | None = None
+    minibatch_ms: float | None = None
+    gradient_mb: float | None = None
+    worker: Demand | None = None  # worker.bandwidth is b
+    ps: Demand | None = None  # ps.bandwidth is B
+    num_samples: int | None = None
+    global_batch: int | None = None
+    sample_ms: float | None = None
+    workers_per_ps: int | None = None
+    internal_gbps: float | None = None
+    external_gbps: float | None = None
+    ps_update_ms: float | None = None
+    worker_type: str | None = None
+    ps_type: str | None = None
+    upload_ms: tuple[int, ...] | None = None  # one per server
+    cloud_upload_ms: int | None = None
+    chunk_mb: float | None = None
+    requested_workers: int | None = None
+    comp_machine_ms: float | None = None  # Harmony's W
+    comm_ms: float | None = None  # Harmony's T_net
+    iterations: int | None = None
+    iterations_per_epoch: int | None = None
+    input_gb: float | None = None
+    model_gb: float | None = None
+    user: str | None = None
+    group: str | None = None  # the virtual cluster, queue or partition it was sent to
+    utility: Utility | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)  # field -> trace | derived | drawn
+
+    def __post_init__(self) -> None:
+        _check_name("job", self.id)
+        subject = f"job {shown(self.id)}"
+        whole = isinstance(self.arrival_ms, int) and self.arrival_ms >= 0
+        _require(subject, "arrival_ms", whole, "an integer >= 0 ms", self.arrival_ms)
+        _require(subject, "arrival_ms", self.arrival_ms <= LARGEST, "at most 2^53 ms", self.arrival_ms)
+        for name in _POSITIVE_INTEGERS:
+            value = getattr(self, name)
+            _require(subject, name, value is None or _is_whole(value, 1), "an integer from 1 to 2^53", value)
+        for name in _POSITIVE_NUMBERS:
+            value = getattr(self, name)
+            _require(subject, name, value is None or LEAST <= value <= LARGEST, _POSITIVE, value)
+        for name in _NUMBERS_FROM_ZERO:
+            value = getattr(self, name)
+            _require(subject, name, value is None or 0 <= value <= LARGEST, _FROM_ZERO, value)
+        for name, demand in (("worker", self.worker), ("ps", self.ps)):
+            if demand is not None:
+                _check_demand(subject, name, demand)
+        if self.upload_ms is not None:
+            whole = all(_is_whole(ms, 0) for ms in self.upload_ms)
+            _require(subject, "upload_ms", whole, "integers from 0 to 2^53 ms", self.upload_ms)
+        self._check_work(subject)
+
+    def _check_work(self, subject: str) -> None:
+        """Check of the total work: at most LARGEST ms for one worker (285,000 years), so that every sum is exact."""
+        if self.epochs is None:
+            return
+        exchange_ms = 16.0 * (self.gradient_mb or 0)  # at 1 Gbps, both ways
+        if self.num_chunks is not None and self.minibatches_per_chunk is not None and self.minibatch_ms is not None:
+            bandwidth = self.worker[4] / 1000 if self.worker else 0
+            each_ms = self.minibatch_ms + (exchange_ms / bandwidth if bandwidth else 0.0)
+            work_ms = self.epochs * self.num_chunks * self.minibatches_per_chunk * each_ms
+            name = "epochs x num_chunks x minibatches_per_chunk x time of a mini-batch"
+            _require(subject, name, work_ms <= LARGEST, "at most 2^53 ms", work_ms)
+        if self.num_samples is not None and self.sample_ms is not None:
+            rate = min(self.internal_gbps or LARGEST, self.external_gbps or LARGEST)
+            each_ms = self.sample_ms + (self.workers_per_ps or 1) / (self.global_batch or 1) * exchange_ms / rate
+            work_ms = self.epochs * self.num_samples * each_ms
+            _require(subject, "epochs x num_samples x time of a sample", work_ms <= LARGEST, "at most 2^53 ms", work_ms)
+
+
+class Reason(NamedTuple):
+    """Reason for a decision: a code and numbers, never a sentence (reasons.py writes the sentence)."""
+
+    code: str
+    values: Mapping[str, Any] = {}
+
+
+class Verdict(NamedTuple):
+    """Line of decisions.jsonl: a decision about a job and its reason.
+
+    kind: admitted | rejected | started | preempted | moved | regrouped | ...
+    """
+
+    job: int
+    kind: str
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerPlan:
+    """Future bars of some typed workers, which replace their earlier plans (docs/decisions/0008).
+
+    workers  int64 [worker, 3]: role, server, number; on the cloud, which has no fixed workers, the job takes the number's place
+    bars     int64 [bar, 9]: in the order of Placement, each on one of these workers
+    jobs     int64 [job, 3]: job, when its first worker starts, when its work is done; NONE where that is not planned
+    """
+
+    workers: np.ndarray
+    bars: np.ndarray
+    jobs: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Decision of a scheduler: changes of plans from now on.
+
+    plan      {job index: every bar of that job from now on}; it *replaces the future* of the jobs it names
+    finishes  {job index: ms at which the job's work is done under this plan}; a job without an entry is unfinished
+    verdicts  what to tell about whom, in order; naming a job in a verdict does not change its plan
+    wake_ms   call on_slot again at this time even if nothing else happens by then
+    workers   plans of typed workers instead of plans of jobs, for schedulers whose jobs share workers
+    alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for before
+    told      further events, (kind, data) each, that follow the plans: what no bar can say, as the groups of Harmony
+    repriced  every price has changed, also where no plan has
+    """
+
+    plan: Mapping[int, list[Placement]] = field(default_factory=dict)
+    finishes: Mapping[int, int] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...] = ()
+    wake_ms: int | None = None
+    workers: WorkerPlan | None = None
+    alarm_ms: int | None = None
+    told: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    repriced: bool = False
+
+
+NOTHING = Decision()
+
+
+class Event(NamedTuple):
+    """Fact of a run. `seq` counts from 1 without gaps. docs/formats.md lists the event types."""
+
+    seq: int
+    at_ms: int
+    kind: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A proved bound on what any schedule could achieve; certificates.py rechecks it without the scheduler."""
+
+    kind: str
+    achieved: float
+    bound: float
+    duals: Mapping[str, Any] = field(default_factory=dict)
+
+
+_POSITIVE = "a number from 1e-9 to 2^53"
+_FROM_ZERO = "a number from 0 to 2^53"
+_POSITIVE_INTEGERS = (
+    "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
+    "requested_workers", "iterations", "iterations_per_epoch",
+)  # fmt: skip
+_POSITIVE_NUMBERS = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
+_NUMBERS_FROM_ZERO = (
+    "gradient_mb", "ps_update_ms", "cloud_upload_ms", "chunk_mb", "comp_machine_ms", "comm_ms", "input_gb", "model_gb",
+)  # fmt: skip
+
+
+def _require(subject: str, name: str, holds: bool, rule: str, value: object) -> None:
+    if not holds:
+        raise ModelError(f"{subject}: {name} must be {rule}, got {shorten(repr(value))}")
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and least <= value <= LARGEST
+
+
+def _check_name(kind: str, name: str) -> None:
+    holds = bool(name) and len(name) <= 200 and not any(c in ", \t\r\n" for c in name) and name.isprintable()
+    _require(kind, "name", holds, "1-200 printable characters without spaces or commas", name)
+
+
+def _check_demand(subject: str, name: str, demand: Demand) -> None:
+    _require(subject, name, len(demand) == len(RESOURCES), f"{len(RESOURCES)} amounts", demand)
+    for resource, amount in zip(RESOURCES, demand, strict=True):
+        holds = isinstance(amount, int) and 0 <= amount < 2**53
+        _require(subject, f"{name}.{resource}", holds, "an integer >= 0 thousandths", amount)

@@ -1,0 +1,40 @@
+"""The execution model of a real cluster: bars are what happened. Nothing is planned, priced or proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel.execution_model import ExecutionModel, Outcome
+from scheduling.kernel.ledger import Ledger
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import Certificate, Cluster, Job, ModelError
+
+
+class Observed(ExecutionModel):
+    name = "observed"
+    title = "Real cluster"
+    trainings = {"observed": "a real cluster"}
+    supports = ("observed",)
+
+    def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
+        raise ModelError(f"scheduler {scheduler.name}: tells what a real cluster did and cannot be simulated; choose another one")
+
+    def packs(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
+        return ("gpu", "cpu", "memory")
+
+    def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
+        return {}
+
+    def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
+        return None
+
+    def certify(
+        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+    ) -> tuple[Certificate, dict[str, Any]]:
+        raise ModelError(f"scheduler {scheduler.name}: nothing is proved about a real cluster")
+
+
+OBSERVED = Observed()

@@ -1,0 +1,79 @@
+"""Sentences of what a real cluster decided, in plain words for the codes of Slurm and Kubernetes."""
+
+from __future__ import annotations
+
+from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.sentences import Sentences, Values
+
+WORDS = {  # by the cluster's code
+    "Priority": "jobs with a higher priority are ahead of it",
+    "Resources": "it is next, and the resources that it asks for are not free",
+    "Dependency": "it depends on another job that has not ended",
+    "DependencyNeverSatisfied": "it depends on a job that did not end as required, so it will never start",
+    "BeginTime": "its earliest start has not come",
+    "JobHeldUser": "its owner holds it",
+    "JobHeldAdmin": "an administrator holds it",
+    "JobHoldMaxRequeue": "it was queued again too often, and is held",
+    "Reservation": "its reservation has not begun",
+    "ReqNodeNotAvail": "a node that it asks for is not available",
+    "PartitionDown": "its partition is down",
+    "PartitionInactive": "its partition takes no jobs",
+    "PartitionNodeLimit": "it asks for more nodes than its partition allows",
+    "PartitionTimeLimit": "it asks for more time than its partition allows",
+    "BadConstraints": "no node of the cluster satisfies its constraints",
+    "Licenses": "a licence that it needs is in use",
+    "NodeDown": "a node that it needs is down",
+    "JobArrayTaskLimit": "its array runs as many tasks at once as it may",
+    "QOSMaxJobsPerUserLimit": "its owner runs as many jobs as the quality of service allows",
+    "AssocGrpGRES": "its account uses all the GPUs that it may",
+    "AssocMaxJobsLimit": "its account runs as many jobs as it may",
+    "Unschedulable": "no node has what it asks for",
+    "SchedulingGated": "a scheduling gate holds it",
+    "Suspended": "it was created suspended",
+}
+
+
+def _why(values: Values) -> str:
+    """The cluster's reason in plain words, its own code where there are none; empty without one."""
+    code = str(values.get("reason") or "")
+    words = WORDS.get(code, "")
+    return f": {words} ({code})" if words else f": {code}" if code else ""
+
+
+def _ended(values: Values) -> str:
+    outcome = str(values.get("outcome") or "ended")
+    said = {
+        "completed": "Completed",
+        "failed": "Failed",
+        "cancelled": "Cancelled",
+        "timeout": "Stopped at its time limit",
+        "node_fail": "Stopped by the failure of a node",
+        "out_of_memory": "Stopped because it ran out of memory",
+        "preempted": "Stopped by a job with a higher priority",
+        "lost": "Ended unseen",
+    }.get(outcome, "Ended")
+    unseen = " at some time since the cluster last showed it" if "after_ms" in values or outcome == "lost" else ""
+    return f"{said}{unseen}{_why(values)}."
+
+
+def _started(values: Values) -> str:
+    waited = f" after waiting {duration(values['waited_ms'])}" if values.get("waited_ms") else ""
+    return f"Started by the cluster{waited}."
+
+
+OBSERVED = Sentences("observed", {
+    "waits": lambda v: f"Waits{_why(v)}.",
+    "held": lambda v: f"Held{_why(v)}.",
+    "started": _started,
+    "resumed": lambda v: "Resumed by the cluster.",
+    "suspended": lambda v: f"Suspended by the cluster{_why(v)}.",
+    "requeued": lambda v: f"Queued again, for the {_nth(v['restarts'])} time{_why(v)}.",
+    "ended": _ended,
+    "withdrawn": lambda v: f"Never started: {str(v.get('outcome') or 'cancelled').replace('_', ' ')} while it waited{_why(v)}.",
+    "still_open": lambda v: f"Neither completed nor cancelled when following ended; attempts so far: {count(v['attempts'], 'attempt')}.",
+})  # fmt: skip
+
+
+def _nth(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

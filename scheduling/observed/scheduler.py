@@ -1,0 +1,18 @@
+"""The scheduler of a real cluster, as far as the twin sees it: it has a name and a model, and decides elsewhere."""
+
+from __future__ import annotations
+
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import Cluster, ModelError
+from scheduling.observed.execution import OBSERVED
+
+
+class ObservedScheduler(BaseScheduler):
+    name = "observed"
+    title = "Real cluster"
+    paper = "the cluster's own scheduler"
+    summary = "What a real cluster did, mirrored by a connector. It cannot be simulated."
+    model = OBSERVED
+
+    def check(self, cluster: Cluster) -> None:
+        raise ModelError(f"scheduler {self.name}: tells what a real cluster did and cannot be simulated; choose another one")

@@ -1,0 +1,54 @@
+"""Rechecks a mirrored run from plain rows: what a real cluster did obeys its capacities, and every job that ran is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduling.verification.rules import WORKER, Output, Row, Rules, Stage
+
+
+class ObservedRules(Rules):
+    """No slots, no training: bars stand on servers, on one GPU each where the cluster told which, and none is held twice."""
+
+    name = "observed"
+    states = {}
+
+    def check(self, given: Output, problems: list[str]) -> None:
+        holds: dict[tuple[str, int], list[tuple[int, int, str]]] = {}
+        for id_, own in given.bars.items():
+            for bar in own:
+                at = f"job {id_}: on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms"
+                if bar.role != "worker" or bar.chunk or bar.group:
+                    problems.append(f"{at} must be a worker without chunk and group")
+                elif bar.server in ("", "cloud"):
+                    problems.append(f"{at} must stand on a server")
+                elif bar.lane:
+                    if bar.count != 1:
+                        problems.append(f"{at} names GPU {bar.lane} and counts {bar.count}, where a GPU counts 1")
+                    holds.setdefault((bar.server, int(bar.lane)), []).append((bar.start_ms, bar.end_ms, id_))
+            if id_ in given.done and given.done[id_] != max(bar.end_ms for bar in own):
+                problems.append(
+                    f"job {id_}: completes at {given.done[id_]} ms, but its last bar ends at {max(b.end_ms for b in own)} ms"
+                )
+        _check_gpus(holds, problems)
+
+    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+        for job, role, server, start_ms, end_ms, *_ in bars:
+            if server < 0 or role != WORKER:
+                problems.append(f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms must be a worker on a server")
+
+    def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
+        return None  # a cluster does not tell how much work a job is
+
+
+def _check_gpus(holds: dict[tuple[str, int], list[tuple[int, int, str]]], problems: list[str]) -> None:
+    """No two jobs hold one GPU at a time."""
+    for (server, gpu), spans in sorted(holds.items()):
+        until_ms, holder = -1, ""
+        for start_ms, end_ms, id_ in sorted(spans):
+            if start_ms < until_ms and id_ != holder:
+                problems.append(
+                    f"server {server}: GPU {gpu} is held by job {holder} until {until_ms} ms and by job {id_} from {start_ms} ms"
+                )
+            if end_ms > until_ms:
+                until_ms, holder = end_ms, id_

@@ -1,0 +1,1 @@
+"""Reports about a run: metrics, decision reasons and quantities as text."""

@@ -1,0 +1,13 @@
+"""Sentences for decision reasons of the kernel and of schedulers of every execution model."""
+
+from __future__ import annotations
+
+from scheduling.reporting.quantities import count
+from scheduling.reporting.sentences import Sentences
+
+COMMON = Sentences("common", {
+    "missing_part": lambda v: f"Rejected: the job has no {v['part']}, which this scheduler requires.",
+    "place_taken": lambda v: "Displaced by an edit; resubmitted with its remaining work.",
+    "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended before completion.",
+    "stuck": lambda v: "Unfinished: no events remain, and the job has no plan to finish.",
+})  # fmt: skip

@@ -1,0 +1,124 @@
+"""The metrics of a run, computed from its events alone, the same way for all schedulers.
+
+Their definitions are in metric_table.py. The part `lanes` is computed in typed_workers/metrics.py, the part `groups` in
+colocation/metrics.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduling.colocation.metrics import Groups
+from scheduling.kernel.realized_schedule import Futures
+from scheduling.model.values import RESOURCES, Cluster, Event, Job, Role
+from scheduling.reporting.parts import Part, Played
+from scheduling.typed_workers.metrics import Workers, suspensions
+
+PARTS: dict[str, type[Part]] = {part.model: part for part in (Workers, Groups)}
+
+
+def summarize(
+    events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job], worlds: Sequence[tuple[int, Cluster]] = ()
+) -> dict[str, Any]:
+    """The `metrics` of summary.json; times in ms, utility in the papers' unit, utilization as shares from 0 to 1.
+
+    worlds: the clusters of a run that was edited on the way, each with when it began; the last one is `cluster`.
+    """
+    arrivals: dict[int, int] = {}
+    completions: dict[int, int] = {}
+    first_verdict: dict[int, str] = {}
+    rejected: set[int] = set()
+    futures = Futures()
+    parts: dict[str, Part] = {}  # of the models that were in charge
+    packed = set(RESOURCES)
+    utility = 0.0
+    for event in events:
+        data = event.data
+        if event.kind == "run_started" or event.kind == "edited":
+            packed &= packs(data)
+            for model in PARTS.keys() & models(data):
+                parts.setdefault(model, PARTS[model]())
+        elif event.kind == "plan_changed":
+            futures.feed(event)
+        elif event.kind == "decided":
+            first_verdict.setdefault(data["job"], data["kind"])
+            if data["kind"] == "rejected":
+                rejected.add(data["job"])
+        elif event.kind == "job_arrived":
+            arrivals[data["job"]] = event.at_ms
+        elif event.kind == "job_completed":
+            completions[data["job"]] = event.at_ms
+            utility += data["utility"]
+        for part in parts.values():
+            part.feed(event)
+    run = Played(cluster, jobs, futures.matrix(), arrivals, completions)
+    times = np.array(list(run.times_ms.values()), dtype=np.int64)
+    figures: dict[str, Any] = {
+        "total_utility": utility if any(job.utility is not None for job in jobs) else None,
+        "jobs": len(arrivals),
+        "admitted": sum(kind in ("admitted", "started") for kind in first_verdict.values()),
+        "rejected": len(rejected),
+        "completed": len(completions),
+        "mean_jct_ms": float(times.mean()) if len(times) else None,
+        "median_jct_ms": float(np.median(times)) if len(times) else None,
+        "p95_jct_ms": float(np.percentile(times, 95)) if len(times) else None,
+        "makespan_ms": max(completions.values()) - min(arrivals.values()) if completions else None,
+        "suspensions": _suspensions(run.bars),
+        "utilization": _utilization(run.bars, worlds or [(0, cluster)], jobs, run.first_ms, packed),
+    }
+    found = {part.name: part.figures(run) for part in parts.values()}
+    return figures | {name: own for name, own in found.items() if own is not None}
+
+
+def models(data: Mapping[str, Any]) -> set[str]:
+    """The model in charge from an event `run_started` or `edited` on; logs of older versions do not say, and it may be any."""
+    return {data["execution"]["model"]} if "execution" in data else set(PARTS)
+
+
+def _suspensions(bars: np.ndarray) -> int:
+    """Suspensions of chunks, or of jobs without chunks."""
+    workers = bars[bars[:, 1] == Role.WORKER]
+    _, owner = np.unique(workers[:, [0, 7]], axis=0, return_inverse=True)
+    return suspensions(owner, workers)
+
+
+def packs(data: Mapping[str, Any]) -> set[str]:
+    """Resources that are counted from an event `run_started` or `edited` on; logs of older versions do not state them."""
+    return set(data["execution"]["packs"]) if "execution" in data else set(RESOURCES)
+
+
+def _utilization(
+    bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], first_ms: int, packed: Container[str]
+) -> dict[str, float | None]:
+    bars = bars[(bars[:, 2] >= 0) & (bars[:, 1] != Role.TRANSFER)]
+    if not len(bars):
+        return dict.fromkeys(RESOURCES)
+    zero = (0,) * len(RESOURCES)
+    demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
+    held = (bars[:, 5] * (bars[:, 4] - bars[:, 3]))[:, None] * demands[bars[:, 0], bars[:, 1]]
+    return shares(held.sum(axis=0), offered(worlds, first_ms, int(bars[:, 4].max())), packed)
+
+
+def offered(worlds: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) -> np.ndarray:
+    """[resource] capacity x time from first_ms to last_ms; a server that is away has none.
+
+    worlds: when each began, and its cluster, in order.
+    """
+    total = np.zeros(len(RESOURCES))
+    ends = [begin for begin, _ in worlds[1:]] + [last_ms]
+    for (begin_ms, cluster), end_ms in zip(worlds, ends, strict=True):
+        begin, end = max(begin_ms, first_ms), min(end_ms, last_ms)
+        if begin >= end:
+            continue
+        for server in cluster.servers:
+            gone = sum(max(0, min(back, end) - max(left, begin)) for left, back in server.away)
+            total += np.array(server.capacity, dtype=float) * (end - begin - gone)
+    return total
+
+
+def shares(held: np.ndarray, of: np.ndarray, packed: Container[str]) -> dict[str, float | None]:
+    """{resource: share}; None where there is none of it, or where it is not among those packed."""
+    return {name: float(h / o) if o > 0 and name in packed else None for name, h, o in zip(RESOURCES, held, of, strict=True)}

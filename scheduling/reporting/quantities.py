@@ -1,0 +1,61 @@
+"""Quantities as text."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+
+
+def duration(ms: float) -> str:
+    """Milliseconds as text: 850 ms, 12.5 s, 3m 20s, 5h 10m, 2d 3h."""
+    if ms < 1_000:
+        return f"{ms:g} ms"
+    seconds = ms / 1_000
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    if seconds < 3_600:
+        return _two_parts(seconds, "m", 60, "s", 1)
+    if seconds < 86_400:
+        return _two_parts(seconds, "h", 3_600, "m", 60)
+    return _two_parts(seconds, "d", 86_400, "h", 3_600)
+
+
+def count(number: int, noun: str) -> str:
+    """Number with its noun: 1 worker, 2 workers."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def value_text(value: float, unit: str) -> str:
+    """Metric value as pages display it (valueText of static/js/core/metric-table.js)."""
+    if unit == "share":
+        return f"{_rounded(Decimal(value * 100), 1):.1f} %"
+    if unit == "x":
+        return f"{_grouped(value)} ×"
+    if unit != "ms":
+        return _grouped(value)
+    if value < 1_000:
+        return f"{_grouped(value)} ms" if value % 1 else f"{value:.0f} ms"
+    return f"{_plain(_rounded(Decimal(value / 1_000), 1))} s" if value < 60_000 else duration(value)
+
+
+def _grouped(value: float) -> str:
+    """Number with thousands separators and at most two decimals: 1,234.5."""
+    return _plain(_rounded(Decimal(repr(float(value))), 2))
+
+
+def _plain(value: Decimal) -> str:
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _rounded(value: Decimal, digits: int) -> Decimal:
+    """Rounded value, halves away from zero like browsers; no negative zero."""
+    return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0
+
+
+def _two_parts(seconds: float, unit: str, size: int, part: str, part_size: int) -> str:
+    """Two units, the second one rounded, as in static/js/util/format.js."""
+    whole = int(seconds // size)
+    rest = int((seconds - whole * size) / part_size + 0.5)
+    if rest * part_size >= size:
+        whole, rest = whole + 1, 0
+    return f"{whole}{unit} {rest}{part}" if rest else f"{whole}{unit}"

@@ -1,0 +1,37 @@
+"""Sentences of reasons: what a family declares, and the names that sentences share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES
+
+UNIT = dict(zip(RESOURCES, RESOURCE_UNITS, strict=True))
+ROLE = {"worker": "worker", "ps": "parameter server"}
+Values = Mapping[str, Any]  # the numbers of a reason
+
+
+def no_ending(values: Values, servers: Sequence[str]) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of one family, by the code of the reason. ending: what follows each of them; servers: names by index."""
+
+    family: str
+    by_code: Mapping[str, Callable[[Values], str]]
+    ending: Callable[[Values, Sequence[str]], str] = no_ending
+
+
+def by_code(families: Sequence[Sentences]) -> dict[str, Sentences]:
+    """{code: who declares it}; ValueError where two do, for a code means one thing."""
+    found: dict[str, Sentences] = {}
+    for family in families:
+        for code in family.by_code:
+            if code in found:
+                raise ValueError(f"reason {code!r} must be declared once; {found[code].family} and {family.family} both do")
+            found[code] = family
+    return found

@@ -1,0 +1,244 @@
+"""Counterfactuals: smallest changes of a job that change a decision, found by quotes of the scheduler in its state at that time.
+
+Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target, the fewest
+workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was admitted: how far each could
+go the other way and it still is. The answer is monotone in the first three: priority and target are found by going where the
+schedule at hand breaks even, workers by halving; arrivals are tried in turn. What takes longer than there is time for is not searched,
+and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scheduling.kernel.quotes import OutOfTime, PriceQuote
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.training_models import most_workers
+from scheduling.model.utility import arrival_slot, utility_at
+from scheduling.model.values import Job, Reason
+from scheduling.reporting.quantities import duration
+
+MAX_PRIORITY = 1e6  # times the job's own: beyond, no priority helps
+CLOSE = 1e-3  # relative, of a priority
+CLOSE_SLOTS = 0.01  # of a target
+MAX_LATER = 48  # slots that an arrival is put off by
+MAX_MORE = 8  # times the job's own workers
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """Smallest change that changes the decision, or the largest that keeps it: `value` instead of `actual`; None if out of reach."""
+
+    what: str  # priority | target_slots | workers | arrival_ms
+    actual: float
+    value: float | None
+    admitted: bool  # at `value`
+    searched: bool = True  # False: there was no time to find the value
+
+
+def counterfactuals(
+    scheduler: BaseScheduler, job: Job, said: Reason | None = None, until: float = math.inf
+) -> list[Counterfactual]:
+    """Counterfactuals of a job at its arrival. The scheduler has its state of that time (`assume`).
+
+    said: what it decided, if that is known. until: a moment of time.perf_counter, after which nothing is searched any more; what
+    is quick goes first, and whatever is still to come gets its share of the time.
+    """
+    scheduler.deadline.set(until)
+    asked = _Asked(scheduler, job, PriceQuote.of(said or scheduler.explain(job.arrival_ms, job)))
+    found = {}
+    for left, (what, (actual, search)) in zip(range(len(_SEARCHES), 0, -1), _SEARCHES.items(), strict=True):
+        own = actual(asked)
+        if own is None:
+            continue
+        now = time.perf_counter()
+        scheduler.deadline.set(now + (until - now) / left)
+        try:
+            value, admitted = search(asked)
+        except OutOfTime:
+            found[what] = Counterfactual(what, own, None, not asked.admitted, searched=False)
+        else:
+            found[what] = Counterfactual(what, own, value, admitted)
+    return [found[what] for what in _SENTENCES if what in found]
+
+
+def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
+    """English sentence with units."""
+    if not found.searched:
+        return f"Search not completed in the time limit: {_NAMES[found.what]}."
+    return _SENTENCES[found.what](found, was_admitted, slot_ms)
+
+
+def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
+    if found.value is None:
+        return f"Not admitted with any priority up to {MAX_PRIORITY:,.0f} times its own {found.actual:.4g}."
+    if was_admitted:
+        return f"Admitted with a priority down to {found.value:.4g}; it has {found.actual:.4g}."
+    return f"Admitted with a priority of at least {found.value:.4g}; it has {found.actual:.4g}."
+
+
+def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
+    if found.value is None:
+        return f"Not admitted with any target later than its {found.actual:.4g} slots."
+    if was_admitted:
+        return f"Admitted with a target down to {found.value:.4g} slots; it has {found.actual:.4g}."
+    return f"Admitted with a target of at least {found.value:.4g} slots; it has {found.actual:.4g}."
+
+
+def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
+    if found.value is None:
+        return f"Not admitted with any number of concurrent workers up to {MAX_MORE} times its {found.actual:.0f}."
+    if was_admitted:
+        return f"Admitted with down to {found.value:.0f} concurrent workers; it has {found.actual:.0f}."
+    return f"Admitted with at least {found.value:.0f} concurrent workers; it has at most {found.actual:.0f}."
+
+
+def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
+    if found.value is None:
+        outcome = "rejected" if was_admitted else "admitted"
+        return f"Not {outcome} on arrival in any of the {MAX_LATER} slots after its own."
+    outcome = "Rejected" if was_admitted else "Admitted"
+    return f"{outcome} on arrival {duration(found.value - found.actual)} later, with the other jobs unchanged."
+
+
+_NAMES = {
+    "priority": "smallest priority", "target_slots": "decisive target", "workers": "smallest number of workers",
+    "arrival_ms": "later arrival",
+}  # fmt: skip
+_SENTENCES = {"priority": _priority_text, "target_slots": _target_text, "workers": _workers_text, "arrival_ms": _arrival_text}
+
+
+class _Asked:
+    """Decisions about variants of a job."""
+
+    def __init__(self, scheduler: BaseScheduler, job: Job, own: PriceQuote) -> None:
+        self.scheduler, self.job, self.own, self.admitted = scheduler, job, own, own.admitted
+        self.slot_ms = scheduler.cluster.slot_ms
+        self.first = arrival_slot(job.arrival_ms, self.slot_ms)
+
+    def with_utility(self, **changes: Any) -> PriceQuote:
+        assert self.job.utility is not None
+        changed = replace(self.job, utility=replace(self.job.utility, **changes))
+        return self.scheduler.quote(changed.arrival_ms, changed)
+
+    def with_workers(self, most: int) -> bool:
+        return self.scheduler.quote(self.job.arrival_ms, self.job, most).admitted
+
+
+Found = tuple[float | None, bool]  # the value, and whether the job is admitted at it
+
+
+def _own_priority(asked: _Asked) -> float | None:
+    return asked.job.utility.priority if asked.job.utility else None
+
+
+def _priority(asked: _Asked) -> Found:
+    utility = asked.job.utility
+    assert utility is not None
+    own = math.log(utility.priority)
+
+    def ask(x: float) -> tuple[bool, float]:
+        said = asked.own if x == own else asked.with_utility(priority=math.exp(x))
+        if not said.cost < math.inf:
+            return said.admitted, math.inf
+        # what a schedule is worth grows in proportion
+        worth = utility_at(utility, said.finish_slot - asked.first)
+        return said.admitted, own + _log(said.cost / worth) if worth else math.inf
+
+    value = _least(ask, own, own + math.log(MAX_PRIORITY) * (-1 if asked.admitted else 1), CLOSE)
+    return utility.priority if value == own else None if value is None else math.exp(value), True
+
+
+def _own_target(asked: _Asked) -> float | None:
+    utility = asked.job.utility
+    return utility.target_slots if utility and utility.sensitivity else None  # otherwise it is worth the same at any time
+
+
+def _target(asked: _Asked) -> Found:
+    utility = asked.job.utility
+    assert utility is not None
+
+    def ask(x: float) -> tuple[bool, float]:
+        said = asked.own if x == utility.target_slots else asked.with_utility(target_slots=x)
+        if said.cost >= utility.priority:
+            return said.admitted, math.inf
+        # priority / (1 + exp(sensitivity * late)) = cost
+        spare = _log(utility.priority / said.cost - 1) / utility.sensitivity if said.cost else math.inf
+        return said.admitted, said.finish_slot - asked.first - spare
+
+    reach = max(float(asked.scheduler.horizon or 0) + 1, utility.target_slots)
+    return _least(ask, utility.target_slots, 0.0 if asked.admitted else reach, CLOSE_SLOTS), True
+
+
+def _own_workers(asked: _Asked) -> float | None:
+    return most_workers(asked.job, asked.scheduler.model.training(asked.scheduler, asked.scheduler.cluster))
+
+
+def _workers(asked: _Asked) -> Found:
+    own = int(_own_workers(asked) or 0)
+    low, high = (1, own) if asked.admitted else (own + 1, own * MAX_MORE)
+    if not asked.admitted and not asked.with_workers(high):
+        return None, True
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if asked.with_workers(middle) else (middle + 1, high)
+    return high, True
+
+
+def _arrival(asked: _Asked) -> Found:
+    """Rejected: the first later slot at which it is admitted. Admitted: the first at which it no longer is."""
+    last = min(asked.first + MAX_LATER, (asked.scheduler.horizon or asked.first) - 1)
+    later = range(asked.first + 1, last + 1)
+    for slot, admitted in zip(later, asked.scheduler.admits_later(asked.job, later), strict=True):
+        if admitted != asked.admitted:
+            return slot * asked.slot_ms, admitted
+    return None, not asked.admitted
+
+
+_SEARCHES: dict[str, tuple[Callable[[_Asked], float | None], Callable[[_Asked], Found]]] = {  # the quick ones first
+    "arrival_ms": (lambda asked: asked.job.arrival_ms, _arrival),
+    "workers": (_own_workers, _workers),
+    "target_slots": (_own_target, _target),
+    "priority": (_own_priority, _priority),
+}
+
+
+def _least(ask: Callable[[float], tuple[bool, float]], own: float, limit: float, close: float) -> float | None:
+    """The least x between own and limit at which the job is admitted, within `close` above; None when it is at neither.
+
+    ask: whether it is at x, and the x at which the schedule found there breaks even: above that it surely is.
+    """
+    held, even = ask(own)
+    low, high, known = (limit, own, False) if held else (own, limit, True)  # known: that it is not admitted at `low`
+    if not held:
+        for probe in (min(even + close / 4, limit), limit):
+            held, even = ask(probe)
+            high, low = (probe, low) if held else (high, probe)
+            if held:
+                break
+        else:
+            return None
+    slow = False  # the last step left more than half of what lies between
+    while high - low > close:
+        width = high - low
+        probe = min(even + close / 4, high - close)
+        if slow or probe <= low:
+            probe = (low + high) / 2 if known or probe > low else low
+        held, found = ask(probe)
+        if held and probe == low:
+            return low
+        known |= not held
+        if held:
+            high, even = probe, found
+        else:
+            low = probe
+        slow = not slow and high - low > width / 2
+    return high
+
+
+def _log(x: float) -> float:
+    return math.log(x) if x > 0 else -math.inf

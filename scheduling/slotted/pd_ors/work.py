@@ -1,0 +1,59 @@
+"""The work of a job in whole numbers, as plans count it (PD-ORS, Algorithm 3).
+
+E worker-slots at the external rate and I at the internal one do a job when E + r I >= W, where W is the job's length in
+external worker-slots and r how many of them one internal worker-slot is worth. Plans need that in integers:
+p E + q I >= need. For short jobs small integers say the same of every E and I, so nothing is lost. For long ones they
+would be too large: work is then counted in parts of a worker-slot, as many as MAX_WORK allows, and what workers do in a
+slot is rounded down to a part.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduling.model.training_models import EPSILON
+
+MAX_WORK = 4000  # that a plan counts
+
+
+class Work(NamedTuple):
+    """A job's work in the units that plans count."""
+
+    need: int
+    external: np.ndarray  # done by 0, 1, ... workers in a slot
+    internal: np.ndarray
+
+
+def count_work(external: float, internal: float, most: int) -> Work:
+    """The work of a job of `external` worker-slots at the external rate or `internal` at the internal one."""
+    workers = np.arange(most + 1.0)
+    exact = exact_units(external, internal)
+    if exact is not None:
+        need, outside, inside = exact
+        return Work(need, outside * workers, inside * workers)
+    whole = math.ceil(external - EPSILON)
+    parts = MAX_WORK // whole if whole <= MAX_WORK else MAX_WORK / whole
+    done = (np.floor(parts * rate * workers + EPSILON) for rate in (1.0, external / internal))
+    return Work(max(1, math.ceil(parts * external - EPSILON)), *done)
+
+
+def exact_units(external: float, internal: float) -> tuple[int, int, int] | None:
+    """The smallest (need, p, q) that tell what does the job from what does not; None where they are too large."""
+    if max(external, internal) > MAX_WORK:
+        return None
+    inside = np.arange(max(1, math.ceil(internal - EPSILON)) + 1)
+    outside = np.ceil(external - inside * (external / internal) - EPSILON).clip(min=0)  # the fewest that do the rest
+    outside[0] = max(1, outside[0])
+    parts = np.arange(1, MAX_WORK // max(len(inside), int(outside[0])) + 1)
+    near = parts * (external / internal)
+    p, q = np.repeat(parts, 2)[:, None], np.stack((np.floor(near), np.ceil(near)), axis=1).reshape(-1, 1)
+    done = p * outside + q * inside  # by what just does the job; one external worker-slot less does not
+    need = done.min(axis=1)
+    tell = np.flatnonzero((done - p)[:, outside > 0].max(axis=1) < need)
+    if not len(tell):
+        return None
+    best = tell[0]
+    return int(need[best]), int(p[best, 0]), int(q[best, 0])

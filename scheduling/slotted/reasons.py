@@ -1,0 +1,169 @@
+"""Sentences for decision reasons of slotted schedulers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES
+from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.sentences import ROLE, UNIT, Sentences, Values
+
+CENT = 0.01  # smallest amount of utility that is written with two decimals
+MAX_DIGITS = 6
+
+
+def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
+    """Sentence about the most expensive cell, unless it costs nothing; cells are [server, resource, slot, price, cost], highest cost first."""
+    server, resource, slot, price, cost = cells[0] if cells else (0, 0, 0, 0.0, 0.0)
+    if cost < CENT / 2:
+        return ""
+    name = servers[server] if servers else f"#{server}"
+    return (
+        f" Highest cost: {RESOURCES[resource]} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} per "
+        f"{RESOURCE_UNITS[resource]}."
+    )
+
+
+def _details(values: Values, servers: Sequence[str]) -> str:
+    return _dearest(values.get("cells", ()), servers) + _failures(values)
+
+
+def _failures(values: Values) -> str:
+    """Sentences about solvers that did not finish."""
+    return _unfinished(values, "solver", "Refinement incomplete: the solver", "an earlier placement is used") + (
+        _unfinished(values, "relaxation", "Relaxation incomplete: the solver", "a placement without it is used")
+    )
+
+
+def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
+    said = {"error": "failed", "limit": "reached its limit"}
+    parts = [f"{said[what]} {count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")]
+    return f" {subject} {' and '.join(parts)}, so {outcome}." if parts else ""
+
+
+def _payoff(values: Values, verb: str) -> str:
+    """Payoff first, then the schedule that it belongs to."""
+    digits = _digits(values["payoff"])
+    utility, cost, payoff = (f"{round(values[name], digits) + 0:.{digits}f}" for name in ("utility", "cost", "payoff"))
+    comparison = "it is worth more than it costs" if verb == "Admitted" else "it costs more than it is worth"
+    if verb == "Rejected" and values["payoff"] >= 0:
+        comparison = "it is worth no more than it costs"
+    return (
+        f"{verb}: {comparison}: value {utility} - cost {cost} = {payoff}. Best schedule found: slots {values['start_slot']} to "
+        f"{values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
+    )
+
+
+def _digits(payoff: float) -> int:
+    """Decimals that tell a payoff from 0: two, or up to MAX_DIGITS."""
+    return 2 if payoff == 0 or abs(payoff) >= CENT / 2 else min(MAX_DIGITS, 1 - math.floor(math.log10(abs(payoff))))
+
+
+def _fits_nowhere(values: Values) -> str:
+    unit = UNIT[values["resource"]]
+    return (
+        f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {unit} of {values['resource']}; the largest server has "
+        f"{values['most']:g} {unit}."
+    )
+
+
+def _in_order(values: Values) -> str:
+    gang = f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+    waited = "without waiting" if not values["waited_ms"] else f"after waiting {duration(values['waited_ms'])}"
+    return f"Started in order of arrival with {gang}, {waited}."
+
+
+def _fits_together(values: Values) -> str:
+    amounts = ", ".join(f"{need:g} {UNIT[name]} {name}" for name, need in zip(RESOURCES, values["need"], strict=True) if need)
+    return f"Rejected: no single server has capacity for one {ROLE[values['role']]} ({amounts}), although each amount is available on some server."
+
+
+def _reward(values: Values, verb: str, comparison: str) -> str:
+    place = "fits" if values["beside"] else "does not fit"
+    return (
+        f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its discounted utility of "
+        f"{values['value']:.2f} minus the loss of {values['cost']:.2f} to other jobs is {comparison} {values['threshold']:g}."
+    )
+
+
+def _nothing(values: Values) -> str:
+    return (
+        f"none of the {values['wanted']} workers assigned by the solver fits"
+        if values["wanted"]
+        else "the solver assigned no workers"
+    )
+
+
+def _solver(values: Values) -> str:
+    """Sentence about the quality of the solution; empty if it is within the requested gap."""
+    told = {
+        "limit": " The solver stopped at its node limit",
+        "time": " The solver stopped at its time limit, so the result may differ on another machine",
+        "narrowed": " The jobs that may change were selected before solving",
+        "infeasible": " No allocation satisfies the bounds on unfairness and changes, so the last allocation is kept.",
+        "failed": " The solver failed, so the last allocation is kept.",
+    }.get(values["solver"], "")
+    if told and not told.endswith("."):
+        gap = values.get("gap")
+        told += "; the last allocation is kept." if gap is None else f"; gap to the bound: {gap:.1%}."
+    return told
+
+
+SLOTTED = Sentences("slotted", {
+    "payoff_positive": lambda v: _payoff(v, "Admitted"),
+    "payoff_not_positive": lambda v: _payoff(v, "Rejected"),
+    "fits_nowhere": _fits_nowhere,
+    "fits_nowhere_together": _fits_together,
+    "too_late": lambda v: (
+        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}; {v['left_slots']} remain before the horizon."
+    ),
+    "no_capacity": lambda v: (
+        f"Rejected: given the existing plans, the {ROLE[v['role']]}s for its work do not fit into the "
+        f"{count(v['left_slots'], 'slot')} before the horizon."
+    ),
+    "gang_too_large": lambda v: (
+        f"Rejected: requests {count(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for {v['most']}."
+    ),
+    "gang_fits_nowhere": lambda v: (
+        f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty cluster together."
+    ),
+    "ps_too_slow": lambda v: (
+        f"Rejected: a worker sends {v['worker_gbps']:g} Gbps and a parameter server receives {v['ps_gbps']:g} Gbps, so the job would need "
+        "more parameter servers than workers."
+    ),
+    "in_order": _in_order,
+    "server_left": lambda v: (
+        "Stopped: a server of the job becomes unavailable. Queued first with the remaining work."
+    ),
+    "server_gone": lambda v: "Stopped: a server of the job is unavailable. Completed work is kept.",
+    "fair_share": lambda v: (
+        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, {v['share']:.2%} of all {v['resource']}: its "
+        f"share among {count(v['jobs'], 'job')} by dominant resource fairness."
+    ),
+    "no_share": lambda v: (
+        f"Stopped: {count(v['jobs'], 'job')} share the cluster, and no capacity remains for a worker of this job. Completed work is kept."
+    ),
+    "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more than"),
+    "reward_too_low": lambda v: _reward(v, "Rejected", "not more than"),
+    "rewarding": lambda v: (
+        f"Runs with {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}: its utility per slot is {v['reward']:.4g} over "
+        f"{count(v['rest_slots'], 'slot')}, and it fits in addition to jobs with higher utility per slot."
+    ),
+    "outbid": lambda v: (
+        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and its {count(v['workers'], 'worker')} "
+        "do not fit in addition to jobs with higher utility per slot."
+    ),
+    "shared_out": lambda v: (
+        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned {v['wanted']} workers, in "
+        f"an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
+    ),
+    "shared_out_nothing": lambda v: (
+        f"Stopped: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
+    ),
+    "allocation_kept": lambda v: (
+        f"Waiting: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with {v['running']} running, is kept."
+        f"{_solver(v)}"
+    ),
+}, ending=_details)  # fmt: skip

@@ -1,0 +1,80 @@
+"""Planning in whole slots up to a horizon, as OASiS and PD-ORS do: how far it reaches, who is away, and bars as cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from scheduling.model.utility import arrival_slot
+from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Placement, Role, Server
+
+FINISH_SHARE = 95  # percent of the jobs that can finish behind the last arrival, in a horizon of our own
+MAX_CELLS = 60_000_000  # prices that are kept, slots x servers x resources: 480 MB for each array over them
+
+
+def own_horizon(jobs: Sequence[Job], least: Sequence[int], slot_ms: int) -> int:
+    """Slots up to the last arrival, and as many more as FINISH_SHARE percent of the jobs need.
+
+    least: slots of each job that can end at all, with all its workers
+    """
+    last = max((arrival_slot(job.arrival_ms, slot_ms) for job in jobs), default=0)
+    return last + max(1, math.ceil(np.percentile(least, FINISH_SHARE)) if len(least) else 1)
+
+
+def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
+    """ModelError when the prices of so many slots would take too much memory."""
+    each = len(cluster.servers) * len(RESOURCES)
+    if horizon * each > MAX_CELLS:
+        raise ModelError(
+            f"scheduler {scheduler}: {horizon} slots of {len(cluster.servers)} servers are {horizon * each:,} prices, more than "
+            f"{MAX_CELLS:,}; set horizon_slots to at most {MAX_CELLS // each}, or lengthen the slot of {cluster.slot_ms} ms"
+        )
+
+
+def check_known(scheduler: str, estimate_from: str) -> None:
+    """ModelError when a cluster without a horizon would get one from jobs that nobody knows yet."""
+    if estimate_from != "trace":
+        raise ModelError(
+            f"scheduler {scheduler}: estimate_from={estimate_from} needs a cluster with a horizon, which otherwise follows from the jobs "
+            "to come; set horizon_slots, or estimate_from=trace"
+        )
+
+
+def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarray:
+    """[slot, server] whether the server is away for any part of the slot."""
+    away = np.zeros((slots, len(servers)), dtype=bool)
+    for i, server in enumerate(servers):
+        for begin, end in server.away:
+            away[begin // slot_ms : -(-end // slot_ms), i] = True
+    return away
+
+
+def bars_of(job: int, role: Role, slots: np.ndarray, servers: np.ndarray, counts: np.ndarray, slot_ms: int) -> list[Placement]:
+    """Bars of consecutive slots with equal counts on a server, by server and time, from parallel arrays."""
+    if not len(slots):
+        return []
+    order = np.lexsort((slots, servers))
+    slots, servers, counts = slots[order], servers[order], counts[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (servers[1:] != servers[:-1]) | (counts[1:] != counts[:-1]) | (slots[1:] != slots[:-1] + 1)
+    starts = np.flatnonzero(new)
+    past = slots[np.append(starts[1:], len(order)) - 1] + 1
+    columns = (servers[starts].tolist(), (slots[starts] * slot_ms).tolist(), (past * slot_ms).tolist(), counts[starts].tolist())
+    return [Placement(job, int(role), *row) for row in zip(*columns, strict=True)]
+
+
+def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
+    """The slots of bars, rows in the order of Placement: for each slot of each bar the bar (its row) and the slot."""
+    lengths = (bars[:, 4] - bars[:, 3]) // slot_ms
+    rows = np.repeat(np.arange(len(bars)), lengths)
+    return rows, bars[rows, 3] // slot_ms + np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
+    """The bars of plans, rows in the order of Placement, each from the beginning of its first slot, and none behind the horizon."""
+    bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(-1, len(Placement._fields))
+    bars[:, 3] = bars[:, 3] // slot_ms * slot_ms
+    bars[:, 4] = np.minimum(bars[:, 4], horizon * slot_ms)
+    return bars[bars[:, 3] < bars[:, 4]]

@@ -1,0 +1,34 @@
+"""The bars of plans of lanes, as rows of Placement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import NONE, Placement, WorkerPlan
+from scheduling.typed_workers.haprf import NEVER
+
+
+def table(rows: Any, width: int) -> np.ndarray:
+    """int64 [row, width], also of no rows."""
+    return np.array(list(rows), dtype=np.int64).reshape(-1, width)
+
+
+def bars(job: np.ndarray, role: int, server: Any, start_ms: Any, end_ms: Any, lane: Any, chunk: Any) -> np.ndarray:
+    """Bars, one per given job, in the column order of Placement; the other columns can be single numbers."""
+    out = np.empty((len(job), len(Placement._fields)), dtype=np.int64)
+    for place, column in enumerate((job, role, server, start_ms, end_ms, 1, lane, chunk, NONE)):
+        out[:, place] = column
+    return out
+
+
+def clipped(horizon_ms: int, lanes: np.ndarray, rows: np.ndarray, jobs: list[tuple[int, int, int]]) -> WorkerPlan:
+    """The plan without what lies behind the horizon. jobs: (job, start, finish) of each whose start or finish changes."""
+    told = table(jobs, 3)
+    if horizon_ms < NEVER:
+        rows = rows[rows[:, 3] < horizon_ms].copy()
+        rows[:, 4] = np.minimum(rows[:, 4], horizon_ms)
+        told[told[:, 1] >= horizon_ms, 1] = NONE
+        told[told[:, 2] > horizon_ms, 2] = NONE
+    return WorkerPlan(lanes.astype(np.int64), rows, told)

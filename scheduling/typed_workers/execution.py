@@ -1,0 +1,66 @@
+"""The typed-workers execution model: chunks or gangs on workers of one type, each of which does one thing at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel.execution_model import COMPLETION, ExecutionModel, Outcome, share_of_lower_bound
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import Certificate, Cluster, Job, Role
+from scheduling.typed_workers import certificate, workers
+from scheduling.typed_workers.ledger import WorkerLedger
+from scheduling.typed_workers.metrics import slowdowns
+
+_CHUNK = 7  # column of a bar
+
+
+@dataclass(frozen=True)
+class TypedWorkers(ExecutionModel):
+    """Gangs on servers, unless its fields say otherwise."""
+
+    chunks: bool = False  # each chunk of a job is placed by itself, else gangs
+    cloud: bool = False  # jobs may use the cloud without limit
+    fixed: bool = False  # gangs have the size that the job asks for
+
+    name = "typed_workers"
+    title = "Typed workers"
+    trainings = {name: "typed workers"}
+    supports = (name,)
+
+    def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> WorkerLedger:
+        return WorkerLedger(cluster, jobs)
+
+    def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
+        return asdict(self)
+
+    def drawn_from(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
+        """The types of workers, the place of each job's in them, -1 where there is none, and how many each server has of each."""
+        lanes = workers.lanes(cluster, int(Role.WORKER))
+        places = {kind: place for place, kind in enumerate(lanes.kinds)}
+        counts = np.zeros((len(cluster.servers), len(lanes.kinds)), dtype=np.int64)
+        np.add.at(counts, (lanes.server, lanes.kind), 1)
+        of_job = [places.get(lanes.name(kind) or "", -1) for kind in worker_types]
+        return {"typed_workers": {"types": lanes.kinds, "of_job": of_job, "workers": counts.tolist()}}
+
+    def mean_slowdown(self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]) -> float | None:
+        return slowdowns(cluster, jobs(), times_ms)["mean_slowdown"]
+
+    def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
+        return None if getattr(scheduler.parameters, "speed_augmentation", 0) else COMPLETION
+
+    def certify(
+        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+    ) -> tuple[Certificate, dict[str, Any]]:
+        gangs = not (outcome.bars[:, _CHUNK] >= 0).any()
+        found = certificate.certify(cluster, jobs, outcome.completions, outcome.bars, gangs=gangs)
+        plain = {"kind": found.kind, "achieved": found.achieved, "bound": found.bound, "ratio": share_of_lower_bound(found)}
+        left_out = len(outcome.arrived) - len(outcome.completions)
+        plain |= {"about": COMPLETION, "jobs": len(outcome.completions), "left_out": left_out, "gangs": gangs}
+        return found, plain | ({"coarse": True} if found.duals.get("coarse") else {})
+
+
+TYPED_WORKERS = TypedWorkers()

@@ -1,0 +1,446 @@
+"""Preemptive gangs on typed lanes: what SRTF and Tiresias-L share. Subclasses say in which order.
+
+Edge only. A gang is all-or-nothing, of `requested_workers` workers of the job's type; its chunks are spread evenly, so that the work D p is
+done in D p / n. When jobs come, end, or change places, the jobs of the type are walked in their order: each that fits into what is left
+runs, one that does not is passed over. Those that run and are not taken stop; the others start on servers that have the job's data
+first, then on those nearest. A start on servers without the data holds the whole gang for the longest upload to them (a transfer).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import LARGEST, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
+from scheduling.typed_workers import workers
+from scheduling.typed_workers.execution import TypedWorkers
+
+_WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
+Key = tuple[int, ...]
+_LAST: Key = (1 << 62,)  # behind every key
+
+
+@dataclass(slots=True)
+class Gang:
+    """A job that is not done. Times of the gang are ms in which all of its workers run."""
+
+    job: int
+    size: int
+    left_ms: int  # of the gang, when it last stopped or before its first start
+    pool: Pool
+    upload_ms: tuple[int, ...] | None  # by server; None: it has its data everywhere
+    data: set[int] = field(default_factory=set)  # servers that have it
+    lanes: list[tuple[int, int]] = field(default_factory=list)  # (server, lane) while it runs
+    start_ms: int = -1  # of its present run
+    work_ms: int = -1  # from which on its workers run
+    stopped_ms: int = -1
+    first_ms: int = -1  # of its first run
+    executed_ms: int = 0  # before the present run, since its service was last taken from it
+    queue: int = 0
+    key: Key = ()  # its place among those that wait, while it waits
+
+    @property
+    def finish_ms(self) -> int:
+        """Time when it will be done, while it runs."""
+        return self.work_ms + self.left_ms
+
+    def ran_ms(self, now_ms: int) -> int:
+        """Duration of the current run."""
+        return max(0, now_ms - self.work_ms) if self.lanes else 0
+
+
+@dataclass(slots=True)
+class Pool:
+    """The lanes of one type, and the jobs on them and before them."""
+
+    lanes: dict[int, list[int]]  # server -> all lanes
+    free: dict[int, list[int]]  # server -> free lanes, ascending
+    most: int  # lanes
+    total: int  # of servers that are there
+    spare: int  # free lanes
+    loading_ms: int = 0  # until when any of its jobs may load
+    running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
+    waiting: dict[int, list[Key]] = field(
+        default_factory=dict
+    )  # size -> places in the order, ascending; the job is the last number
+
+
+class Walk(NamedTuple):
+    """Changes: jobs that start, and jobs that stop, each with its successor."""
+
+    starts: list[int]
+    stops: list[tuple[int, int]]
+
+
+class TypedGangScheduler(BaseScheduler):
+    """Subclasses give `waiting_key` and `running_key`: the places in the order, ascending; the last number of a waiting key is the job."""
+
+    model = TypedWorkers(fixed=True)
+    needs = workers.PARTS
+    keeps = True
+
+    @abstractmethod
+    def waiting_key(self, gang: Gang) -> Key:
+        """The place of a job that waits; it stays until the job starts or is moved."""
+
+    @abstractmethod
+    def running_key(self, gang: Gang) -> Key:
+        """The place of a job that runs, among those that run and do not load; it stays while the job runs."""
+
+    def compared(self, now_ms: int, gang: Gang) -> Key:
+        """The place of any job that runs among all, at this moment."""
+        return self.running_key(gang)
+
+    @abstractmethod
+    def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
+        """Reason why a job starts or goes on now."""
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        if (wrong := workers.check_uploads(cluster, jobs)) is not None:
+            raise ModelError(wrong)
+        self.workers = workers.lanes(cluster, _WORKER)
+        self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else 1 << 60
+        self.leaving = [i for i, server in enumerate(cluster.servers) if server.away]  # at times
+        self.leaves = bool(self.leaving)
+        self.ends = {
+            i: server.away[-1][0] for i, server in enumerate(cluster.servers) if server.away and server.away[-1][1] >= LARGEST
+        }
+        self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
+        self.pools: dict[str | None, Pool] = {}
+        self.gangs: dict[int, Gang] = {}
+        self.past: dict[int, Gang] = {}  # what jobs were before another world began, until they are offered again
+        self.overhead_ms: int = getattr(self.parameters, "overhead_ms", 0)
+
+    def on_arrival(self, now_ms: int, job: int) -> Decision:
+        row = self.jobs[job]
+        times = workers.judged(row)
+        if isinstance(times, Reason):
+            return Decision(verdicts=(Verdict(job, "rejected", times),))
+        pool = self._pool(row.worker_type)
+        most = self._most(pool, now_ms)
+        if not most:
+            reason = Reason("no_worker_of_type", {"type": row.worker_type or "", "types": list(self.workers.kinds)})
+            return Decision(verdicts=(Verdict(job, "rejected", reason),))
+        assert row.num_chunks is not None
+        size = workers.gang_size(row, most)
+        work_ms = -(-row.num_chunks * times.apart // size)
+        upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
+        gang = self.gangs[job] = Gang(job, size, work_ms, pool, upload_ms)
+        if job in self.past:
+            self._remember(now_ms, gang, self.past.pop(job))
+        if self.leaves:
+            self._wait(gang)
+            return self._changed(now_ms, [pool])
+        if size <= pool.spare:  # whoever comes behind it keeps what it has
+            return self._told(now_ms, [Walk([job], [])])
+        self._wait(gang)
+        if not pool.running or (
+            pool.loading_ms <= now_ms and self._moved_by(gang.key, self.ahead_ms(now_ms)) > pool.running[-1][0]
+        ):
+            return NOTHING  # behind all that run, and what they leave is too little
+        return self._changed(now_ms, [pool])
+
+    def on_completion(self, now_ms: int, job: int) -> Decision:
+        gang = self.gangs.pop(job)
+        del gang.pool.running[bisect_left(gang.pool.running, (self.running_key(gang), job))]
+        self._leave(gang)
+        if self.leaves:
+            return self._changed(now_ms, [gang.pool])
+        return self._told(now_ms, [self._fill(now_ms, gang.pool)]) if gang.pool.waiting else NOTHING
+
+    def on_cluster_change(self, now_ms: int, server: int) -> Decision:
+        return self._changed(now_ms, [pool for pool in self.pools.values() if server in pool.lanes])
+
+    def next_alarm(self, now_ms: int) -> int | None:
+        """Time when jobs change places by themselves."""
+        return None
+
+    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+        gang, row = self.gangs[job], self.jobs[job]
+        whole_ms = -(-(row.num_chunks or 1) * workers.chunk_times(row).apart // gang.size)
+        return max(0, gang.left_ms - gang.ran_ms(now_ms)) / whole_ms
+
+    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        self.away = {i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)}
+        if not isinstance(before, type(self)):
+            return
+        self.past = {job: gang for job, gang in before.gangs.items() if job not in kept}
+        for row in before.state()["gangs"]:
+            if row[0] in kept:
+                self._put(row)
+
+    def taken_over(self, now_ms: int) -> Decision:
+        self.past = {}
+        self.gangs = dict(sorted(self.gangs.items()))
+        alarm_ms = self.next_alarm(now_ms)
+        return NOTHING if alarm_ms is None else Decision(alarm_ms=alarm_ms)
+
+    def _remember(self, now_ms: int, gang: Gang, past: Gang) -> None:
+        """Attained service and data locations of a resubmitted gang."""
+        gang.data, gang.queue, gang.first_ms = set(past.data), past.queue, past.first_ms
+        gang.executed_ms = past.executed_ms + past.ran_ms(now_ms)
+        gang.stopped_ms = now_ms if past.lanes else past.stopped_ms
+        if past.lanes and now_ms >= past.work_ms:
+            gang.data.update(server for server, _ in past.lanes)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "gangs": [
+                [
+                    g.job, g.size, g.left_ms, sorted(g.data), [list(lane) for lane in g.lanes], g.start_ms, g.work_ms, g.stopped_ms, g.first_ms,
+                    g.executed_ms, g.queue,
+                ]
+                for _, g in sorted(self.gangs.items())
+            ],
+            "away": sorted(self.away),
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.away = set(state["away"])
+        for row in state["gangs"]:
+            self._put(row)
+
+    def _put(self, saved: Sequence[Any]) -> None:
+        """A gang as `state` has it."""
+        job, size, left_ms, data, lanes, start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue = saved
+        row = self.jobs[job]
+        upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
+        gang = self.gangs[job] = Gang(
+            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes], start_ms, work_ms,
+            stopped_ms, first_ms, executed_ms, queue,
+        )  # fmt: skip
+        if gang.lanes:
+            for server, lane in gang.lanes:
+                gang.pool.free[server].remove(lane)
+            gang.pool.spare -= size
+            gang.pool.loading_ms = max(gang.pool.loading_ms, work_ms)
+            insort(gang.pool.running, (self.running_key(gang), job))
+        else:
+            self._wait(gang)
+
+    def _pool(self, kind: str | None) -> Pool:
+        name = self.workers.name(kind)
+        if name not in self.pools:
+            lanes: dict[int, list[int]] = {}
+            for at in self.workers.of(kind).tolist():
+                lanes.setdefault(int(self.workers.server[at]), []).append(int(self.workers.number[at]))
+            there = {server: list(own) for server, own in lanes.items() if server not in self.away}
+            count = sum(map(len, there.values()))
+            self.pools[name] = Pool(
+                lanes, {server: there.get(server, []) for server in lanes}, sum(map(len, lanes.values())), count, count
+            )
+        return self.pools[name]
+
+    def _most(self, pool: Pool, now_ms: int) -> int:
+        """Lanes that a gang can ever have at once: not those of servers that are gone for good, for which it would wait without end."""
+        return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
+
+    def _present(self, pool: Pool, server: int, there: bool) -> None:
+        """The server's lanes, all free, come or go."""
+        pool.free[server] = list(pool.lanes[server]) if there else []
+        change = len(pool.lanes[server]) * (1 if there else -1)
+        pool.total += change
+        pool.spare += change
+
+    def _wait(self, gang: Gang) -> None:
+        gang.key = self.waiting_key(gang)
+        insort(gang.pool.waiting.setdefault(gang.size, []), gang.key)
+
+    def _unwait(self, gang: Gang) -> None:
+        keys = gang.pool.waiting[gang.size]
+        del keys[bisect_left(keys, gang.key)]
+        if not keys:
+            del gang.pool.waiting[gang.size]
+
+    def _changed(self, now_ms: int, pools: list[Pool], verdicts: Sequence[Verdict] = ()) -> Decision:
+        """Update after an event in these pools: servers that leave or return at this time come first."""
+        stopped: list[Gang] = []
+        for server in self.leaving:
+            gone = self.cluster.servers[server].is_away(now_ms)
+            if gone == (server in self.away):
+                continue
+            for gang in [gang for gang in self.gangs.values() if gone and any(s == server for s, _ in gang.lanes)]:
+                self._stop(now_ms, gang)
+                stopped.append(gang)
+            (self.away.add if gone else self.away.discard)(server)
+            for pool in self.pools.values():
+                if server in pool.lanes:
+                    self._present(pool, server, not gone)
+                    pools = pools if any(pool is other for other in pools) else [*pools, pool]
+        for gang in stopped:
+            pools = pools if any(gang.pool is other for other in pools) else [*pools, gang.pool]
+        left = [Verdict(gang.job, "preempted", Reason("lane_left", {"workers": gang.size})) for gang in stopped]
+        return self._told(
+            now_ms, (self._walk(now_ms, pool) for pool in pools), [*verdicts, *left], [gang.job for gang in stopped]
+        )
+
+    def _told(
+        self, now_ms: int, walks: Iterable[Walk], verdicts: Sequence[Verdict] = (), stopped: Sequence[int] = ()
+    ) -> Decision:
+        """Execution of the changes, with their decisions. stopped: jobs that have already stopped."""
+        plan: dict[int, list[Placement]] = {job: [] for job in stopped}
+        finishes: dict[int, int] = {}
+        said = list(verdicts)
+        for walk in walks:
+            if walk.starts or walk.stops:
+                self._apply(now_ms, walk, plan, finishes, said)
+        if not said:
+            return NOTHING
+        return Decision(plan, finishes, tuple(said), alarm_ms=self.next_alarm(now_ms))
+
+    def _walk(self, now_ms: int, pool: Pool) -> Walk:
+        """Jobs that should run, in order: of each size only the first waiting one can be the next that fits."""
+        running, ahead = pool.running, self.ahead_ms(now_ms)
+        if pool.loading_ms > now_ms:  # those that load stay where they are, others move ahead
+            running, ahead = sorted((self.compared(now_ms, self.gangs[job]), job) for _, job in running), 0
+        room, gangs = pool.total, self.gangs
+        heads = dict.fromkeys(pool.waiting, 0)
+        starts: list[int] = []
+        stops: list[tuple[int, int]] = []
+        size, job, best = self._best(pool, heads, room, ahead)
+        for place, other in running:
+            while best < place:
+                starts.append(job)
+                room -= size
+                heads[size] += 1
+                size, job, best = self._best(pool, heads, room, ahead)
+            need = gangs[other].size
+            if need <= room:
+                room -= need
+                if size > room:
+                    size, job, best = self._best(pool, heads, room, ahead)
+            else:
+                stops.append((other, starts[-1] if starts else other))
+        while size:
+            starts.append(job)
+            room -= size
+            heads[size] += 1
+            size, job, best = self._best(pool, heads, room, ahead)
+        return Walk(starts, stops)
+
+    def _fill(self, now_ms: int, pool: Pool) -> Walk:
+        """The same after lanes came free, without the walk where nobody has to stop: when only jobs behind all that run may fit."""
+        if pool.loading_ms > now_ms:
+            return self._walk(now_ms, pool)
+        ahead, running, room = self.ahead_ms(now_ms), pool.running, pool.spare
+        for size, keys in pool.waiting.items():
+            first, at, place = room, len(running) - 1, self._moved_by(keys[0], ahead)
+            while at >= 0 and place < running[at][0] and first < size:
+                first += self.gangs[running[at][1]].size
+                at -= 1
+            if (first >= size and at < len(running) - 1) or (size <= room and running and place < running[-1][0]):
+                return self._walk(now_ms, pool)
+        heads = dict.fromkeys(pool.waiting, 0)
+        starts = []
+        size, job, _ = self._best(pool, heads, room, ahead)
+        while size:
+            starts.append(job)
+            room -= size
+            heads[size] += 1
+            size, job, _ = self._best(pool, heads, room, ahead)
+        return Walk(starts, [])
+
+    def ahead_ms(self, now_ms: int) -> int:
+        """Amount by which the first number of the places of jobs that run and do not load exceeds that of jobs that wait."""
+        return 0
+
+    def _moved_by(self, key: Key, ahead: int) -> Key:
+        return (key[0] + ahead, *key[1:]) if ahead else key
+
+    def _best(self, pool: Pool, heads: dict[int, int], room: int, ahead: int) -> tuple[int, int, Key]:
+        """(size, job, place among those that run) of the first job that waits and fits; size 0 when there is none."""
+        chosen, best = 0, _LAST
+        for size, head in heads.items():
+            if size <= room:
+                keys = pool.waiting[size]
+                if head < len(keys) and keys[head] < best:
+                    chosen, best = size, keys[head]
+        return (chosen, best[-1], self._moved_by(best, ahead)) if chosen else (0, -1, _LAST)
+
+    def _apply(
+        self, now_ms: int, walk: Walk, plan: dict[int, list[Placement]], finishes: dict[int, int], verdicts: list[Verdict]
+    ) -> None:
+        for job, by in walk.stops:
+            gang = self.gangs[job]
+            self._stop(now_ms, gang)
+            plan[job] = []
+            values = {"workers": gang.size, "by": by, "by_id": self.jobs[by].id}
+            verdicts.append(Verdict(job, "preempted", Reason("outranked", values)))
+        for job in walk.starts:
+            gang = self.gangs[job]
+            if gang.key:
+                self._unwait(gang)
+            again = gang.first_ms >= 0
+            bars, load_ms = self._begin(now_ms, gang)
+            plan[job] = bars
+            if gang.finish_ms == max((bar.end_ms for bar in bars), default=-1):
+                finishes[job] = gang.finish_ms
+            verdicts.append(Verdict(job, "resumed" if again else "started", self.started(now_ms, gang, again, load_ms)))
+
+    def _stop(self, now_ms: int, gang: Gang) -> None:
+        pool = gang.pool
+        del pool.running[bisect_left(pool.running, (self.running_key(gang), gang.job))]
+        ran_ms = gang.ran_ms(now_ms)
+        gang.left_ms -= ran_ms
+        gang.executed_ms += ran_ms
+        if now_ms >= gang.work_ms:
+            gang.data.update(server for server, _ in gang.lanes)
+        self._leave(gang)
+        gang.stopped_ms = now_ms
+        self._wait(gang)
+
+    def _leave(self, gang: Gang) -> None:
+        for server, lane in gang.lanes:
+            insort(gang.pool.free[server], lane)
+        gang.pool.spare += gang.size
+        gang.lanes = []
+
+    def _begin(self, now_ms: int, gang: Gang) -> tuple[list[Placement], int]:
+        """Bars on newly taken workers to the end of the work, the horizon or an outage of one of their servers; and the loading time."""
+        pool, job = gang.pool, gang.job
+        lanes = gang.lanes = self._take(gang)
+        load_ms = self.overhead_ms if gang.first_ms >= 0 else 0
+        if gang.upload_ms is not None:
+            load_ms += max([gang.upload_ms[server] for server, _ in lanes if server not in gang.data], default=0)
+        if gang.first_ms < 0:
+            gang.first_ms = now_ms
+        gang.start_ms, gang.work_ms, gang.key = now_ms, now_ms + load_ms, ()
+        pool.loading_ms = max(pool.loading_ms, gang.work_ms)
+        insort(pool.running, (self.running_key(gang), job))
+        end_ms = min(gang.finish_ms, self.horizon_ms)
+        if self.leaves:
+            for server, _ in lanes:
+                left_ms = self.cluster.servers[server].next_away_ms(now_ms)
+                end_ms = end_ms if left_ms is None else min(end_ms, left_ms)
+        work_ms = min(gang.work_ms, end_ms)
+        bars = [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, lane) for server, lane in lanes] if now_ms < work_ms else []
+        if work_ms < end_ms:
+            bars += [Placement(job, _WORKER, server, work_ms, end_ms, 1, lane) for server, lane in lanes]
+        return bars, load_ms
+
+    def _take(self, gang: Gang) -> list[tuple[int, int]]:
+        """Free workers: first on servers with the data, then on the nearest, then in the order of the cluster."""
+        pool, count, upload_ms = gang.pool, gang.size, gang.upload_ms
+        servers: Sequence[int] = list(pool.free)
+        if upload_ms is not None:
+            servers = sorted(
+                (server for server, own in pool.free.items() if own), key=lambda s: (s not in gang.data, upload_ms[s], s)
+            )
+        lanes: list[tuple[int, int]] = []
+        for server in servers:
+            own = pool.free[server]
+            number = min(count, len(own))
+            lanes += [(server, lane) for lane in own[:number]]
+            del own[:number]
+            count -= number
+            if not count:
+                break
+        pool.spare -= gang.size
+        return lanes

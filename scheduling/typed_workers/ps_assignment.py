@@ -1,0 +1,70 @@
+"""A_ps (A_online, Algorithm 5): which parameter server a job holds while any of its chunks runs.
+
+A job keeps its parameter server over each maximal span in which it runs, and gets one anew afterwards, drawn evenly from the free ones of
+its type. What the paper leaves open: when none of its type is free, any other edge one is taken, and
+when none is free at all, one in the cloud, which is unlimited.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduling.typed_workers.workers import Lanes
+
+_MASK = (1 << 64) - 1
+
+
+class Held(NamedTuple):
+    """A parameter server that a job holds; lane None: in the cloud."""
+
+    lane: int | None
+    end_ms: int  # of the span, as far as it is known
+    relaxed: bool  # of another type than the job asks for
+
+
+class PsPool:
+    """The free parameter servers of the edge, and a draw that depends on the job and on how often it was activated, on nothing else."""
+
+    def __init__(self, lanes: Lanes, seed: int) -> None:
+        self.lanes, self.seed = lanes, seed
+        self.kind = lanes.kind.tolist()
+        self.free: list[list[int]] = [np.flatnonzero(lanes.kind == kind).tolist() for kind in range(len(lanes.kinds))]
+        self.activations: dict[int, int] = {}
+
+    def take(self, job: int, kind: str | None) -> tuple[int | None, bool]:
+        """(lane or None when none is free, whether it is of another type than asked for)."""
+        count = self.activations[job] = self.activations.get(job, -1) + 1
+        number = _mixed(self.seed + job * 0x9E3779B97F4A7C15 + count * 0xD1B54A32D192ED03)
+        name = self.lanes.name(kind)
+        own = self.free[self.lanes.kinds.index(name)] if name in self.lanes.kinds else []
+        if own:
+            return own.pop(number % len(own)), False
+        others = sum(map(len, self.free))
+        if not others:
+            return None, False
+        place = number % others
+        for free in self.free:  # in the order of the types
+            if place < len(free):
+                return free.pop(place), True
+            place -= len(free)
+        raise AssertionError("the free parameter servers were counted wrong")
+
+    def give(self, lane: int) -> None:
+        """Release of a parameter server."""
+        insort(self.free[self.kind[lane]], lane)
+
+    def hold(self, lane: int) -> None:
+        """Reservation of a parameter server after a restore."""
+        free = self.free[self.kind[lane]]
+        del free[bisect_left(free, lane)]
+
+
+def _mixed(value: int) -> int:
+    """splitmix64: every input bit reaches every output bit."""
+    value &= _MASK
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB & _MASK
+    return value ^ (value >> 31)

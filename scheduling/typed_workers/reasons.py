@@ -1,0 +1,77 @@
+"""Sentences for decision reasons of schedulers for typed workers."""
+
+from __future__ import annotations
+
+from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.sentences import Sentences, Values
+
+
+def _cost(values: Values) -> str:
+    """Q of Eq. (5) with its four terms."""
+    parts = ", ".join(f"{duration(values[f'{name}_ms'])} {noun}" for name, noun in (
+        ("upload", "upload"), ("waiting", "waiting"), ("processing", "processing"), ("postponed", "delay of other jobs"),
+    ))  # fmt: skip
+    return f"total completion time increases by {duration(values['cost_ms'])} ({parts})"
+
+
+def _dispatched(values: Values) -> str:
+    places = []
+    if values["edge"]:
+        places.append(f"{count(values['edge'], 'chunk')} on {count(values['servers'], 'edge server')}")
+    if values["cloud"]:
+        places.append(f"{count(values['cloud'], 'chunk')} in the cloud")
+    stopped = f" It preempts chunks of {count(len(values['displaced']), 'job')}." if values["displaced"] else ""
+    return f"Dispatched {' and '.join(places)}: {_cost(values)}.{stopped}"
+
+
+def _no_worker(values: Values) -> str:
+    known = ", ".join(values["types"]) or "none"
+    return f"Rejected: no edge server has a worker of its type ({values['type'] or 'none'}). Available types: {known}."
+
+
+def _batched(values: Values) -> str:
+    where = f"with {count(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
+    return (
+        f"Scheduled in batch {values['batch']} {where}: the cheapest of {count(values['choices'], 'option')}, at {values['price']:.4g} "
+        "worker-hours in cloud prices."
+    )
+
+
+def _gang(values: Values) -> str:
+    load = f", after loading its data for {duration(values['load_ms'])}" if values["load_ms"] else ""
+    verb = "Resumed" if values["again"] else "Started"
+    return f"{verb} with {count(values['workers'], 'worker')} on {count(values['servers'], 'server')}{load}"
+
+
+TYPED_WORKERS = Sentences("typed_workers", {
+    "dispatched": _dispatched,
+    "displaced": lambda v: (
+        f"Preempted by job {v['by_id']}, which has a higher rate: {count(v['chunks'], 'chunk')} will be suspended. With that job "
+        f"{_cost(v)}."
+    ),
+    "no_worker_of_type": _no_worker,
+    "too_much_work": lambda v: (
+        f"Rejected: its work takes {duration(v['work_ms'])} on one worker; at most {duration(v['most_ms'])} can be scheduled."
+    ),
+    "storage_full": lambda v: (
+        f"Waiting for storage: its {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB do not fit in the free storage; position "
+        f"{v['waiting']} in the queue for storage."
+    ),
+    "storage_too_small": lambda v: (
+        f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its type can store "
+        f"{v['most']} of them."
+    ),
+    "shortest_first": lambda v: f"{_gang(v)}: its remaining work of {duration(v['left_ms'])} is the least of the waiting jobs.",
+    "least_served": lambda v: (
+        f"{_gang(v)}: in queue {v['queue']} by attained service, {duration(v['served_ms'])} of worker time so far."
+    ),
+    "demoted": lambda v: f"Demoted to queue {v['queue']}: attained service is {duration(v['served_ms'])} of worker time.",
+    "promoted": lambda v: (
+        f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
+    ),
+    "outranked": lambda v: (
+        f"Stopped: job {v['by_id']} has a higher priority and gets its {count(v['workers'], 'worker')}. Completed work is kept."
+    ),
+    "batched": _batched,
+    "lane_left": lambda v: f"Stopped: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept.",
+})  # fmt: skip

@@ -1,0 +1,162 @@
+"""The world of A_online (Section III): typed workers, each a lane of its server, and data chunks that stay where they are.
+
+Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter server share one place, the cloud. Both follow
+from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
+
+Ours: a cluster whose servers declare no lanes at all gets those of the paper's simulator, where workers are the GPUs and parameter
+servers the CPUs of a machine, all of one type; there, any job's type fits. Where a job says nothing, it uploads in no time, its
+parameter server takes no time to update, and it cannot use the cloud.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduling.model.training_models import BANDWIDTH, transfer_ms
+from scheduling.model.values import Cluster, Job, Reason, Server
+
+PARTS = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms")  # of a job; without one its work is unknown
+ANY = "any"  # the type of every lane where no server declares lanes
+MAX_WORK_MS = 1 << 43  # of a job on one worker, 278 years: 1,000 times it, and sums over a queue, fit 63 bits
+ROUNDING = 1e-6  # ms; a product that is an integer up to rounding is that integer
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Typed workers of a role, in the order of servers and, within one, of its declared types: this order breaks ties."""
+
+    server: np.ndarray  # [lane] index of the server
+    number: np.ndarray  # [lane] 0-based within server and role
+    kind: np.ndarray  # [lane] place of its type in `kinds`
+    kinds: tuple[str, ...]
+
+    def of(self, kind: str | None) -> np.ndarray:
+        """The lanes that serve that type, ascending."""
+        if self.kinds == (ANY,):
+            return np.arange(len(self.server))
+        if kind not in self.kinds:
+            return np.arange(0)
+        return np.flatnonzero(self.kind == self.kinds.index(kind))
+
+    def name(self, kind: str | None) -> str | None:
+        """The type under which jobs of that type share lanes: one for all where lanes are not declared."""
+        return ANY if self.kinds == (ANY,) else kind
+
+
+def declared(cluster: Cluster) -> bool:
+    """Test whether any server says which lanes it has."""
+    return any(server.worker_lanes or server.ps_lanes for server in cluster.servers)
+
+
+def lane_counts(server: Server, role: int, typed: bool) -> Mapping[str, int]:
+    """{type: lanes} of a server for a role (0 worker, 1 parameter server)."""
+    if ("worker", "ps")[role] not in server.roles:
+        return {}
+    if typed:
+        return server.ps_lanes if role else server.worker_lanes
+    return {ANY: server.capacity[role] // 1000}  # GPUs, vCPUs
+
+
+def lanes(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> Lanes:
+    """The lanes of a role (0 worker, 1 parameter server), of those servers only when they are given."""
+    typed = declared(cluster)
+    rows: list[tuple[int, int, int]] = []
+    kinds: dict[str, int] = {}
+    for index in range(len(cluster.servers)) if servers is None else servers:
+        number = 0
+        for kind, count in lane_counts(cluster.servers[index], role, typed).items():
+            place = kinds.setdefault(kind, len(kinds))
+            rows += [(index, number + i, place) for i in range(count)]
+            number += count
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return Lanes(table[:, 0], table[:, 1], table[:, 2], tuple(kinds) if typed else (ANY,))
+
+
+class Times(NamedTuple):
+    """Time of one chunk, in ms: with its parameter server elsewhere (zeta = 0), and with all in one location (zeta = 1)."""
+
+    apart: int
+    together: int
+
+
+def chunk_times(job: Job, speed: float = 1.0) -> Times:
+    """E B (m + G + 2q/b) and E B (m + G), rounded up to whole ms; `speed` is 1 + epsilon of the speed augmentation."""
+    assert job.epochs is not None
+    assert job.minibatches_per_chunk is not None
+    assert job.minibatch_ms is not None
+    each_ms = job.minibatch_ms + (job.ps_update_ms or 0.0)
+    rate = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
+    exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) if job.gradient_mb and rate else 0.0
+    count = job.epochs * job.minibatches_per_chunk / speed
+    apart = math.ceil(count * (each_ms + exchange_ms) - ROUNDING)
+    return Times(max(1, apart), max(1, math.ceil(count * each_ms - ROUNDING)))
+
+
+def impossible(job: Job) -> Reason | None:
+    """Reason why the work of the job cannot be known or done, or None."""
+    found = judged(job)
+    return found if isinstance(found, Reason) else None
+
+
+def judged(job: Job) -> Reason | Times:
+    """Time of a chunk, or the reason why the work of the job cannot be known or done."""
+    for part in PARTS:
+        if getattr(job, part) is None:
+            return Reason("missing_part", {"part": part})
+    if job.gradient_mb and job.worker is not None and not job.worker[BANDWIDTH]:
+        return Reason("missing_part", {"part": "worker.bandwidth"})
+    assert job.num_chunks is not None
+    times = chunk_times(job)
+    work_ms = job.num_chunks * times.apart
+    return Reason("too_much_work", {"work_ms": work_ms, "most_ms": MAX_WORK_MS}) if work_ms > MAX_WORK_MS else times
+
+
+def uploads(job: Job, servers: np.ndarray) -> np.ndarray:
+    """[server asked] ms until a chunk of the job is there. The job gives one delay per server of the cluster, or none."""
+    if job.upload_ms is None:
+        return np.zeros(len(servers), dtype=np.int64)
+    return np.array(job.upload_ms, dtype=np.int64)[servers]
+
+
+def gang_size(job: Job, available: int) -> int:
+    """requested_workers, at least 1, at most the chunks and the lanes of its type."""
+    return max(1, min(job.requested_workers or 1, job.num_chunks or 1, available))
+
+
+def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
+    """The first job whose upload delays are not one per server, as a sentence."""
+    count = len(cluster.servers)
+    for job in jobs:
+        if job.upload_ms is not None and len(job.upload_ms) != count:
+            return f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count}, got {len(job.upload_ms)}"
+    return None
+
+
+def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
+    """The completion time of a job that has the empty system to itself; None where it has no lane and no cloud.
+
+    upload_ms: to each lane of its type. The least over the whole job in the cloud, and the D-th of what its lanes can have done.
+    """
+    assert job.num_chunks is not None
+    times, chunks = chunk_times(job), job.num_chunks
+    best = job.cloud_upload_ms + times.together if cloud and job.cloud_upload_ms is not None else None
+    if len(upload_ms):
+        least = np.sort(upload_ms)
+        if len(least) >= chunks and least[chunks - 1] <= least[0] + times.apart:
+            edge = int(least[chunks - 1]) + times.apart
+        else:  # the least time by which the lanes can have done all chunks
+            low, high = int(least[0]) + times.apart, int(least[0]) + chunks * times.apart
+            while low < high:
+                middle = (low + high) // 2
+                if (np.maximum(middle - least, 0) // times.apart).sum() >= chunks:
+                    high = middle
+                else:
+                    low = middle + 1
+            edge = low
+        best = edge if best is None else min(best, edge)
+    return best

@@ -1,0 +1,129 @@
+"""Rechecks the log of a run whose world changed on the way, from plain rows alone. It shares no code with schedulers or hand-over.
+
+Each phase has its own cluster; jobs and servers are named by their numbers in the last one, which every phase before begins with. What
+stands in a phase must fit that phase's servers, and a job completes once its work is done, however often it was moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from scheduling.verification.families import RULES, check_stated, no_rules
+from scheduling.verification.replay import CLOUD, ROLES, Told, replay
+from scheduling.verification.rules import TRANSFER, WORKER, Row, Stage, same, thousandths
+from scheduling.verification.schema import AMOUNTS, check_events, check_inputs
+from scheduling.verification.verify import filled, utility_of
+
+
+def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable[Any], jobs_at_first: int) -> list[str]:
+    """Problems as sentences. jobs: of the last stage; jobs_at_first: number of jobs of the first one."""
+    problems: list[str] = []
+    last = stages[-1].cluster
+    check_inputs(last, jobs, problems)
+    log = check_events(events, problems)
+    if problems:
+        return problems
+    _check_rules(stages, log, problems)
+    if problems:
+        return problems
+    begins = {"jobs": jobs_at_first, "servers": len(stages[0].cluster["servers"])}
+    stages = [stage._replace(cluster=filled(stage.cluster)) for stage in stages]
+    last = stages[-1].cluster
+    cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)  # it may have been switched off
+    told = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
+    ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
+    for stage, end_ms in zip(stages, ends, strict=True):
+        bars = [
+            [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
+            for plan in told.bars.values()
+            for bar in plan
+            if bar[3] < end_ms and bar[4] > stage.at_ms
+        ]
+        _check_stage(stage, jobs, bars, problems)
+    _check_completions(stages, jobs, told, problems)
+    if not problems:  # groups of a log that contradicts itself are not followed
+        for model in dict.fromkeys(stage.execution["model"] for stage in stages):
+            RULES[model].check_phases(stages, jobs, log, problems)
+    return problems
+
+
+def _check_rules(stages: Sequence[Stage], log: Sequence[Row], problems: list[str]) -> None:
+    """Check that every phase has rules, and that the log states the same ones."""
+    check_stated(log, problems)
+    stated = [event["data"].get("execution") for event in log if event["kind"] in ("run_started", "edited")]
+    for place, stage in enumerate(stages):
+        at = f"phase {place} of scheduler {stage.scheduler}"
+        if problem := no_rules(stage.execution, stage.parameters):
+            problems.append(f"{at}: {problem}")
+        if place < len(stated) and stated[place] not in (None, stage.execution):
+            problems.append(f"{at}: the log states the execution {stated[place]}, not {stage.execution}")
+
+
+def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+    servers = stage.cluster["servers"]
+    if not stage.cluster["cloud"]:
+        stray = sorted({bar[0] for bar in bars if bar[2] == CLOUD})
+        problems += [
+            f"events.jsonl: job {jobs[job]['id']} uses the cloud after {stage.at_ms} ms, but the cluster has none"
+            for job in stray
+        ]
+    counted = [r for r, name in enumerate(AMOUNTS) if name in stage.execution["packs"]]
+    held: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    known = []
+    for bar in bars:
+        job, role, server, start_ms, end_ms, count, *_ = bar
+        at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
+        if server >= len(servers):
+            problems.append(f"{at}: is on server {server}, which does not exist yet")
+            continue
+        known.append(bar)
+        if server < 0:
+            continue
+        row = servers[server]
+        if any(start_ms < back and end_ms > gone for gone, back in row["away"]):
+            problems.append(f"{at}: is on server {row['name']}, which is unavailable")
+        if role != TRANSFER:
+            if ROLES[role] not in row["roles"]:
+                problems.append(f"{at}: server {row['name']} does not accept the role {ROLES[role]}")
+            amounts = [count * amount for amount in thousandths(jobs[job].get(ROLES[role]))]
+            held[server] += [(start_ms, 1, amounts), (end_ms, -1, amounts)]
+    for server, changes in held.items():
+        capacity, total = thousandths(servers[server]["capacity"]), [0] * len(AMOUNTS)
+        for at_ms, sign, amounts in sorted(changes, key=lambda change: change[:2]):
+            total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
+            if any(total[r] > capacity[r] for r in counted):
+                problems.append(f"server {servers[server]['name']}: holds {total} of {capacity} thousandths from {at_ms} ms")
+                break
+    RULES[stage.execution["model"]].check_stage(stage, jobs, known, problems)
+
+
+def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], told: Told, problems: list[str]) -> None:
+    horizon, slot_ms = stages[0].cluster["horizon_slots"], stages[0].cluster["slot_ms"]
+    for job, bars in told.bars.items():
+        for bar in bars:
+            if bar[3] < jobs[job]["arrival_ms"] or (horizon is not None and bar[4] > horizon * slot_ms):
+                problems.append(f"job {jobs[job]['id']}: runs before its arrival or after the horizon: {bar}")
+    for job, (at_ms, utility) in told.completed.items():
+        row, bars = jobs[job], told.bars.get(job, [])
+        if at_ms != max((bar[4] for bar in bars if bar[1] == WORKER), default=-1):
+            problems.append(f"job {row['id']}: completes at {at_ms} ms, not when its last worker stops")
+        if not same(utility, utility_of(stages[0].cluster, row, at_ms)):
+            problems.append(f"job {row['id']}: completes with a utility of {utility!r}")
+        shares = [
+            _done(stage, end, row, bars) for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [1 << 62], strict=True)
+        ]
+        if all(share is not None for share in shares) and math.fsum(share or 0.0 for share in shares) < 1 - 1e-6:
+            problems.append(f"job {row['id']}: completes after {math.fsum(share or 0.0 for share in shares):.6f} of its work")
+
+
+def _done(stage: Stage, end_ms: int, job: Row, bars: Iterable[Sequence[int]]) -> float | None:
+    """The share of the job's work that is done in the stage; None where its model does not say it by bars."""
+    own = [
+        [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
+        for bar in bars
+        if bar[3] < end_ms and bar[4] > stage.at_ms and bar[1] != TRANSFER
+    ]
+    return RULES[stage.execution["model"]].share_done(stage, job, own) if own else 0.0

@@ -1,0 +1,341 @@
+"""The shape of the files that the verifier rechecks: which keys, which kinds of values. What they mean comes after.
+
+A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the file, the
+line where there are lines, what is wrong. Nothing here may fail, whatever the files hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from scheduling.model.values import LARGEST, LEAST, shorten
+
+AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
+COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
+VERDICTS = (
+    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped", "requeued", "ended",
+    "unfinished",
+)  # fmt: skip
+UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # from above, of the total utility
+TIME_BOUNDS = {  # from below, in ms
+    "jct_lb": "total completion time", "jct_iso": "total completion time", "machine_work": "makespan", "longest_job": "makespan",
+}  # fmt: skip
+CERTIFICATES = (*UTILITY_BOUNDS, *TIME_BOUNDS)
+ENOUGH = 100  # problems of one file; the rest is not looked at
+
+_SCALARS = frozenset((int, str, bool, type(None)))
+
+Check = Callable[[Any], str | None]
+Row = Mapping[str, Any]
+
+
+def whole(least: int = 0, most: int = LARGEST) -> Check:
+    """An integer, and no boolean."""
+    rule = f"an integer from {least} to {'2^53' if most == LARGEST else most}"
+    return lambda value: None if type(value) is int and least <= value <= most else rule
+
+
+def real(least: float, most: float) -> Check:
+    """A finite number."""
+    rule = f"a number from {least:g} to {most:g}"
+    return lambda value: None if type(value) in (int, float) and least <= value <= most else rule
+
+
+def one_of(names: Sequence[str]) -> Check:
+    """Check for one of these texts."""
+    rule = f"one of {', '.join(names)}"
+    return lambda value: None if isinstance(value, str) and value in names else rule
+
+
+def many(check: Check, rule: str) -> Check:
+    """A list of such values."""
+    return lambda value: None if isinstance(value, list) and all(check(item) is None for item in value) else rule
+
+
+def absent_or(check: Check) -> Check:
+    """Check for null or such a value."""
+    return lambda value: None if value is None else _also(check(value), "null")
+
+
+def row(needed: Mapping[str, Check], optional: Mapping[str, Check] | None = None, open_: bool = False) -> Check:
+    """An object with these keys, and others too where it is open."""
+    may = optional or {}
+    names, rules = ", ".join((*needed, *may)), (*needed.items(), *may.items())
+
+    def check(value: Any) -> str | None:
+        if not isinstance(value, dict):
+            return f"an object with {names}" if names else "an object without keys"
+        found = 0
+        for key, rule in rules:
+            if key in value:
+                found += 1
+                if (broken := rule(value[key])) is not None:
+                    return f"an object whose {key} is {broken}, not {shorten(repr(value[key]))}"
+            elif key in needed:
+                return f"an object that has {key}"
+        if found < len(value) and not open_:
+            other = next(key for key in value if key not in needed and key not in may)
+            return f"an object with {names or 'no keys'} and nothing else ({shorten(repr(other))})"
+        return None
+
+    return check
+
+
+def text(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else "text"
+
+
+def number(value: Any) -> str | None:
+    return None if type(value) in (int, float) and -1e300 < value < 1e300 else "a number"
+
+
+def boolean(value: Any) -> str | None:
+    return None if isinstance(value, bool) else "true or false"
+
+
+def anything(value: Any) -> str | None:
+    return None
+
+
+def plain(value: Any) -> str | None:
+    """Numbers, texts, and lists of them: the values of a reason."""
+    kind = type(value)
+    if kind in _SCALARS or (kind is float and -1e300 < value < 1e300):
+        return None
+    if kind is list:
+        for item in value:
+            if plain(item) is not None:
+                break
+        else:
+            return None
+    return "numbers, texts, or lists of them"
+
+
+def named(check: Check) -> Check:
+    """An object of such values under any names."""
+    rule = "an object with names and values"
+    return lambda value: None if isinstance(value, dict) and all(check(item) is None for item in value.values()) else rule
+
+
+def interval(value: Any) -> str | None:
+    holds = isinstance(value, list) and len(value) == 2 and all(whole()(ms) is None for ms in value)
+    return None if holds and value[0] < value[1] else "[from_ms, to_ms]"
+
+
+def bars(value: Any) -> str | None:
+    """Check for bars of a plan: lists of nine integers, -1 for none, and the server -2 for the cloud."""
+    holds = isinstance(value, list) and all(
+        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= LARGEST for n in bar) for bar in value
+    )
+    return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
+
+
+def triples(value: Any) -> str | None:
+    """Check for lists of three integers."""
+    holds = isinstance(value, list) and all(
+        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= LARGEST for n in row) for row in value
+    )
+    return None if holds else "lists of three integers"
+
+
+def keys(value: Any) -> str | None:
+    """Jobs, or workers as lists of three integers."""
+    holds = isinstance(value, list) and all(type(key) is int and key >= 0 for key in value)
+    return None if holds or triples(value) is None else "a list of jobs, or of [role, server, worker]"
+
+
+def slots(value: Any) -> str | None:
+    holds = value == "all" or (isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value))
+    return None if holds else '"all" or a list of slots'
+
+
+def prices(value: Any) -> str | None:
+    holds = isinstance(value, list) and all(price is None or (type(price) in (int, float) and price >= 0) for price in value)
+    return None if holds else "a list of prices >= 0 and nulls"
+
+
+STATED: dict[str, Check] = {"model": text, "packs": many(one_of(AMOUNTS), "a list of resources"), "final": boolean}
+execution = row(STATED, open_=True)  # how a scheduler runs jobs; what else it states is up to the model (families.py)
+
+_WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, LARGEST), real(LEAST, LARGEST)
+_AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))
+_ROLES = many(one_of(("worker", "ps")), "a list of worker and ps")
+_SERVER = row(
+    {"name": text, "capacity": _AMOUNTS},
+    {
+        "roles": absent_or(_ROLES),
+        "away": absent_or(many(interval, "a list of [from_ms, to_ms]")),
+        "worker_lanes": absent_or(named(_WHOLE)),
+        "ps_lanes": absent_or(named(_WHOLE)),
+        "site": absent_or(one_of(("edge", "cloud"))),
+        **dict.fromkeys(("speed", "nic_gbps", "disk_gbps"), absent_or(_SHARE)),
+    },
+    open_=True,
+)
+_CLUSTER = row(
+    {"slot_ms": _COUNT, "servers": many(anything, "a list")},
+    {"horizon_slots": absent_or(_COUNT), "cloud": absent_or(row({"unlimited": boolean}))},
+    open_=True,
+)
+_JOB = row(
+    {"id": text, "arrival_ms": _WHOLE},
+    {
+        **dict.fromkeys(
+            ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps"), absent_or(_COUNT)
+        ),
+        **dict.fromkeys(("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps"), absent_or(_SHARE)),
+        "gradient_mb": absent_or(_REAL), "worker": absent_or(_AMOUNTS), "ps": absent_or(_AMOUNTS),
+        "utility": absent_or(row({"priority": _SHARE, "sensitivity": _REAL, "target_slots": _REAL})),
+        "ps_update_ms": absent_or(_REAL), "chunk_mb": absent_or(_REAL), "cloud_upload_ms": absent_or(_WHOLE),
+        "requested_workers": absent_or(_COUNT), "worker_type": absent_or(text), "ps_type": absent_or(text),
+        **dict.fromkeys(("comp_machine_ms", "comm_ms", "input_gb", "model_gb"), absent_or(_REAL)),
+        **dict.fromkeys(("iterations", "iterations_per_epoch"), absent_or(_COUNT)),
+        "upload_ms": absent_or(many(_WHOLE, "a list of integers from 0")),
+    },
+    open_=True,
+)  # fmt: skip
+_REASON = row({"code": text, "values": named(plain)})
+_DECISION = row({"seq": _COUNT, "at_ms": _WHOLE, "job": text, "kind": one_of(VERDICTS), "reason": _REASON})
+_CELLS = row(dict.fromkeys(COLUMNS, lambda value: None if isinstance(value, str) else "text"))
+_METRICS = row({
+    "total_utility": absent_or(number), **dict.fromkeys(("jobs", "admitted", "rejected", "completed", "suspensions"), _WHOLE),
+    **dict.fromkeys(("mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms"), absent_or(_REAL)),
+    "utilization": row(dict.fromkeys(AMOUNTS, absent_or(number))),
+}, {"lanes": row({
+    **dict.fromkeys(("job_suspensions", "cloud_chunks", "upload_ms", "transfer_ms", "exchange_ms", "communication_ms"), _WHOLE),
+    **dict.fromkeys(("mean_slowdown", "median_slowdown", "p95_slowdown", "mean_busy", "peak_busy"), absent_or(number)),
+    "busy": named(named(number)),
+}), "groups": row({
+    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups"), number), "mean_parallelism": absent_or(number),
+    **dict.fromkeys(("regroupings", "moves"), _WHOLE),
+})})  # fmt: skip
+_SUMMARY = row({
+    "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
+    "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number, "ratio": real(0, 1)})),
+    "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
+}, {"execution": execution, "schedulers": many(row({"from_ms": _WHOLE, "name": text, "title": text}), "a list of schedulers with their start times")})  # fmt: skip
+_WHOLES, _NUMBERS = many(_WHOLE, "a list of integers from 0"), many(number, "a list of numbers")
+GROUPED = row({
+    "group": _WHOLE, "servers": _WHOLES, "jobs": _WHOLES, "machines": _WHOLE, "iteration_ms": absent_or(_SHARE), "cpu_utilization": number,
+    "net_utilization": number, "disk_ratios": _NUMBERS, "model_disk_ratios": _NUMBERS, "comp_ms": _NUMBERS, "comm_ms": _NUMBERS,
+    "pace_ms": many(_SHARE, "a list of numbers above 0"), "ready_ms": _WHOLES, "bound": absent_or(one_of(("cpu", "net", "job"))),
+    "profiling": _WHOLES, "memory_gb": _NUMBERS, "memory_used": number,
+})  # fmt: skip
+_PAIR = many(number, "two numbers")
+REGROUPED = row({
+    "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines")), "jobs": _WHOLES,
+    **dict.fromkeys(("before", "after"), lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
+})  # fmt: skip
+DATA: dict[str, Check] = {
+    "run_started": row({
+        "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE, "slot_ms": _COUNT,
+        "horizon_slots": absent_or(_COUNT),
+    }, {"execution": execution}),
+    "job_arrived": row({"job": _WHOLE}),
+    "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
+    "plan_changed": row({"scope": one_of(("job", "worker")), "keys": keys, "jobs": triples, "bars": bars}),
+    "grouped": GROUPED,
+    "regrouped": REGROUPED,
+    "job_completed": row({"job": _WHOLE, "utility": number}),
+    "job_added": row({"job": _WHOLE, "fields": named(anything)}),
+    "server_added": row({"server": _WHOLE, "fields": named(anything)}),
+    "server_set": row({"server": _WHOLE, "fields": named(anything)}),
+    "server_changed": row({"server": _WHOLE, "away": boolean}),
+    "edited": row({
+        "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain), "kept": _WHOLE,
+        "displaced": _WHOLES, "offered": _WHOLE,
+    }, {"execution": execution}),
+    "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
+    "run_finished": row({}),
+}  # fmt: skip  # of every kind of event
+
+
+def check_inputs(cluster: Any, jobs: Sequence[Any], problems: list[str]) -> None:
+    """cluster.json and jobs.jsonl, as far as the verifier uses them."""
+    if (broken := _CLUSTER(cluster)) is not None:
+        problems.append(f"cluster.json: must be {broken}")
+    else:
+        _rows("cluster.json", "server", cluster["servers"], _SERVER, problems)
+    _rows("jobs.jsonl", "line", jobs, _JOB, problems)
+
+
+def check_results(schedule: Sequence[Any], decisions: Sequence[Any], summary: Any, problems: list[str]) -> None:
+    """schedule.csv, decisions.jsonl and summary.json."""
+    _rows("schedule.csv", "line", schedule, _CELLS, problems, first=2)
+    _rows("decisions.jsonl", "line", decisions, _DECISION, problems)
+    if (broken := _SUMMARY(summary)) is not None:
+        problems.append(f"summary.json: must be {broken}")
+
+
+def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
+    """The well-formed log without its prices, which nothing else follows from: seq from 1 without gaps, times in order."""
+    log: list[Row] = []
+    before_ms, wrong, number_ = 0, 0, 0
+    for number_, event in enumerate(events, start=1):
+        broken = _event(event, number_, before_ms)
+        if broken is None:
+            before_ms = event["at_ms"]
+            if event["kind"] != "priced":
+                log.append(event)
+        else:
+            wrong += 1
+            problems.append(f"events.jsonl: line {number_}: must be {broken}")
+            if wrong == ENOUGH:
+                return log
+    if not wrong:
+        for place, kind in ((0, "run_started"), (-1, "run_finished")):
+            if not log or log[place]["kind"] != kind:
+                problems.append(f"events.jsonl: the {'last' if place else 'first'} event must be {kind}: the log is incomplete")
+        last = (number_,) if log and log[-1]["kind"] == "run_finished" else ()
+        for event in log:
+            if event["kind"] in ("run_started", "run_finished") and event["seq"] not in (1, *last):
+                problems.append(f"events.jsonl: line {event['seq']}: {event['kind']} must not occur between other events")
+    return log
+
+
+def _event(event: Any, line: int, before_ms: int) -> str | None:
+    if not isinstance(event, dict) or len(event) != 4 or not all(key in event for key in ("seq", "at_ms", "kind", "data")):
+        return "an object with seq, at_ms, kind, data and nothing else"
+    seq, at_ms, kind = event["seq"], event["at_ms"], event["kind"]
+    if type(seq) is not int or seq != line:
+        return f"the event with seq {line}, not {shorten(repr(seq))}"
+    if type(at_ms) is not int or not before_ms <= at_ms <= LARGEST:
+        return f"at a time from {before_ms} ms, that of the event before, to 2^53 ms, not {shorten(repr(at_ms))}"
+    check = DATA.get(kind) if isinstance(kind, str) else None
+    if check is None:
+        if kind in ("planned", "lanes_planned"):
+            return f"of this version: {kind} is from an older version; verify the run with that version, or simulate it again"
+        return f"of a kind among {', '.join(DATA)}, not {shorten(repr(kind))}"
+    data = event["data"]
+    broken = check(data)
+    if broken is None and kind == "priced" and not _fitting(data):
+        broken = "prices for every slot, site and resource, each low <= mean <= high, or all three null"
+    return None if broken is None else f"{kind} with data that is {broken}"
+
+
+def _fitting(data: Row) -> bool:
+    """Ten prices a slot (two sites, five resources); they are rounded to six digits."""
+    low, mean, high = data["low"], data["mean"], data["high"]
+    count = 10 * (1 if data["slots"] == "all" else len(data["slots"]))
+    if not len(low) == len(mean) == len(high) == count:
+        return False
+    near = 1 + 1e-5
+    return all(
+        (a is None and b is None and c is None) if a is None or b is None or c is None else a <= b * near and b <= c * near
+        for a, b, c in zip(low, mean, high, strict=True)
+    )
+
+
+def _rows(file: str, what: str, values: Sequence[Any], check: Check, problems: list[str], first: int = 1) -> None:
+    wrong = 0
+    for place, value in enumerate(values, start=first):
+        if (broken := check(value)) is not None:
+            wrong += 1
+            problems.append(f"{file}: {what} {place}: must be {broken}")
+            if wrong == ENOUGH:
+                return
+
+
+def _also(rule: str | None, other: str) -> str | None:
+    return None if rule is None else f"{other} or {rule}"

@@ -1,0 +1,439 @@
+"""Rechecks a finished output from its plain rows alone. It shares no code with schedulers, ledger, training or metrics.
+
+The rows are those of the files (whole units, text ids), as Python values of any shape: their form is checked first
+(schema.py), then what they mean. events.jsonl is the source of truth (replay.py): the schedule, the decisions and the
+metrics have to follow from it. Every problem is one sentence; an empty list means that nothing is wrong.
+
+By which rules a scheduler runs jobs, the files state (`execution`); names of schedulers decide nothing. Here stands what holds for all
+runs; what an execution model adds is in the verifier of its family, chosen from the table in families.py. Where no rules are known, that
+is a problem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import LARGEST, shorten
+from scheduling.verification.families import RULES, check_stated, no_rules
+from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Told, differences, held, replay, unclear
+from scheduling.verification.rules import CLOSE, Bar, Output, Row, same, thousandths
+from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS, check_events, check_inputs, check_results
+
+Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths, in the order of AMOUNTS
+
+
+def verify(
+    cluster: Any, jobs: Sequence[Any], schedule: Sequence[Any], decisions: Sequence[Any], events: Iterable[Any], summary: Any,
+    installed: Row | None = None, **more: Sequence[Any] | None,
+) -> list[str]:  # fmt: skip
+    """Problems of an output: first those of its form and, only without these, those of its content.
+
+    installed: the execution of the scheduler of that name where there is one; files of older versions do not state it. more: the rows of
+    files that only some models have, by the file's name without its ending.
+    """
+    problems: list[str] = []
+    check_inputs(cluster, jobs, problems)
+    check_results(schedule, decisions, summary, problems)
+    log = check_events(events, problems)
+    if not problems:
+        problems += [f"jobs.jsonl: job {id_}: occurs more than once" for id_ in _twice([job["id"] for job in jobs])]
+        problems += [f"cluster.json: server {name}: occurs more than once" for name in _twice(_names(cluster))]
+    if not problems:
+        check_stated(log, problems)
+    if not problems:
+        _check_meaning(filled(cluster), jobs, schedule, decisions, log, summary, more, installed, problems)
+    return problems
+
+
+def _check_meaning(
+    cluster: Row, jobs: Sequence[Row], schedule: Sequence[Row], decisions: Sequence[Row], log: Sequence[Row], summary: Row,
+    more: Mapping[str, Sequence[Any] | None], installed: Row | None, problems: list[str],
+) -> None:  # fmt: skip
+    execution = _execution(summary, installed, problems)
+    if execution is None:
+        return
+    rules = RULES[execution["model"]]
+    by_id = {job["id"]: job for job in jobs}
+    servers = {server["name"]: server for server in cluster["servers"]}
+    told = replay(cluster, jobs, log, problems)
+    bars = _bars(cluster, by_id, servers, schedule, problems)
+    _check_schedule(cluster, jobs, told, bars, problems)
+    _check_told(jobs, told, decisions, problems)
+    per_job = _per_job(by_id, bars, problems)
+    demands = {(id_, role): thousandths(job.get(role)) for id_, job in by_id.items() for role in ("worker", "ps")}
+    _check_capacity(servers, demands, bars, execution["packs"], problems)
+    done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in told.completed.items()}
+    utilities = {id_: utility_of(cluster, by_id[id_], end) for id_, end in done.items()}
+    given = Output(cluster, jobs, per_job, decisions, log, told, done, utilities, execution, summary, more)
+    rules.check(given, problems)
+    first = _check_decisions(by_id, per_job, decisions, problems)
+    if execution["final"] and rules.finishes(cluster):
+        _check_final(by_id, done, first, problems)
+    _check_utilities(given, problems)
+    _check_summary(given, _expected(given, demands), problems)
+
+
+def _expected(given: Output, demands: Demands) -> dict[str, Any]:
+    """The metrics of summary.json, recomputed."""
+    packs = given.execution["packs"]
+    figures = _figures(given.cluster, given.jobs, demands, given.told, given.done, given.utilities, packs)
+    if "execution" not in given.summary:  # older versions told the utilization of what their model does not pack, too
+        figures["utilization"] = {name: share for name, share in figures["utilization"].items() if name in packs}
+    rules = RULES[given.execution["model"]]
+    own = rules.figures(given)
+    return figures if rules.part is None or own is None else figures | {rules.part: own}
+
+
+def _names(cluster: Row) -> list[str]:
+    return [server["name"] for server in cluster["servers"]]
+
+
+def filled(cluster: Row) -> Row:
+    """The cluster with every key that may be left out."""
+    servers = [
+        {**server, "roles": server.get("roles") or ["worker", "ps"], "away": server.get("away") or []}
+        for server in cluster["servers"]
+    ]
+    return {"horizon_slots": None, "cloud": None, **cluster, "servers": servers}
+
+
+def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row | None:
+    """The rules that the run is rechecked by; None, with a problem, where there are none."""
+    stated, name = summary.get("execution"), shorten(repr(summary["scheduler"]))
+    found = stated or installed
+    if found is None:
+        problems.append(
+            f"summary.json: does not state the execution of scheduler {name}, and no scheduler of this name is installed: capacity and work "
+            "cannot be verified; install the scheduler, or simulate again"
+        )
+        return None
+    if stated and installed and stated != installed:
+        wrong = next(key for key in (*stated, *installed) if stated.get(key) != installed.get(key))
+        problems.append(
+            f"summary.json: execution.{wrong} is {stated.get(wrong)!r}, but scheduler {name} has {installed.get(wrong)!r} on this cluster"
+        )
+    if problem := no_rules(found, summary["parameters"]):
+        problems.append(f"summary.json: execution of scheduler {name}: {problem}")
+        return None
+    return found
+
+
+def _bars(
+    cluster: Row, jobs: Mapping[str, Row], servers: Mapping[str, Row], rows: Sequence[Row], problems: list[str]
+) -> list[Bar]:
+    """The rows that are well formed; the others become problems."""
+    bars = []
+    for line, row in enumerate(rows, start=2):
+        where = f"schedule.csv: line {line}"
+        id_, name, role = _plain(row["job"]), _plain(row["server"]), row["role"]
+        numbers = {key: _integer(row[key]) for key in ("count", "start_ms", "end_ms")}
+        wrong = [
+            f"{key} must be an integer from 0 to 2^53, got {shorten(repr(row[key]))}"
+            for key, value in numbers.items()
+            if value is None
+        ]
+        for key in ("chunk", "lane", "group"):
+            if row[key] and _integer(row[key]) is None:
+                wrong.append(f"{key} must be empty or an integer >= 0, got {shorten(repr(row[key]))}")
+        if id_ not in jobs:
+            wrong.append(f"unknown job {shorten(repr(id_))}")
+        if role not in ("worker", "ps", "transfer"):
+            wrong.append(f"role must be worker, ps or transfer, got {shorten(repr(role))}")
+        if name == "cloud":
+            if not cluster.get("cloud"):
+                wrong.append("the cluster has no unlimited cloud")
+        elif name not in servers and (name or not row["group"]):
+            wrong.append(f"unknown server {shorten(repr(name))}")
+        elif name and role in ("worker", "ps") and role not in servers[name]["roles"]:
+            wrong.append(f"server {name} does not accept the role {role}")
+        if not wrong and not (numbers["count"] or 0) >= 1:
+            wrong.append(f"count must be >= 1, got {row['count']}")
+        if not wrong and not (numbers["start_ms"] or 0) < (numbers["end_ms"] or 0):
+            wrong.append(f"must end after its start, got [{row['start_ms']}, {row['end_ms']}) ms")
+        if wrong:
+            problems += [f"{where}: {text}" for text in wrong]
+        else:
+            count, start_ms, end_ms = (int(n or 0) for n in numbers.values())
+            bars.append(Bar(id_, role, name, count, start_ms, end_ms, row["chunk"], row["lane"], row["group"]))
+    return bars
+
+
+def _check_schedule(cluster: Row, jobs: Sequence[Row], told: Told, bars: Sequence[Bar], problems: list[str]) -> None:
+    """schedule.csv says what the log says."""
+    names = {NOWHERE: "", CLOUD: "cloud"} | dict(enumerate(_names(cluster)))
+    log = held(
+        (
+            jobs[job]["id"],
+            ROLES[role],
+            names[server],
+            *(str(n) if n >= 0 else "" for n in (lane, chunk, group)),
+            count,
+            start_ms,
+            end_ms,
+        )
+        for plan in told.bars.values()
+        for job, role, server, start_ms, end_ms, count, lane, chunk, group in plan
+    )
+    rows = held((b.job, b.role, b.server, b.lane, b.chunk, b.group, b.count, b.start_ms, b.end_ms) for b in bars)
+    problems += differences(log, rows)
+
+
+def _check_told(jobs: Sequence[Row], told: Told, decisions: Sequence[Row], problems: list[str]) -> None:
+    """decisions.jsonl is what was decided in the log, line by line."""
+    for line, (event, row) in enumerate(zip(told.decisions, decisions, strict=False), start=1):
+        data = event["data"]
+        reason = {"code": data["code"], "values": data["values"]}
+        expected = {
+            "seq": event["seq"],
+            "at_ms": event["at_ms"],
+            "job": jobs[data["job"]]["id"],
+            "kind": data["kind"],
+            "reason": reason,
+        }
+        for name, value in expected.items():
+            if row[name] != value:
+                problems.append(
+                    f"decisions.jsonl: line {line}: {name} is {shorten(repr(row[name]))}, but {shorten(repr(value))} in events.jsonl"
+                )
+    if len(told.decisions) != len(decisions):
+        problems.append(f"decisions.jsonl: holds {len(decisions)} decisions, and events.jsonl {len(told.decisions)}")
+
+
+def _per_job(jobs: Mapping[str, Row], bars: Sequence[Bar], problems: list[str]) -> dict[str, list[Bar]]:
+    """The bars of each job; nothing stands before its arrival."""
+    found: dict[str, list[Bar]] = defaultdict(list)
+    for bar in bars:
+        found[bar.job].append(bar)
+        if bar.start_ms < jobs[bar.job]["arrival_ms"]:
+            problems.append(
+                f"job {bar.job}: {bar.role} on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms starts before the arrival at "
+                f"{jobs[bar.job]['arrival_ms']} ms"
+            )
+    return found
+
+
+def _check_capacity(
+    servers: Mapping[str, Row], demands: Demands, bars: Sequence[Bar], packs: Sequence[str], problems: list[str]
+) -> None:
+    """Check that no server exceeds its capacity: exact integers, between all changes."""
+    counted = [r for r, name in enumerate(AMOUNTS) if name in packs]
+    changing: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    for bar in bars:
+        if bar.server in servers and bar.role != "transfer":
+            amounts = [bar.count * amount for amount in demands[bar.job, bar.role]]
+            changing[bar.server] += [(bar.start_ms, 1, amounts), (bar.end_ms, -1, amounts)]
+            for begin, end in servers[bar.server]["away"]:
+                if bar.start_ms < end and bar.end_ms > begin and any(amounts[r] for r in counted):
+                    problems.append(
+                        f"server {bar.server}: is unavailable from {begin} to {end} ms, but runs job {bar.job} in this interval"
+                    )
+    for name, changes in changing.items():
+        capacity = thousandths(servers[name]["capacity"])
+        changes.sort(key=lambda change: change[:2])  # at one time, what ends goes first
+        total = [0] * len(AMOUNTS)
+        full: set[int] = set()
+        for at_ms, sign, amounts in changes:
+            total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
+            for r in counted:
+                if total[r] > capacity[r] and r not in full:
+                    full.add(r)
+                    problems.append(
+                        f"server {name}: holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} from {at_ms} ms"
+                    )
+
+
+def _check_decisions(
+    jobs: Mapping[str, Row], per_job: Mapping[str, Sequence[Bar]], decisions: Sequence[Row], problems: list[str]
+) -> dict[str, Row]:
+    """The first decision of each job; it comes after the arrival and not after the first bar."""
+    first: dict[str, Row] = {}
+    before = 0
+    for row in decisions:
+        if row["job"] not in jobs:
+            problems.append(f"decision {row['seq']}: unknown job {shorten(repr(row['job']))}")
+            continue
+        if row["seq"] <= before:
+            problems.append(f"decision {row['seq']}: comes after decision {before}")
+        before = row["seq"]
+        if (broken := unclear(row["reason"]["code"], row["reason"]["values"], ())) is not None:
+            problems.append(f"decision {row['seq']}: {broken}")
+        if row["at_ms"] < jobs[row["job"]]["arrival_ms"]:
+            problems.append(f"decision {row['seq']}: job {row['job']} had not arrived at {row['at_ms']} ms")
+        first.setdefault(row["job"], row)
+    for id_, bars in per_job.items():
+        start_ms = min(bar.start_ms for bar in bars)
+        if id_ not in first:
+            problems.append(f"job {id_}: runs without a decision")
+        elif first[id_]["kind"] == "rejected":
+            problems.append(f"job {id_}: runs although it was rejected")
+        elif first[id_]["at_ms"] > start_ms:
+            problems.append(f"job {id_}: starts at {start_ms} ms, before its first decision at {first[id_]['at_ms']} ms")
+    return first
+
+
+def _check_final(jobs: Mapping[str, Row], done: Mapping[str, int], first: Mapping[str, Row], problems: list[str]) -> None:
+    """Schedulers that decide once: every job is decided on arrival, and every admitted job completes."""
+    for id_ in jobs:
+        if id_ not in first:
+            problems.append(f"job {id_}: has no decision")
+        elif first[id_]["kind"] == "admitted" and id_ not in done:
+            problems.append(f"job {id_}: was admitted, but its workers do not finish its work")
+
+
+def _check_utilities(given: Output, problems: list[str]) -> None:
+    """The log says of each completed job what it is worth."""
+    for index, (_, utility) in given.told.completed.items():
+        id_ = given.jobs[index]["id"]
+        if not same(utility, given.utilities[id_]):
+            problems.append(
+                f"events.jsonl: job {id_} completes with a utility of {utility!r}, recomputed {given.utilities[id_]!r}"
+            )
+
+
+def utility_of(cluster: Row, job: Row, completion_ms: int) -> float:
+    """priority / (1 + exp(sensitivity (duration - target))), duration in slots from the arrival slot to that of completion."""
+    if job.get("utility") is None:
+        return 0.0
+    slot_ms = cluster["slot_ms"]
+    duration = max(0, math.ceil(completion_ms / slot_ms) - 1 - math.ceil(job["arrival_ms"] / slot_ms))
+    exponent = job["utility"]["sensitivity"] * (duration - job["utility"]["target_slots"])
+    return 0.0 if exponent > 700 else job["utility"]["priority"] / (1 + math.exp(exponent))
+
+
+def _figures(
+    cluster: Row, jobs: Sequence[Row], demands: Demands, told: Told, done: Mapping[str, int], utilities: Mapping[str, float],
+    packs: Sequence[str],
+) -> dict[str, Any]:  # fmt: skip
+    """The metrics of summary.json, recomputed from the log."""
+    arrivals = {job["id"]: job["arrival_ms"] for job in jobs}
+    times = sorted(end - arrivals[id_] for id_, end in done.items())
+    kinds = list(told.first.values())
+    bars = [bar for plan in told.bars.values() for bar in plan]
+    return {
+        "total_utility": math.fsum(utilities.values()) if any(job.get("utility") is not None for job in jobs) else None,
+        "jobs": len(jobs),
+        "admitted": sum(kind in ("admitted", "started") for kind in kinds),
+        "rejected": len({event["data"]["job"] for event in told.decisions if event["data"]["kind"] == "rejected"}),
+        "completed": len(done),
+        "mean_jct_ms": sum(times) / len(times) if times else None,
+        "median_jct_ms": _quantile(times, 0.5),
+        "p95_jct_ms": _quantile(times, 0.95),
+        "makespan_ms": max(done.values()) - min(arrivals.values()) if done else None,
+        "suspensions": _suspensions(bars),
+        "utilization": _utilization(cluster, jobs, demands, bars, packs),
+    }
+
+
+def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
+    """{where a figure stands: figure} of figures within figures."""
+    out: dict[tuple[str, ...], Any] = {}
+    for name, value in figures.items():
+        out |= _nested((*path, name), value) if isinstance(value, dict) else {(*path, name): value}
+    return out
+
+
+def _suspensions(bars: Sequence[Sequence[int]]) -> int:
+    """Gaps between the worker bars of a chunk, or of a job without chunks."""
+    spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for job, role, _, start_ms, end_ms, _, _, chunk, _ in bars:
+        if role == 0:
+            spans[job, chunk].append((start_ms, end_ms))
+    gaps = 0
+    for own in spans.values():
+        own.sort()
+        reached = np.maximum.accumulate([end for _, end in own])
+        gaps += int((np.array([start for start, _ in own])[1:] > reached[:-1]).sum())
+    return gaps
+
+
+def _utilization(
+    cluster: Row, jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]], packs: Sequence[str]
+) -> dict[str, float | None]:
+    """Share of capacity x time held, from the first arrival to the end of the last bar; only of what servers run out of."""
+    units = [bar for bar in bars if bar[1] < 2 and bar[2] >= 0]
+    if not units:
+        return dict.fromkeys(AMOUNTS)
+    first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in units)
+    offered = [0] * len(AMOUNTS)
+    for server in cluster["servers"]:
+        gone = sum(max(0, min(end, last) - max(begin, first)) for begin, end in server["away"])
+        offered = [o + amount * (last - first - gone) for o, amount in zip(offered, thousandths(server["capacity"]), strict=True)]
+    times: dict[tuple[int, int], int] = defaultdict(int)  # count x ms of each job and role
+    for job, role, _, start_ms, end_ms, count, *_ in units:
+        times[job, role] += count * (end_ms - start_ms)
+    used = [sum(ms * demands[jobs[job]["id"], ROLES[role]][r] for (job, role), ms in times.items()) for r in range(len(AMOUNTS))]
+    return {name: used[r] / offered[r] if offered[r] and name in packs else None for r, name in enumerate(AMOUNTS)}
+
+
+def _check_summary(given: Output, expected: Row, problems: list[str]) -> None:
+    summary = given.summary
+    for name in ("scheduler", "parameters", "seed", "execution"):
+        if summary.get(name) != given.told.started.get(name):
+            said, was = (shorten(repr(part.get(name))) for part in (summary, given.told.started))
+            problems.append(f"summary.json: {name} is {said}, but the run of events.jsonl had {was}")
+    metrics = summary["metrics"]
+    for rules in RULES.values():
+        if rules.part in metrics and rules.part not in expected:
+            problems.append(f"summary.json: {rules.part} must not be there: no phase of events.jsonl has the model {rules.name}")
+    for path, value in _nested((), expected).items():
+        found: Any = metrics
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        if (value is None) != (found is None) or (value is not None and not same(found, value)):
+            problems.append(f"summary.json: {'.'.join(path)} is {found!r}, recomputed {value!r}")
+    times = summary["decision_ms"]
+    if times is not None and not times["p50"] <= times["p95"] <= times["max"]:
+        problems.append(f"summary.json: decision_ms must have p50 <= p95 <= max, got {times}")
+    if summary["certificate"] is not None:
+        _check_certificate(summary["certificate"], expected, problems)
+
+
+def _check_certificate(certificate: Row, expected: Row, problems: list[str]) -> None:
+    """Check of the certificate's form and of its run only: the bound is proved where it is computed."""
+    achieved, bound, ratio = certificate["achieved"], certificate["bound"], certificate["ratio"]
+    about = TIME_BOUNDS.get(certificate["kind"], "utility")
+    total = {
+        "utility": expected["total_utility"] or 0.0,
+        "total completion time": (expected["mean_jct_ms"] or 0) * expected["completed"],
+        "makespan": expected["makespan_ms"] if expected["completed"] == expected["jobs"] else achieved,  # of those that completed
+    }[about]
+    low, high = (achieved, bound) if about == "utility" else (bound, achieved)
+    if not same(achieved, total):
+        problems.append(f"summary.json: the certificate states a {about} of {achieved!r}, but the run has {total!r}")
+    if not 0 <= low <= high * (1 + CLOSE):
+        problems.append(f"summary.json: the certificate bounds a {about} of {achieved!r} by {bound!r}")
+    elif high > 0 and not abs(ratio - low / high) <= 2e-4:
+        problems.append(f"summary.json: the certificate's ratio is {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}")
+
+
+def _quantile(values: Sequence[float], share: float) -> float | None:
+    """Linear between the two nearest of sorted values."""
+    if not values:
+        return None
+    position = share * (len(values) - 1)
+    low = int(position)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (position - low)
+
+
+def _integer(text: str) -> int | None:
+    """The integer that the text is, None if it is none or out of range."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 16):
+        return None
+    value = int(text)
+    return value if value <= LARGEST else None
+
+
+def _plain(text: str) -> str:
+    """Text without the quote that keeps a spreadsheet from reading it as a formula."""
+    return text[1:] if text[:1] == "'" and text.lstrip("'")[:1] in ("=", "+", "-", "@") else text
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    """Names that occur more than once, in alphabetical order."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)

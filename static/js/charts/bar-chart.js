@@ -1,0 +1,70 @@
+// What the bar charts of a trace have in common: a Chart.js bar chart in the theme's colours with its tip.
+
+import { Chart } from './chartjs.js';
+import { colors, onTheme } from '../util/colors.js';
+import { number } from '../util/format.js';
+import { applyTheme } from './time-chart.js';
+
+/** bars: {data, labels}; x: options of the axis below; yTitle: unit of the values; told(index) -> lines of the tip. */
+export function histogram(canvas, tip, { data, labels, x, yTitle, told, plugins = [], color }) {
+  const paint = (context) => (color ? color(context.dataIndex, colors()) : colors().accent);
+  const chart = new Chart(canvas, {
+    type: 'bar',
+    data: {
+      labels,
+      datasets: [
+        {
+          data,
+          parsing: labels ? undefined : false,
+          barPercentage: labels ? 0.8 : 1,
+          categoryPercentage: labels ? 0.9 : 1,
+          backgroundColor: paint,
+          minBarLength: 2,
+        },
+      ],
+    },
+    options: {
+      animation: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      events: [],
+      layout: { padding: { top: 6, right: 12 } },
+      plugins: { legend: { display: false }, tooltip: { enabled: false } },
+      scales: {
+        x: { ...x, border: { display: false }, grid: { display: !labels } },
+        y: {
+          beginAtZero: true,
+          border: { display: false },
+          title: { display: true, text: yTitle },
+          ticks: { maxTicksLimit: 5, precision: 0, callback: (v) => (Number.isInteger(v) ? number(v, 0) : '') },
+        },
+      },
+    },
+    plugins,
+  });
+  const theme = () => {
+    if (!chart.canvas) return; // another look has taken its place
+    applyTheme(chart);
+    chart.update('none');
+  };
+  theme();
+  onTheme(theme);
+  const hover = (event) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    const [px, py] = [event.clientX - left, event.clientY - top];
+    const { chartArea: area } = chart;
+    const inside = px >= area.left && px <= area.right && py >= area.top && py <= area.bottom;
+    const at = inside ? indexAt(chart, px, data.length, labels) : -1;
+    if (at < 0 || at >= data.length) tip.hide();
+    else tip.show(told(at), px, py, canvas);
+  };
+  canvas.addEventListener('pointermove', hover);
+  canvas.addEventListener('pointerleave', () => tip.hide());
+  return chart;
+}
+
+function indexAt(chart, px, count, labels) {
+  const { x } = chart.scales;
+  if (labels) return x.getValueForPixel(px);
+  return Math.floor((count * (x.getValueForPixel(px) - x.min)) / (x.max - x.min));
+}

@@ -1,0 +1,79 @@
+// Curves with their 95 % confidence bands over a numeric axis: one curve for each value of the other axis, if there is
+// one.
+
+import { JOB_COLORS } from '../util/colors.js';
+import { fill } from '../ui/dom.js';
+
+const NS = 'http://www.w3.org/2000/svg';
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [260, 64, 16, 10, 34];
+
+function s(tag, attributes, ...children) {
+  const element = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value. */
+export function bands(element, { title, unit, xTitle, xText = String, curves, text }) {
+  const width = Math.max(280, element.clientWidth);
+  const points = curves.flatMap((curve) => curve.points);
+  if (!points.length) return fill(element);
+  const xs = points.map(({ x }) => x);
+  const lows = points.map(({ mean, half }) => mean - (half ?? 0));
+  const highs = points.map(({ mean, half }) => mean + (half ?? 0));
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  let [y0, y1] = [Math.min(...lows), Math.max(...highs)];
+  if (y0 === y1) [y0, y1] = [y0 - Math.abs(y0) * 0.1 - 1e-9, y1 + Math.abs(y1) * 0.1 + 1e-9];
+  const px = (x) => LEFT + ((x - x0) / Math.max(x1 - x0, 1e-12)) * (width - LEFT - RIGHT);
+  const py = (y) => TOP + ((y1 - y) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
+  const drawn = s('svg', {
+    class: 'bands',
+    width,
+    height: HEIGHT,
+    role: 'img',
+    'aria-label': `${title} over ${xTitle}; the table above has the same values`,
+  });
+  for (let i = 0; i <= 4; i++) {
+    const y = y0 + ((y1 - y0) * i) / 4;
+    drawn.append(
+      s('line', { x1: LEFT, x2: width - RIGHT, y1: py(y), y2: py(y), class: 'grid' }),
+      s('text', { x: LEFT - 6, y: py(y) + 4, 'text-anchor': 'end' }, text(y)),
+    );
+  }
+  const ticks = [...new Set(xs)].sort((a, b) => a - b);
+  let edge = -Infinity;
+  for (const x of ticks) {
+    if (px(x) < edge) continue;
+    edge = px(x) + 40;
+    drawn.append(s('text', { x: px(x), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, xText(x)));
+  }
+  drawn.append(s('text', { x: LEFT + (width - LEFT - RIGHT) / 2, y: HEIGHT - 3, 'text-anchor': 'middle' }, xTitle));
+  curves.forEach((curve, i) => {
+    const own = [...curve.points].sort((a, b) => a.x - b.x);
+    const path = (list) => list.map(([x, y], n) => `${n ? 'L' : 'M'}${px(x).toFixed(1)},${py(y).toFixed(1)}`).join('');
+    const up = own.map(({ x, mean, half }) => [x, mean + (half ?? 0)]);
+    const down = own.map(({ x, mean, half }) => [x, mean - (half ?? 0)]).reverse();
+    const color = `var(--job-${i % JOB_COLORS})`;
+    drawn.append(
+      s('path', { d: `${path([...up, ...down])}Z`, fill: color, opacity: 0.18 }),
+      s('path', { d: path(own.map(({ x, mean }) => [x, mean])), fill: 'none', stroke: color, 'stroke-width': 2 }),
+    );
+    for (const { x, mean } of own) drawn.append(s('circle', { cx: px(x), cy: py(mean), r: 3, fill: color }));
+  });
+  const legend = document.createElement('p');
+  legend.className = 'muted small';
+  curves.forEach((curve, i) => {
+    const mark = document.createElement('i');
+    mark.className = `swatch job-${i % JOB_COLORS}`;
+    if (curve.title) legend.append(mark, `${curve.title} `);
+  });
+  const varies = points.some(({ half }) => half);
+  const said = points.some(({ half }) => half !== null)
+    ? varies
+      ? 'bands: 95 % confidence interval of the mean over the seeds'
+      : 'all seeds give equal results: the runs do not depend on the seed'
+    : 'one seed only: no confidence interval';
+  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${said}`);
+  return fill(element, drawn, legend);
+}

@@ -1,0 +1,65 @@
+// Time from the scenario's beginning to the end of its jobs, with a flag for each edit that can be dragged to another
+// moment.
+
+import { fill, h } from '../ui/dom.js';
+import { clock, timeTicks } from '../util/format.js';
+
+const TICK_PX = 110;
+const LABEL_PX = 64; // a tick with less room right of it would be cut
+
+/**
+ * edits with their at_ms; from, to: ms; least: flags do not go before it. onMove(place, atMs) when a flag is let go.
+ */
+export function paintStrip(element, { edits, from, to, least, fork, editable, onMove }) {
+  const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
+  const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
+  fill(
+    element,
+    ticks
+      .filter((ms) => ((to - ms) / Math.max(1, to - from)) * element.clientWidth >= LABEL_PX)
+      .map((ms) => h('span', { class: 'tick', css: { left: share(ms) } }, clock(ms, step))),
+    fork === null
+      ? null
+      : h('span', { class: 'past', css: { width: share(fork) }, title: `Past: up to ${clock(fork)}` }),
+    edits.map((edit, place) => flag(edit, place)),
+  );
+
+  function flag(edit, place) {
+    const fixed = !editable || edit.at_ms < least;
+    const before = edits
+      .slice(0, place)
+      .filter((other) => Math.abs((other.at_ms ?? 0) - (edit.at_ms ?? 0)) < (to - from) / 60).length; // side by side
+    const mark = h(
+      'span',
+      {
+        class: `flag${edit.off ? ' off' : ''}${fixed ? ' fixed' : ''}`,
+        css: { left: share(edit.at_ms ?? 0), 'margin-left': `${before * 20}px` },
+        title: `Edit ${place + 1} at ${clock(edit.at_ms ?? 0)}${fixed ? '' : '; drag to another time'}`,
+      },
+      String(place + 1),
+    );
+    if (fixed) return mark;
+    mark.addEventListener('pointerdown', (event) => {
+      mark.setPointerCapture(event.pointerId);
+      const box = element.getBoundingClientRect();
+      let atMs = edit.at_ms;
+      const move = ({ clientX }) => {
+        const raw = from + ((clientX - box.left) / box.width) * (to - from);
+        const round = step >= 60_000 ? 60_000 : 1000;
+        atMs = Math.max(least, Math.min(Math.round(raw / round) * round, Math.floor(to)));
+        mark.style.left = share(atMs);
+        mark.title = clock(atMs);
+      };
+      mark.addEventListener('pointermove', move);
+      mark.addEventListener(
+        'pointerup',
+        () => {
+          mark.removeEventListener('pointermove', move);
+          if (atMs !== edit.at_ms) onMove(place, atMs);
+        },
+        { once: true },
+      );
+    });
+    return mark;
+  }
+}

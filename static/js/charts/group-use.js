@@ -1,0 +1,61 @@
+// CPU and network that co-location groups use of the machines of each site over time.
+
+import { NEVER } from '../core/store.js';
+import { colors } from '../util/colors.js';
+import { addInterval, settle } from '../util/interval-sums.js';
+
+const SITES = ['edge', 'cloud'];
+const AXIS = {
+  min: 0,
+  max: 1,
+  border: { display: false },
+  ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` },
+};
+const TRACKS = [
+  ['cpu', 'CPU', 'cpu_utilization'],
+  ['net', 'network', 'net_utilization'],
+];
+
+/**
+ * {cpu, net}: what groups use of all machines of a site, per bin, [site] Float64Array: machines x Eq. (3), as known at
+ * p.
+ */
+export function groupUse({ groups }, { cluster: { servers } }, p, from, width, bins) {
+  const sums = Object.fromEntries(TRACKS.map(([key]) => [key, SITES.map(() => new Float64Array(bins + 2))]));
+  for (const [begin, until, data] of groups) {
+    if (begin > p) continue;
+    const site = SITES.indexOf(servers[data.servers[0]].site);
+    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the moment shown is a ms that counts
+    for (const [key, , field] of TRACKS)
+      addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
+  }
+  for (const sites of Object.values(sums)) sites.forEach((sum) => settle(sum, bins));
+  return sums;
+}
+
+/** Curves of what groups use of machines that they share: {curves, exact, y}. */
+export function groupCurves(store, info) {
+  const { servers } = info.cluster;
+  const machines = SITES.map((site) => servers.filter((server) => server.site === site).length);
+  const values = (p, from, width, bins) => {
+    const use = groupUse(store, info, p, from, width, bins);
+    return TRACKS.flatMap(([key, title], lane) =>
+      SITES.map((site, i) => ({ key: `${key}${i}`, name: `${site} ${title}`, lane, site: i, sum: use[key][i] })),
+    ).filter(({ site }) => machines[site]);
+  };
+  const curves = (range, p, bins, width) => {
+    const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
+    const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
+    return values(p, range.from, width, bins).map(({ sum, lane, site, ...curve }) => ({
+      ...curve,
+      unit: '% of the machines',
+      color: [colors().accent, colors().warn][lane],
+      dash: site ? [5, 3] : [],
+      x,
+      y: sum.subarray(0, length).map((v) => v / machines[site]),
+    }));
+  };
+  const exact = (t, p) =>
+    t > p ? {} : Object.fromEntries(values(p, t, 1, 1).map(({ key, sum, site }) => [key, sum[0] / machines[site]]));
+  return { curves, exact, y: AXIS };
+}

@@ -1,0 +1,216 @@
+// A panel of curves over the page's time range. The legend is the readout: it shows each curve's value at the
+// crosshair, or at the playhead; a click on a name hides or shows its curve.
+
+import { redraw } from '../core/render-loop.js';
+import { onTheme } from '../util/colors.js';
+import { fill, h, setText } from '../ui/dom.js';
+import { gestures } from './gestures.js';
+import { inPanel } from '../ui/panel-isolation.js';
+import { upperBound } from '../util/binary-search.js';
+import { applyTheme, syncRange, timeChart } from './time-chart.js';
+import { CurveRaster } from './step-raster.js';
+
+const SLOW_MS = 6; // computing that took longer is not done in every frame of a zoom
+const REST_MS = 180; // between computations for new data
+
+export class Curves {
+  /**
+   * compute(view, p, bins) -> [{key, group, name, color, dash, unit, x, y, stepped, fill}] with x in ms, rising; or
+   * with
+   *   `long` (LongCurve) in place of x and y: it is painted by pixel columns, over its band; the bands are shown for
+   * one group at a
+   *   time: that of the name last pointed at
+   * exact(t, p) -> {key: value at the moment t as known at p}, where the drawn points are means;  format(value, curve)
+   * -> text
+   *   of the readout;  y: Chart.js options of the value axis
+   */
+  constructor(canvas, { view, playhead, legend, compute, exact, format, y, hidden = [], xTicks = true, plugins = [] }) {
+    Object.assign(this, { canvas, view, playhead, legend, compute, exact, format });
+    this.hidden = new Set(hidden);
+    this.focus = null; // group of the curves whose band is shown
+    this.curves = [];
+    this.cost = 0;
+    this.computedAt = 0;
+    this.stale = true;
+    this.computed = 0; // times; with the chart's axes it says whether the image still holds
+    this.raster = new CurveRaster();
+    this.draw = inPanel(canvas, () => this.#draw());
+    const long = { id: 'long', beforeDatasetsDraw: (chart) => this.#long(chart) };
+    this.chart = timeChart(canvas, view, playhead, {
+      type: 'line',
+      data: { datasets: [] },
+      y,
+      plugins: [long, ...plugins],
+      xTicks,
+    });
+    gestures(canvas, view, () => this.chart.chartArea);
+    view.addEventListener('range', () => {
+      this.urgent = this.cost < SLOW_MS;
+      this.update();
+    });
+    view.addEventListener('cursor', () => redraw(this.draw));
+    playhead.addEventListener('move', () => this.update());
+    playhead.addEventListener('state', () => this.update());
+    onTheme(() => {
+      applyTheme(this.chart);
+      this.update();
+    });
+  }
+
+  /** What the curves show has changed. */
+  update() {
+    this.stale = true;
+    redraw(this.draw);
+  }
+
+  /** The numbers as drawn: {head, rows, total}. */
+  table(time, limit = 500) {
+    const shown = this.curves.filter((curve) => curve.y.length);
+    const x = shown[0]?.x ?? [];
+    const rows = [];
+    for (let i = 0; i < x.length && rows.length < limit; i++) {
+      rows.push([time(x[i]), ...shown.map((curve) => this.format(curve.y[i], curve))]);
+    }
+    return {
+      head: ['Time', ...shown.map((curve) => (curve.unit ? `${curve.name} (${curve.unit})` : curve.name))],
+      rows,
+      total: x.length,
+    };
+  }
+
+  #draw() {
+    const moved = syncRange(this.chart, this.view);
+    const now = performance.now();
+    const due = this.urgent || now - this.computedAt > REST_MS;
+    if (this.stale && due) this.#compute(now);
+    else if (moved) this.chart.update('none');
+    else this.chart.draw();
+    if (this.stale) this.timer ??= setTimeout(() => this.#again(), REST_MS);
+    this.#readout();
+  }
+
+  #again() {
+    this.timer = null;
+    redraw(this.draw);
+  }
+
+  #compute(now) {
+    this.stale = this.urgent = false;
+    clearTimeout(this.timer);
+    this.timer = null;
+    const area = this.chart.chartArea;
+    const bins = Math.max(60, Math.round((area ? area.right - area.left : 600) / 2));
+    this.curves = this.compute(this.view, this.playhead.ms, bins);
+    this.computed++;
+    for (const curve of this.curves)
+      if (curve.long) Object.assign(curve, curve.long.within(this.view.from, this.view.to));
+    this.focus ??= this.curves[0]?.group ?? null;
+    this.cost = performance.now() - now;
+    this.computedAt = performance.now();
+    this.chart.data.datasets = this.curves
+      .filter(({ long }) => !long)
+      .map((curve) => ({
+        data: points(curve),
+        hidden: this.hidden.has(curve.key),
+        borderColor: curve.color,
+        borderWidth: curve.width ?? 1.5,
+        borderDash: curve.dash ?? [],
+        stepped: curve.stepped ?? false,
+        pointRadius: 0,
+        fill: curve.fill ? 'origin' : false,
+        backgroundColor: `${curve.color}22`,
+        spanGaps: false,
+      }));
+    if (this.curves.some(({ long }) => long))
+      this.chart.data.datasets.push({ data: span(this.#longShown(), this.view), showLine: false, pointRadius: 0 });
+    this.chart.update('none');
+    this.#legend();
+  }
+
+  #longShown() {
+    return this.curves.filter((curve) => curve.long && !this.hidden.has(curve.key));
+  }
+
+  #long(chart) {
+    if (!this.chart) return; // Chart.js draws once while it is being built
+    this.raster.paint(
+      chart,
+      this.#longShown(),
+      this.view,
+      (curve) => curve.long.low && curve.group === this.focus,
+      `${this.computed} ${this.focus}`,
+    );
+  }
+
+  #legend() {
+    const signature = this.curves.map((curve) => curve.key + curve.color).join() + [...this.hidden].join();
+    if (signature === this.signature) return;
+    this.signature = signature;
+    this.values = new Map();
+    fill(
+      this.legend,
+      this.curves.map((curve) => {
+        const value = h('b', {}, '');
+        this.values.set(curve.key, value);
+        const toggle = () => {
+          if (!this.hidden.delete(curve.key)) this.hidden.add(curve.key);
+          this.signature = null;
+          this.update();
+        };
+        const swatch = h('i', {
+          class: curve.dash?.length ? 'line dashed' : 'line',
+          css: { 'border-color': curve.color },
+        });
+        const focus = () => {
+          if (curve.group === undefined || this.focus === curve.group) return;
+          this.focus = curve.group;
+          redraw(this.draw);
+          this.onFocus?.(curve);
+        };
+        return h(
+          'button',
+          {
+            type: 'button',
+            class: 'key',
+            onpointerenter: focus,
+            onfocus: focus,
+            'aria-pressed': String(!this.hidden.has(curve.key)),
+            onclick: toggle,
+            title: 'Show or hide this curve',
+          },
+          swatch,
+          h('span', {}, curve.name),
+          value,
+        );
+      }),
+    );
+  }
+
+  #readout() {
+    const t = this.view.cursor ?? this.playhead.ms;
+    const exact = this.exact?.(t, this.playhead.ms);
+    for (const curve of this.curves) {
+      const at = upperBound(curve.x.length, t, (i) => curve.x[i]) - 1;
+      const value = exact ? exact[curve.key] : at >= 0 ? curve.y[at] : null;
+      setText(this.values?.get(curve.key), Number.isFinite(value) ? this.format(value, curve) : '–');
+    }
+  }
+}
+
+function points({ x, y }) {
+  const out = new Array(x.length);
+  for (let i = 0; i < x.length; i++) out[i] = { x: x[i], y: Number.isFinite(y[i]) ? y[i] : null };
+  return out;
+}
+
+/** The two points that make the value axis span curves which Chart.js does not draw itself. */
+function span(curves, { from, to }) {
+  const found = curves.map(({ long }) => long.extremes('y', from, to));
+  const [least, most] = [Math.min(...found.map(([low]) => low)), Math.max(...found.map(([, high]) => high))];
+  return least > most
+    ? []
+    : [
+        { x: from, y: least },
+        { x: to, y: most },
+      ];
+}

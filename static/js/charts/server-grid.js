@@ -1,0 +1,161 @@
+// The servers of a cluster as tiles, by site; chosen by click, by Ctrl-click, or by dragging a frame around them.
+
+import { onTheme } from '../util/colors.js';
+import { plural } from '../util/format.js';
+import { h } from '../ui/dom.js';
+
+const TILE = 18;
+const GAP = 3;
+const HEAD = 20;
+const MARKS = { added: 'added', removed: 'removed', away: 'unavailable for a time', resized: 'resized' };
+
+export class ServerPicture {
+  /** onChoose(names) is told every new choice. */
+  constructor(element, onChoose) {
+    this.element = element;
+    this.onChoose = onChoose;
+    this.servers = [];
+    this.marks = {};
+    this.chosen = new Set();
+    this.frame = null;
+    this.canvas = h('canvas', { class: 'picture', tabindex: 0, role: 'img' });
+    this.legend = h(
+      'p',
+      { class: 'muted small legend' },
+      Object.entries(MARKS).map(([mark, text]) => h('span', {}, h('i', { class: `mark ${mark}` }), text, ' ')),
+    );
+    element.replaceChildren(this.canvas, this.legend);
+    this.canvas.addEventListener('pointerdown', (event) => this.#down(event));
+    this.canvas.addEventListener('pointermove', (event) => this.#move(event));
+    this.canvas.addEventListener('pointerup', (event) => this.#up(event));
+    this.canvas.addEventListener('keydown', (event) => event.key === 'Escape' && this.#choose([]));
+    new ResizeObserver(() => this.paint()).observe(element);
+    onTheme(() => this.paint());
+  }
+
+  /** servers: [{name, site, away}]; marks: {name: what the edits make of it}. */
+  set(servers, marks) {
+    this.servers = servers;
+    this.marks = marks;
+    this.chosen = new Set([...this.chosen].filter((name) => servers.some((server) => server.name === name)));
+    this.canvas.setAttribute(
+      'aria-label',
+      `${plural(servers.length, 'server')}, ${plural(Object.keys(marks).length, 'server')} ` +
+        'changed by edits; the table has the same information',
+    );
+    this.paint();
+  }
+
+  paint() {
+    const width = Math.max(120, this.element.clientWidth);
+    this.columns = Math.max(1, Math.floor((width + GAP) / (TILE + GAP)));
+    this.places = [];
+    let y = 0;
+    const heads = [];
+    for (const site of ['edge', 'cloud']) {
+      const own = this.servers.filter((server) => server.site === site);
+      if (!own.length) continue;
+      heads.push([`${site === 'edge' ? 'Edge' : 'Cloud'}, ${plural(own.length, 'server')}`, y]);
+      y += HEAD;
+      own.forEach((server, i) =>
+        this.places.push({
+          server,
+          x: (i % this.columns) * (TILE + GAP),
+          y: y + Math.floor(i / this.columns) * (TILE + GAP),
+        }),
+      );
+      y += Math.ceil(own.length / this.columns) * (TILE + GAP) + 8;
+    }
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = width * ratio;
+    this.canvas.height = Math.max(1, y) * ratio;
+    this.canvas.style.height = `${Math.max(1, y)}px`;
+    const ctx = this.canvas.getContext('2d');
+    const style = getComputedStyle(document.documentElement);
+    const color = (name) => style.getPropertyValue(`--${name}`).trim();
+    ctx.scale(ratio, ratio);
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.textBaseline = 'middle';
+    ctx.fillStyle = color('muted');
+    for (const [text, top] of heads) ctx.fillText(text, 0, top + HEAD / 2);
+    const fills = { added: color('good'), removed: 'transparent', away: color('warn'), resized: color('accent') };
+    for (const { server, x, y: top } of this.places) {
+      const mark = this.marks[server.name];
+      ctx.fillStyle = mark ? fills[mark] : color('same');
+      ctx.fillRect(x, top, TILE, TILE);
+      if (mark === 'removed') {
+        ctx.strokeStyle = color('bad');
+        ctx.lineWidth = 1.5;
+        ctx.strokeRect(x + 1, top + 1, TILE - 2, TILE - 2);
+        ctx.beginPath();
+        ctx.moveTo(x + 4, top + 4);
+        ctx.lineTo(x + TILE - 4, top + TILE - 4);
+        ctx.stroke();
+      }
+      if (this.chosen.has(server.name)) {
+        ctx.strokeStyle = color('ink');
+        ctx.lineWidth = 2;
+        ctx.strokeRect(x + 1, top + 1, TILE - 2, TILE - 2);
+      }
+    }
+    if (this.frame) {
+      ctx.strokeStyle = color('accent');
+      ctx.lineWidth = 1;
+      ctx.setLineDash([4, 3]);
+      const { x0, y0, x1, y1 } = this.frame;
+      ctx.strokeRect(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0));
+    }
+  }
+
+  #local(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+
+  #at(x, y) {
+    return this.places.find((place) => x >= place.x && x < place.x + TILE && y >= place.y && y < place.y + TILE)
+      ?.server;
+  }
+
+  #down(event) {
+    const [x, y] = this.#local(event);
+    this.frame = { x0: x, y0: y, x1: x, y1: y };
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  #move(event) {
+    const [x, y] = this.#local(event);
+    const server = this.#at(x, y);
+    this.canvas.title = server
+      ? `${server.name}${this.marks[server.name] ? `: ${MARKS[this.marks[server.name]]}` : ''}`
+      : '';
+    if (!this.frame) return;
+    Object.assign(this.frame, { x1: x, y1: y });
+    this.paint();
+  }
+
+  #up(event) {
+    if (!this.frame) return;
+    const { x0, y0, x1, y1 } = this.frame;
+    this.frame = null;
+    const [left, right, top, bottom] = [Math.min(x0, x1), Math.max(x0, x1), Math.min(y0, y1), Math.max(y0, y1)];
+    let names;
+    if (right - left < 5 && bottom - top < 5) names = [this.#at(x1, y1)?.name].filter(Boolean);
+    else
+      names = this.places
+        .filter((p) => p.x < right && p.x + TILE > left && p.y < bottom && p.y + TILE > top)
+        .map(({ server }) => server.name);
+    if (event.ctrlKey || event.metaKey) {
+      const kept = new Set(this.chosen);
+      for (const name of names) if (!kept.delete(name)) kept.add(name);
+      names = [...kept];
+    }
+    this.#choose(names);
+  }
+
+  #choose(names) {
+    this.chosen = new Set(names);
+    this.paint();
+    this.onChoose(names);
+  }
+}

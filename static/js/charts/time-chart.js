@@ -1,0 +1,121 @@
+// What the page's charts have in common: one time axis, aligned plots, crosshair and playhead lines.
+
+import { Chart } from './chartjs.js';
+import { colors } from '../util/colors.js';
+import { clock, timeTicks } from '../util/format.js';
+
+const RIGHT_PX = 18; // room for the Gantt's scrollbar, kept free in every chart so that the plots align
+
+/** Width of the labels left of every plot, px. */
+export function gutter() {
+  return innerWidth < 640 ? 74 : 132;
+}
+
+/** A Chart.js chart over the page's time range, with the crosshair and the playhead drawn over it. */
+export function timeChart(canvas, view, playhead, { type, data, y, plugins = [], padTop = 4, xTicks = true }) {
+  const options = {
+    animation: false,
+    responsive: true,
+    maintainAspectRatio: false,
+    events: [],
+    normalized: true,
+    parsing: false,
+    layout: { padding: { top: padTop, right: RIGHT_PX, left: 0, bottom: 0 } },
+    plugins: { legend: { display: false }, tooltip: { enabled: false } },
+    scales: {
+      x: {
+        type: 'linear',
+        min: view.from,
+        max: view.to,
+        border: { display: false },
+        afterBuildTicks: (axis) => {
+          const found = timeTicks(axis.min, axis.max, Math.max(2, axis.width / (axis.width < 400 ? 84 : 110)));
+          axis.step = found.step;
+          axis.ticks = found.ticks.map((value) => ({ value }));
+        },
+        ticks: {
+          display: xTicks,
+          autoSkip: false,
+          maxRotation: 0,
+          callback(value) {
+            return clock(value, this.step);
+          },
+        },
+      },
+      y: {
+        ...y,
+        afterFit: (axis) => {
+          axis.width = gutter();
+        },
+      },
+    },
+  };
+  const chart = new Chart(canvas, { type, data, options, plugins: [...plugins, overlay(view, playhead)] });
+  applyTheme(chart);
+  return chart;
+}
+
+/** Brings the chart's axis to the page's range; cheap when nothing changed. */
+export function syncRange(chart, view) {
+  const { x } = chart.options.scales;
+  if (x.min === view.from && x.max === view.to) return false;
+  x.min = view.from;
+  x.max = view.to;
+  return true;
+}
+
+/** The theme's colours and font for axes and grid. */
+export function applyTheme(chart) {
+  const c = colors();
+  for (const axis of Object.values(chart.options.scales)) {
+    axis.grid = { ...axis.grid, color: c.line, tickLength: 4 };
+    axis.ticks = {
+      ...axis.ticks,
+      color: c.muted,
+      font: { size: 11, family: getComputedStyle(document.body).fontFamily },
+    };
+    if (axis.title) axis.title = { ...axis.title, color: c.muted, font: { size: 11 } };
+  }
+}
+
+export function xOf(chart, ms) {
+  const { left, right } = chart.chartArea;
+  const { min, max } = chart.scales.x;
+  return left + ((ms - min) / (max - min)) * (right - left);
+}
+
+function overlay(view, playhead) {
+  return {
+    id: 'overlay',
+    afterDraw(chart) {
+      const { ctx, chartArea } = chart;
+      const c = colors();
+      line(chart, playhead.ms, c.accent, []);
+      if (!playhead.following) line(chart, playhead.liveMs, c.muted, [2, 3]);
+      if (view.cursor !== null) line(chart, view.cursor, c.ink, [1, 2]);
+      const x = xOf(chart, playhead.ms);
+      if (x < chartArea.left || x > chartArea.right) return;
+      ctx.fillStyle = c.accent;
+      ctx.beginPath();
+      ctx.moveTo(x - 4, chartArea.top - 4);
+      ctx.lineTo(x + 4, chartArea.top - 4);
+      ctx.lineTo(x, chartArea.top + 2);
+      ctx.fill();
+    },
+  };
+}
+
+function line(chart, ms, color, dash) {
+  const { ctx, chartArea } = chart;
+  const x = Math.round(xOf(chart, ms)) + 0.5;
+  if (!(x >= chartArea.left && x <= chartArea.right)) return;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.setLineDash(dash);
+  ctx.beginPath();
+  ctx.moveTo(x, chartArea.top);
+  ctx.lineTo(x, chartArea.bottom);
+  ctx.stroke();
+  ctx.restore();
+}

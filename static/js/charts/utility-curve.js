@@ -1,0 +1,86 @@
+// What a job is worth by when it finishes: its utility's curve, the finish marked, and the price of its plan as a line.
+
+import { h } from '../ui/dom.js';
+import { clock, fixed, number } from '../util/format.js';
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
+const POINTS = 120;
+
+/** priority / (1 + exp(sensitivity (slots − target))), as scheduling/model/utility.py has it. */
+export function utilityAt({ priority, sensitivity, target_slots: target }, slots) {
+  const exponent = sensitivity * (slots - target);
+  return exponent > 700 ? 0 : priority / (1 + Math.exp(exponent));
+}
+
+/** Slots from the arrival slot to that of a completion: the argument of the utility. */
+export function slotsUntil({ slot_ms: slotMs, from_slot: fromSlot }, completionMs) {
+  return Math.max(0, Math.ceil(completionMs / slotMs) - 1 - fromSlot);
+}
+
+const MARK = { done: 'completion', planned: 'planned completion', found: 'best schedule found' };
+const SAYS = { done: 'Completed', planned: 'Planned completion', found: 'Best schedule found: completion' };
+
+/**
+ * worth: of the API's story; finishMs: when it was, will or would be done, null when there is no such moment; kind:
+ * which of these; price: null or the cost of its plan.
+ */
+export function utilityCurve(worth, { finishMs, kind, price }) {
+  const done = kind === 'done';
+  const at = finishMs === null ? null : slotsUntil(worth, finishMs);
+  const most = Math.max(4, Math.ceil(1.15 * (at ?? 0)), Math.ceil(2 * worth.target_slots));
+  const top = Math.max(utilityAt(worth, 0), price ?? 0) * 1.08 || 1;
+  const x = (slots) => LEFT + (slots / most) * (WIDTH - LEFT - RIGHT);
+  const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - TOP - BOTTOM);
+  const points = Array.from({ length: POINTS + 1 }, (_, i) => (i / POINTS) * most).map(
+    (slots) => `${x(slots).toFixed(1)},${y(utilityAt(worth, slots)).toFixed(1)}`,
+  );
+  const value = at === null ? null : utilityAt(worth, at);
+  const text = (cx, cy, words, properties = {}) => s('text', { x: cx, y: cy, class: 'axis', ...properties }, words);
+  const says = [
+    `Utility ${fixed(utilityAt(worth, 0))} for completion in the arrival slot, half of ${fixed(worth.priority)} ` +
+      `for completion ${number(worth.target_slots)} slots later.`,
+    at === null
+      ? 'No completion is planned.'
+      : `${SAYS[kind]} at ${clock(finishMs)}, ${number(at, 0)} slots ` +
+        `after the arrival slot: utility ${fixed(value)}.`,
+    price === null ? '' : `Cost of the plan: ${fixed(price)}.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+  const drawing = s(
+    'svg',
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: 'utility', role: 'img', 'aria-label': says },
+    s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(0), y2: y(0), class: 'base' }),
+    [0, Math.round(most / 2), most].map((slots) =>
+      text(x(slots), HEIGHT - 8, slots === most ? `${slots} slots` : String(slots), {
+        'text-anchor': slots === 0 ? 'start' : slots === most ? 'end' : 'middle',
+      }),
+    ),
+    text(LEFT - 6, y(top / 1.08) + 4, number(top / 1.08, 1), { 'text-anchor': 'end' }),
+    text(LEFT - 6, y(0) + 1, '0', { 'text-anchor': 'end' }),
+    s('polyline', { points: points.join(' '), class: 'curve' }),
+    price === null
+      ? null
+      : [
+          s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y(price), y2: y(price), class: 'price' }),
+          text(WIDTH - RIGHT, y(price) - 4, 'cost', { 'text-anchor': 'end' }),
+        ],
+    at === null
+      ? null
+      : [
+          s('line', { x1: x(at), x2: x(at), y1: y(0), y2: y(value), class: 'finish' }),
+          s('circle', { cx: x(at), cy: y(value), r: 4, class: done ? 'finish done' : 'finish' }),
+          text(x(at) + (at > most * 0.7 ? -8 : 8), y(value) - 6, MARK[kind], {
+            'text-anchor': at > most * 0.7 ? 'end' : 'start',
+          }),
+        ],
+  );
+  return h('section', {}, h('h2', {}, 'Utility by completion time'), drawing, h('p', { class: 'muted small' }, says));
+}
+
+function s(tag, properties, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children.flat(3).filter((child) => child !== null));
+  return element;
+}

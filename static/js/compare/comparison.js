@@ -1,0 +1,162 @@
+// What the compare page computes by itself: the address, values and deltas as text, kinds of difference, colours by
+// run.
+
+import { valueText } from '../core/metric-table.js';
+import { clock, number } from '../util/format.js';
+
+export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
+// positions in the palette of jobs
+export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
+const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // the first of a job's kinds colours it
+export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be told apart without colour
+
+/** '3,5,x,5' -> [3, 5]: the runs of the address, each once. */
+export function runsOf(text) {
+  const ids = (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => /^\d{1,15}$/.test(part))
+    .map(Number);
+  return [...new Set(ids)];
+}
+
+/** The address of a comparison; other parameters of the page do not survive another choice of runs. */
+export function address(ids, more = {}) {
+  const query = new URLSearchParams(more).toString();
+  return `/compare/?runs=${ids.join(',')}${query ? `&${query}` : ''}`;
+}
+
+/** `id` first, the others in their order. */
+export const withBase = (ids, id) => [id, ...ids.filter((other) => other !== id)];
+
+/** `id` among those compared in full: it takes the last of their places. */
+export function inFull(ids, id, most) {
+  const others = ids.filter((other) => other !== id);
+  return [...others.slice(0, most - 1), id, ...others.slice(most - 1)];
+}
+
+/** A difference with its sign: '+2 h 5 min', '−3.2 points', '±0', '≈ 0' when it is too small to tell. */
+export function deltaText(delta, unit) {
+  if (delta === null || delta === undefined) return '';
+  if (delta === 0) return '±0';
+  const sign = delta > 0 ? '+' : '−';
+  const points = Math.abs(delta) * 100;
+  if (unit === 'share') return `${sign}${number(points, points < 0.1 ? 3 : 1)} points`;
+  const text = valueText(Math.abs(delta), unit);
+  return text === '0' ? '≈ 0' : sign + text;
+}
+
+/** '+2 h 5 min, +12 % worse', 'same', 'not ranked', or '' where there is nothing to tell, of a cell of the figures. */
+export function changeText({ value, delta, relative, verdict, ranked = true }, unit) {
+  if (!ranked) return value === null ? '' : 'not ranked';
+  if (delta === null) return '';
+  if (delta === 0 || verdict === 'same') return 'same';
+  const change = [deltaText(delta, unit), relativeText(relative)].filter(Boolean).join(', ');
+  return verdict ? `${change} ${verdict}` : change;
+}
+
+/** '+12 %' of a relative change; '' where it says nothing, or would read as nothing. */
+export function relativeText(relative) {
+  const share = Math.abs(relative ?? 0) * 100;
+  if (share < 0.05) return '';
+  if (share > 9999) return 'more than 100 times';
+  return `${relative > 0 ? '+' : '−'}${number(share, share < 10 ? 1 : 0)} %`;
+}
+
+/**
+ * Where all jobs are that have arrived in run `base` or in run `other`: equal, different, or in only one of the two.
+ */
+export function accountText({ at_ms: atMs, accounts }, base, other) {
+  const { total, equal, differ, only_base: mine, only_other: theirs, not_in_all: rest } = accounts;
+  const parts = [
+    [equal, 'equal'],
+    [differ, 'different'],
+    [mine, `only in run ${base}`],
+    [theirs, `only in run ${other}`],
+  ];
+  if (rest) parts.push([rest, 'missing in at least one other run and therefore not compared']);
+  const by = atMs === null ? '' : ` by ${clock(atMs)}`;
+  const told = parts.map(([count, text]) => `${number(count, 0)} ${text}`).join(', ');
+  return `${number(total, 0)} jobs arrived${by}: ${told}. A job can differ in several ways.`;
+}
+
+/**
+ * Help text of a kind of difference, with names for its placeholders {baseline} and {other}.
+ *
+ * @param {string} text
+ * @param {string} baseline
+ * @param {string} other
+ */
+export function kindText(text, baseline, other) {
+  return text.replace('{baseline}', baseline).replace('{other}', other);
+}
+
+/** The kind that colours a job of several; null for none. */
+export function leading(mask, bits) {
+  return WEIGHT.find((kind) => mask & bits[kind]) ?? null;
+}
+
+/**
+ * Of each job of a run its mask: {base: Uint8Array, other: Uint8Array}, from the columns of GET /api/compare/kinds/.
+ */
+export function masks(columns, base, other) {
+  const told = columns[`run_${other}`];
+  const [mine, yours] = [columns[`shared_${base}`], columns[`shared_${other}`]];
+  const of = new Uint8Array(columns[`run_${base}`].length);
+  for (let i = 0; i < mine.length; i++) of[mine[i]] = told[yours[i]];
+  return { base: of, other: told };
+}
+
+/** The share (0..1) of a quantile curve's jobs whose value is at most x; values rise, one for each of equal shares. */
+export function shareAt(values, x) {
+  if (!values.length) return null;
+  const last = values.length - 1;
+  if (x < values[0]) return 0;
+  if (x >= values[last]) return 1;
+  let low = 0;
+  let high = last;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (values[middle] <= x) low = middle;
+    else high = middle;
+  }
+  return (low + (x - values[low]) / (values[high] - values[low])) / last;
+}
+
+/** Whether an axis over these curves reads better in powers of ten: the upper values are far from the lower ones. */
+export function wide(curves) {
+  const of = (i) => curves.map(({ values }) => values[i]).filter((value) => value > 0);
+  const [low, high] = [Math.min(...of(5)), Math.max(...of(100))];
+  return Number.isFinite(low) && Number.isFinite(high) && high / low > 30;
+}
+
+const MINUTE = 60_000;
+const ROUND_MS = [
+  1,
+  10,
+  100,
+  1000,
+  2000,
+  5000,
+  10_000,
+  20_000,
+  30_000,
+  ...[
+    1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1440, 2880, 7200, 14_400, 28_800, 72_000, 144_000, 288_000, 720_000,
+    1_440_000,
+  ].map((m) => m * MINUTE),
+];
+
+/** Round lengths of time for an axis in powers of ten, at most `most` of them. */
+export function logTicks(from, to, most = 6) {
+  const found = ROUND_MS.filter((value) => value >= from && value <= to);
+  const step = Math.max(1, Math.ceil(found.length / most));
+  return found.filter((_, i) => (found.length - 1 - i) % step === 0);
+}
+
+/** Left and width in per cent of [start, end] within [from, to]; null without both ends. */
+export function place(start, end, [from, to]) {
+  if (start === null || end === null || to <= from) return null;
+  const share = (ms) => (100 * (Math.min(Math.max(ms, from), to) - from)) / (to - from);
+  return [share(start), Math.max(0.6, share(end) - share(start))];
+}

@@ -1,0 +1,221 @@
+// The jobs that two runs treat otherwise: filtered by kind, searched, sorted and paged by the server, kept in the URL.
+
+import { get } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './comparison.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
+import { clock, number } from '../util/format.js';
+import { DataTable, empty } from '../ui/data-table.js';
+import { url } from '../core/time-range.js';
+
+const PAGE_SIZE = 25;
+const TITLES = {
+  shifted: 'Shifted',
+  moved: 'Moved',
+  admitted: 'Admitted',
+  rejected: 'Rejected',
+  preempted: 'Preempted',
+};
+
+/** The colour and name of a kind; the colour is one of the jobs' palette. */
+export function kindMark(kind) {
+  return h('i', { class: kind ? `swatch job-${KIND_COLORS[kind]}` : 'swatch same' });
+}
+
+export class Differences {
+  /** onPick(row or null): the row's job in every schedule. */
+  constructor(ids, onPick) {
+    this.ids = ids;
+    this.onPick = onPick;
+    this.kind = KINDS.includes(url.get('kind')) ? url.get('kind') : '';
+    this.query = url.get('q') ?? '';
+    this.selected = null; // id of a job
+    const search = $('#differences-q');
+    search.value = this.query;
+    search.addEventListener(
+      'input',
+      debounce(() => this.#first({ query: search.value }), 250),
+    );
+    this.page = url.number('page') ?? 1;
+    this.sort = url.get('sort') ?? 'index';
+  }
+
+  /** The table of the base and the run told against it, whose columns name both. */
+  #tableOf(base, other) {
+    if (this.table?.other === other) return this.table;
+    const sort = this.table?.sort ?? this.sort;
+    this.table?.remove();
+    this.table = new DataTable($('#differences'), {
+      name: 'differences',
+      size: PAGE_SIZE,
+      sort,
+      pages: $('#differences-pager'),
+      columns: columnsOf(base, other, () => this.last.span_ms),
+      keyOf: (row) => row.id,
+      selected: (row) => row.id === this.selected,
+      onPick: (row) => this.onPick(row.id === this.selected ? null : row),
+      onChange: () => this.#change({}),
+    });
+    this.table.other = other;
+    this.table.page = this.page;
+    return this.table;
+  }
+
+  /** answer: of GET /api/compare/; other: the run compared with the baseline. */
+  show(answer, other) {
+    this.answer = answer;
+    if (this.other !== other && this.other !== undefined) this.page = 1;
+    this.other = other;
+    this.#tableOf(answer.runs[0].id, other);
+    if (this.last?.run !== other) this.last = null; // the counts of another run are none of this one
+    this.#paintKinds();
+    return this.refresh();
+  }
+
+  async refresh() {
+    const asked = this.#asked();
+    $('#differences-csv').href = `/api/compare/differences.csv?${asked}`;
+    asked.set('page', this.table.page);
+    asked.set('size', PAGE_SIZE);
+    const request = (this.request = get(`/api/compare/jobs/?${asked}`));
+    try {
+      const answered = await request;
+      if (request === this.request) this.#paint(answered);
+    } catch (error) {
+      tell(error);
+      if (request === this.request) fill($('#differences'), h('p', { class: 'error', role: 'alert' }, error.message));
+    }
+  }
+
+  select(id) {
+    this.selected = id;
+    if (this.last) this.table.again();
+  }
+
+  #asked() {
+    const asked = new URLSearchParams({ runs: this.ids.join(','), run: this.other });
+    for (const [name, value] of [
+      ['kind', this.kind],
+      ['q', this.query],
+      ['sort', this.table.sort === 'index' ? '' : this.table.sort],
+    ])
+      if (value) asked.set(name, value);
+    return asked;
+  }
+
+  #first(changes) {
+    this.table.page = 1;
+    return this.#change(changes);
+  }
+
+  #change(changes) {
+    Object.assign(this, changes);
+    const { sort, page } = this.table;
+    url.set({ kind: this.kind, q: this.query, sort: sort === 'index' ? '' : sort, page: page === 1 ? '' : page });
+    this.#paintKinds();
+    return this.refresh();
+  }
+
+  /** The counts of the table's own answer where there is one: all that stands in this panel is of one moment. */
+  #paintKinds() {
+    const told = this.last ?? this.answer.differences.find(({ run }) => run === this.other);
+    const button = (kind, text, count) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-kind': kind,
+          'aria-pressed': String(this.kind === kind),
+          onclick: () => this.#first({ kind }),
+          disabled: !count && this.kind !== kind,
+        },
+        kind ? kindMark(kind) : null,
+        text,
+        h('b', {}, number(count, 0)),
+      );
+    fill(
+      $('#kinds'),
+      button('', 'All', told.differing),
+      KINDS.map((kind) => button(kind, TITLES[kind], told.counts[kind])),
+    );
+    const base = this.answer.runs[0].id;
+    $('#kind-help').textContent = this.kind
+      ? `${TITLES[this.kind]}: ${kindText(this.answer.kinds[this.kind], `run ${base}`, `run ${this.other}`)}.`
+      : accountText(told, base, this.other);
+  }
+
+  #paint(answered) {
+    this.last = answered;
+    this.#paintKinds();
+    const filtered = this.kind || this.query;
+    $('#differences-count').textContent =
+      `${number(answered.count, 0)} ${filtered ? `of ${number(answered.total, 0)} ` : ''}jobs ` +
+      `differ between run ${this.answer.runs[0].id} and run ${this.other}`;
+    const none = filtered
+      ? empty('No matching jobs', 'Change the search or the filter.')
+      : empty('No differences', 'All arrived jobs are treated alike in both runs.');
+    this.table.paint(answered.rows, { page: answered.page, count: answered.count, none });
+  }
+}
+
+function columnsOf(base, other, span) {
+  const hint = `Run ${other} minus run ${base}`;
+  const change = (key, title, name, unit) => ({
+    key,
+    title,
+    number: true,
+    hint,
+    cell: (row) => changeText(row, name, unit),
+  });
+  return [
+    { key: 'index', title: 'Job', cell: (row) => [row.id, h('span', { class: 'why small' }, row.model)] },
+    {
+      title: 'Difference',
+      class: 'nowrap',
+      cell: (row) => row.kinds.map((kind) => h('span', { class: 'kind' }, kindMark(kind), kind)),
+    },
+    { title: `Run ${base}`, class: 'nowrap', cell: (row) => state(row.base) },
+    { title: `Run ${other}`, class: 'nowrap', cell: (row) => state(row.other) },
+    {
+      title: `Time: run ${base} above, run ${other} below`,
+      class: 'when',
+      wide: true,
+      cell: (row) => when(row, span()),
+    },
+    change('start', 'Start', 'start_ms', 'ms'),
+    change('finish', 'Finish', 'finish_ms', 'ms'),
+    change('jct', 'JCT', 'jct_ms', 'ms'),
+    change('utility', 'Utility', 'utility', ''),
+  ];
+}
+
+function state({ state: name, start_ms: start, finish_ms: finish }) {
+  const times = start === null ? null : `${clock(start)} – ${finish === null ? 'open' : clock(finish)}`;
+  return [
+    h('span', { class: 'state', 'data-state': name }, name),
+    times ? h('span', { class: 'why small' }, times) : null,
+  ];
+}
+
+/** Two bars on one axis, in the colour of the row's first kind. */
+function when({ base, other, kinds }, span) {
+  const bar = ({ start_ms: start, finish_ms: finish }, name) => {
+    const at = place(start, finish ?? span[1], span);
+    return h(
+      'span',
+      { class: 'lane' },
+      at
+        ? h('i', {
+            class: `${name} ${name === 'before' ? '' : `job-${KIND_COLORS[kinds[0]]}`}`,
+            css: { left: `${at[0]}%`, width: `${Math.min(at[1], 100 - at[0])}%` },
+          })
+        : null,
+    );
+  };
+  return [bar(base, 'before'), bar(other, 'after')];
+}
+
+function changeText(row, name, unit) {
+  const [a, b] = [row.base[name], row.other[name]];
+  return a === null || b === null ? '–' : deltaText(b - a, unit);
+}

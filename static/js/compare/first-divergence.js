@@ -1,0 +1,108 @@
+// The first divergence of two runs: the job, the moment, and both decisions in words.
+
+import { fill, h } from '../ui/dom.js';
+import { clock, number, plural } from '../util/format.js';
+import { runMark } from './metrics-table.js';
+
+/**
+ * parting: {at_ms, why, job, model, jobs, same_before, base, other}; onShow() shows the job and the moment in the
+ * schedules.
+ */
+export function paintParting(body, actions, answer, position, parting, onShow) {
+  fill(actions);
+  const [base, other] = [answer.runs[0], answer.runs[position]];
+  if (!base.begun || !other.begun)
+    return fill(body, h('p', { class: 'muted' }, `Run ${base.begun ? other.id : base.id} has not started.`));
+  if (parting.at_ms === null) return fill(body, h('p', { class: 'muted' }, noneText(parting, answer.at_ms)));
+  fill(actions, h('button', { type: 'button', id: 'show-parting', onclick: onShow }, 'Show in the schedules'));
+  const before = parting.same_before
+    ? `${plural(parting.same_before, 'earlier decision')} ${parting.same_before === 1 ? 'is' : 'are'} ` +
+      'the same in both runs.'
+    : 'This is the first decision of both runs.';
+  const more =
+    parting.jobs > 1
+      ? ` ${number(parting.jobs, 0)} jobs are decided differently at this time; this is the first of them.`
+      : '';
+  fill(
+    body,
+    h(
+      'p',
+      {},
+      'At ',
+      h('strong', {}, clock(parting.at_ms)),
+      ', the runs make different decisions for job ',
+      h('strong', {}, parting.job),
+      ` (${parting.model}). ${before}${more}`,
+    ),
+    h(
+      'div',
+      { class: 'columns' },
+      side(base, 0, parting.base, parting.at_ms, answer.at_ms),
+      side(other, position, parting.other, parting.at_ms, answer.at_ms),
+    ),
+  );
+}
+
+/** Why there is no first divergence: nothing differs, or the jobs cannot be compared. */
+export function noneText({ why }, untilMs) {
+  const end = untilMs === null ? 'the end' : clock(untilMs);
+  return `None: ${why ?? `up to ${end} both runs decide the same about every job that they share.`}`;
+}
+
+/**
+ * {then, next, standing} as twin/analysis/comparison/decision_text.py tells it; untilMs: up to when is compared, null =
+ * the end.
+ */
+function side(run, position, { then, next, standing }, atMs, untilMs) {
+  const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
+  const before = then ? null : h('p', { class: 'muted small' }, beforeText(standing, next, atMs, untilMs));
+  const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one)) : null);
+  if (!next)
+    return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);
+  const [lead, rest] = told(next.kind, next.sentence);
+  const when = h('time', {}, `decided at ${clock(next.at_ms)}`);
+  return h(
+    'div',
+    {},
+    head,
+    before,
+    h('div', { class: 'reason', 'data-kind': next.kind }, h('strong', {}, lead), rest, plan(next.plan), when),
+  );
+}
+
+function beforeText(standing, next, atMs, untilMs) {
+  const end = untilMs === null ? '' : `, up to ${clock(untilMs)}`;
+  const then = next ? 'The next decision is:' : `There is no later decision${end}.`;
+  return `No decision for the job at ${clock(atMs)}: ${standingText(standing)}. ${then}`;
+}
+
+/** How a job stands at a moment at which nothing is decided about it. */
+export function standingText({ state, at_ms: since, plan }) {
+  if (state === 'not arrived') return since === null ? 'it has not arrived' : `it arrives at ${clock(since)}`;
+  if (state === 'completed') return `it was completed at ${clock(since)}`;
+  if (state === 'rejected') return `it was rejected at ${clock(since)}`;
+  const [from, to] = plan
+    ? [clock(plan.start_ms), plan.finish_ms === null ? 'an unknown end' : clock(plan.finish_ms)]
+    : [];
+  if (state === 'planned') return `it is planned from ${from} to ${to}, as decided at ${clock(since)}`;
+  return `it has waited since ${clock(since)} without a plan`;
+}
+
+/** The verdict's word in front, once: 'Rejected:' or 'Started', and what follows. */
+function told(kind, sentence) {
+  if (sentence === null) return ['Planned', ' without a separate decision.'];
+  const word = `${kind[0].toUpperCase()}${kind.slice(1)}`;
+  const [, lead, rest] =
+    /^([^:.]{1,24}:)(.*)$/s.exec(sentence) ??
+    (sentence.startsWith(word) ? [null, word, sentence.slice(word.length)] : [null, `${word}.`, ` ${sentence}`]);
+  return [lead, rest];
+}
+
+function planText({ start_ms: start, finish_ms: finish, workers, servers, more }) {
+  if (start === null) return 'Plan: none.';
+  const where = servers.join(', ') + (more ? ` and ${number(more, 0)} more` : '');
+  return (
+    `Plan: from ${clock(start)} to ${finish === null ? 'an unknown end' : clock(finish)}, at most ` +
+    `${plural(workers, 'worker')}, on ${where}.`
+  );
+}

@@ -1,0 +1,164 @@
+// The table of metrics: one row per metric, one column per run, each compared with the baseline.
+
+import { fill, h } from '../ui/dom.js';
+import { empty } from '../ui/data-table.js';
+import { valueText } from '../core/metric-table.js';
+import { address, changeText, inFull, withBase } from './comparison.js';
+
+const WORDS = { higher: '↑ higher', lower: '↓ lower' };
+const SENTENCES = { higher: 'Higher is better.', lower: 'Lower is better.' };
+
+/** A mark in a run's colour and dash. */
+export function runMark(position) {
+  return h('i', { class: `swatch job-${position % 8}`, 'aria-hidden': 'true' });
+}
+
+/** A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about} */
+export function comparedCell(cell, unit, { isBase, best }) {
+  const text = isBase ? '' : changeText(cell, unit);
+  const first = best && cell.best;
+  return h(
+    'td',
+    { class: 'number' },
+    h('span', { class: first ? 'best' : null }, valueText(cell.value, unit)),
+    first ? h('span', { class: 'mark' }, 'best') : null,
+    cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
+    text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text) : null,
+  );
+}
+
+/** The heads of the runs' columns. */
+export function runHeads(answer, { tools = false } = {}) {
+  const ids = answer.runs.map((run) => run.id);
+  return answer.runs.map((run, i) =>
+    h(
+      'th',
+      { scope: 'col', class: 'number run-head' },
+      h(
+        'span',
+        { class: 'nowrap' },
+        i < answer.in_full.length ? runMark(i) : null,
+        h(
+          'a',
+          { href: `/runs/${run.id}/`, title: `${run.name}, on ${run.cluster}, seed ${run.seed}` },
+          `${run.title} · ${run.id}`,
+        ),
+      ),
+      tools
+        ? h(
+            'span',
+            { class: 'tools' },
+            run.status === 'finished' ? null : h('span', { class: 'state', 'data-state': run.status }, run.status),
+            i === 0 ? h('span', { class: 'mark' }, 'baseline') : link(withBase(ids, run.id), 'make baseline'),
+            i >= answer.in_full.length ? link(inFull(ids, run.id, answer.most.in_full), 'compare in full') : null,
+            ids.length > 2
+              ? link(
+                  ids.filter((id) => id !== run.id),
+                  'remove',
+                )
+              : null,
+          )
+        : null,
+    ),
+  );
+}
+
+const link = (ids, text) => h('a', { href: address(ids) }, text);
+
+export function paintFigures(element, answer, explained) {
+  const many = answer.runs.length > 2;
+  const head = h(
+    'tr',
+    {},
+    h('th', { scope: 'col' }, 'Metric'),
+    h('th', { scope: 'col', class: 'way' }, 'Better'),
+    runHeads(answer, { tools: true }),
+  );
+  const rows = answer.metrics
+    .filter((row) => row.values.some(({ value }) => value !== null))
+    .map((row) =>
+      h(
+        'tr',
+        { 'data-figure': row.key },
+        h(
+          'th',
+          { scope: 'row', title: row.definition },
+          row.title,
+          row.direction
+            ? h('span', { class: 'way-short', 'aria-hidden': 'true' }, ` ${WORDS[row.direction][0]}`)
+            : null,
+          explained ? h('span', { class: 'help' }, row.definition) : null,
+        ),
+        h('td', { class: 'muted nowrap way' }, WORDS[row.direction] ?? '–'),
+        row.values.map((cell, i) => comparedCell(cell, row.unit, { isBase: i === 0, best: many })),
+      ),
+    );
+  fill(element, h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)));
+}
+
+const NOTES = {
+  model: 'Jobs are grouped by model.',
+  size:
+    'Jobs are grouped by the GPUs of all requested workers; workers count as one GPU each if the ' +
+    'trace has no GPU numbers.',
+  site:
+    'Jobs are grouped by the site of their workers in each run, so a group can hold different jobs in ' +
+    'different runs.',
+};
+
+export class Groups {
+  /** by and figure are the page's; onChange({by, figure}). */
+  constructor(panel, { by, figure, onChange }) {
+    this.panel = panel;
+    this.by = by in NOTES ? by : 'model';
+    this.figure = figure;
+    const select = panel.querySelector('select');
+    const change = (changes) => {
+      Object.assign(this, changes);
+      onChange(this);
+      this.paint(this.answer);
+    };
+    select.addEventListener('change', () => change({ figure: select.value }));
+    for (const button of panel.querySelectorAll('[data-by]'))
+      button.addEventListener('click', () => change({ by: button.dataset.by }));
+  }
+
+  paint(answer) {
+    this.answer = answer;
+    const metrics = answer.grouped.map((key) => answer.metrics.find((row) => row.key === key));
+    const { key, title, unit, direction, definition } =
+      metrics.find((metric) => metric.key === this.figure) ?? metrics[0];
+    const option = (metric) => h('option', { value: metric.key, selected: metric.key === key }, metric.title);
+    fill(this.panel.querySelector('select'), metrics.map(option));
+    for (const button of this.panel.querySelectorAll('[data-by]'))
+      button.setAttribute('aria-pressed', String(button.dataset.by === this.by));
+    const full = { ...answer, runs: answer.runs.slice(0, answer.in_full.length) };
+    const many = full.runs.length > 2;
+    const head = h(
+      'tr',
+      {},
+      h('th', { scope: 'col' }, 'Group'),
+      h('th', { scope: 'col', class: 'number' }, 'Jobs'),
+      runHeads(full),
+    );
+    const rows = answer.groups[this.by].map((row) =>
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, row.name),
+        h('td', { class: 'number' }, jobs(row.jobs)),
+        row[key].map((cell, i) => comparedCell(cell, unit, { isBase: i === 0, best: many })),
+      ),
+    );
+    fill(
+      this.panel.querySelector('#groups'),
+      !rows.length
+        ? empty('No jobs have arrived yet', 'Groups appear as jobs arrive.')
+        : h('table', { class: 'figures' }, h('thead', {}, head), h('tbody', {}, rows)),
+    );
+    this.panel.querySelector('#groups-note').textContent =
+      `${title}: ${definition} ${SENTENCES[direction]} ${NOTES[this.by]}`;
+  }
+}
+
+const jobs = (counts) => (new Set(counts).size === 1 ? counts[0] : counts.join(' / ')).toLocaleString('en-US');

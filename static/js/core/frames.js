@@ -1,0 +1,40 @@
+// The log's batches, as the server stores and sends them (twin/eventlog/batch_codec.py): consecutive events, and the
+// rows of their plans as columns.
+
+/** @typedef {[atMs: number, kind: string, data: any]} Line */
+/** @typedef {Record<string, ArrayLike<number>>} FrameColumns by table and field: jobs_job, bars_start_ms, keys_role */
+/**
+ * @typedef {{
+ *   type: 'frame', first: number, last: number, sim_ms: number, events: Line[], columns: FrameColumns,
+ * }} Frame
+ */
+/** @typedef {[first: number, end: number]} Range of rows */
+/** @typedef {{scope: 'job' | 'worker' | 'observed', jobs: Range, bars: Range, keys: Range}} Plan */
+
+/**
+ * The frame of a payload.
+ *
+ * @param {import('./column-codec.js').Payload} payload
+ * @returns {Frame}
+ */
+export function frameOf({ meta, columns }) {
+  return { ...meta, columns };
+}
+
+/**
+ * Calls take(seq, atMs, kind, data) for each event in order; the data of a plan are its rows of the columns.
+ *
+ * @param {Frame} frame
+ * @param {(seq: number, atMs: number, kind: string, data: any) => void} take
+ */
+export function eachEvent(frame, take) {
+  let [job, bar, key] = [0, 0, 0];
+  frame.events.forEach(([atMs, kind, data], i) => {
+    if (kind !== 'plan_changed') return take(frame.first + i, atMs, kind, data);
+    const [scope, jobs, bars, keys] = data;
+    /** @type {Plan} */
+    const plan = { scope, jobs: [job, job + jobs], bars: [bar, bar + bars], keys: [key, key + keys] };
+    [job, bar, key] = [plan.jobs[1], plan.bars[1], plan.keys[1]];
+    take(frame.first + i, atMs, kind, plan);
+  });
+}

@@ -1,0 +1,155 @@
+// When each job runs, as known at a moment: its worker bars joined where they overlap or touch, and its time in groups.
+
+import { NEVER, WORKER, trueAt } from './store.js';
+
+/** @type {WeakMap<Store, BarIndex>} */
+const kept = new WeakMap(); // store -> its index, and the spans of the moment asked for last
+
+/** @typedef {import('./store.js').Store} Store */
+/** @typedef {{begin: number, until: number, state: 'running' | 'profiling' | 'moving'}} Span */
+
+/**
+ * The spans of each job in order of time: all that has begun by p.
+ *
+ * @param {Store} store
+ * @param {number} p
+ */
+export function spansOf(store, p) {
+  let index = kept.get(store);
+  if (!index) kept.set(store, (index = new BarIndex(store)));
+  const key = `${store.generation} ${store.lastSeq} ${p}`;
+  if (!index.spans || index.key !== key) {
+    index.spans = new Spans(store, index.sync(), p);
+    index.key = key;
+  }
+  return index.spans;
+}
+
+/** The worker bars of each job, newest first, as a linked list that grows with the store. */
+class BarIndex {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    this.generation = 0; // of the store when it was read; 0 = never
+    this.seen = 0; // bars read
+    this.newest = new Int32Array(0); // [job] its newest bar
+    this.earlier = new Int32Array(0); // [bar] the bar of the same job before it
+    /** @type {Spans | null} */
+    this.spans = null; // of the moment `key`
+    this.key = '';
+  }
+
+  #clear() {
+    this.generation = this.store.generation;
+    this.seen = 0;
+    this.newest = new Int32Array(0);
+    this.earlier = new Int32Array(0);
+  }
+
+  sync() {
+    const { bars, jobs, generation } = this.store;
+    if (this.generation !== generation) this.#clear();
+    this.newest = longer(this.newest, jobs.length);
+    this.earlier = longer(this.earlier, bars.length);
+    for (; this.seen < bars.length; this.seen++) {
+      const { seen } = this;
+      if (bars.role[seen] !== WORKER || bars.group[seen] >= 0) continue; // groups tell of themselves
+      this.earlier[seen] = this.newest[bars.job[seen]];
+      this.newest[bars.job[seen]] = seen;
+    }
+    return this;
+  }
+}
+
+class Spans {
+  /**
+   * @param {Store} store
+   * @param {BarIndex} index
+   * @param {number} p
+   */
+  constructor(store, index, p) {
+    this.bars = store.bars;
+    this.index = index;
+    this.p = p;
+    /** @type {Map<number, Span[]>} */
+    this.found = new Map();
+    this.grouped = groupSpans(store.groups, p);
+  }
+
+  /** @param {number} job */
+  of(job) {
+    let list = this.found.get(job);
+    if (!list) this.found.set(job, (list = this.#make(job)));
+    return list;
+  }
+
+  /** @param {number} job */
+  #make(job) {
+    const { bars } = this;
+    const list = this.grouped.get(job) ?? [];
+    /** @type {Span | null} */
+    let last = null; // of those made of bars
+    for (const bar of this.#begun(job)) {
+      const [begin, until] = [bars.start_ms[bar], bars.end_ms[bar]];
+      if (last && begin <= last.until) last.until = Math.max(last.until, until);
+      else list.push((last = { begin, until, state: 'running' }));
+    }
+    return this.grouped.has(job) ? list.sort((a, b) => a.begin - b.begin) : list;
+  }
+
+  /**
+   * Its worker bars that have begun, by start.
+   *
+   * @param {number} job
+   */
+  #begun(job) {
+    const { bars, index, p } = this;
+    const { start_ms: start } = bars;
+    /** @type {number[]} */
+    const rows = [];
+    let falling = true; // newest first, as most plans are told
+    for (let bar = index.newest[job]; bar >= 0; bar = index.earlier[bar]) {
+      if (start[bar] > p || !trueAt(bars, bar, p)) continue;
+      if (rows.length && start[bar] > start[rows[rows.length - 1]]) falling = false;
+      rows.push(bar);
+    }
+    return falling ? rows.reverse() : rows.sort((a, b) => start[a] - start[b]);
+  }
+}
+
+/**
+ * job -> its spans in groups.
+ *
+ * @param {Store['groups']} groups
+ * @param {number} p
+ */
+function groupSpans(groups, p) {
+  /** @type {Map<number, Span[]>} */
+  const found = new Map();
+  for (const [from, until, data] of groups) {
+    if (from > p) continue;
+    const end = until === NEVER ? Infinity : until;
+    data.jobs.forEach((job, place) => {
+      const ready = Math.min(end, Math.max(from, data.ready_ms[place]));
+      const state = data.profiling[place] ? 'profiling' : 'running';
+      let list = found.get(job);
+      if (!list) found.set(job, (list = []));
+      if (ready > from) list.push({ begin: from, until: ready, state: 'moving' });
+      if (end > ready) list.push({ begin: ready, until: end, state });
+    });
+  }
+  return found;
+}
+
+/**
+ * The same with room for more, -1 where nothing is known.
+ *
+ * @param {Int32Array<ArrayBuffer>} array
+ * @param {number} length
+ */
+function longer(array, length) {
+  if (array.length >= length) return array;
+  const grown = new Int32Array(2 * length).fill(-1);
+  grown.set(array);
+  return grown;
+}

@@ -1,0 +1,146 @@
+// What each job does at a moment, and how many do what over time, by the rules of twin/eventlog/job_states.py;
+// tests/fixtures/job_states.json pins both. These words are used wherever a job's state is named: tiles, charts,
+// tables, legends.
+
+import { NEVER, WORKER, trueAt } from './store.js';
+import { spansOf } from './job-spans.js';
+import { addInterval, addStep, settle } from '../util/interval-sums.js';
+
+/** @typedef {import('./store.js').Store} Store */
+
+export const JOB_STATES = [
+  'queued',
+  'planned',
+  'profiling',
+  'moving',
+  'running',
+  'suspended',
+  'completed',
+  'rejected',
+  'unfinished',
+];
+export const [QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED] =
+  JOB_STATES.keys();
+export const ABSENT = 255; // has not arrived
+/** @type {Record<string, string>} */
+export const MEANING = {
+  'not arrived': 'not submitted yet',
+  queued: 'arrived, not decided yet',
+  planned: 'admitted, not started yet',
+  profiling: 'in a group; their computation and communication times are being measured',
+  moving: 'in a group; their model and input are being transferred',
+  running: 'at least one worker runs',
+  suspended: 'started, not completed, without a running worker',
+  completed: 'all work is done',
+  rejected: 'will not run; open a job for the reason',
+  unfinished: 'not completed when the run ended',
+};
+
+/** The states that jobs can be in under every execution model; only jobs in groups are measured and moved. */
+export const SHARED_STATES = JOB_STATES.filter((_, code) => code !== PROFILING && code !== MOVING);
+
+/**
+ * [job] place in JOB_STATES at moment p, or ABSENT.
+ *
+ * @param {Store} store
+ * @param {number} p
+ */
+export function jobStates(store, p) {
+  const { jobs } = store;
+  const { ran, doing } = work(store, p);
+  const codes = new Uint8Array(jobs.length).fill(ABSENT);
+  /** @param {number} ms */
+  const by = (ms) => ms !== NEVER && ms <= p;
+  const over = store.finished && p >= store.simMs;
+  for (let job = 0; job < jobs.length; job++) {
+    if (!by(jobs.arrived_ms[job])) continue;
+    if (by(jobs.completed_ms[job])) codes[job] = COMPLETED;
+    else if (by(jobs.rejected_ms[job])) codes[job] = REJECTED;
+    else if (over) codes[job] = UNFINISHED;
+    else if (doing[job] !== ABSENT) codes[job] = doing[job];
+    else if (ran[job]) codes[job] = SUSPENDED;
+    else codes[job] = by(jobs.decided_ms[job]) ? PLANNED : QUEUED;
+  }
+  return codes;
+}
+
+/**
+ * [job] `ran`: whether it has run by p; `doing`: RUNNING, PROFILING or MOVING at p, else ABSENT.
+ *
+ * @param {Store} store
+ * @param {number} p
+ */
+function work({ jobs, bars, groups }, p) {
+  const ran = new Uint8Array(jobs.length);
+  const doing = new Uint8Array(jobs.length).fill(ABSENT);
+  for (let bar = 0; bar < bars.length; bar++) {
+    if (bars.role[bar] !== WORKER || bars.start_ms[bar] > p || !trueAt(bars, bar, p)) continue;
+    ran[bars.job[bar]] = 1;
+    if (bars.end_ms[bar] > p) doing[bars.job[bar]] = RUNNING;
+  }
+  for (const [from, until, data] of groups) {
+    if (from > p) continue;
+    data.jobs.forEach((job, place) => {
+      ran[job] = 1;
+      if (until !== NEVER && until <= p) return;
+      if (data.ready_ms[place] > p) doing[job] = MOVING;
+      else doing[job] = data.profiling[place] ? PROFILING : RUNNING;
+    });
+  }
+  return { ran, doing };
+}
+
+/**
+ * {state: mean number of jobs in it per bin}, as known at p; what lies behind p is empty.
+ *
+ * @param {Store} store
+ * @param {number} p
+ * @param {number} from
+ * @param {number} width
+ * @param {number} bins
+ */
+export function jobCounts(store, p, from, width, bins) {
+  const { jobs } = store;
+  const spans = spansOf(store, p);
+  const sums = Object.fromEntries(JOB_STATES.map((name) => [name, new Float64Array(bins + 2)]));
+  /** @type {(state: string, begin: number, end: number) => void} */
+  const add = (state, begin, end) => {
+    if (end > begin) addInterval(sums[state], bins, from, width, begin, end, 1);
+  };
+  /** @param {number} ms */
+  const by = (ms) => (ms !== NEVER && ms <= p ? ms : Infinity);
+  const over = store.finished && p >= store.simMs ? store.simMs : Infinity;
+  for (let job = 0; job < jobs.length; job++) {
+    if (by(jobs.arrived_ms[job]) === Infinity) continue;
+    const { state: last, ms: ended } = lastState(by(jobs.completed_ms[job]), by(jobs.rejected_ms[job]), over);
+    if (last) addStep(sums[last], bins, from, width, ended, 1);
+    const end = Math.min(ended, p + 1); // the moment shown is a ms that counts
+    const list = spans.of(job);
+    const begun = Math.min(end, list.length ? list[0].begin : Infinity);
+    const decided = Math.min(begun, by(jobs.decided_ms[job]));
+    add('queued', jobs.arrived_ms[job], decided);
+    add('planned', decided, begun);
+    let reached = begun;
+    for (const { begin, until, state } of list) {
+      add('suspended', reached, Math.min(begin, end));
+      add(state, Math.max(begin, reached), Math.min(until, end));
+      reached = Math.max(reached, Math.min(until, end));
+    }
+    add('suspended', reached, end);
+  }
+  for (const sum of Object.values(sums)) settle(sum, bins);
+  return sums;
+}
+
+/**
+ * The state that a job stays in, and since when; Infinity = it has not come.
+ *
+ * @param {number} completed
+ * @param {number} rejected
+ * @param {number} over when the run ended
+ */
+function lastState(completed, rejected, over) {
+  if (completed < Infinity) return { state: 'completed', ms: completed };
+  if (rejected < Infinity) return { state: 'rejected', ms: rejected };
+  return { state: over < Infinity ? 'unfinished' : '', ms: over };
+}

@@ -1,0 +1,164 @@
+// A WebSocket that is kept open: lost, it is opened again; and a line on which nobody answers counts as lost.
+
+import { browser } from './browser.js';
+import { unpack } from './column-codec.js';
+import { frameOf } from './frames.js';
+
+const OPEN = 1; // WebSocket.OPEN
+const BACKOFF_MS = [250, 500, 1000, 2000, 5000, 10000];
+const PING_MS = 4000;
+const MAX_MISSED_PINGS = 2; // pings without any answer after which the line is given up
+const OPENING_MS = 10000; // a connection that does not come about by then is given up
+
+export class LiveSocket extends EventTarget {
+  /**
+   * Events: 'open', 'message' with .detail the parsed message, 'change' when .state or .heardAt of a lost line matters,
+   * 'closed' with .detail the code when the server ended it for good.
+   *
+   * @param {string} path of the address
+   * @param {import('./browser.js').Browser} world
+   */
+  constructor(path, world = browser) {
+    super();
+    this.path = path;
+    this.world = world;
+    /** @type {'connecting' | 'live' | 'offline' | 'closed'} */
+    this.state = 'connecting';
+    this.error = ''; // why, when there is something to say
+    this.heardAt = 0; // wall time of the last message: how old the data are
+    this.attempt = 0;
+    this.missed = 0;
+    /** @type {WebSocket | null} */
+    this.socket = null;
+    this.openingSince = 0;
+    this.wanted = false;
+    this.retry = 0; // the timer of the next attempt, the only one
+    /** @type {(() => void)[]} */
+    this.releases = []; // of what is held of the browser while it is wanted: listeners and the timer of the pings
+  }
+
+  /** Connects, and stays connected until `close`. */
+  open() {
+    if (!this.wanted) this.#hold();
+    this.wanted = true;
+    this.#connect();
+  }
+
+  /** Ends the connection; nothing is heard any more, and nothing of the browser is held. */
+  close() {
+    this.wanted = false;
+    for (const release of this.releases.splice(0)) release();
+    this.#drop();
+    this.#become('closed');
+  }
+
+  /**
+   * Sends a message; without a connection it is lost.
+   *
+   * @param {object} message
+   */
+  say(message) {
+    if (this.socket?.readyState === OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  /** Something was heard, here or by HTTP. */
+  heard() {
+    this.heardAt = this.world.wallNow();
+    this.missed = 0;
+  }
+
+  #hold() {
+    const { world } = this;
+    const pings = world.every(PING_MS, () => this.#tick());
+    this.releases = [
+      world.on('offline', () => this.socket && this.#lost()),
+      world.on('online', () => this.#connect()),
+      () => world.cancel(pings),
+    ];
+  }
+
+  #connect() {
+    if (this.socket || !this.wanted) return;
+    this.world.cancel(this.retry);
+    const socket = (this.socket = this.world.connect(this.path));
+    socket.binaryType = 'arraybuffer';
+    this.openingSince = this.world.now();
+    this.missed = 0;
+    const mine = () => this.socket === socket; // a line that was given up may still speak
+    socket.addEventListener('open', () => mine() && this.#opened());
+    socket.addEventListener('message', ({ data }) => mine() && this.#received(messageOf(data)));
+    socket.addEventListener('close', ({ code }) => mine() && this.#closed(code));
+  }
+
+  #opened() {
+    this.say({ type: 'ping' }); // a line is live once something comes over it: a proxy may open one to nobody
+    this.dispatchEvent(new Event('open'));
+  }
+
+  /** @param {{type: string}} message */
+  #received(message) {
+    this.attempt = 0;
+    this.heard();
+    this.#become('live');
+    this.dispatchEvent(new CustomEvent('message', { detail: message }));
+  }
+
+  /**
+   * 44xx: the server does not want this page any more, and says why by the code.
+   *
+   * @param {number} code
+   */
+  #closed(code) {
+    if (code < 4400 || code > 4499) return this.#lost();
+    this.close();
+    this.dispatchEvent(new CustomEvent('closed', { detail: code }));
+  }
+
+  #lost() {
+    this.#drop();
+    this.#become('offline');
+    const wait = BACKOFF_MS[Math.min(this.attempt++, BACKOFF_MS.length - 1)] * (0.75 + this.world.random() / 2);
+    this.retry = this.world.later(wait, () => this.#connect());
+  }
+
+  #drop() {
+    this.world.cancel(this.retry);
+    const { socket } = this;
+    this.socket = null;
+    socket?.close();
+  }
+
+  #tick() {
+    if (!this.socket) return;
+    if (this.socket.readyState === OPEN) {
+      if (this.missed >= MAX_MISSED_PINGS) return this.#lost();
+      this.missed++; // until something is heard
+      this.say({ type: 'ping' });
+    } else if (this.world.now() - this.openingSince > OPENING_MS) this.#lost();
+  }
+
+  /** @param {LiveSocket['state']} state */
+  #become(state) {
+    if (state === this.state) return;
+    this.state = state;
+    this.dispatchEvent(new Event('change'));
+  }
+}
+
+/**
+ * A message as the server sends it: JSON, or a frame of the log.
+ *
+ * @param {string | ArrayBuffer} data
+ */
+function messageOf(data) {
+  return typeof data === 'string' ? JSON.parse(data) : frameOf(unpack(data));
+}
+
+/**
+ * What an event of a line tells.
+ *
+ * @param {Event} event
+ */
+export function detailOf(event) {
+  return /** @type {CustomEvent} */ (event).detail;
+}

@@ -1,0 +1,29 @@
+// /ws/overview/: where runs and imports stand, as it changes; listens again by itself, and says when it missed
+// something.
+
+import { LiveSocket, detailOf } from './live-socket.js';
+
+/**
+ * on(message) for each message; missed() after a reconnect or when messages were dropped.
+ *
+ * @param {(message: any) => void} on
+ * @param {() => void} missed
+ */
+export function watchOverview(on, missed) {
+  const line = new LiveSocket('/ws/overview/');
+  let known = false;
+  line.addEventListener('open', () => {
+    if (known) missed();
+    known = true;
+  });
+  line.addEventListener('message', (event) => {
+    const detail = detailOf(event);
+    if (detail.type === 'snapshot_needed') missed();
+    else if (detail.type !== 'pong') on(detail);
+  });
+  line.addEventListener('closed', (event) => {
+    line.error = detailOf(event) === 4401 ? 'the session has ended; log in again' : '';
+  });
+  line.open();
+  return line;
+}

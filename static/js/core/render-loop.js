@@ -1,0 +1,68 @@
+// The page's only animation loop: whoever has something to draw marks itself dirty, and is drawn at most once a frame.
+
+import { tell } from './client-errors.js';
+
+/** @type {Set<(nowMs: number) => void>} */
+const dirty = new Set();
+/** @type {Set<(nowMs: number) => boolean>} */
+const tickers = new Set();
+let scheduled = false;
+
+/**
+ * Runs `draw` in the next frame, once, however often it is asked for.
+ *
+ * @param {(nowMs: number) => void} draw
+ */
+export function redraw(draw) {
+  dirty.add(draw);
+  schedule();
+}
+
+/**
+ * Calls tick(nowMs) in each frame while it returns true, before drawing.
+ *
+ * @param {(nowMs: number) => boolean} tick
+ */
+export function animate(tick) {
+  tickers.add(tick);
+  schedule();
+}
+
+function schedule() {
+  if (scheduled || document.hidden) return;
+  scheduled = true;
+  requestAnimationFrame(run);
+}
+
+/** @param {number} nowMs */
+function run(nowMs) {
+  scheduled = false;
+  for (const tick of [...tickers]) if (!wants(tick, nowMs)) tickers.delete(tick);
+  const draws = [...dirty];
+  dirty.clear();
+  for (const draw of draws) {
+    try {
+      draw(nowMs);
+    } catch (error) {
+      tell(error); // the others are drawn all the same
+    }
+  }
+  if (dirty.size || tickers.size) schedule();
+}
+
+/**
+ * Whether a ticker wants another frame; one that fails gets none.
+ *
+ * @param {(nowMs: number) => boolean} tick
+ * @param {number} nowMs
+ */
+function wants(tick, nowMs) {
+  try {
+    return tick(nowMs);
+  } catch (error) {
+    tell(error);
+    return false;
+  }
+}
+
+if (typeof document !== 'undefined') document.addEventListener('visibilitychange', schedule);

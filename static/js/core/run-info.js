@@ -1,0 +1,57 @@
+// What does not change during a run: its cluster, its scheduler, its jobs, and which resources play a part.
+
+import { get } from './api.js';
+
+/**
+ * What GET static/ says, and the names of the resources as they are shown.
+ *
+ * @typedef {object} RunInfo
+ * @property {string[]} resources [resource] as the API names them
+ * @property {string[]} limits the resources that servers can run out of
+ * @property {string[]} names [resource]
+ * @property {boolean[]} used [resource] whether servers can run out of it and some job asks for it
+ * @property {number[]} worker flat [job][resource]
+ * @property {number[]} ps flat [job][resource]
+ * @property {string[]} ids [job]
+ * @property {{servers: object[]}} cluster
+ * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
+ * @property {{from_ms: number, model: string, title: string, quotes: boolean}[]} phases who is in charge, in order
+ */
+
+/** @type {Record<string, string>} */
+const NAMES = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
+
+/**
+ * @param {number | string} runId
+ * @returns {Promise<RunInfo>}
+ */
+export async function runInfo(runId) {
+  /** @type {RunInfo} */
+  const info = await get(`/api/runs/${runId}/static/`);
+  info.names = info.resources.map((name) => NAMES[name] ?? name);
+  const asked = info.resources.map((_, r) => usedAt(info.worker, r) || usedAt(info.ps, r));
+  info.used = info.resources.map((name, r) => info.limits.includes(name) && asked[r]);
+  return info;
+}
+
+/**
+ * Takes up what has been added since: jobs that a real cluster got. False when servers were added: the page has to be
+ * loaded again.
+ *
+ * @param {RunInfo} info
+ * @param {RunInfo} fresh
+ */
+export function grow(info, fresh) {
+  const same = fresh.cluster.servers.length === info.cluster.servers.length;
+  if (same) Object.assign(info, fresh);
+  return same;
+}
+
+/**
+ * @param {number[]} demands
+ * @param {number} r
+ */
+function usedAt(demands, r) {
+  for (let i = r; i < demands.length; i += 5) if (demands[i] > 0) return true;
+  return false;
+}

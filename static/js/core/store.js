@@ -1,0 +1,421 @@
+// Folds a run's events exactly as twin/eventlog/fold.py does (tests/fixtures/golden_log.json is folded by both).
+//
+// Bars are bi-temporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still true).
+// At playhead p the picture is the rows with born <= p and (died = -1 or died > p).
+
+import { Columns } from '../util/growing-columns.js';
+import { eachEvent } from './frames.js';
+
+export const NEVER = -1;
+export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended
+const WAITS = 'waits'; // kind of a decision that says why a job of a real cluster still waits: nothing is decided yet
+export const WORKER = 0;
+export const PS = 1;
+export const TRANSFER = 2;
+export const CLOUD = -2;
+
+/** @typedef {import('./frames.js').Plan} Plan */
+/** @typedef {import('./frames.js').FrameColumns} FrameColumns */
+/** @typedef {[firstKind: string, latestKind: string, latestCode: string]} Verdict */
+/** @typedef {{group: number, jobs: number[], ready_ms: number[], profiling: (boolean | number)[]}} Grouped */
+/** @typedef {[low: number[], mean: number[], high: number[]]} Prices each flat [site][resource] */
+/** @typedef {[atMs: number, site: string, cause: string, before: number[], after: number[]]} Regrouping */
+
+/**
+ * @typedef {Columns & {
+ *   job: Int32Array, role: Int32Array, server: Int32Array, start_ms: Float64Array, end_ms: Float64Array,
+ *   count: Int32Array, lane: Int32Array, chunk: Int32Array, group: Int32Array, born_ms: Float64Array,
+ *   died_ms: Float64Array,
+ * }} BarColumns
+ */
+
+/**
+ * @typedef {Columns & {
+ *   arrived_ms: Float64Array, decided_ms: Float64Array, start_ms: Float64Array, finish_ms: Float64Array,
+ *   completed_ms: Float64Array, utility: Float64Array, rejected_ms: Float64Array,
+ * }} JobColumns
+ */
+
+const UNFOLDED = ['server_changed', 'gap']; // kinds that change nothing that is folded here
+const ADDED = ['job_added', 'job_set', 'server_added', 'server_set']; // kinds that change what runInfo says
+
+const BAR_TYPES = {
+  job: Int32Array,
+  role: Int32Array,
+  server: Int32Array,
+  start_ms: Float64Array,
+  end_ms: Float64Array,
+  count: Int32Array,
+  lane: Int32Array,
+  chunk: Int32Array,
+  group: Int32Array,
+  born_ms: Float64Array,
+  died_ms: Float64Array,
+};
+const JOB_TYPES = {
+  arrived_ms: Float64Array,
+  decided_ms: Float64Array,
+  start_ms: Float64Array,
+  finish_ms: Float64Array,
+  completed_ms: Float64Array,
+  utility: Float64Array,
+  rejected_ms: Float64Array,
+};
+
+export class Store {
+  constructor() {
+    this.lastSeq = 0;
+    this.simMs = 0;
+    this.finished = false;
+    /** @type {Record<string, any>} */
+    this.started = {};
+    this.jobs = /** @type {JobColumns} */ (new Columns(JOB_TYPES));
+    this.bars = /** @type {BarColumns} */ (new Columns(BAR_TYPES));
+    /** @type {(Verdict | null)[]} */
+    this.verdicts = []; // [first kind, latest kind, latest code] of each job, or null
+    /** @type {Map<number | string, number[]>} */
+    this.alive = new Map(); // job, or worker as workerOf names it -> rows of the bars that its next plan replaces
+    /** @type {Map<number, Prices>} */
+    this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
+    /** @type {Prices | null} */
+    this.defaultPrices = null; // of slots never named
+    this.horizonMs = 0; // the latest end of any bar or event: how far the time axis reaches
+    this.generation = 1; // rises when everything was replaced; charts rebuild their indexes
+    this.deaths = 0; // rises when a row's died_ms or end changed
+    this.priceVersion = 0;
+    this.added = 0; // rises when jobs or servers were added or changed
+    /** @type {Regrouping[]} */
+    this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order told
+    /** @type {[atMs: number, said: string[]][]} */
+    this.edits = []; // [atMs, [what was changed]] in the order told
+    /** @type {[fromMs: number, untilMs: number, data: Grouped][]} */
+    this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
+    /** @type {Map<number, number>} */
+    this.grouped = new Map(); // group -> its place in groups, while it has jobs
+    /** @type {Set<string>} */
+    this.unknownKinds = new Set(); // of events that were fed and are not folded here
+  }
+
+  clear() {
+    const { generation, unknownKinds } = this;
+    Object.assign(this, new Store(), { generation: generation + 1, unknownKinds });
+  }
+
+  /**
+   * Takes a snapshot: {meta, columns} as GET /api/runs/<id>/snapshot/ sends it.
+   *
+   * @param {import('./column-codec.js').Payload} snapshot
+   */
+  load({ meta, columns }) {
+    this.clear();
+    this.lastSeq = meta.last_seq;
+    this.simMs = meta.sim_ms;
+    this.finished = meta.finished;
+    this.started = meta.started ?? {};
+    this.verdicts = meta.verdicts ?? [];
+    this.defaultPrices = meta.default_prices ?? null;
+    for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
+    this.regroupings = meta.regroupings ?? [];
+    this.edits = meta.edits ?? [];
+    this.groups = structuredClone(meta.groups ?? []);
+    this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
+    this.jobs.load(strip(columns, 'jobs_'));
+    this.bars.load(strip(columns, 'bars_'));
+    const { bars } = this;
+    this.horizonMs = this.simMs;
+    for (let row = 0; row < bars.length; row++) {
+      this.#reaches(bars.end_ms[row]);
+      if (bars.died_ms[row] !== NEVER) continue;
+      const worker = workerOf(bars, row);
+      this.#lives(bars.job[row], row);
+      if (worker !== null) this.#lives(worker, row);
+    }
+    if (this.finished) this.#finish();
+    this.priceVersion++;
+  }
+
+  /**
+   * Folds the events of a frame; those already folded are passed over. Returns how many were new.
+   *
+   * @param {import('./frames.js').Frame} frame
+   */
+  feed(frame) {
+    let fresh = 0;
+    eachEvent(frame, (seq, atMs, kind, data) => {
+      if (seq <= this.lastSeq) return;
+      this.lastSeq = seq;
+      this.simMs = atMs;
+      if (atMs > this.horizonMs) this.horizonMs = atMs;
+      if (kind === 'plan_changed') this.#planChanged(atMs, data, frame.columns);
+      else this.#apply(atMs, kind, data);
+      fresh++;
+    });
+    return fresh;
+  }
+
+  /**
+   * @param {number} atMs
+   * @param {string} kind
+   * @param {any} data
+   */
+  #apply(atMs, kind, data) {
+    if (kind === 'decided') this.#decided(atMs, data);
+    else if (kind === 'job_arrived') this.jobs.arrived_ms[this.#job(data.job)] = data.submitted_ms ?? atMs;
+    else if (kind === 'job_completed') {
+      const job = this.#job(data.job);
+      this.jobs.completed_ms[job] = data.ended_ms ?? atMs;
+      this.jobs.utility[job] = data.utility;
+    } else if (kind === 'priced') this.#priced(data);
+    else if (kind === 'grouped') this.#grouped(atMs, data);
+    else if (kind === 'regrouped') this.regroupings.push([atMs, data.site, data.cause, data.before, data.after]);
+    else if (kind === 'edited') this.#edited(atMs, data);
+    else if (kind === 'run_started') this.started = { ...data };
+    else if (kind === 'run_finished') this.#finish();
+    else if (ADDED.includes(kind)) this.added++;
+    else if (!UNFOLDED.includes(kind)) this.unknownKinds.add(kind);
+  }
+
+  /**
+   * How far the time axis reaches, at least.
+   *
+   * @param {number} endMs
+   */
+  #reaches(endMs) {
+    if (endMs > this.horizonMs && endMs < OPEN) this.horizonMs = endMs;
+  }
+
+  /** Nothing comes any more: plans that were given up no longer stretch the axis. */
+  #finish() {
+    const { bars } = this;
+    this.finished = true;
+    this.horizonMs = this.simMs;
+    for (let row = 0; row < bars.length; row++) {
+      if (bars.died_ms[row] === NEVER) this.#reaches(bars.end_ms[row]);
+    }
+  }
+
+  /** @param {number} index */
+  #job(index) {
+    const { jobs } = this;
+    while (jobs.length <= index) {
+      const row = jobs.extend(1);
+      jobs.fill(row, NEVER);
+      jobs.utility[row] = 0;
+      this.verdicts.push(null);
+    }
+    return index;
+  }
+
+  /**
+   * @param {number} atMs
+   * @param {any} data
+   */
+  #decided(atMs, data) {
+    const job = this.#job(data.job);
+    const verdict = this.verdicts[job];
+    if (data.kind === 'rejected') this.jobs.rejected_ms[job] = atMs;
+    if (this.jobs.decided_ms[job] === NEVER && data.kind !== WAITS) this.jobs.decided_ms[job] = atMs;
+    if (verdict === null) {
+      this.verdicts[job] = [data.kind, data.kind, data.code];
+    } else {
+      verdict[1] = data.kind;
+      verdict[2] = data.code;
+    }
+  }
+
+  /**
+   * A plan replaces the future of the jobs, or of the workers, that it names.
+   *
+   * @param {number} atMs
+   * @param {Plan} plan
+   * @param {FrameColumns} columns
+   */
+  #planChanged(atMs, plan, columns) {
+    const ofJobs = plan.scope !== 'worker';
+    const [first, end] = ofJobs ? plan.jobs : plan.keys;
+    for (let i = first; i < end; i++) {
+      const { keys_role: role, keys_server: server, keys_worker: worker } = columns;
+      const key = ofJobs ? columns.jobs_job[i] : workerName(role[i] === PS, server[i], worker[i]);
+      const rows = this.alive.get(key) ?? [];
+      if (plan.scope === 'observed') this.#restate(rows, atMs);
+      else this.#replace(rows, atMs);
+      this.alive.delete(key);
+    }
+    this.#append(columns, plan, atMs);
+    for (let i = plan.jobs[0]; i < plan.jobs[1]; i++) {
+      const job = this.#job(columns.jobs_job[i]);
+      this.jobs.start_ms[job] = columns.jobs_start_ms[i];
+      this.jobs.finish_ms[job] = columns.jobs_finish_ms[i];
+    }
+  }
+
+  /**
+   * Ends the rows' future at atMs: what had begun is cut, what had not is dropped.
+   *
+   * @param {number[]} rows
+   * @param {number} atMs
+   */
+  #replace(rows, atMs) {
+    const { bars } = this;
+    for (const row of rows) {
+      if (bars.died_ms[row] !== NEVER || bars.end_ms[row] <= atMs) continue;
+      bars.died_ms[row] = atMs;
+      this.deaths++;
+      if (bars.start_ms[row] < atMs) {
+        const cut = bars.extend(1);
+        bars.copyRow(row, cut);
+        bars.end_ms[cut] = atMs;
+        bars.born_ms[cut] = atMs;
+        bars.died_ms[cut] = NEVER;
+      }
+    }
+  }
+
+  /**
+   * What happened is told again, from the job's beginning on.
+   *
+   * @param {number[]} rows
+   * @param {number} atMs
+   */
+  #restate(rows, atMs) {
+    for (const row of rows) this.bars.died_ms[row] = atMs;
+    this.deaths += rows.length;
+  }
+
+  /**
+   * @param {FrameColumns} columns
+   * @param {Plan} plan
+   * @param {number} atMs
+   */
+  #append(columns, { scope, bars: [begin, end] }, atMs) {
+    const { bars } = this;
+    let row = bars.extend(end - begin);
+    for (let i = begin; i < end; i++, row++) {
+      bars.job[row] = columns.bars_job[i];
+      bars.role[row] = columns.bars_role[i];
+      bars.server[row] = columns.bars_server[i];
+      bars.start_ms[row] = columns.bars_start_ms[i];
+      bars.end_ms[row] = columns.bars_end_ms[i];
+      bars.count[row] = columns.bars_count[i];
+      bars.lane[row] = columns.bars_lane[i];
+      bars.chunk[row] = columns.bars_chunk[i];
+      bars.group[row] = columns.bars_group[i];
+      bars.born_ms[row] = atMs;
+      bars.died_ms[row] = NEVER;
+      this.#reaches(bars.end_ms[row]);
+      this.#lives(scope !== 'worker' ? bars.job[row] : /** @type {string} */ (workerOf(bars, row)), row);
+    }
+  }
+
+  /**
+   * A row that is true: the next plan of its job, or of its worker, finds it.
+   *
+   * @param {number | string} key
+   * @param {number} row
+   */
+  #lives(key, row) {
+    const rows = this.alive.get(key);
+    if (rows) rows.push(row);
+    else this.alive.set(key, [row]);
+  }
+
+  /**
+   * @param {number} atMs
+   * @param {any} data
+   */
+  #grouped(atMs, data) {
+    const known = this.grouped.get(data.group);
+    if (known !== undefined) this.groups[known][1] = atMs;
+    this.grouped.delete(data.group);
+    if (!data.jobs.length) return;
+    this.grouped.set(data.group, this.groups.length);
+    this.groups.push([atMs, NEVER, data]);
+  }
+
+  /**
+   * The next phase begins; its prices follow, if it has any.
+   *
+   * @param {number} atMs
+   * @param {any} data
+   */
+  #edited(atMs, { said }) {
+    this.edits.push([atMs, said]);
+    this.defaultPrices = null;
+    this.prices.clear();
+    this.priceVersion++;
+  }
+
+  /** @param {any} data */
+  #priced({ slots, low, mean, high }) {
+    this.priceVersion++;
+    if (slots === 'all') {
+      this.defaultPrices = [low, mean, high];
+      this.prices.clear();
+      return;
+    }
+    const width = Math.floor(low.length / Math.max(1, slots.length));
+    slots.forEach((/** @type {number} */ slot, /** @type {number} */ i) => {
+      const [begin, end] = [i * width, (i + 1) * width];
+      this.prices.set(slot, [low.slice(begin, end), mean.slice(begin, end), high.slice(begin, end)]);
+    });
+  }
+}
+
+/**
+ * Whether a row belongs to the picture at playhead p.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ * @param {number} p
+ */
+export function trueAt(bars, row, p) {
+  const died = bars.died_ms[row];
+  return bars.born_ms[row] <= p && (died === NEVER || died > p);
+}
+
+/**
+ * The end of a bar as it is shown at playhead p: of one that has not ended, p.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ * @param {number} p
+ */
+export function endAt(bars, row, p) {
+  return bars.end_ms[row] < OPEN ? bars.end_ms[row] : Math.max(p, bars.start_ms[row] + 1);
+}
+
+/**
+ * The worker that a bar stands on, for plans of workers: of bars with a chunk, and of parameter servers of their own;
+ * else null.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ */
+function workerOf(bars, row) {
+  const isPs = bars.role[row] === PS;
+  const onCloud = bars.server[row] === CLOUD;
+  if (bars.chunk[row] < 0 && !(isPs && (bars.lane[row] >= 0 || onCloud))) return null;
+  return workerName(isPs, bars.server[row], onCloud ? bars.job[row] : bars.lane[row]);
+}
+
+/**
+ * @param {boolean} isPs
+ * @param {number} server
+ * @param {number} worker
+ */
+function workerName(isPs, server, worker) {
+  return `${isPs ? 'p' : 'w'}${server}/${worker}`;
+}
+
+/**
+ * @param {Record<string, ArrayLike<number>>} columns
+ * @param {string} prefix
+ */
+function strip(columns, prefix) {
+  /** @type {Record<string, ArrayLike<number>>} */
+  const out = {};
+  for (const name of Object.keys(columns)) {
+    if (name.startsWith(prefix)) out[name.slice(prefix.length)] = columns[name];
+  }
+  return out;
+}

@@ -1,0 +1,221 @@
+// A run's state: a snapshot by HTTP, then deltas by WebSocket. The log is the truth and a frame a hint: a gap is asked
+// for again by number, and a page that was away (hidden tab, slow, offline) takes a fresh snapshot.
+
+import * as http from './api.js';
+import { browser } from './browser.js';
+import { LiveSocket, detailOf } from './live-socket.js';
+
+const REPAIR_MS = 2000; // a gap not answered by then is asked for again
+const NO_LONGER_WELCOME = [4401, 4403];
+const OVER = ['refused', 'deleted', 'dropped'];
+const ENDED = ['finished', 'cancelled', 'failed'];
+
+export class Stream extends EventTarget {
+  /**
+   * Events: 'data' after the store changed, 'status' with .detail the status message, 'connection' when .state changed,
+   * 'deleted' with .detail a sentence once the run is gone: nothing comes after it; 'unknown' with .detail a sentence
+   * for each kind of event that the store does not know, once.
+   *
+   * @param {number | string} runId
+   * @param {import('./store.js').Store} store
+   * @param {import('./browser.js').Browser} world
+   * @param {{get(path: string): Promise<any>, getColumns(path: string): Promise<any>}} api
+   */
+  constructor(runId, store, world = browser, api = http) {
+    super();
+    this.runId = runId;
+    this.store = store;
+    this.world = world;
+    this.api = api;
+    /** @type {'connecting' | 'live' | 'offline' | 'paused' | 'refused' | 'deleted' | 'dropped'} */
+    this.state = 'connecting';
+    this.error = ''; // why, when there is something to say
+    this.ended = false; // whether the run has, so that its data do not age
+    /** @type {number | null} */
+    this.endMs = null; // when it ended, in its own time
+    this.repairing = 0; // the clock's ms when a gap was asked for, 0 = no gap
+    this.gaps = 0;
+    /** @type {Promise<void> | null} */
+    this.loading = null; // the snapshot that is on its way
+    this.line = new LiveSocket(`/ws/runs/${runId}/`, world);
+    this.line.addEventListener('open', () => this.#askAfter());
+    this.line.addEventListener('message', (event) => this.#receive(detailOf(event)));
+    this.line.addEventListener('change', () => this.#follow(this.line.state));
+    this.line.addEventListener('closed', (event) => this.#closed(detailOf(event)));
+    this.unknown = new Set(); // kinds of events that were reported
+    this.release = () => {}; // of what is held of the browser since `start`
+  }
+
+  /** Ends it for good: nothing is heard any more, and nothing of the browser is held. */
+  drop() {
+    this.#end('dropped');
+  }
+
+  /** Wall time when the server was heard last: the age of the data. */
+  get heardAt() {
+    return this.line.heardAt;
+  }
+
+  /** Takes the snapshot, then listens. */
+  async start() {
+    this.release();
+    this.release = this.world.on('visibilitychange', () => (this.world.hidden() ? this.#sleep() : this.#wake()));
+    await this.snapshot();
+    this.#listen();
+  }
+
+  /** Replaces the store's content with the server's; concurrent calls share one request. */
+  snapshot() {
+    this.loading ??= this.#load().finally(() => (this.loading = null));
+    return this.loading;
+  }
+
+  async #load() {
+    const payload = await this.api.getColumns(`/api/runs/${this.runId}/snapshot/`).catch((error) => {
+      if (error.status === 404) this.#gone(error.message);
+      throw error;
+    });
+    if (payload.meta.last_seq >= this.store.lastSeq) this.store.load(payload);
+    this.repairing = 0;
+    this.line.heard();
+    if (payload.meta.status) this.#status(payload.meta.status);
+    this.#emit('data');
+  }
+
+  /** Opens the line, unless the run is gone or nobody looks, who may have left while the snapshot came. */
+  #listen() {
+    if (this.#over) return;
+    if (this.world.hidden()) this.#sleep();
+    else this.line.open();
+  }
+
+  /** @param {any} message */
+  #receive(message) {
+    if (message.type === 'frame') this.#frame(message);
+    else if (message.type === 'status') {
+      this.#status(message);
+      if (message.last_seq > this.store.lastSeq) this.#repair();
+    } else if (message.type === 'deleted') this.#gone(message.said);
+    else if (message.type === 'snapshot_needed')
+      this.snapshot().then(
+        () => this.#askAfter(),
+        (e) => this.#fail(e),
+      );
+    else if (message.type === 'error') this.#fail(new Error(message.message));
+  }
+
+  /** @param {{status: string, end_ms?: number | null, sim_ms?: number}} status */
+  #status(status) {
+    this.ended = ENDED.includes(status.status);
+    this.endMs = this.ended ? (status.end_ms ?? status.sim_ms ?? null) : null;
+    this.#emit('status', status);
+  }
+
+  /** @param {import('./frames.js').Frame} frame */
+  #frame(frame) {
+    const { store } = this;
+    if (frame.first > store.lastSeq + 1) {
+      this.gaps++;
+      this.#repair();
+      return;
+    }
+    if (store.feed(frame)) {
+      this.repairing = 0;
+      this.#reportUnknown();
+      this.#emit('data');
+    }
+  }
+
+  #reportUnknown() {
+    for (const kind of this.store.unknownKinds) {
+      if (this.unknown.has(kind)) continue;
+      this.unknown.add(kind);
+      this.#emit(
+        'unknown',
+        `This page does not know events of the kind ${kind}, and does not show what they changed: load the page again.`,
+      );
+    }
+  }
+
+  #repair() {
+    if (this.loading || (this.repairing && this.world.now() - this.repairing < REPAIR_MS)) return;
+    this.repairing = this.world.now();
+    this.#askAfter();
+  }
+
+  #askAfter() {
+    this.line.say({ type: 'after', seq: this.store.lastSeq });
+  }
+
+  /** @param {number} code */
+  #closed(code) {
+    if (NO_LONGER_WELCOME.includes(code)) return this.#refuse('The session has ended; log in again.');
+    this.api.get(`/api/runs/${this.runId}/`).catch((error) => this.#gone(error.message)); // what it was
+  }
+
+  /** @param {string} said */
+  #gone(said) {
+    if (this.#over && this.state !== 'refused') return;
+    this.#end('deleted');
+    this.#emit('deleted', said);
+  }
+
+  /** @param {'deleted' | 'refused' | 'dropped'} state */
+  #end(state) {
+    this.release();
+    this.line.close();
+    this.#become(state);
+  }
+
+  #sleep() {
+    if (this.#over) return;
+    this.line.close();
+    this.#become('paused');
+  }
+
+  #wake() {
+    if (this.state !== 'paused') return;
+    this.#become('connecting');
+    this.snapshot()
+      .catch((e) => this.#fail(e))
+      .then(() => this.#listen());
+  }
+
+  /** Whether nothing is to be heard any more. */
+  get #over() {
+    return OVER.includes(this.state);
+  }
+
+  /** @param {string} why */
+  #refuse(why) {
+    this.error = why;
+    this.#end('refused');
+  }
+
+  /** @param {Error} error */
+  #fail(error) {
+    if (this.#over) return;
+    this.error = error.message;
+    this.#emit('connection');
+  }
+
+  /** @param {LiveSocket['state']} state of the line */
+  #follow(state) {
+    if (state === 'live' || state === 'offline') this.#become(state);
+  }
+
+  /** @param {Stream['state']} state */
+  #become(state) {
+    this.state = state;
+    if (state === 'live' || state === 'deleted') this.error = '';
+    this.#emit('connection');
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} [detail]
+   */
+  #emit(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}

@@ -1,0 +1,113 @@
+// The page's one time range, crosshair and filters, shared by every chart and kept in the URL.
+
+const SLACK = 1.04; // how far the range goes, of the run's extent
+
+export class View extends EventTarget {
+  /** Range in ms of simulated time. `fitted`: the range follows the whole run as it grows. */
+  constructor() {
+    super();
+    this.from = 0;
+    this.to = 60_000;
+    this.extent = 60_000; // ms: the whole run is [0, extent]
+    this.fitted = true;
+    /** @type {number | null} */
+    this.cursor = null; // ms under the pointer, or null
+  }
+
+  /**
+   * The run has grown (or was loaded): a fitted range follows.
+   *
+   * @param {number} extent
+   */
+  setExtent(extent) {
+    extent = Math.max(1, extent);
+    if (extent === this.extent) return;
+    this.extent = extent;
+    const follows = this.fitted && (extent > this.to || extent < this.to * 0.8); // in steps: axes stand still between
+    if (follows) this.#set(0, extent * SLACK);
+  }
+
+  /**
+   * Shows a range, held inside the run: no time is before 0.
+   *
+   * @param {number} from
+   * @param {number} to
+   */
+  set(from, to) {
+    this.fitted = false;
+    const most = this.extent * SLACK;
+    const width = Math.min(Math.max(10, to - from), most);
+    const start = Math.min(Math.max(from, 0), most - width);
+    this.#set(start, start + width);
+  }
+
+  /**
+   * @param {number} factor
+   * @param {number} atMs
+   */
+  zoom(factor, atMs) {
+    this.set(atMs - (atMs - this.from) * factor, atMs + (this.to - atMs) * factor);
+  }
+
+  /** @param {number} ms */
+  pan(ms) {
+    this.set(this.from + ms, this.to + ms);
+  }
+
+  fit() {
+    this.fitted = true;
+    this.#set(0, this.extent * 1.01);
+  }
+
+  /**
+   * Brings t into the picture, keeping the width.
+   *
+   * @param {number} t
+   */
+  reveal(t) {
+    if (t >= this.from && t <= this.to) return;
+    const width = this.to - this.from;
+    this.set(t - width / 2, t + width / 2);
+  }
+
+  /** @param {number | null} ms */
+  point(ms) {
+    if (ms === this.cursor) return;
+    this.cursor = ms;
+    this.dispatchEvent(new Event('cursor'));
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
+  #set(from, to) {
+    if (from === this.from && to === this.to) return;
+    this.from = from;
+    this.to = to;
+    this.dispatchEvent(new Event('range'));
+  }
+}
+
+/** The query parameters of the page, written back without a new history entry. */
+export const url = {
+  /** @param {string} name */
+  get: (name) => new URLSearchParams(location.search).get(name),
+  /** @param {string} name */
+  number(name) {
+    const text = this.get(name);
+    const value = text === null || text === '' ? NaN : Number(text);
+    return Number.isFinite(value) ? value : null;
+  },
+  /** @param {Record<string, string | number | null | undefined>} changes */
+  set(changes) {
+    const query = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === undefined || value === '') query.delete(name);
+      else query.set(name, String(value));
+    }
+    const text = query.toString();
+    const next = location.pathname + (text ? `?${text}` : '');
+    if (next !== location.pathname + location.search) history.replaceState(null, '', next);
+  },
+};

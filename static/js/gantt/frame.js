@@ -1,0 +1,166 @@
+// What the Gantt shows at one painting: its rows, where they lie on the canvas, and which bars are near a point.
+
+import { endAt, trueAt } from '../core/store.js';
+
+const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by what is held
+const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
+
+/**
+ * One visible row. how: 'none' of a heading, 'owned' by a layer that paints it in place of its bars, 'bars' or 'shade'.
+ * low, high: positions in row.sorted of the bars that may be visible. lanes: sub-lanes, only of 'bars'.
+ *
+ * @typedef {{row: any, y: number, low: number, high: number, how: string, lanes: number, lanePx: number, gap: number}}
+ * RowView
+ */
+
+export class Frame {
+  /** rows: of the Gantt; the rest is the page's. */
+  constructor({ store, info, view, playhead, rows }) {
+    Object.assign(this, { store, info, view, playhead, rows });
+    this.detail = ''; // 'bars' | 'shade'
+    this.visible = 0; // bars in the picture
+    this.low = 0; // rows that are shaded because they are too low for their sub-lanes
+    this.hidesPs = false; // whether some rows are too low for their parameter servers
+    this.selected = null; // job
+    this.marked = null; // [job] 1 for those that stand out
+    this.views = [];
+  }
+
+  /**
+   * Lays out the rows between the px `top` and the plot's height. owned(row): whether a layer paints it in place of its
+   * bars.
+   */
+  lay({ area, top, rowPx, c, paint, owned }) {
+    Object.assign(this, { area, top, rowPx, c, paint, from: this.view.from, p: this.playhead.ms });
+    this.pxPerMs = (area.right - area.left) / (this.view.to - this.view.from);
+    const { list } = this.rows;
+    const first = Math.max(0, Math.floor(top / rowPx));
+    const last = Math.min(list.length, Math.ceil((top + area.bottom - area.top) / rowPx));
+    this.y0 = area.top + first * rowPx - top;
+    this.views = list.slice(first, last).map((row, i) => this.#view(row, this.y0 + i * rowPx, owned));
+    this.visible = this.views.reduce((sum, { low, high }) => sum + high - low, 0);
+    this.#choose();
+    const hidden = ({ row }) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes;
+    this.hidesPs = this.rows.anyPs && this.views.some(hidden);
+  }
+
+  #view(row, y, owned) {
+    const [low, high] = this.rows.window(row, this.view.from, this.view.to);
+    const how = row.kind === 'site' ? 'none' : owned(row) ? 'owned' : 'shade';
+    return { row, y, low, high, how, lanes: 0, lanePx: 0, gap: 0 };
+  }
+
+  /** Bars where they are few and rows are high enough; where many rows are too low, all are shaded rather than some. */
+  #choose() {
+    const open = this.views.filter(({ how }) => how === 'shade');
+    this.detail = 'shade';
+    this.low = 0;
+    if (open.reduce((sum, { low, high }) => sum + high - low, 0) > MAX_DETAIL_BARS) return;
+    for (const each of open) this.#sizeLanes(each);
+    const low = open.filter(({ lanes }) => (this.rowPx - 2) / lanes < SUB_LANE_PX);
+    if (this.rows.order !== 'jobs' && low.length > this.views.length / 5) return;
+    this.detail = 'bars';
+    this.low = low.length;
+    for (const each of open) if (!low.includes(each)) each.how = 'bars';
+  }
+
+  #sizeLanes(each) {
+    const { rowPx } = this;
+    each.lanes = each.row.kind === 'job' ? jobLanes(rowPx) : this.rows.lanesOf(each.row, rowPx);
+    each.lanePx = (rowPx - (rowPx > 8 ? 2 : 1)) / each.lanes;
+    each.gap = each.lanePx >= 6 ? 1 : 0;
+  }
+
+  /** px of a moment. */
+  xOf(ms) {
+    return this.area.left + (ms - this.from) * this.pxPerMs;
+  }
+
+  /** [x, right] of a stretch of time, cut to the plot; null outside. */
+  spanOf(from, until) {
+    const x = Math.max(this.area.left, this.xOf(from));
+    const right = Math.min(this.area.right, this.xOf(until));
+    return right > x ? [x, right] : null;
+  }
+
+  /** Whether a job stands back behind the selected one, or behind those that a search found. */
+  dims(job) {
+    return this.selected !== null ? this.selected !== job : this.marked !== null && !this.marked[job];
+  }
+
+  /** The sub-lane of a bar in its row. */
+  laneOf({ row }, bar) {
+    return row.kind === 'job' ? Number(this.store.bars.role[bar] === 1) : this.rows.lanes[bar];
+  }
+
+  /**
+   * Calls visit(bar, lane, x, right) of each bar of a row of bars that is true at the moment shown and has a sub-lane.
+   */
+  eachBar(each, visit) {
+    const { bars } = this.store;
+    const { left, right: end } = this.area;
+    for (let i = each.low; i < each.high; i++) {
+      const bar = each.row.sorted[i];
+      if (bars.end_ms[bar] <= this.from || !trueAt(bars, bar, this.p)) continue;
+      const lane = this.laneOf(each, bar);
+      if (lane >= each.lanes || this.rows.copiesOf(bar) === 0) continue;
+      const x = Math.max(left - 2, left + (bars.start_ms[bar] - this.from) * this.pxPerMs);
+      const right = Math.min(end + 2, left + (endAt(bars, bar, this.p) - this.from) * this.pxPerMs);
+      visit(bar, lane, x, right);
+    }
+  }
+
+  /** [x, y, width, height] of a bar between x and right on a sub-lane. */
+  rectOf({ y, lanePx, gap }, lane, x, right) {
+    const width = right - x - (right - x > 4 ? 1 : 0);
+    return [x, y + lane * lanePx + gap / 2, Math.max(width, 1), Math.max(1, lanePx - gap)];
+  }
+
+  /**
+   * The row and the moment at a point of the canvas: {row, how, t, slack: ms of a pixel, lane}; null outside the plot.
+   */
+  at(x, y) {
+    const { area } = this;
+    if (!area || x < area.left || x > area.right || y < area.top || y > area.bottom) return null;
+    const position = (y - area.top + this.top) / this.rowPx;
+    const row = this.rows.list[Math.floor(position)];
+    if (!row) return null;
+    const shown = this.views.find((each) => each.row === row);
+    const lane = Math.floor((position % 1) * (shown?.lanes ?? 0));
+    return {
+      row,
+      how: shown?.how ?? 'none',
+      lane,
+      t: this.from + (x - area.left) / this.pxPerMs,
+      slack: 1 / this.pxPerMs,
+    };
+  }
+
+  /** The bars around a point that `at` found, those on its sub-lane first. */
+  barsAt({ row, t, slack, lane, how }) {
+    const { bars } = this.store;
+    const found = [];
+    const [low, high] = this.rows.window(row, t - slack, t + slack);
+    for (let i = low; i < high; i++) {
+      const bar = row.sorted[i];
+      if (bars.end_ms[bar] > t - slack && trueAt(bars, bar, this.p)) found.push(bar);
+    }
+    const { lanes } = this.rows;
+    if (how === 'bars' && row.kind === 'server')
+      found.sort((a, b) => Math.abs(lanes[a] - lane) - Math.abs(lanes[b] - lane));
+    return found;
+  }
+
+  jobName(job) {
+    return this.info.ids?.[job] ?? `job ${job}`;
+  }
+
+  serverName(server) {
+    return server === -2 ? 'cloud' : (this.info.cluster.servers[server]?.name ?? '–');
+  }
+}
+
+/** Rows of jobs show workers, and below them parameter servers where there is room. */
+function jobLanes(rowPx) {
+  return rowPx >= 10 ? 2 : 1;
+}

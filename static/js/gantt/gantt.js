@@ -1,0 +1,285 @@
+// The Gantt: an empty Chart.js scatter chart for the axes, and a loop over layers that paint what lies on its rows.
+//
+// Up to a number of visible bars they are rectangles, in sub-lanes where a row is high enough; beyond, and in rows too
+// low for their sub-lanes, each pixel is shaded by the share held of what is fullest there (frame.js decides).
+
+import { gestures } from '../charts/gestures.js';
+import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
+import { redraw } from '../core/render-loop.js';
+import { trueAt } from '../core/store.js';
+import { modelsOf } from '../models/index.js';
+import { inPanel } from '../ui/panel-isolation.js';
+import { colors, onTheme } from '../util/colors.js';
+import { clock } from '../util/format.js';
+import { byJob } from './bar-colors.js';
+import { Frame } from './frame.js';
+import { commonLayers } from './layers/index.js';
+import { paintRowNames } from './row-names.js';
+import { Rows } from './rows.js';
+
+const MIN_ROW_PX = 3;
+const MAX_ROW_PX = 64;
+
+export class Gantt {
+  /**
+   * canvas; scroller: the element whose scrollbar moves the rows; tip: the tooltip; onPick(job); onServer(server);
+   * onFrame({servers, from, to}) after servers and a range of time were framed with Alt, onFrame({why}) where the frame
+   * holds none; paint(job, colors) -> [fill, ink].
+   */
+  constructor(
+    canvas,
+    { store, info, view, playhead, scroller, tip, order = 'servers', onPick, onServer, onFrame, paint = byJob().paint },
+  ) {
+    Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, onFrame, paint });
+    this.rows = new Rows(store, info, order);
+    this.rowPx = null; // null = as high as fits
+    this.top = 0; // px scrolled
+    this.selected = null; // job
+    this.marked = null; // [job] 1 for those that a search found: the others stand back
+    this.onDetail = null; // called when what the frame says of its detail has changed
+    this.frame = new Frame(this);
+    this.draw = inPanel(canvas, () => this.#draw());
+    const context = { store, info, redraw: () => redraw(this.draw) };
+    const layers = [...commonLayers(context), ...modelsOf(info).flatMap((model) => model.layers(context))];
+    this.layers = layers.sort((a, b) => a.level - b.level);
+    const y = {
+      type: 'linear',
+      min: 0,
+      max: 1,
+      reverse: true,
+      border: { display: false },
+      grid: { display: false },
+      ticks: { display: false },
+    };
+    const plugin = { id: 'gantt', beforeDatasetsDraw: (chart) => this.#paint(chart) };
+    this.chart = timeChart(canvas, view, playhead, {
+      type: 'scatter',
+      data: { datasets: [{ data: [] }] },
+      y,
+      plugins: [plugin],
+      padTop: 8,
+    });
+    this.#listen();
+  }
+
+  #listen() {
+    const { canvas, view, playhead, scroller } = this;
+    gestures(canvas, view, () => this.chart.chartArea, {
+      scroll: (px) => this.scrollBy(px),
+      click: (x, y) => this.#click(x, y),
+      hover: (x, y) => this.#hover(x, y),
+      frame: this.onFrame ? (box, done) => this.#select(box, done) : null,
+    });
+    scroller.addEventListener('scroll', () => {
+      if (Math.abs(scroller.scrollTop - this.top) < 1) return;
+      this.top = scroller.scrollTop;
+      this.update();
+    });
+    for (const name of ['range', 'cursor']) view.addEventListener(name, () => this.update());
+    for (const name of ['move', 'state']) playhead.addEventListener(name, () => this.update());
+    onTheme(() => {
+      applyTheme(this.chart);
+      this.stale = true;
+      this.update();
+    });
+  }
+
+  /** The layer with that name. */
+  layer(name) {
+    return this.layers.find((layer) => layer.name === name);
+  }
+
+  /** The store has changed. */
+  update() {
+    redraw(this.draw);
+  }
+
+  setOrder(order) {
+    this.rows.order = order;
+    this.#rebuilt();
+  }
+
+  /** Shows only rows whose name contains the text. */
+  setQuery(text) {
+    this.rows.query = text.trim().toLowerCase();
+    this.#rebuilt();
+  }
+
+  select(job) {
+    this.selected = job;
+    redraw(this.draw);
+  }
+
+  /** Lets the jobs with a 1 stand out; null: all alike. */
+  mark(marked) {
+    this.marked = marked;
+    redraw(this.draw);
+  }
+
+  /** Another way to colour bars: paint(job, colors) -> [fill, ink]. */
+  setPaint(paint) {
+    this.paint = paint;
+    redraw(this.draw);
+  }
+
+  /** Scrolls and pans to a job's first bar. */
+  reveal(job) {
+    const { bars } = this.store;
+    const p = this.playhead.ms;
+    const has = (row, bar) => bars.job[bar] === job && trueAt(bars, bar, p);
+    const place = this.rows.list.findIndex((row) =>
+      row.kind === 'job'
+        ? row.index === job
+        : row.kind !== 'site' && row.sorted.subarray(0, row.length).some((bar) => has(row, bar)),
+    );
+    if (place < 0) return;
+    this.scrollTo((place + 0.5) * this.rowHeight() - this.height / 2);
+    const row = this.rows.list[place];
+    const first = row.sorted.subarray(0, row.length).find((bar) => has(row, bar));
+    if (first !== undefined && (bars.end_ms[first] <= this.view.from || bars.start_ms[first] >= this.view.to))
+      this.view.reveal(bars.start_ms[first]);
+  }
+
+  /** factor > 1: higher rows; 0: as high as fits. */
+  scaleRows(factor) {
+    const middle = (this.top + this.height / 2) / this.rowHeight();
+    this.rowPx = factor ? clamp(this.rowHeight() * factor, MIN_ROW_PX, MAX_ROW_PX) : null;
+    this.scrollTo(middle * this.rowHeight() - this.height / 2);
+  }
+
+  rowHeight() {
+    return this.rowPx ?? clamp(this.height / Math.max(1, this.rows.list.length), 5, this.rows.many ? 400 : 40);
+  }
+
+  get height() {
+    const area = this.chart.chartArea;
+    return area ? area.bottom - area.top : 1;
+  }
+
+  /** Scrolls by px; false when there is nothing to scroll. */
+  scrollBy(px) {
+    const before = this.top;
+    this.scrollTo(this.top + px);
+    return this.top !== before;
+  }
+
+  scrollTo(px) {
+    this.top = clamp(px, 0, Math.max(0, this.rows.list.length * this.rowHeight() - this.height));
+    this.scroller.scrollTop = this.top;
+    redraw(this.draw);
+  }
+
+  /** What lies on the rows in the range of time shown, as a table: {head, rows, total}. */
+  table(limit = 500) {
+    const rows = [];
+    let total = 0;
+    for (const row of this.rows.list) {
+      for (const found of this.layers.map((layer) => layer.table(row, this.frame))) {
+        total += found.length;
+        rows.push(...found.slice(0, Math.max(0, limit - rows.length)));
+      }
+    }
+    return { head: ['Job', 'Role', 'Server', 'Count', 'Start', 'End'], rows, total };
+  }
+
+  #rebuilt() {
+    this.rows.rebuild();
+    this.scrollTo(0);
+  }
+
+  #draw() {
+    const grown = this.rows.sync();
+    if (this.stale || syncRange(this.chart, this.view)) this.chart.update('none');
+    else this.chart.draw();
+    this.stale = false;
+    if (grown || this.scrolledFor !== this.rows.list.length * this.rowHeight()) this.#sizeScroller();
+  }
+
+  #sizeScroller() {
+    const total = this.rows.list.length * this.rowHeight();
+    this.scrolledFor = total;
+    const spacer = this.scroller.firstElementChild;
+    const area = this.chart.chartArea;
+    this.scroller.style.top = `${area.top}px`;
+    this.scroller.style.height = `${area.bottom - area.top}px`;
+    spacer.style.height = `${total}px`;
+    this.scroller.classList.toggle('idle', total <= this.height + 1);
+    if (this.top > total - this.height) this.scrollTo(this.top);
+  }
+
+  #paint({ ctx, chartArea: area }) {
+    if (!this.chart) return; // Chart.js draws once while it is being built
+    const { frame, layers, top, selected, marked, paint } = this;
+    const shown = () => `${frame.detail} ${frame.visible} ${frame.hidesPs} ${frame.low}`;
+    const before = shown();
+    const owned = (row) => layers.some((layer) => layer.owns(row));
+    Object.assign(frame, { rows: this.rows, selected, marked });
+    frame.lay({ area, top, rowPx: this.rowHeight(), c: colors(), paint, owned });
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+    ctx.clip();
+    for (const layer of layers) layer.paint(ctx, frame);
+    ctx.restore();
+    paintRowNames(ctx, frame, this.hoverRow);
+    if (before !== shown()) this.onDetail?.();
+  }
+
+  /** A box over rows of servers: while it is drawn, and when it is let go. */
+  #select(box, done) {
+    const selection = this.layer('selection');
+    if (box) selection.box = box;
+    const chosen = done && box ? selection.chosen(this.frame) : null;
+    if (done || !box) selection.box = null;
+    this.tip.hide(); // it would cover the box
+    this.update();
+    if (chosen) this.onFrame(chosen);
+  }
+
+  /** What the layers have at a point of the canvas, from the lowest up: [[layer, hit], ...]. */
+  hits(x, y) {
+    const found = this.layers.map((layer) => [layer, layer.hit(x, y, this.frame)]).filter(([, hit]) => hit);
+    return found.some(([, { alone }]) => alone) ? [found.findLast(([, { alone }]) => alone)] : found;
+  }
+
+  #click(x, y) {
+    const named = this.#named(x, y);
+    if (named?.kind === 'server' && named.index >= 0) this.onServer?.(named.index);
+    else if (named?.kind === 'job') this.onPick?.(named.index);
+    const picked = this.hits(x, y).findLast(([, { job }]) => job !== undefined);
+    if (picked) this.onPick?.(picked[1].job);
+  }
+
+  /** The row whose name stands at a point left of the plot. */
+  #named(x, y) {
+    const { left, top, bottom } = this.chart.chartArea;
+    return x < left && y >= top && y < bottom
+      ? this.rows.list[Math.floor((y - top + this.top) / this.rowHeight())]
+      : null;
+  }
+
+  #hover(x, y) {
+    const outside = x === null || x === undefined;
+    const hits = outside ? [] : this.hits(x, y);
+    const named = outside ? null : this.#named(x, y);
+    const point = outside ? null : this.frame.at(x, y);
+    this.hoverRow = point?.row.index ?? null;
+    const opens = named?.kind === 'job' || (named?.kind === 'server' && this.onServer);
+    this.canvas.classList.toggle('hit', Boolean(opens || hits.some(([, { job }]) => (job ?? null) !== null)));
+    const lines = this.#describe(point, hits);
+    if (lines.length) this.tip.show(lines, x, y, this.canvas);
+    else this.tip.hide();
+  }
+
+  #describe(point, hits) {
+    const lines = hits.flatMap(([layer, hit]) => layer.describe(hit, this.frame));
+    if (hits.some(([, { alone }]) => alone)) return lines;
+    if (!point || point.row.kind === 'site') return [];
+    const idle = !lines.length && point.row.kind === 'server' ? [['', 'idle']] : [];
+    return [[point.row.label, clock(point.t)], ...lines, ...idle];
+  }
+}
+
+function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}

@@ -1,0 +1,127 @@
+// Bars as rectangles filled colour by colour, and their names where they are wide enough.
+
+import { OPEN, PS, TRANSFER, endAt } from '../../core/store.js';
+import { stripes } from '../../util/colors.js';
+import { clock, duration, number } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
+import { addStrip, fillAll } from './strips.js';
+import { roleName } from '../roles.js';
+
+const LABEL_PX = 11;
+const MAX_LABELS = 400;
+const MAX_LINES = 6; // bars that a tooltip names
+
+export class Bars extends Layer {
+  constructor(store) {
+    super('bars', LEVEL.BARS);
+    this.store = store;
+    this.labels = new Labels();
+  }
+
+  paint(ctx, frame) {
+    const rects = new Map(); // fill -> [x, y, width, height, ...]
+    const strips = new Map();
+    this.labels.list = [];
+    for (const each of frame.views) if (each.how === 'bars') this.#row(ctx, frame, each, rects, strips);
+    fillAll(ctx, rects);
+    fillAll(ctx, strips);
+  }
+
+  #row(ctx, frame, each, rects, strips) {
+    const { bars } = this.store;
+    const { c } = frame;
+    const { lanePx } = each;
+    frame.eachBar(each, (bar, lane, x, right) => {
+      const job = bars.job[bar];
+      const dim = frame.dims(job);
+      const [own, ink] = frame.paint(job, c);
+      const color = dim ? c.line : own;
+      const rect = frame.rectOf(each, lane, x, right);
+      if (bars.role[bar] === TRANSFER) {
+        addStrip(ctx, strips, { x: rect[0], width: rect[2], foot: each.y + (lane + 1) * lanePx, lanePx, color });
+        return;
+      }
+      const isPs = bars.role[bar] === PS;
+      const fill = isPs && lanePx >= 4 ? stripes(ctx, color) : color;
+      const list = rects.get(fill);
+      if (list) list.push(rect[0], rect[1], rect[2], rect[3]);
+      else rects.set(fill, rect);
+      if (lanePx >= LABEL_PX && rect[2] > 34 && !isPs) this.#label(frame, each, bar, rect, right, dim ? c.muted : ink);
+    });
+  }
+
+  /** Names the bar; not one of many that a job's row has beside each other on typed workers. */
+  #label(frame, { row }, bar, rect, right, fill) {
+    const { bars } = this.store;
+    const { list } = this.labels;
+    if (list.length >= MAX_LABELS || (row.kind === 'job' && (bars.lane[bar] >= 0 || bars.chunk[bar] >= 0))) return;
+    const count = bars.count[bar] * frame.rows.copiesOf(bar);
+    const name = frame.jobName(bars.job[bar]);
+    const x = Math.max(rect[0], frame.area.left);
+    list.push([count > 1 ? `${name} ×${number(count, 0)}` : name, x, rect[1] + rect[3] / 2 + 0.5, right - x, fill]);
+  }
+
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    if (!point || point.how === 'owned' || point.how === 'none') return null;
+    const found = frame.barsAt(point);
+    return found.length ? { row: point.row, found, job: this.store.bars.job[found[0]] } : null;
+  }
+
+  describe({ row, found }, frame) {
+    const { bars } = this.store;
+    const shown = found.filter((bar) => frame.rows.copiesOf(bar) !== 0);
+    const lines = shown.slice(0, MAX_LINES).map((bar) => {
+      const who = row.kind === 'job' ? frame.serverName(bars.server[bar]) : frame.jobName(bars.job[bar]);
+      return [who, `${this.#what(bar, frame)}, ${spanOf(bars, bar, frame)}`, bars.job[bar]];
+    });
+    if (shown.length > MAX_LINES) lines.push(['', `and ${shown.length - MAX_LINES} more bars`]);
+    return lines;
+  }
+
+  #what(bar, frame) {
+    const { chunk, count, role } = this.store.bars;
+    const copies = frame.rows.copiesOf(bar);
+    if (copies > 1) return `${number(copies, 0)} chunks`;
+    if (chunk[bar] >= 0) return `chunk ${number(chunk[bar] + 1, 0)}`;
+    return `${number(count[bar], 0)} ${roleName(role[bar], count[bar])}`;
+  }
+
+  table(row, frame) {
+    const { bars } = this.store;
+    return frame.rows
+      .within(row, frame.view, frame.playhead.ms)
+      .map((bar) => [
+        frame.jobName(bars.job[bar]),
+        roleName(bars.role[bar]),
+        frame.serverName(bars.server[bar]),
+        bars.count[bar],
+        clock(bars.start_ms[bar]),
+        bars.end_ms[bar] < OPEN ? clock(bars.end_ms[bar]) : '',
+      ]);
+  }
+}
+
+/** How long a bar lasts; of one that has not ended, how long it has lasted. */
+function spanOf(bars, bar, { p }) {
+  const span = duration(endAt(bars, bar, p) - bars.start_ms[bar]);
+  return bars.end_ms[bar] < OPEN ? span : `for ${span} so far`;
+}
+
+/** Names on bars, over all that lies on the bars. */
+class Labels extends Layer {
+  constructor() {
+    super('labels', LEVEL.LABELS);
+    this.list = []; // [text, x, y, room, fill]
+  }
+
+  paint(ctx) {
+    if (!this.list.length) return;
+    ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
+    ctx.textBaseline = 'middle';
+    for (const [text, x, y, room, fill] of this.list) {
+      ctx.fillStyle = fill;
+      if (ctx.measureText(text).width < room - 6) ctx.fillText(text, x + 4, y);
+    }
+  }
+}

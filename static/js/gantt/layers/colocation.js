@@ -1,0 +1,267 @@
+// Groups of co-located jobs as bands over the machines that they hold; zoomed in, the subtasks of their jobs in two
+// lanes.
+
+import { get } from '../../core/api.js';
+import { stripes } from '../../util/colors.js';
+import { clock, duration, number, percent } from '../../util/format.js';
+import { NEVER } from '../../core/store.js';
+import { LEVEL, Layer } from './layer.js';
+
+const COMP = 1;
+const SUBTASK_PX = 24; // an iteration this wide shows its subtasks
+const MAX_WINDOWS = 60; // answers that are kept
+const LABEL_PX = 11;
+const CAUSES = {
+  cpu: 'limited by the computation of all its jobs',
+  net: 'limited by the communication of all its jobs',
+  job: 'limited by one job, which alternates computation and communication',
+};
+
+export class GroupBands extends Layer {
+  /** onData() is called when subtasks have come; inCharge(ms): whether jobs run in groups at that moment. */
+  constructor(store, info, onData, inCharge) {
+    super('group-bands', LEVEL.GROUPS);
+    Object.assign(this, { store, info, onData, inCharge });
+    this.bands = []; // the places in store.groups of a group whose servers and jobs stay the same, in order
+    this.byServer = new Map(); // server -> bands, in order
+    this.newest = new Map(); // group -> its newest band
+    this.seen = 0;
+    this.windows = new Map(); // of subtasks: key -> answer, or null while it is on its way
+  }
+
+  /** The segment that a server belongs to at a moment: [from, until, data], or undefined. */
+  at(server, ms) {
+    this.#index();
+    for (const band of this.byServer.get(server) ?? []) {
+      const place = this.bands[band].find((i) => covers(this.store.groups[i], ms));
+      if (place !== undefined) return this.store.groups[place];
+    }
+    return undefined;
+  }
+
+  paint(ctx, frame) {
+    if (frame.rows.order !== 'servers' || !this.store.groups.length) return;
+    this.#index();
+    const { area, views, y0, rowPx, view, p, selected, marked, c } = frame;
+    const xOf = (ms) => frame.xOf(ms);
+    const { pxPerMs } = frame;
+    for (const [band, first, count] of this.#runs(views, view, p)) {
+      const [from, until] = this.#span(band);
+      const data = this.#dataAt(band, p);
+      const x = Math.max(area.left, xOf(from));
+      // how long it will stand is not known at p
+      const right = Math.min(area.right, xOf(until === NEVER || until > p ? Math.max(p, from) : until));
+      if (right <= x) continue;
+      const rect = {
+        x,
+        y: y0 + first * rowPx,
+        width: Math.max(1, right - x - 1),
+        height: Math.max(1, count * rowPx - 1),
+      };
+      const color = c.jobs[data.group % c.jobs.length];
+      const dim =
+        selected !== null ? !data.jobs.includes(selected) : marked !== null && !data.jobs.some((job) => marked[job]);
+      ctx.globalAlpha = dim ? 0.12 : 0.3;
+      ctx.fillStyle = color;
+      ctx.fillRect(rect.x, rect.y, rect.width, rect.height);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(rect.x, rect.y, 2, rect.height);
+      const detailed = data.iteration_ms !== null && data.iteration_ms * pxPerMs >= SUBTASK_PX && rect.height >= 16;
+      if (detailed) this.#detail(ctx, rect, band, view, pxPerMs, area, selected, c);
+      else label(ctx, rect, this.title(data), c.ink);
+    }
+  }
+
+  title(data) {
+    return (
+      `group ${data.group}: ${data.jobs.length} ${data.jobs.length === 1 ? 'job' : 'jobs'} × ` +
+      `${data.machines} machines, CPU ${percent(data.cpu_utilization)}, network ` +
+      `${percent(data.net_utilization)}`
+    );
+  }
+
+  /** The group that holds the row's server, or that none does while groups are in charge. */
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    if (point?.row.kind !== 'server') return null;
+    const segment = this.at(point.row.index, point.t);
+    if (segment) return { segment, ms: point.t, job: segment[2].jobs[0] ?? null };
+    return this.inCharge(point.t) ? { ms: point.t, job: null } : null;
+  }
+
+  describe({ segment, ms }) {
+    if (!segment) return [['', 'in no group']];
+    const [from, until, data] = segment;
+    const lines = [
+      [
+        `group ${data.group}`,
+        `${data.machines} machines, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`,
+      ],
+      ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`],
+    ];
+    lines.push(['memory', `${percent(data.memory_used)} of the usable memory`]);
+    if (data.iteration_ms !== null)
+      lines.push(['iteration time (Eq. 1)', duration(data.iteration_ms)], ['', CAUSES[data.bound] ?? '']);
+    data.jobs.slice(0, 8).forEach((job, i) => {
+      const moving = data.ready_ms?.[i] > ms ? `, moving until ${clock(data.ready_ms[i])}` : '';
+      lines.push([
+        this.info.ids[job] ?? `job ${job}`,
+        `${duration(data.comp_ms[i])} + ${duration(data.comm_ms[i])}; ` +
+          `${percent(data.disk_ratios[i])} on disk, ${number(data.memory_gb[i], 1)} ` +
+          `GB${data.profiling[i] ? ', profiling' : ''}${moving}`,
+        job,
+      ]);
+    });
+    if (data.jobs.length > 8) lines.push(['', `and ${data.jobs.length - 8} more jobs`]);
+    return lines;
+  }
+
+  #index() {
+    const { groups } = this.store;
+    if (this.generation !== this.store.generation) {
+      this.generation = this.store.generation;
+      this.byServer.clear();
+      this.newest.clear();
+      this.windows.clear();
+      this.bands = [];
+      this.seen = 0;
+    }
+    for (; this.seen < groups.length; this.seen++) {
+      const [from, , data] = groups[this.seen];
+      const before = this.newest.get(data.group);
+      const last = before === undefined ? undefined : groups[this.bands[before].at(-1)];
+      if (last && last[1] === from && same(last[2].servers, data.servers) && same(last[2].jobs, data.jobs)) {
+        this.bands[before].push(this.seen);
+        continue;
+      }
+      this.newest.set(data.group, this.bands.length);
+      for (const server of data.servers) {
+        if (!this.byServer.has(server)) this.byServer.set(server, []);
+        this.byServer.get(server).push(this.bands.length);
+      }
+      this.bands.push([this.seen]);
+    }
+  }
+
+  /** [from, until] of a band. */
+  #span(band) {
+    const places = this.bands[band];
+    return [this.store.groups[places[0]][0], this.store.groups[places.at(-1)][1]];
+  }
+
+  /** What the group of a band says of itself at a moment: the newest that was told by then. */
+  #dataAt(band, ms) {
+    const places = this.bands[band];
+    const place = places.findLast((i) => this.store.groups[i][0] <= ms) ?? places[0];
+    return this.store.groups[place][2];
+  }
+
+  /** [band, first row, rows]: neighbours in the same band are painted as one. */
+  *#runs(views, view, p) {
+    let open = new Map(); // band -> first row
+    for (let i = 0; i <= views.length; i++) {
+      const row = views[i]?.row;
+      const here = new Set();
+      for (const band of (row?.kind === 'server' && this.byServer.get(row.index)) || []) {
+        const [from, until] = this.#span(band);
+        if (from < view.to && from <= p && (until === NEVER || until > view.from)) here.add(band);
+      }
+      const next = new Map();
+      for (const band of here) next.set(band, open.get(band) ?? i);
+      for (const [band, first] of open) if (!here.has(band)) yield [band, first, i - first];
+      open = next;
+    }
+  }
+
+  #detail(ctx, rect, band, view, pxPerMs, area, selected, c) {
+    for (const place of this.bands[band]) {
+      const [from, until] = this.store.groups[place];
+      if (from < view.to && (until === NEVER || until > view.from))
+        this.#subtasks(ctx, rect, place, view, pxPerMs, area, selected, c);
+    }
+  }
+
+  #subtasks(ctx, rect, place, view, pxPerMs, area, selected, c) {
+    const answer = this.#window(place, view);
+    if (!answer) return;
+    const lanePx = rect.height / 2;
+    const xOf = (ms) => area.left + (ms - view.from) * pxPerMs;
+    const draw = (lane, start, end, fill) => {
+      const x = Math.max(rect.x, xOf(start));
+      const right = Math.min(rect.x + rect.width, xOf(end));
+      if (right <= x) return;
+      ctx.fillStyle = fill;
+      ctx.fillRect(x, rect.y + lane * lanePx + 1, Math.max(1, right - x - 0.5), Math.max(1, lanePx - 2));
+    };
+    for (const [lane, start, end, cause] of answer.idle) {
+      draw(lane, start, end, stripes(ctx, c.bad));
+      if (lanePx > 12 && (end - start) * pxPerMs > 70)
+        label(
+          ctx,
+          {
+            x: Math.max(rect.x, xOf(start)),
+            y: rect.y + lane * lanePx,
+            width: (end - start) * pxPerMs,
+            height: lanePx,
+          },
+          `${cause}-bound`,
+          c.ink,
+        );
+    }
+    for (const [job, kind, , start, end] of answer.bars) {
+      const color = selected !== null && selected !== job ? c.line : c.jobs[job % c.jobs.length];
+      draw(kind === COMP ? 0 : 1, start, end, kind === COMP ? color : stripes(ctx, color));
+      const width = xOf(end) - xOf(start);
+      if (width > 46 && lanePx > 12)
+        label(
+          ctx,
+          { x: Math.max(rect.x, xOf(start)), y: rect.y + (kind === COMP ? 0 : lanePx), width, height: lanePx },
+          `${this.info.ids[job]} ${answer.kinds[kind]}`,
+          kind === COMP && color !== c.line ? c.onJob[job % c.jobs.length] : c.ink,
+        );
+    }
+  }
+
+  /** The subtasks around the view; asked for once, for a stretch three times as long. */
+  #window(place, view) {
+    const [from, , data] = this.store.groups[place];
+    const step = 2 ** Math.ceil(Math.log2(Math.max(1, view.to - view.from)));
+    const begin = Math.floor(view.from / step) * step;
+    const key = `${place}/${begin}/${step}`;
+    if (!this.windows.has(key)) {
+      if (this.windows.size > MAX_WINDOWS) this.windows.clear();
+      this.windows.set(key, null);
+      const asked = new URLSearchParams({
+        at: from,
+        from: Math.max(0, Math.floor(begin)),
+        to: Math.ceil(begin + 2 * step),
+      });
+      get(`/api/runs/${this.info.run.id}/groups/${data.group}/subtasks/?${asked}`)
+        .then((answer) => {
+          this.windows.set(key, answer);
+          this.onData();
+        })
+        .catch(() => this.windows.delete(key));
+    }
+    return this.windows.get(key);
+  }
+}
+
+function covers([from, until], ms) {
+  return from <= ms && (until === NEVER || ms < until);
+}
+
+function same(one, other) {
+  return one.length === other.length && one.every((value, i) => value === other[i]);
+}
+
+function label(ctx, rect, text, fill) {
+  if (rect.height < LABEL_PX || rect.width < 40) return;
+  ctx.font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = fill;
+  const parts = text.split(/(?<=:|,)/);
+  while (parts.length > 1 && ctx.measureText(parts.join('')).width > rect.width - 8) parts.pop();
+  const shown = parts.join('').replace(/[:,]$/, '');
+  if (ctx.measureText(shown).width <= rect.width - 6) ctx.fillText(shown, rect.x + 5, rect.y + rect.height / 2);
+}

@@ -1,0 +1,44 @@
+// What a layer of the Gantt is, and in which order layers are painted.
+
+export const LEVEL = {
+  GRID: 0,
+  GROUPS: 1,
+  MARKS: 2,
+  SHADE: 3,
+  BARS: 4,
+  ON_BARS: 5,
+  LABELS: 6,
+  PLAN: 7,
+  EVENTS: 8,
+  SELECTION: 9,
+};
+
+export class Layer {
+  constructor(name, level) {
+    this.name = name;
+    this.level = level;
+  }
+
+  /** Paints what of it is in the frame. */
+  paint(_ctx, _frame) {}
+
+  /** What of it lies at a point of the canvas, or null. */
+  hit(_x, _y, _frame) {
+    return null;
+  }
+
+  /** Lines of a tooltip, [name, value, job?] each. */
+  describe(_hit, _frame) {
+    return [];
+  }
+
+  /** Whether it paints this row in place of its bars. */
+  owns(_row) {
+    return false;
+  }
+
+  /** What of it is on a row, as rows of a table: job, role, server, count, start, end. */
+  table(_row, _frame) {
+    return [];
+  }
+}

@@ -1,0 +1,139 @@
+// Rows with many bars, or too low for them: each pixel is shaded by the share held there of what is fullest.
+
+import { CLOUD, NEVER } from '../../core/store.js';
+import { number, percent } from '../../util/format.js';
+import { fullest } from '../../util/held-shares.js';
+import { addInterval, settle } from '../../util/interval-sums.js';
+import { LEVEL, Layer } from './layer.js';
+
+const GAP_PX = 6; // rows this high are set apart
+
+export class Occupancy extends Layer {
+  constructor(store) {
+    super('occupancy', LEVEL.SHADE);
+    this.store = store;
+    this.raster = new Raster();
+  }
+
+  paint(ctx, frame) {
+    const { area, views, rowPx, y0 } = frame;
+    if (!views.some(({ how }) => how === 'shade')) return;
+    const width = Math.max(1, Math.round(area.right - area.left));
+    this.raster.begin(width, views.length);
+    views.forEach((each, i) => each.how === 'shade' && this.#row(frame, each, i, width));
+    this.raster.blit(ctx, area.left, y0, area.right - area.left, rowPx);
+    if (frame.detail !== 'shade' || rowPx < GAP_PX) return;
+    ctx.fillStyle = frame.c.panel;
+    for (let i = 0; i <= views.length; i++)
+      ctx.fillRect(area.left, Math.round(y0 + i * rowPx) - 1, area.right - area.left, 1);
+  }
+
+  #row(frame, { row, low, high }, i, width) {
+    this.raster.line(i, {
+      bars: this.store.bars,
+      sorted: row.sorted,
+      low,
+      high,
+      measures: frame.rows.measures(row),
+      p: frame.p,
+      ramp: frame.c.ramp,
+      from: frame.from,
+      msPerPx: (frame.view.to - frame.from) / width,
+      only: frame.selected === null ? frame.marked : null,
+    });
+  }
+
+  /** What the row holds at a moment of what is fullest there. */
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    if (!point || point.how === 'owned' || point.how === 'none' || point.row.kind === 'job') return null;
+    const { bars } = this.store;
+    const now = frame.barsAt(point).filter((bar) => bars.start_ms[bar] <= point.t && point.t < bars.end_ms[bar]);
+    return now.length ? { row: point.row, t: point.t, now } : null;
+  }
+
+  describe({ row, t, now }, frame) {
+    const measures = frame.rows.measures(row);
+    if (row.kind === 'many' || row.index === CLOUD) {
+      const [workers] = measures;
+      return [
+        [
+          workers.name,
+          number(
+            now.reduce((sum, bar) => sum + workers.amountOf(bar), 0),
+            0,
+          ),
+        ],
+      ];
+    }
+    const most = fullest(measures, now, t);
+    return most?.share ? [[most.name, percent(most.share)]] : [];
+  }
+}
+
+/** One ImageData of plot width x rows. */
+class Raster {
+  constructor() {
+    this.canvas = document.createElement('canvas');
+    this.context = this.canvas.getContext('2d');
+    this.diff = new Float64Array(0);
+    this.most = new Float64Array(0);
+  }
+
+  /** Prepares an image of width x height cells. */
+  begin(width, height) {
+    if (this.canvas.width !== width || this.canvas.height !== height || !this.image) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+      this.image = this.context.createImageData(width, height);
+      this.words = new Uint32Array(this.image.data.buffer);
+    }
+    this.words.fill(0);
+    if (this.most.length === width) return;
+    this.diff = new Float64Array(width + 2);
+    this.most = new Float64Array(width);
+  }
+
+  /**
+   * Paints line `y`: bars [low, high) of `sorted` as they were true at p, all of a measure (held-shares.js) in the
+   * darkest colour.
+   * only: [job] 1 where its bars are shown; null = all.
+   */
+  line(y, { ramp, ...what }) {
+    const width = this.canvas.width;
+    const shares = perPixel(width, what, this);
+    const offset = y * width;
+    for (let x = 0; x < width; x++) {
+      if (shares[x] > 0) this.words[offset + x] = ramp[Math.min(255, Math.max(18, Math.round(shares[x] * 255)))];
+    }
+  }
+
+  /** Lays the image over the plot, `rowHeight` px a line, first line at y. */
+  blit(target, x, y, width, rowHeight) {
+    this.context.putImageData(this.image, 0, 0);
+    target.imageSmoothingEnabled = false;
+    target.drawImage(this.canvas, x, y, width, this.canvas.height * rowHeight);
+  }
+}
+
+/** Of each pixel the share that bars hold of the measure of which they hold most: each measure is summed by itself. */
+export function perPixel(width, { bars, sorted, low, high, measures, p, from, msPerPx, only = null }, { diff, most }) {
+  const { start_ms: start, end_ms: end, born_ms: born, died_ms: died } = bars;
+  most.fill(0);
+  for (const { amountOf, capacity } of measures) {
+    diff.fill(0);
+    for (let i = low; i < high; i++) {
+      const bar = sorted[i];
+      if (only && !only[bars.job[bar]]) continue;
+      if (born[bar] > p || (died[bar] !== NEVER && died[bar] <= p)) continue;
+      addInterval(diff, width, from, msPerPx, start[bar], end[bar], amountOf(bar));
+    }
+    settle(diff, width);
+    let step = 0;
+    for (let x = 0; x < width; x++) {
+      while (from + x * msPerPx >= capacity[step][0]) step++;
+      if (diff[x] > 0 && capacity[step][1] > 0) most[x] = Math.max(most[x], diff[x] / capacity[step][1]);
+    }
+  }
+  return most;
+}

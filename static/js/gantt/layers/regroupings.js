@@ -1,0 +1,46 @@
+// When groups were made anew: a tick at the top of the schedule, with utilization before and after in the tooltip.
+
+import { clock, percent } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
+
+const TICK_PX = 7;
+const NEAR_PX = 3;
+const CAUSES = { machines: 'a change of machines', arrival: 'an arrival' };
+
+export class Regroupings extends Layer {
+  constructor(store) {
+    super('regroupings', LEVEL.EVENTS);
+    this.store = store;
+  }
+
+  paint(ctx, frame) {
+    const { area } = frame;
+    ctx.fillStyle = frame.c.ink;
+    let last = -Infinity;
+    for (const [atMs] of this.store.regroupings) {
+      const x = Math.round(frame.xOf(atMs));
+      if (atMs > frame.p || x > area.right) break;
+      if (x < area.left || x === last) continue;
+      last = x;
+      ctx.fillRect(x, area.top, 1, TICK_PX);
+    }
+  }
+
+  hit(x, y, frame) {
+    if (!frame.at(x, y) || y - frame.area.top > TICK_PX + NEAR_PX) return null;
+    const near = ([atMs]) => atMs <= frame.p && Math.abs(frame.xOf(atMs) - x) <= NEAR_PX;
+    const found = this.store.regroupings.filter(near);
+    return found.length ? { found, alone: true } : null;
+  }
+
+  describe({ found }) {
+    const [atMs, , cause, [cpu, net], [newCpu, newNet]] = found.at(-1);
+    const lines = [
+      [`Regrouped after ${CAUSES[cause] ?? `a ${cause}`}`, clock(atMs)],
+      ['CPU', `${percent(cpu)} → ${percent(newCpu)}`],
+      ['network', `${percent(net)} → ${percent(newNet)}`],
+    ];
+    if (found.length > 1) lines.push(['', `and ${found.length - 1} more at this position`]);
+    return lines;
+  }
+}

@@ -1,0 +1,46 @@
+// The ground of the rows: headings, lines between rows, and when a server is unavailable.
+
+import { clock } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
+
+const LINE_PX = 9; // rows this high are divided by lines
+
+export class RowGrid extends Layer {
+  constructor() {
+    super('row-grid', LEVEL.GRID);
+  }
+
+  paint(ctx, frame) {
+    const { area, rowPx, c } = frame;
+    for (const { row, y } of frame.views) {
+      if (row.kind === 'site') {
+        ctx.fillStyle = c.band;
+        ctx.fillRect(area.left, y, area.right - area.left, rowPx);
+      } else if (rowPx >= LINE_PX) {
+        ctx.fillStyle = c.line;
+        ctx.fillRect(area.left, Math.round(y + rowPx) - 1, area.right - area.left, 1);
+      }
+      for (const [begin, end] of awayOf(row, frame.info)) {
+        const span = frame.spanOf(begin, end);
+        if (!span) continue;
+        ctx.fillStyle = c.line;
+        ctx.fillRect(span[0], y + 1, span[1] - span[0], Math.max(1, rowPx - 2));
+      }
+    }
+  }
+
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    const away = point && awayOf(point.row, frame.info).find(([begin, end]) => begin <= point.t && point.t < end);
+    return away ? { until: away[1] } : null;
+  }
+
+  describe({ until }) {
+    return [['', `unavailable until ${clock(until)}`]];
+  }
+}
+
+/** [[from, until]] in which the row's server is unavailable. */
+function awayOf(row, info) {
+  return row.kind === 'server' ? (info.cluster.servers[row.index]?.away ?? []) : [];
+}

@@ -1,0 +1,8 @@
+// Names of what a bar is.
+
+const NAMES = ['worker', 'parameter server', 'transfer'];
+
+export function roleName(role, count = 1) {
+  const name = NAMES[role] ?? 'bar';
+  return count === 1 ? name : `${name}s`;
+}

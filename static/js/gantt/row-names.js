@@ -1,0 +1,36 @@
+// The names of the rows, left of the plot.
+
+const LABEL_PX = 11;
+
+/** Headings first: where rows are low, the names of the others give way. */
+export function paintRowNames(ctx, frame, hovered) {
+  const { area, views } = frame;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(0, area.top - 6, area.left - 4, area.bottom - area.top + 12);
+  ctx.clip();
+  ctx.textBaseline = 'middle';
+  const font = `${LABEL_PX}px ${getComputedStyle(document.body).fontFamily}`;
+  const taken = [];
+  const place = ({ row, y: top }) => {
+    const y = top + frame.rowPx / 2;
+    if (y < area.top || y > area.bottom || taken.some((other) => Math.abs(other - y) < LABEL_PX + 1)) return;
+    taken.push(y);
+    const heading = row.kind === 'site';
+    const strong = heading || row.index === hovered || (row.kind === 'job' && row.index === frame.selected);
+    ctx.font = heading ? `600 ${font}` : font;
+    ctx.fillStyle = strong ? frame.c.ink : frame.c.muted;
+    ctx.fillText(heading ? row.label : shorten(ctx, row.label, area.left - 14), 6, y);
+  };
+  for (const each of views) if (each.row.kind === 'site') place(each);
+  for (const each of views) if (each.row.kind !== 'site') place(each);
+  ctx.restore();
+}
+
+/** Cut at the front: names of servers and jobs differ at their ends. */
+function shorten(ctx, text, room) {
+  if (ctx.measureText(text).width <= room) return text;
+  let cut = 1;
+  while (cut < text.length - 3 && ctx.measureText(`…${text.slice(cut)}`).width > room) cut++;
+  return `…${text.slice(cut)}`;
+}

@@ -1,0 +1,316 @@
+// The Gantt's rows: which bars lie on which row, sorted by start, kept up to date as bars arrive.
+
+import { modelsOf } from '../models/index.js';
+import { workersOf } from '../util/held-shares.js';
+import { lowerBound } from '../util/binary-search.js';
+import { giveLanes } from './sub-lanes.js';
+import { CLOUD, NEVER, PS, trueAt } from '../core/store.js';
+
+const UNLAID = 255;
+const MAX_LAID = 4000; // bars of a row of many that get lanes; beyond, they are shaded
+const TYPED_PX = 3; // of a lane, below which parameter servers are left out
+
+/**
+ * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the
+ * store.
+ */
+class Row {
+  constructor(kind, label, index) {
+    this.kind = kind; // site | server | job | many
+    this.label = label;
+    this.index = index;
+    this.sorted = new Int32Array(8); // rows of the store by start
+    this.length = 0;
+    this.longest = 0; // ms of the longest bar: how far back a search must look
+    this.unlaid = 0; // bars without a lane
+    this.lanes = 0;
+  }
+
+  push(row) {
+    if (this.length === this.sorted.length) {
+      const grown = new Int32Array(this.length * 2);
+      grown.set(this.sorted);
+      this.sorted = grown;
+    }
+    this.sorted[this.length++] = row;
+  }
+}
+
+export class Rows {
+  /**
+   * order: 'servers' (grouped by site), 'jobs' (by arrival), 'sites', 'users' or 'groups'; info: the run's static
+   * description.
+   */
+  constructor(store, info, order) {
+    this.store = store;
+    this.info = info;
+    this.models = modelsOf(info);
+    this.order = order;
+    this.query = '';
+    this.lanes = new Uint8Array(0);
+    // Bars on the cloud's row that are alike share a sub-lane: the first -> how many they are, the others -> 0.
+    this.copies = new Map();
+    this.rebuild();
+  }
+
+  /** Starts over: another order, another filter, or a new snapshot. */
+  rebuild() {
+    this.generation = this.store.generation;
+    this.list = [];
+    this.byIndex = new Map();
+    this.seen = 0;
+    this.jobsSeen = 0;
+    this.lanes.fill(UNLAID);
+    this.copies.clear();
+    this.anyPs = false;
+    if (this.order === 'servers') this.#serverRows();
+    else if (this.many) this.#manyRows();
+    this.#jobRows();
+    this.#index(0, true);
+  }
+
+  /** Whether a row is a whole site, user or queue. */
+  get many() {
+    return this.order !== 'servers' && this.order !== 'jobs';
+  }
+
+  /** Takes in what arrived since the last call; true when something did. */
+  sync() {
+    if (this.generation !== this.store.generation) {
+      this.rebuild();
+      return true;
+    }
+    const before = this.seen + this.jobsSeen;
+    this.#jobRows();
+    this.#index(this.seen, this.store.bars.length - this.seen > 20_000);
+    return this.seen + this.jobsSeen !== before;
+  }
+
+  /** The positions [low, high) in row.sorted of bars that may overlap [from, to). */
+  window(row, from, to) {
+    const { start_ms: start } = this.store.bars;
+    const key = (i) => start[row.sorted[i]];
+    return [lowerBound(row.length, from - row.longest, key), lowerBound(row.length, to, key)];
+  }
+
+  /** The bars of a row in a range of time that are true at p. */
+  within(row, { from, to }, p) {
+    const { bars } = this.store;
+    const [low, high] = this.window(row, from, to);
+    return [...row.sorted.subarray(low, high)].filter((bar) => bars.end_ms[bar] > from && trueAt(bars, bar, p));
+  }
+
+  /** Makes sure that every bar of the row has its lane; the number of lanes that are drawn in a row of that height. */
+  lanesOf(row, rowPx) {
+    if (row.kind === 'many' && row.length > MAX_LAID) return Infinity;
+    if (row.unlaid) {
+      const fresh = [];
+      for (let i = 0; i < row.length; i++) if (this.lanes[row.sorted[i]] === UNLAID) fresh.push(row.sorted[i]);
+      fresh.sort((a, b) => a - b);
+      const firsts = row.index === CLOUD && row.kind === 'server' ? this.#alike(fresh) : fresh;
+      // beside typed lanes
+      row.lanes = giveLanes(this.store.bars, row.sorted, row.length, row.longest, firsts, this.lanes, row.lanes);
+      for (const bar of fresh) if (this.like?.has(bar)) this.lanes[bar] = this.lanes[this.like.get(bar)];
+      this.like = null;
+      row.unlaid = 0;
+    }
+    // parameter servers only where there is room
+    if (row.typed && (rowPx - 2) / row.lanes < TYPED_PX) return row.typed[0];
+    return Math.max(1, row.lanes);
+  }
+
+  /** How many bars this one stands for in the picture; 0 when another stands for it. */
+  copiesOf(bar) {
+    return this.copies.get(bar) ?? 1;
+  }
+
+  /**
+   * The chunks of a job in the cloud run all at once: one bar for all that were planned together. Returns the first of
+   * each.
+   */
+  #alike(fresh) {
+    const { bars } = this.store;
+    const first = new Map();
+    this.like = new Map(); // the others -> their first
+    for (const bar of fresh) {
+      const key = [
+        bars.job[bar],
+        bars.role[bar],
+        bars.start_ms[bar],
+        bars.end_ms[bar],
+        bars.born_ms[bar],
+        bars.died_ms[bar],
+      ].join('/');
+      if (!first.has(key)) {
+        first.set(key, bar);
+        continue;
+      }
+      this.like.set(bar, first.get(key));
+      this.copies.set(bar, 0);
+      this.copies.set(first.get(key), this.copiesOf(first.get(key)) + 1);
+    }
+    return [...first.values()];
+  }
+
+  /**
+   * What is summed of the row's bars (held-shares.js): what a server has, or workers, of the most that a job or the
+   * cloud has at a time.
+   */
+  measures(row) {
+    if (row.kind === 'server' && row.index !== CLOUD) {
+      return (row.measures ??= this.models.flatMap((model) =>
+        model.measures(this.info.cluster.servers[row.index], this.store, this.info),
+      ));
+    }
+    if (row.peakOf !== row.length) {
+      row.measures = [workersOf(this.store, Math.max(1, this.#peak(row)))];
+      row.peakOf = row.length;
+    }
+    return row.measures;
+  }
+
+  #peak(row) {
+    const { bars } = this.store;
+    const { amountOf } = workersOf(this.store, 1);
+    const steps = [];
+    for (let i = 0; i < row.length; i++) {
+      const bar = row.sorted[i];
+      if (bars.died_ms[bar] !== NEVER) continue;
+      const workers = amountOf(bar);
+      steps.push([bars.start_ms[bar], workers], [bars.end_ms[bar], -workers]);
+    }
+    steps.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    let now = 0;
+    let peak = 0;
+    for (const [, change] of steps) peak = Math.max(peak, (now += change));
+    return peak;
+  }
+
+  #serverRows() {
+    const { servers } = this.info.cluster;
+    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
+    for (const site of ['edge', 'cloud']) {
+      const members = servers
+        .map((server, i) => [server, i])
+        .filter(([server]) => server.site === site && match(server.name));
+      if (!members.length) continue;
+      this.list.push(
+        new Row('site', `${site} · ${members.length} ${members.length === 1 ? 'server' : 'servers'}`, site),
+      );
+      for (const [server, i] of members) this.#add(this.#serverRow(server, i));
+    }
+    if (!this.info.cluster.cloud || !match('cloud')) return;
+    this.list.push(new Row('site', 'unlimited cloud', 'unlimited'));
+    this.#add(new Row('server', 'cloud', CLOUD));
+  }
+
+  /** One row a site, or one a user or queue in the order of their names. */
+  #manyRows() {
+    const match = (name) => !this.query || name.toLowerCase().includes(this.query);
+    const add = (label, index) => match(label) && this.#add(new Row('many', label, index));
+    if (this.order === 'sites') {
+      const { servers, cloud } = this.info.cluster;
+      for (const site of ['edge', 'cloud']) if (servers.some((server) => server.site === site)) add(site, site);
+      if (cloud) add('unlimited cloud', 'unlimited');
+      return;
+    }
+    const { words, codes } = this.info[this.order];
+    words
+      .map((word, code) => [word, code])
+      .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+      .forEach(([word, code]) => add(word, code));
+    if (codes.includes(-1)) add('none', -1);
+  }
+
+  /** The row that each bar lies on, as a function of the bar. */
+  #owner() {
+    const { bars } = this.store;
+    if (this.order === 'servers') return (bar) => bars.server[bar];
+    if (this.order === 'jobs') return (bar) => bars.job[bar];
+    if (this.order === 'sites') {
+      const siteOf = this.info.cluster.servers.map((server) => server.site);
+      return (bar) => (bars.server[bar] === CLOUD ? 'unlimited' : siteOf[bars.server[bar]]);
+    }
+    const { codes } = this.info[this.order];
+    return (bar) => codes[bars.job[bar]];
+  }
+
+  #serverRow(server, i) {
+    const row = new Row('server', server.name, i);
+    for (const model of this.models) row.typed ??= model.subLanes(server);
+    if (row.typed) row.lanes = row.typed[0] + row.typed[1];
+    return row;
+  }
+
+  #jobRows() {
+    if (this.order !== 'jobs') return;
+    const { jobs } = this.store;
+    for (let job = this.jobsSeen; job < jobs.length; job++) {
+      const label = this.info.ids?.[job] ?? `job ${job}`;
+      if (!this.query || label.toLowerCase().includes(this.query)) this.#add(new Row('job', label, job));
+    }
+    this.jobsSeen = jobs.length;
+  }
+
+  #add(row) {
+    this.list.push(row);
+    this.byIndex.set(row.index, row);
+  }
+
+  #index(first, bulk) {
+    const { bars } = this.store;
+    if (this.lanes.length < bars.length) this.lanes = grow(this.lanes, bars.capacity, UNLAID);
+    const ownerOf = this.#owner();
+    const touched = bulk ? new Set() : null;
+    for (let bar = first; bar < bars.length; bar++) {
+      this.anyPs ||= bars.role[bar] === PS;
+      const row = this.byIndex.get(ownerOf(bar));
+      if (!row) continue;
+      row.longest = Math.max(row.longest, bars.end_ms[bar] - bars.start_ms[bar]);
+      const lane = this.#ownLane(bar, row);
+      if (lane === null) row.unlaid++;
+      else this.lanes[bar] = lane;
+      row.push(bar);
+      if (bulk) touched.add(row);
+      else sink(row, bars.start_ms);
+    }
+    if (bulk) for (const row of touched) sortRow(row, bars.start_ms);
+    this.seen = bars.length;
+  }
+
+  /** On a server with typed lanes a bar's place is its own: workers above, parameter servers below; null elsewhere. */
+  #ownLane(bar, row) {
+    const { bars } = this.store;
+    if (!row.typed || bars.lane[bar] < 0) return null;
+    return Math.min(UNLAID - 1, bars.lane[bar] + (bars.role[bar] === PS ? row.typed[0] : 0));
+  }
+}
+
+/** Moves the last bar of the row to its place. */
+function sink(row, start) {
+  const { sorted } = row;
+  const last = row.length - 1;
+  const bar = sorted[last];
+  if (last === 0 || start[sorted[last - 1]] <= start[bar]) return;
+  const place = lowerBound(last, start[bar] + 0.5, (i) => start[sorted[i]]);
+  sorted.copyWithin(place + 1, place, last);
+  sorted[place] = bar;
+}
+
+function sortRow(row, start) {
+  const { length } = row;
+  let rising = true;
+  for (let i = 1; i < length && rising; i++) rising = start[row.sorted[i - 1]] <= start[row.sorted[i]];
+  if (rising) return;
+  const order = row.sorted
+    .subarray(0, length)
+    .slice()
+    .sort((a, b) => start[a] - start[b] || a - b);
+  row.sorted.set(order);
+}
+
+function grow(array, length, filler) {
+  const grown = new array.constructor(length).fill(filler);
+  grown.set(array);
+  return grown;
+}

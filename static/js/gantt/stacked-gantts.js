@@ -1,0 +1,164 @@
+// The schedules of several runs below each other: one time axis, one crosshair, one moment; rows scroll together.
+
+import { KIND_COLORS, leading, masks } from '../compare/comparison.js';
+import { get } from '../core/api.js';
+import { h, setText } from '../ui/dom.js';
+import { number } from '../util/format.js';
+import { Store } from '../core/store.js';
+import { Stream } from '../core/stream.js';
+import { Tip, tipElement } from '../ui/tooltip.js';
+import { runMark } from '../compare/metrics-table.js';
+import { Gantt } from './gantt.js';
+
+export class Gantts {
+  /**
+   * order: 'servers' | 'jobs'; byKind: colour by difference; onPick(run, job index); onData() when a store has changed.
+   */
+  constructor(element, { view, playhead, order, byKind, onPick, onData }) {
+    Object.assign(this, { element, view, playhead, order, byKind, onPick, onData });
+    this.list = []; // {run, store, info, gantt, stream}
+    this.query = '';
+    this.paints = new Map(); // run -> Uint8Array of masks
+    this.bits = {};
+    this.selected = new Map(); // run -> job
+  }
+
+  /** Fetches and draws the runs; the first is the base. */
+  async start(runs) {
+    this.list = await Promise.all(
+      runs.map(async (run, i) => {
+        const store = new Store();
+        const count = h('span', { class: 'muted small' });
+        const canvas = h('canvas', {
+          tabindex: 0,
+          role: 'img',
+          'aria-label': `Schedule of run ${run.id}, ${run.title}; the Table button shows the same bars`,
+        });
+        const scroller = h('div', { class: 'scroller', tabindex: -1 }, h('div'));
+        const tip = tipElement();
+        this.element.append(
+          h(
+            'div',
+            { class: 'gantt-head' },
+            runMark(i),
+            h('strong', {}, `${run.title} · run ${run.id}`),
+            i === 0 ? h('span', { class: 'mark' }, 'base') : null,
+            count,
+          ),
+          h(
+            'div',
+            { class: runs.length > 2 ? 'plot gantt low' : 'plot gantt half', 'data-run': run.id },
+            canvas,
+            scroller,
+            tip,
+          ),
+        );
+        const info = await get(`/api/runs/${run.id}/static/`);
+        const stream = new Stream(run.id, store);
+        await stream.snapshot();
+        const gantt = new Gantt(canvas, {
+          store,
+          info,
+          view: this.view,
+          playhead: this.playhead,
+          scroller,
+          tip: new Tip(tip),
+          order: this.order,
+          onPick: (job) => this.onPick(run.id, job),
+          paint: (job, c) => this.#paint(run.id, job, c),
+        });
+        scroller.addEventListener('scroll', () => this.#follow(gantt));
+        const entry = { run, store, info, gantt, stream, count };
+        stream.addEventListener('data', () => {
+          this.update();
+          this.onData();
+        });
+        if (['queued', 'running', 'paused'].includes(run.status)) stream.start();
+        return entry;
+      }),
+    );
+    if (this.query) this.setQuery(this.query);
+    this.update();
+    this.onData();
+  }
+
+  /** The masks of GET /api/compare/kinds/, for the base and the run told against it. */
+  setKinds({ meta, columns }, other) {
+    this.bits = meta.bits;
+    const [base] = this.list;
+    this.paints.clear();
+    for (const { run } of this.list.slice(1)) this.paints.set(run.id, masks(columns, base.run.id, run.id).other);
+    this.paints.set(base.run.id, masks(columns, base.run.id, other).base);
+    this.update();
+  }
+
+  setOrder(order) {
+    this.order = order;
+    for (const { gantt } of this.list) gantt.setOrder(order);
+  }
+
+  setByKind(on) {
+    this.byKind = on;
+    this.update();
+  }
+
+  setQuery(text) {
+    this.query = text;
+    for (const { gantt } of this.list) gantt.setQuery(text);
+  }
+
+  scaleRows(factor) {
+    for (const { gantt } of this.list) gantt.scaleRows(factor);
+  }
+
+  /** Highlights the job with this id in every run that has it; null = none. */
+  select(id) {
+    for (const { gantt, info, run } of this.list) {
+      const job = id === null ? -1 : info.ids.indexOf(id);
+      this.selected.set(run.id, job);
+      gantt.select(id === null ? null : job < 0 ? -1 : job);
+      if (job >= 0) reveal(gantt, job);
+    }
+  }
+
+  update() {
+    for (const { gantt, store, count } of this.list) {
+      gantt.update();
+      setText(count, `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
+    }
+  }
+
+  get shaded() {
+    return this.list.some(({ gantt }) => gantt.frame.detail === 'shade');
+  }
+
+  /** All the bars on screen, run by run. */
+  table(limit = 500) {
+    const each = Math.max(50, Math.floor(limit / Math.max(1, this.list.length)));
+    const parts = this.list.map(({ run, gantt }) => [run, gantt.table(each)]);
+    return {
+      head: ['Run', ...(parts[0]?.[1].head ?? [])],
+      rows: parts.flatMap(([run, { rows }]) => rows.map((row) => [`${run.title} · ${run.id}`, ...row])),
+      total: parts.reduce((sum, [, { total }]) => sum + total, 0),
+    };
+  }
+
+  #paint(run, job, c) {
+    if (!this.byKind || !this.paints.has(run)) return [c.jobs[job % c.jobs.length], c.onJob[job % c.jobs.length]];
+    const kind = leading(this.paints.get(run)[job] ?? 0, this.bits);
+    return kind ? [c.jobs[KIND_COLORS[kind]], c.onJob[KIND_COLORS[kind]]] : [c.same, c.ink];
+  }
+
+  #follow(moved) {
+    for (const { gantt } of this.list)
+      if (gantt !== moved && Math.abs(gantt.top - moved.top) >= 1) gantt.scrollTo(moved.top);
+  }
+}
+
+/** Scrolls the job's row into view, where rows are jobs. */
+function reveal(gantt, job) {
+  const at = gantt.rows.list.findIndex((row) => row.kind === 'job' && row.index === job);
+  if (at < 0) return;
+  const y = at * gantt.rowHeight();
+  if (y < gantt.top || y > gantt.top + gantt.height - gantt.rowHeight()) gantt.scrollTo(y - gantt.height / 2);
+}

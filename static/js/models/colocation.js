@@ -1,0 +1,82 @@
+// Co-location: groups of jobs that share machines, with computation and communication interleaved.
+
+import { groupCurves, groupUse } from '../charts/group-use.js';
+import { JOB_STATES } from '../core/job-state.js';
+import { NEVER, WORKER } from '../core/store.js';
+import { GroupBands } from '../gantt/layers/colocation.js';
+import { JobPhases } from '../gantt/layers/job-phases.js';
+import { Regroupings } from '../gantt/layers/regroupings.js';
+import { number, percent } from '../util/format.js';
+import { phaseAt } from './phases.js';
+
+const COLUMNS = ['job', 'start_ms', 'end_ms', 'born_ms', 'died_ms', 'role', 'count', 'lane'];
+
+export const colocation = {
+  name: 'colocation',
+  states: JOB_STATES,
+  inUse: () => 'Used',
+  tiles: () => [
+    ['used-cpu', 'groups.cpu_utilization'],
+    ['used-net', 'groups.net_utilization'],
+  ],
+  shares,
+  utilization: groupCurves,
+  jobColumns: [
+    { title: 'Group', number: true, cell: ({ here }) => (here ? `${here.group} × ${number(here.machines, 0)}` : '–') },
+    { title: 'On disk', number: true, cell: ({ here }) => (here ? percent(here.disk_ratio) : '–') },
+    { title: 'Memory', number: true, cell: ({ here }) => (here ? `${number(here.memory_gb, 1)} GB` : '–') },
+  ],
+  legend: [
+    { mark: 'solid', text: 'computation in a group (COMP)', rows: 'servers' },
+    { mark: 'hatch', text: 'communication in a group (PULL, PUSH)', rows: 'servers' },
+    { mark: 'idle-mark', text: 'idle resource (zoom in to see single iterations)', rows: 'servers' },
+    { mark: 'regroup-mark', text: 'regrouped', rows: 'servers' },
+    { mark: 'solid', text: 'running', rows: 'jobs' },
+    { mark: 'dots', text: 'profiling: computation and communication times are being measured', rows: 'jobs' },
+    { mark: 'hatch', text: 'moving: model and input are being transferred', rows: 'jobs' },
+    { mark: 'dashes', text: 'suspended', rows: 'jobs' },
+    { mark: 'thin', text: 'queued or planned', rows: 'jobs' },
+  ],
+  layers: ({ store, info, redraw }) => [
+    new GroupBands(store, info, redraw, (ms) => phaseAt(info.phases, ms).model === colocation.name),
+    new JobPhases(store, info),
+    new Regroupings(store),
+  ],
+  subLanes: () => null,
+  measures: () => [],
+  stacks: (server, info, bars) => [
+    {
+      key: 'jobs',
+      title: 'Jobs that share this machine',
+      unit: 'jobs',
+      capacity: null,
+      amountOf: (bar) => bars().shared[bar],
+    },
+  ],
+  barsOn,
+};
+
+function shares(store, info, p, from, width, bins) {
+  const use = groupUse(store, info, p, from, width, bins);
+  const machines = info.cluster.servers.length;
+  const share = (sites) => Float64Array.from({ length: bins }, (_, i) => (sites[0][i] + sites[1][i]) / machines);
+  return { 'used-cpu': share(use.cpu), 'used-net': share(use.net) };
+}
+
+/** The jobs of the groups that hold the server as bars of one each (`shared`), and the bars that stand there. */
+function barsOn(own, server, store) {
+  let [known, seq] = [null, -1];
+  return () => {
+    if (known && seq === store.lastSeq) return known;
+    seq = store.lastSeq;
+    const { bars, rows } = own();
+    const mine = rows.map((bar) => [...COLUMNS.map((name) => bars[name][bar]), 0]);
+    for (const [from, until, { servers, jobs }] of store.groups) {
+      if (!servers.includes(server)) continue;
+      const end = until === NEVER ? store.simMs : until;
+      for (const job of jobs) mine.push([job, from, end, from, NEVER, WORKER, 1, NEVER, 1]);
+    }
+    const columns = [...COLUMNS, 'shared'].map((name, i) => [name, Float64Array.from(mine, (row) => row[i])]);
+    return (known = { bars: { length: mine.length, ...Object.fromEntries(columns) }, rows: [...mine.keys()] });
+  };
+}

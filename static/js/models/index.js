@@ -1,0 +1,60 @@
+// The execution models by name. A run states the model of each of its phases; pages ask the model and branch on none.
+
+import { JOB_STATES } from '../core/job-state.js';
+import { colocation } from './colocation.js';
+import { observed } from './observed.js';
+import { slotted } from './slotted.js';
+import { typedWorkers } from './typed-workers.js';
+
+/**
+ * An execution model: everything that is shown of it and not of the others.
+ *
+ * @typedef {object} ExecutionModel
+ * @property {string} name as files and the API state it
+ * @property {string[]} states that jobs can be in
+ * @property {(metrics: Map<string, any>) => string} inUse title of its utilization chart
+ * @property {(info: any) => [key: string, metric: string][]} tiles of what is in use, by the keys of `shares`
+ * @property {Function} shares (store, info, p, from, width, bins) -> {key: Float64Array}, both sites together
+ * @property {Function} utilization (store, info) -> {curves, exact, y, hidden}
+ * @property {object[]} jobColumns of the jobs table, {key, title, number, cell(row)}
+ * @property {{mark: string, text: string, rows?: string}[]} legend of the schedule, for one order of rows or all
+ * @property {(context: any) => object[]} layers of the Gantt (gantt/layers)
+ * @property {(server: any) => number[] | null} subLanes [workers, ps] of a server where bars have fixed ones
+ * @property {Function} measures (server, store, info) -> what bars hold of a server (util/held-shares.js)
+ * @property {Function} stacks (server, info, bars) -> charts of the server page, {key, title, unit, capacity, amountOf}
+ * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: what stands there
+ */
+
+const MODELS = new Map([slotted, typedWorkers, colocation, observed].map((model) => [model.name, model]));
+
+/**
+ * @param {string} name
+ * @returns {ExecutionModel}
+ */
+export function modelOf(name) {
+  const model = MODELS.get(name);
+  if (model) return model;
+  const known = [...MODELS.keys()].join(', ');
+  throw new Error(
+    `This page does not know the execution model “${name}” of the run; it knows ${known}. Reload the page.`,
+  );
+}
+
+/**
+ * The models of a run, in order of their first phase.
+ *
+ * @param {{phases: {model: string}[]}} info
+ */
+export function modelsOf({ phases }) {
+  return [...new Set(phases.map(({ model }) => model))].map(modelOf);
+}
+
+/**
+ * The states that jobs of a run can be in, in the order of JOB_STATES.
+ *
+ * @param {{phases: {model: string}[]}} info
+ */
+export function statesOf(info) {
+  const possible = new Set(modelsOf(info).flatMap(({ states }) => states));
+  return JOB_STATES.filter((name) => possible.has(name));
+}

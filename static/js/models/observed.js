@@ -1,0 +1,23 @@
+// Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
+
+import { slotted } from './slotted.js';
+
+const COUNT = 5; // resources
+
+export const observed = {
+  ...slotted,
+  name: 'observed',
+  legend: [{ mark: 'solid', text: 'held by a job' }],
+  stacks,
+};
+
+/** Each resource that plays a part, by job. */
+function stacks(server, info, bars) {
+  return info.names.flatMap((name, r) => {
+    if (!info.used[r] || !server.capacity[r]) return [];
+    const amountOf = (bar) => (info.worker[bars().job[bar] * COUNT + r] * bars().count[bar]) / 1000;
+    return [
+      { key: info.resources[r], title: name, unit: info.units[r], capacity: server.capacity[r] / 1000, amountOf },
+    ];
+  });
+}

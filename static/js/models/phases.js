@@ -1,0 +1,18 @@
+// The phases of a run: the scheduler and the execution model from a moment on.
+
+import { clock } from '../util/format.js';
+
+/** The phase that holds at a moment. */
+export function phaseAt(phases, ms) {
+  return phases.findLast(({ from_ms: from }) => from <= ms) ?? phases[0];
+}
+
+/** 'FIFO → SRTF at 1d 02:00:00': of [{from_ms, name, title}], by title or by name. */
+export function inCharge(phases, key = 'title') {
+  return phases.map((phase, i) => (i ? `${phase[key]} at ${clock(phase.from_ms)}` : phase[key])).join(' → ');
+}
+
+/** values[bin] where phases of the model with that name hold in the middle of the bin, NaN elsewhere. */
+export function whileIn(name, phases, values, from, width) {
+  return values.map((value, bin) => (phaseAt(phases, from + (bin + 0.5) * width).model === name ? value : NaN));
+}

@@ -1,0 +1,57 @@
+// Slotted: workers and parameter servers that hold resources of a server in time slots.
+
+import { allocated, allocationCurves, offered } from '../charts/allocation.js';
+import { SHARED_STATES } from '../core/job-state.js';
+import { PS } from '../core/store.js';
+import { resourceMeasures } from '../util/held-shares.js';
+
+const TILES = { gpu: 0, cpu: 1 }; // resource of each tile
+const COUNT = 5; // resources
+
+export const slotted = {
+  name: 'slotted',
+  states: SHARED_STATES,
+  inUse: () => 'Allocated',
+  tiles: ({ limits }) =>
+    Object.keys(TILES)
+      .filter((key) => limits.includes(key))
+      .map((key) => [key, `utilization.${key}`]),
+  shares,
+  utilization: allocationCurves,
+  jobColumns: [],
+  legend: [
+    { mark: 'solid', text: 'worker' },
+    { mark: 'hatch', text: 'parameter server' },
+  ],
+  layers: () => [],
+  subLanes: () => null,
+  measures: resourceMeasures,
+  stacks,
+  barsOn: (own) => own,
+};
+
+function shares(store, info, p, from, width, bins) {
+  const use = allocated(store, info, p, from, width, bins);
+  const room = offered(info.cluster.servers, from, width, bins);
+  const share = (r) =>
+    Float64Array.from({ length: bins }, (_, i) => {
+      const capacity = room[r][i] + room[COUNT + r][i];
+      return capacity > 0 ? (use[r][i] + use[COUNT + r][i]) / capacity : NaN;
+    });
+  return Object.fromEntries(Object.entries(TILES).map(([key, r]) => [key, share(r)]));
+}
+
+/** Each resource that plays a part, by job. A bar on a typed worker takes that worker, and no resources. */
+function stacks(server, info, bars) {
+  return info.names.flatMap((name, r) => {
+    if (!info.used[r] || !server.capacity[r]) return [];
+    const amountOf = (bar) => {
+      const { role, job, count, lane, shared } = bars();
+      if (shared?.[bar] || lane[bar] >= 0) return 0;
+      return ((role[bar] === PS ? info.ps : info.worker)[job[bar] * COUNT + r] * count[bar]) / 1000;
+    };
+    return [
+      { key: info.resources[r], title: name, unit: info.units[r], capacity: server.capacity[r] / 1000, amountOf },
+    ];
+  });
+}

@@ -1,0 +1,53 @@
+// Typed workers: chunks and gangs on workers of a type, each of which runs one chunk at a time.
+
+import { typedWorkerCurves, typedWorkerRows, typedWorkerUse } from '../charts/typed-workers.js';
+import { SHARED_STATES } from '../core/job-state.js';
+import { PS } from '../core/store.js';
+import { SuspensionLines, SuspensionMarks } from '../gantt/layers/suspensions.js';
+import { Uploads } from '../gantt/layers/uploads.js';
+import { slotMeasures } from '../util/held-shares.js';
+
+export const typedWorkers = {
+  name: 'typed_workers',
+  states: SHARED_STATES,
+  inUse: (metrics) => metrics.get('lanes.mean_busy').title,
+  tiles: () => [['busy', 'lanes.mean_busy']],
+  shares,
+  utilization: typedWorkerCurves,
+  jobColumns: [],
+  legend: [
+    { mark: 'solid', text: 'worker' },
+    { mark: 'hatch', text: 'parameter server' },
+    { mark: 'flight', text: 'upload, or reload of the data of a gang' },
+    { mark: 'torn', text: 'Notched right edge: suspended. Notched left edge: resumed.' },
+  ],
+  layers: ({ store, info, redraw }) => [
+    new SuspensionLines(store),
+    new SuspensionMarks(store),
+    new Uploads(store, info, redraw),
+  ],
+  subLanes: ({ lanes }) => lanes ?? null,
+  measures: slotMeasures,
+  stacks,
+  barsOn: (own) => own,
+};
+
+function shares(store, info, p, from, width, bins) {
+  const sites = typedWorkerRows(info).filter(({ site, type }) => site !== null && type === null);
+  const sums = typedWorkerUse(store, info, sites, p, from, width, bins);
+  const sum = (which, bin) => sums.reduce((total, pair) => total + pair[which][bin], 0);
+  const busy = Float64Array.from({ length: bins }, (_, bin) => (sum(1, bin) > 0 ? sum(0, bin) / sum(1, bin) : NaN));
+  return { busy };
+}
+
+/** Its workers, and its slots for parameter servers, by job. */
+function stacks({ lanes }, info, bars) {
+  const stack = (capacity, role) => ({
+    key: `lanes${role}`,
+    title: ['Workers', 'Parameter servers'][role],
+    unit: ['workers', 'parameter servers'][role],
+    capacity,
+    amountOf: (bar) => Number(bars().lane[bar] >= 0 && (bars().role[bar] === PS) === (role === 1)),
+  });
+  return (lanes ?? []).map(stack).filter(({ capacity }) => capacity > 0);
+}

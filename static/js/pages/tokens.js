@@ -1,0 +1,136 @@
+// Tokens for machines: the list, the form, and the value of a new token, which is shown once.
+
+import { get, post } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { confirmed } from '../ui/confirm.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { $, fill, h } from '../ui/dom.js';
+import { field, numberField } from '../ui/fields/form-field.js';
+import { wall } from '../util/format.js';
+
+const SCOPES = [
+  ['ingest', 'Post events of one source'],
+  ['read', 'Read the API'],
+  ['operate', 'Read and change by the API'],
+];
+
+const columns = [
+  { title: 'Token', value: (t) => t.name, cell: (t) => t.name },
+  { title: 'Scopes', cell: (t) => t.scopes.join(', ') },
+  { title: 'Acts for', value: (t) => t.created_by, cell: (t) => t.created_by },
+  { title: 'Created', value: (t) => t.created_at, cell: (t) => moment(t.created_at, '') },
+  { title: 'Last used', value: (t) => t.last_used_at ?? '', cell: (t) => moment(t.last_used_at, 'never') },
+  { title: 'Expires', value: (t) => t.expires_at ?? '', cell: (t) => moment(t.expires_at, 'never') },
+  {
+    title: 'State',
+    cell: (t) =>
+      t.ended ? h('span', { class: 'muted', title: t.ended }, t.revoked_at ? 'revoked' : 'expired') : 'valid',
+  },
+  {
+    title: '',
+    cell: (t) =>
+      t.ended ? '' : h('button', { type: 'button', class: 'quiet danger', onclick: () => revoke(t) }, 'Revoke'),
+  },
+];
+
+const list = new DataTable($('#list'), { name: 'tokens', columns });
+
+function moment(at, otherwise) {
+  return h('span', { class: 'muted nowrap' }, at ? wall(at) : otherwise);
+}
+
+async function load() {
+  const page = await get('/api/tokens/?size=200');
+  $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'token' : 'tokens');
+  list.paint(page.results, { none: empty('No tokens yet', 'Create one above for a script or a cluster.') });
+}
+
+async function revoke(token) {
+  if (!(await confirmed(`Revoke the token ${token.name}? Whatever uses it is refused from then on.`, 'Revoke'))) return;
+  try {
+    await post(`/api/tokens/${token.id}/revoke/`);
+    say('');
+    await load();
+  } catch (error) {
+    tell(error);
+    say(error.message);
+  }
+}
+
+function form(root) {
+  const name = field('Name', h('input', { id: 'name', maxlength: 200, required: true }), 'What the token is for');
+  const scope = field(
+    'Scope',
+    h(
+      'select',
+      { id: 'scope' },
+      SCOPES.map(([value, text]) => h('option', { value }, text)),
+    ),
+  );
+  const source = field(
+    'Source',
+    h('input', { id: 'source', maxlength: 60, placeholder: 'lab' }),
+    'Part of the address: /api/ingest/lab/events',
+  );
+  const days = numberField('days', 'Days until it expires', { whole: true, min: 1, value: 90, help: 'Empty: never' });
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const button = h('button', { class: 'primary' }, 'Create token');
+  scope.input.addEventListener('change', () => {
+    source.element.hidden = scope.input.value !== 'ingest';
+  });
+  fill(
+    root,
+    name.element,
+    scope.element,
+    source.element,
+    days.element,
+    h('div', { class: 'actions' }, button),
+    problem,
+  );
+  root.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    button.disabled = true;
+    const chosen = scope.input.value === 'ingest' ? `ingest:${source.value() ?? ''}` : scope.input.value;
+    try {
+      const body = { name: name.value() ?? '', scopes: [chosen], days: days.value() ?? null };
+      show(await post('/api/tokens/', body));
+      name.input.value = '';
+      await load();
+    } catch (error) {
+      tell(error);
+      problem.textContent = error.message;
+      problem.hidden = false;
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+/** The value of a new token: it cannot be shown again. */
+function show(token) {
+  const value = h('input', { id: 'value', readonly: true, value: token.value, 'aria-label': 'Value of the token' });
+  const copy = h('button', { type: 'button', onclick: () => copyFrom(value) }, 'Copy');
+  fill(
+    $('#made'),
+    h('p', {}, `The token ${token.name} was created. Copy its value now: it is not shown again.`),
+    h('div', { class: 'actions' }, value, copy),
+  );
+  value.select();
+}
+
+async function copyFrom(input) {
+  input.select();
+  await navigator.clipboard?.writeText(input.value);
+}
+
+function say(text) {
+  $('#list-error').textContent = text;
+  $('#list-error').hidden = !text;
+}
+
+form($('#new'));
+load().catch((error) => {
+  tell(error);
+  say(error.message);
+});

@@ -1,0 +1,215 @@
+// Ask before you submit: a job like one of the run's, with changes, and what would become of it and of the others.
+
+import { Refusal } from '../core/client-errors.js';
+import { post } from '../core/api.js';
+import { $, fill, h } from '../ui/dom.js';
+import { clock, duration, number, plural, significant } from '../util/format.js';
+import { table } from '../ui/data-table.js';
+
+const MAX_SUGGESTIONS = 200; // ids that the field offers
+
+export class Ask {
+  /**
+   * element: where form and answer go; info: the run's static description; idOf(): the id of the job that is chosen on
+   * the page.
+   */
+  constructor(element, runId, info, idOf) {
+    Object.assign(this, { element, runId, info, idOf });
+    this.like = h('input', {
+      id: 'ask-like',
+      list: 'ask-ids',
+      placeholder: info.ids[0] ?? '',
+      'aria-describedby': 'ask-like-help',
+    });
+    this.changes = h('textarea', {
+      id: 'ask-changes',
+      rows: 3,
+      placeholder: 'epochs = 5\nrequested_workers = 4',
+      'aria-describedby': 'ask-changes-help',
+    });
+    this.said = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    this.answer = h('div', { class: 'answer', role: 'status' });
+    const form = h(
+      'form',
+      { class: 'form' },
+      h(
+        'div',
+        { class: 'field' },
+        h('label', { for: 'ask-like' }, 'Job to copy'),
+        this.like,
+        h('span', { class: 'help', id: 'ask-like-help' }, 'ID of a job of this run'),
+        h(
+          'datalist',
+          { id: 'ask-ids' },
+          info.ids.slice(0, MAX_SUGGESTIONS).map((id) => h('option', { value: id })),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'field two-wide' },
+        h('label', { for: 'ask-changes' }, 'Changes'),
+        this.changes,
+        h(
+          'span',
+          { class: 'help', id: 'ask-changes-help' },
+          'one “field = value” per line, or one line of a jobs.jsonl file; empty: no changes',
+        ),
+      ),
+      h(
+        'div',
+        { class: 'wide' },
+        h('button', { class: 'primary', id: 'ask' }, 'Ask'),
+        ' ',
+        h('span', { class: 'muted small' }, 'The job is not submitted, and the run does not change.'),
+      ),
+      this.said,
+    );
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#ask();
+    });
+    fill(element, form, this.answer);
+  }
+
+  async #ask() {
+    const button = $('#ask', this.element);
+    button.disabled = true;
+    button.textContent = 'Asking …';
+    this.said.hidden = true;
+    fill(this.answer); // a former answer is none to this question
+    try {
+      const text = this.changes.value.trim();
+      const whole = text.startsWith('{');
+      const like = whole ? '' : this.like.value.trim() || this.idOf() || this.info.ids[0];
+      this.#paint(
+        await post(`/api/runs/${this.runId}/ask/`, { like, changes: whole ? parseJob(text) : parseChanges(text) }),
+        like,
+      );
+    } catch (error) {
+      this.said.hidden = false;
+      this.said.textContent = error.message;
+    } finally {
+      button.disabled = false;
+      button.textContent = 'Ask';
+    }
+  }
+
+  #paint(a, like) {
+    const facts = [
+      ['Answer', a.verdict === null ? 'not decided in this time' : a.verdict],
+      ['Start', clock(a.start_ms)],
+      ['Finish', a.finish_ms === null ? 'not in this time' : clock(a.finish_ms)],
+      ['Workers', a.workers ? `at most ${number(a.workers, 0)}` : '–'],
+      [
+        'Servers',
+        a.servers.length
+          ? `${a.servers.slice(0, 6).join(', ')}${a.servers.length > 6 ? ` and ${a.servers.length - 6} more` : ''}`
+          : '–',
+      ],
+    ];
+    if ('cost' in a.values)
+      facts.push(
+        ['Cost', significant(a.values.cost)],
+        ['Utility', significant(a.values.utility)],
+        ['Payoff', significant(a.values.payoff)],
+      );
+    const { displaced } = a;
+    const touched = displaced.later + displaced.open + displaced.rejected;
+    const rows = displaced.rows.map((row) => ({
+      ...row,
+      later: row.now_ms === null || row.was_ms === null ? null : row.now_ms - row.was_ms,
+    }));
+    fill(
+      this.answer,
+      h(
+        'p',
+        {},
+        h('strong', {}, `${like ? `A copy of ${like}` : 'The job'}, submitted at ${clock(a.at_ms)}: `),
+        a.sentence || 'No decision in the simulated time.',
+      ),
+      h(
+        'dl',
+        { class: 'facts' },
+        facts.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+      ),
+      h('h3', {}, displacedText(displaced, a.until_ms)),
+      rows.length
+        ? table(
+            [
+              { title: 'Job', cell: (row) => row.id },
+              { title: 'End without the job', cell: (row) => (row.was_ms === null ? '–' : clock(row.was_ms)) },
+              {
+                title: 'End with the job',
+                cell: (row) =>
+                  row.rejected ? 'rejected' : row.now_ms === null ? 'not in this time' : clock(row.now_ms),
+              },
+              { title: 'Delay', number: true, cell: (row) => (row.later === null ? '–' : duration(row.later)) },
+            ],
+            rows,
+          )
+        : null,
+      touched > rows.length
+        ? h('p', { class: 'muted small' }, `The ${rows.length} most affected jobs of ${number(touched, 0)}`)
+        : null,
+      a.counterfactuals.length
+        ? [
+            h('h3', {}, 'What would change the answer'),
+            h(
+              'ul',
+              {},
+              a.counterfactuals.map(({ sentence }) => h('li', {}, sentence)),
+            ),
+          ]
+        : null,
+      h(
+        'p',
+        { class: 'muted small' },
+        `Simulated up to ${clock(a.until_ms)}${a.complete ? '' : ', the time limit of an answer'}.`,
+      ),
+    );
+  }
+}
+
+/** What the job would do to others: a rejection is no delay, and neither is an end that is not known. */
+export function displacedText({ later, later_ms: laterMs, open, rejected }, untilMs) {
+  const parts = [
+    rejected && `${plural(rejected, 'other job')} would be rejected`,
+    open && `${plural(open, 'other job')} would not finish by ${clock(untilMs)}`,
+    later && `${plural(later, 'other job')} would finish later, by ${duration(laterMs)} in total`,
+  ].filter(Boolean);
+  return parts.join('; ') || 'No other job would be rejected or finish later';
+}
+
+/** 'epochs = 5' a line -> {epochs: 5}; an error's message says which line cannot be read. */
+export function parseChanges(text) {
+  const changes = {};
+  for (const line of text
+    .split('\n')
+    .map((one) => one.trim())
+    .filter(Boolean)) {
+    const parts = /^([a-z_]+)\s*[=:]\s*(.+)$/.exec(line);
+    if (!parts) throw new Refusal(`“${line}” is not a “field = value” line such as “epochs = 5”.`);
+    changes[parts[1]] = valueOf(parts[2]);
+  }
+  return changes;
+}
+
+/** A line of jobs.jsonl; its id and arrival are left out: it would come now. */
+export function parseJob(text) {
+  try {
+    const fields = JSON.parse(text);
+    delete fields.id;
+    delete fields.arrival_ms;
+    return fields;
+  } catch {
+    throw new Refusal('This is not a line of a jobs.jsonl file: it must be a JSON object with the fields of a job.');
+  }
+}
+
+function valueOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

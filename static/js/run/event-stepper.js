@@ -1,0 +1,93 @@
+// Which event of the log the moment shown is at, and stepping through the log event by event.
+
+import { get } from '../core/api.js';
+import { $, setText } from '../ui/dom.js';
+import { number } from '../util/format.js';
+import { Later } from '../util/throttle.js';
+import { url } from '../core/time-range.js';
+
+const LOOK_MS = 200;
+
+export class EventStep {
+  /** transport moves the page; store tells the last event; onRow(row) after the event shown has changed. */
+  constructor(runId, transport, store, onRow = () => {}) {
+    Object.assign(this, { runId, transport, store, onRow });
+    this.row = null; // {seq, at_ms, text, id, ...} of the event that is shown, or the last one before the moment
+    this.wanted = null; // seq that was asked for and has not come: a quick second step starts from there
+    this.turn = 0;
+    $('#event-back').addEventListener('click', () => this.step(-1));
+    $('#event-on').addEventListener('click', () => this.step(1));
+    const later = new Later(LOOK_MS, () => this.#look()); // a live run moves all the time
+    for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => later.ask());
+  }
+
+  /** The event that the address names, if it names one. */
+  async start() {
+    const wanted = url.number('event');
+    if (wanted !== null)
+      await this.go(wanted, url.number('from') === null); // a zoom in the address stays as it is
+    else this.#look();
+  }
+
+  /** Shows event `seq`; reveal: pans to it where it is out of the picture. */
+  async go(seq, reveal = true) {
+    const turn = ++this.turn;
+    this.wanted = Math.min(Math.max(1, seq), this.store.lastSeq);
+    const row = await this.#ask({ before: this.wanted + 1 });
+    if (turn !== this.turn) return;
+    this.wanted = null;
+    if (!row) return;
+    this.row = row;
+    if (reveal) this.transport.show(row.at_ms);
+    else this.transport.playhead.scrub(row.at_ms);
+    this.#paint();
+  }
+
+  async step(by) {
+    if (this.transport.playhead.playing) this.transport.playhead.pause();
+    const newest = this.store.lastSeq + (by < 0 ? 1 : 0);
+    await this.go((this.wanted ?? (this.transport.playhead.following ? newest : (this.row?.seq ?? 0))) + by);
+  }
+
+  async #look() {
+    if (this.wanted !== null) return; // a step is on its way
+    const { playhead } = this.transport;
+    if (playhead.following || playhead.playing) {
+      this.turn++;
+      this.row = null;
+      return this.#paint();
+    }
+    // stepped to; several events may share a moment
+    if (this.row && this.row.at_ms === playhead.ms) return this.#paint();
+    const turn = ++this.turn;
+    const row = await this.#ask({ until_ms: Math.floor(playhead.ms) });
+    if (turn !== this.turn) return;
+    this.row = row;
+    this.#paint();
+  }
+
+  async #ask(asked) {
+    try {
+      return (
+        (await get(`/api/runs/${this.runId}/events/table/?${new URLSearchParams({ ...asked, size: 1 })}`)).rows[0] ??
+        null
+      );
+    } catch {
+      return null; // the badge tells of a lost connection
+    }
+  }
+
+  #paint() {
+    const { row } = this;
+    const of = `of ${number(this.store.lastSeq, 0)}`;
+    const text = row
+      ? `event ${number(row.seq, 0)} ${of}: ${row.id ? `${row.id} ` : ''}${row.kind.replaceAll('_', ' ')}`
+      : '';
+    setText($('#event-at'), text);
+    $('#event-at').title = row?.text ?? '';
+    $('#event-back').disabled = row?.seq === 1;
+    $('#event-on').disabled = this.transport.playhead.following || (row !== null && row.seq >= this.store.lastSeq);
+    url.set({ event: row && row.at_ms === this.transport.playhead.ms ? row.seq : '' });
+    this.onRow(row);
+  }
+}

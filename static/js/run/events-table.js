@@ -1,0 +1,138 @@
+// The table of events: filtered by the server, the newest first; each row moves the page to its moment.
+
+import { get } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { $, fill, h } from '../ui/dom.js';
+import { clock, number } from '../util/format.js';
+import { empty, table } from '../ui/data-table.js';
+import { url } from '../core/time-range.js';
+
+const KINDS = [
+  ['', 'All types'],
+  ['decided', 'decisions'],
+  ['decided/rejected', 'rejections'],
+  ['decided/preempted', 'preemptions'],
+  ['job_arrived', 'arrivals'],
+  ['job_completed', 'completions'],
+  ['plan_changed', 'plans'],
+  ['priced', 'prices'],
+  ['server_changed', 'servers'],
+  ['grouped', 'groups'],
+  ['regrouped', 'regroupings'],
+];
+const PAGE_SIZE = 50;
+
+export class EventsTable {
+  /** onShow(row) shows an event's moment; onPick(job) opens the drawer. */
+  constructor(runId, { onShow, onPick }) {
+    Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: url.get('events') === '1' });
+    this.kind = KINDS.some(([value]) => value === url.get('kind')) ? url.get('kind') : '';
+    this.toggle = $('#events-open');
+    this.select = $('#events-kind');
+    this.job = $('#events-job');
+    fill(
+      this.select,
+      KINDS.map(([value, text]) => h('option', { value, selected: value === this.kind }, text)),
+    );
+    this.select.addEventListener('change', () => this.#again({ kind: this.select.value }));
+    this.toggle.addEventListener('click', () => this.#again({ open: !this.open }));
+    this.#again({});
+  }
+
+  /** Shows only the events of one job; null: of all. */
+  of(job, name) {
+    this.about = job;
+    fill(
+      this.job,
+      job === null || job === undefined
+        ? []
+        : [
+            h(
+              'span',
+              { class: 'chip' },
+              `of ${name} `,
+              h(
+                'button',
+                { type: 'button', class: 'quiet', title: 'Show the events of all jobs', onclick: () => this.of(null) },
+                '×',
+              ),
+            ),
+          ],
+    );
+    if (this.open) this.#load(true);
+  }
+
+  /** The event that the page shows is marked. */
+  at(row) {
+    if ((row?.seq ?? null) === this.seq) return;
+    this.seq = row?.seq ?? null;
+    if (this.open && this.total !== undefined) this.#paint(this.total);
+  }
+
+  #again(changes) {
+    Object.assign(this, changes);
+    url.set({ events: this.open ? 1 : '', kind: this.kind });
+    this.toggle.setAttribute('aria-expanded', String(this.open));
+    this.toggle.textContent = this.open ? 'Hide' : 'Show';
+    $('#events-body').hidden = !this.open;
+    this.select.hidden = !this.open;
+    if (this.open) this.#load(true);
+  }
+
+  async #load(anew) {
+    if (anew) Object.assign(this, { rows: [], next: null });
+    const [kind, decision = ''] = this.kind.split('/');
+    const asked = new URLSearchParams({ kind, decision, size: PAGE_SIZE });
+    if (this.about !== null && this.about !== undefined) asked.set('job', this.about);
+    if (this.next) asked.set('before', this.next);
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    try {
+      const answer = await get(`/api/runs/${this.runId}/events/table/?${asked}`);
+      if (turn !== this.turn) return;
+      this.rows.push(...answer.rows);
+      this.next = answer.next;
+      this.#paint(answer.total);
+    } catch (error) {
+      tell(error);
+      fill($('#events'), h('p', { class: 'error', role: 'alert' }, error.message));
+    }
+  }
+
+  #paint(total) {
+    this.total = total;
+    const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
+    const count = `${number(this.rows.length, 0)} events shown, newest first; the log has ${number(total, 0)} events`;
+    fill(
+      $('#events'),
+      this.rows.length
+        ? table(
+            [
+              { title: 'Event', number: true, cell: (row) => number(row.seq, 0) },
+              {
+                title: 'Time',
+                number: true,
+                cell: (row) =>
+                  h(
+                    'button',
+                    { type: 'button', class: 'link', title: 'Show this time', onclick: () => this.onShow(row) },
+                    h('span', { class: 'nowrap' }, clock(row.at_ms)),
+                  ),
+              },
+              { title: 'Type', cell: (row) => h('span', { class: 'nowrap' }, row.kind.replaceAll('_', ' ')) },
+              {
+                title: 'Job',
+                cell: (row) =>
+                  row.id === null
+                    ? ''
+                    : h('button', { type: 'button', class: 'link', onclick: () => this.onPick(row.job) }, row.id),
+              },
+              { title: 'Description', wide: true, cell: (row) => row.text },
+            ],
+            this.rows,
+            { selected: (row) => row.seq === this.seq },
+          )
+        : empty('No event matches', this.next ? 'in the newest part of the log' : 'in the whole log'),
+    );
+    fill($('#events-pager'), [h('span', { class: 'muted' }, count), more]);
+  }
+}

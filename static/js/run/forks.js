@@ -1,0 +1,160 @@
+// From a run to what-if: fork it at the moment shown, its family of forks, and what can be done with a fork.
+
+import { confirmed } from '../ui/confirm.js';
+import { get, post } from '../core/api.js';
+import { $, fill, h } from '../ui/dom.js';
+import { clock } from '../util/format.js';
+
+const ACTIVE = ['queued', 'running', 'paused'];
+
+/** A scenario that goes on from atMs with these edits; then its page, whose form begins with the fields of `form`. */
+export async function forkAt(runId, atMs, edits = [], form = {}) {
+  const { scenario } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, edits });
+  const query = new URLSearchParams(form).toString();
+  location.assign(`/scenarios/${scenario.id}/${query && `?${query}`}`);
+}
+
+/**
+ * What a frame {from, to} over servers leads to: {atMs: the fork's moment, edits, sentence: the question to the
+ * operator}.
+ * The fork's moment is the one shown, or where the frame begins if all of it lies before that.
+ */
+export function drainOf({ names, from, to }, shownMs) {
+  const atMs = to > shownMs ? shownMs : Math.max(1, from);
+  const beginMs = Math.max(from, atMs);
+  const what = names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+  const where = atMs === shownMs ? 'the time shown' : 'the start of the selection';
+  return {
+    atMs,
+    edits: [{ verb: 'drain_servers', at_ms: atMs, servers: names.join(' '), from_ms: beginMs, to_ms: to }],
+    sentence:
+      `Drain ${what} from ${clock(beginMs)} to ${clock(to)} in a what-if scenario? ` +
+      `The scenario continues this run from ${clock(atMs)}, ${where}; you can edit it before you run it.`,
+  };
+}
+
+/** What is said of a frame that begins after a run has ended. */
+export function afterTheEnd(endMs) {
+  return (
+    `The run ended at ${clock(endMs)}, and the frame begins after that. ` +
+    'To see what would happen if servers were drained, hold Alt and drag over a time before the end.'
+  );
+}
+
+export class Family {
+  /** element: a panel with a body; onError(error). */
+  constructor(element, runId, { operator, onError }) {
+    Object.assign(this, { element, runId, operator, onError });
+  }
+
+  async load() {
+    const rows = await get(`/api/runs/${this.runId}/forks/`);
+    this.element.hidden = rows.length < 2;
+    if (rows.length < 2) return;
+    const own = rows.find((row) => row.id === this.runId);
+    const parent = rows.find((row) => row.id === own?.parent);
+    fill(
+      $('.family-body', this.element),
+      h(
+        'ul',
+        { class: 'family' },
+        rows.map((row) =>
+          h(
+            'li',
+            { 'aria-current': row.id === this.runId ? 'true' : null, css: { 'padding-left': `${row.depth * 22}px` } },
+            row.depth ? h('span', { class: 'muted', 'aria-hidden': 'true' }, '└') : null,
+            h('a', { href: `/runs/${row.id}/` }, `Run ${row.id}`),
+            row.name,
+            h(
+              'span',
+              { class: 'muted' },
+              [
+                row.fork_ms === null ? null : `forked at ${clock(row.fork_ms)}`,
+                row.mode === 'live' ? 'live' : null,
+                row.status,
+              ]
+                .filter(Boolean)
+                .join(', '),
+            ),
+            row.parent && row.id !== this.runId
+              ? h('a', { href: `/compare/?runs=${row.parent},${row.id}` }, 'Compare with parent')
+              : null,
+            row.said.length ? h('span', { class: 'said' }, row.said.join('. ')) : null,
+          ),
+        ),
+      ),
+      parent
+        ? h(
+            'p',
+            { class: 'actions' },
+            h(
+              'a',
+              { class: 'button primary', href: `/compare/?runs=${parent.id},${this.runId}` },
+              present(parent) ? 'Compare with the live run' : `Compare with run ${parent.id}`,
+            ),
+            this.operator && !present(own) ? this.#promotion(parent) : null,
+            this.operator
+              ? h(
+                  'button',
+                  { type: 'button', class: 'danger', id: 'discard', onclick: () => this.#discard(parent) },
+                  'Discard',
+                )
+              : null,
+          )
+        : null,
+      parent && this.operator && !present(own) && obstacle(parent)
+        ? h('p', { class: 'muted small', id: 'promote-why' }, obstacle(parent))
+        : null,
+    );
+  }
+
+  /** A fork that is not the present itself always has the button; the sentence below says why it cannot be used. */
+  #promotion(parent) {
+    const why = obstacle(parent);
+    const title = why || `Continue this fork live and cancel run ${parent.id}`;
+    return h(
+      'button',
+      {
+        type: 'button',
+        id: 'promote',
+        title,
+        disabled: why !== '',
+        'aria-describedby': why ? 'promote-why' : null,
+        onclick: () => this.#promote(parent),
+      },
+      'Promote',
+    );
+  }
+
+  async #promote(parent) {
+    const question =
+      `Promote this fork? It continues live in place of run ${parent.id}, which is cancelled; ` +
+      `the log of run ${parent.id} is kept.`;
+    if (!(await confirmed(question, 'Promote'))) return;
+    await post(`/api/runs/${this.runId}/promote/`).then((made) => location.assign(`/runs/${made.id}/`), this.onError);
+  }
+
+  async #discard(parent) {
+    const question =
+      `Discard run ${this.runId}? The run is cancelled if it is active, and its log is deleted. ` +
+      'Its scenario is deleted too, unless another run or a sweep uses it.';
+    if (!(await confirmed(question, 'Discard'))) return;
+    await post(`/api/runs/${this.runId}/discard/`).then(() => location.assign(`/runs/${parent.id}/`), this.onError);
+  }
+}
+
+/** Why a fork cannot take the place of its parent; '' where it can. */
+export function obstacle(parent) {
+  if (present(parent)) return '';
+  const rule = 'a fork can only replace an active live run.';
+  if (parent.mode !== 'live') return `This fork cannot be promoted: run ${parent.id} is not live, and ${rule}`;
+  const state = parent.wanted === 'cancelled' ? 'cancelled' : parent.status;
+  return `This fork cannot be promoted: run ${parent.id} is ${state}, and ${rule}`;
+}
+
+/**
+ * Whether it is the present: a live run that goes on. A fork that was promoted is it instead of its cancelled parent.
+ */
+function present(run) {
+  return run.mode === 'live' && ACTIVE.includes(run.status) && run.wanted !== 'cancelled';
+}

@@ -1,0 +1,154 @@
+// How the schedule is read: rows by server, site, job, user or queue; what colours the bars; which jobs stand out.
+
+import { get } from '../core/api.js';
+import { colors, onTheme } from '../util/colors.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { number, plural } from '../util/format.js';
+import { Later } from '../util/throttle.js';
+import { url } from '../core/time-range.js';
+import { byAge, byJob, byName, byPayoff, byState } from '../gantt/bar-colors.js';
+
+const REST_MS = 2000;
+
+export class ScheduleOptions {
+  constructor(gantt, { runId, store, info, playhead }) {
+    Object.assign(this, { gantt, runId, store, info, playhead, payoffs: new Map(), payoffSeq: 0 });
+    this.orders = {
+      servers: 'Servers',
+      sites: 'Sites',
+      jobs: 'Jobs',
+      ...(info.users && { users: 'Users' }),
+      ...(info.groups && { groups: 'Queues' }),
+    };
+    this.paints = {
+      job: ['job', byJob],
+      model: ['model', () => byName(info.models, 'model')],
+      state: ['state', () => byState(store, playhead)],
+      ...(info.worth && { payoff: ['payoff', () => byPayoff(store, this.payoffs)] }),
+      age: ['age', () => byAge(store, playhead)],
+      ...(info.users && { user: ['user', () => byName(named(info.users), 'user')] }),
+      ...(info.groups && { group: ['queue', () => byName(named(info.groups), 'queue')] }),
+    };
+    this.later = new Later(REST_MS, () => this.#loadPayoffs());
+    this.#rows();
+    this.#colours();
+    this.#search();
+    onTheme(() => this.paintLegend());
+  }
+
+  /** The run went on, or another moment is shown. */
+  refresh() {
+    if (this.colour === 'payoff') this.later.ask();
+    this.paintLegend();
+  }
+
+  paintLegend() {
+    const { keys, note } = this.way.legend(colors());
+    const signature = JSON.stringify([keys, note]);
+    if (signature === this.signature) return;
+    this.signature = signature;
+    fill(
+      $('#gantt-legend'),
+      keys.map(([color, name, count]) =>
+        h(
+          'span',
+          { class: 'gantt-key' },
+          h('i', { class: 'swatch', css: { background: color } }),
+          name,
+          count ? h('b', {}, ` ${count}`) : null,
+        ),
+      ),
+      note ? h('span', {}, note) : null,
+    );
+    $('#gantt-legend').hidden = !keys.length && !note;
+  }
+
+  #rows() {
+    const buttons = Object.entries(this.orders).map(([order, text]) => [
+      order,
+      h('button', { type: 'button', 'data-rows': order }, text),
+    ]);
+    const choose = (order) => {
+      for (const [name, button] of buttons) button.setAttribute('aria-pressed', String(name === order));
+      if (this.gantt.rows.order !== order) this.gantt.setOrder(order);
+      url.set({ rows: order === 'servers' ? '' : order });
+    };
+    for (const [order, button] of buttons) button.addEventListener('click', () => choose(order));
+    fill(
+      $('#gantt-rows'),
+      buttons.map(([, button]) => button),
+    );
+    const wanted = url.get('rows');
+    choose(wanted in this.orders ? wanted : 'servers');
+  }
+
+  #colours() {
+    const select = $('#gantt-colour');
+    fill(
+      select,
+      Object.entries(this.paints).map(([value, [text]]) => h('option', { value }, `colour by ${text}`)),
+    );
+    const choose = (colour) => {
+      this.colour = colour;
+      select.value = colour;
+      this.way = this.paints[colour][1]();
+      this.gantt.setPaint(this.way.paint);
+      url.set({ colour: colour === 'job' ? '' : colour });
+      if (colour === 'payoff') this.later.ask();
+      this.paintLegend();
+    };
+    select.addEventListener('change', () => choose(select.value));
+    const wanted = url.get('colour');
+    choose(wanted in this.paints ? wanted : 'job');
+  }
+
+  async #loadPayoffs() {
+    const answer = await get(`/api/runs/${this.runId}/payoffs/?after=${this.payoffSeq}`).catch(() => null);
+    if (!answer) return;
+    for (const [job, payoff] of answer.rows) this.payoffs.set(job, payoff);
+    this.payoffSeq = answer.last_seq;
+    this.gantt.update();
+    this.paintLegend();
+  }
+
+  /** Jobs whose id, model, user or queue holds the text stand out; Enter goes from one to the next. */
+  #search() {
+    const field = $('#job-search');
+    const { ids, models, users, groups } = this.info;
+    const texts = ids.map((id, job) =>
+      [id, models[job], users?.words[users.codes[job]] ?? '', groups?.words[groups.codes[job]] ?? '']
+        .join('\n')
+        .toLowerCase(),
+    );
+    let found = [];
+    let at = -1;
+    const look = () => {
+      const text = field.value.trim().toLowerCase();
+      found = text ? texts.flatMap((known, job) => (known.includes(text) ? [job] : [])) : [];
+      at = -1;
+      this.gantt.mark(text ? Uint8Array.from(texts, (known) => Number(known.includes(text))) : null);
+      setText(
+        $('#job-found'),
+        text
+          ? `${number(found.length, 0)} of ${plural(ids.length, 'job')} highlighted` +
+              `${found.length ? '; press Enter for the next one' : ''}`
+          : '',
+      );
+      url.set({ find: field.value.trim() });
+    };
+    field.addEventListener('input', debounce(look, 150));
+    field.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || !found.length) return;
+      at = (at + (event.shiftKey ? found.length - 1 : 1)) % found.length;
+      this.gantt.reveal(found[at]);
+      setText($('#job-found'), `${number(at + 1, 0)} of ${number(found.length, 0)}: ${ids[found[at]]}`);
+    });
+    field.value = url.get('find') ?? '';
+    if (field.value) look();
+  }
+}
+
+/** [job] its name, undefined where it has none. */
+function named({ words, codes }) {
+  return codes.map((code) => words[code]);
+}

@@ -1,0 +1,123 @@
+// The table of jobs: searched, filtered, sorted and paged by the server, its state kept in the URL.
+
+import { get } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { url } from '../core/time-range.js';
+import { modelsOf, statesOf } from '../models/index.js';
+import { DataTable, empty } from '../ui/data-table.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
+import { clock, duration, number } from '../util/format.js';
+
+const PAGE_SIZE = 25;
+const WHO = [
+  { key: 'id', title: 'Job', cell: (row) => row.id },
+  { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, row.state) },
+];
+const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };
+const OUTCOME = [
+  {
+    key: 'utility',
+    title: 'Utility',
+    number: true,
+    cell: (row) => (row.state === 'completed' ? number(row.utility) : '–'),
+  },
+  { title: 'Reason', cell: (row) => (row.code ? row.code.replaceAll('_', ' ') : '–') },
+];
+
+/** The columns that the server declares. */
+const served = (info) =>
+  info.job_columns.map(({ key, title, format }) => ({
+    key,
+    title,
+    number: format !== 'text',
+    cell: (row) => FORMATS[format](row[key]),
+  }));
+
+export class JobsTable {
+  /** onPick(job); info: the run's static description; then(): the moment shown, null for the newest. */
+  constructor(runId, onPick, { info, then }) {
+    Object.assign(this, { runId, then, selected: null });
+    const states = statesOf(info);
+    this.query = url.get('q') ?? '';
+    this.state = states.includes(url.get('state')) ? url.get('state') : '';
+    this.table = new DataTable($('#jobs'), {
+      name: 'jobs',
+      size: PAGE_SIZE,
+      sort: url.get('sort') ?? 'index',
+      pages: $('#jobs-pager'),
+      columns: [...WHO, ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns), ...served(info), ...OUTCOME],
+      keyOf: (row) => row.index,
+      selected: (row) => row.index === this.selected,
+      onPick: (row) => onPick(row.index),
+      onChange: () => this.#change({}),
+    });
+    this.table.page = url.number('page') ?? 1;
+    this.#fields(states);
+  }
+
+  #fields(states) {
+    const [search, state] = [$('#jobs-q'), $('#jobs-state')];
+    fill(
+      state,
+      h('option', { value: '' }, 'All states'),
+      states.map((name) => h('option', { value: name }, name)),
+    );
+    search.value = this.query;
+    state.value = this.state;
+    const first = (changes) => {
+      this.table.page = 1;
+      this.#change(changes);
+    };
+    search.addEventListener(
+      'input',
+      debounce(() => first({ query: search.value }), 250),
+    );
+    state.addEventListener('change', () => first({ state: state.value }));
+  }
+
+  /** Shows the newest rows; at most one request at a time. */
+  async refresh() {
+    if (this.loading) return void (this.again = true);
+    this.loading = true;
+    try {
+      const { page, sort } = this.table;
+      const asked = new URLSearchParams({ page, size: PAGE_SIZE, sort, q: this.query, state: this.state });
+      const then = this.then();
+      if (then !== null) asked.set('at_ms', then);
+      this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);
+    } catch (error) {
+      tell(error);
+      fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
+    } finally {
+      this.loading = false;
+      if (this.again) {
+        this.again = false;
+        this.refresh();
+      }
+    }
+  }
+
+  select(job) {
+    this.selected = job;
+    if (this.painted) this.table.again();
+  }
+
+  #change(changes) {
+    Object.assign(this, changes);
+    const { page, sort } = this.table;
+    url.set({ q: this.query, state: this.state, sort: sort === 'index' ? '' : sort, page: page === 1 ? '' : page });
+    return this.refresh();
+  }
+
+  #paint({ rows, page, count, total }, then) {
+    this.painted = true;
+    const filtered = this.query || this.state;
+    const of = filtered ? `of ${number(total, 0)} ` : '';
+    const when = then === null ? 'latest state' : `state at ${clock(then)}`;
+    $('#jobs-count').textContent = `${number(count, 0)} ${of}arrived jobs, ${when}`;
+    const none = filtered
+      ? empty('No job matches', 'Change the search or the state.')
+      : empty('No job has arrived yet', 'Jobs appear here as they arrive.');
+    this.table.paint(rows, { page, count, none });
+  }
+}

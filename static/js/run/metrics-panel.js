@@ -1,0 +1,52 @@
+// The metrics of a run that has finished, as summary.json has them.
+
+import { valueOf, valueText } from '../core/metric-table.js';
+import { fill, h, setText } from '../ui/dom.js';
+import { clock, number } from '../util/format.js';
+
+/** [{title, text, help}] of the metrics that the run has; worth: whether jobs have a utility. */
+export function metricCells(table, metrics, decisions, worth) {
+  const ofRun = [...table.values()].filter(({ key, scope }) => scope === 'run' && (worth || key !== 'total_utility'));
+  const cells = ofRun.flatMap((metric) => cellsOf(metric, valueOf(metrics, metric.key)));
+  return [...cells, ...decisionCells(table, decisions)];
+}
+
+/** One cell of a plain value; one of each site and worker type where the value is divided by them. */
+function cellsOf({ title, unit, definition }, value) {
+  if (value === null) return [];
+  if (typeof value !== 'object') return [{ title, text: valueText(value, unit), help: definition }];
+  return Object.entries(value).flatMap(([site, types]) =>
+    Object.entries(types).map(([type, part]) => ({
+      title: `${title}: ${site}, ${type}`,
+      text: valueText(part, unit),
+      help: definition,
+    })),
+  );
+}
+
+function decisionCells(table, decisions) {
+  if (!decisions?.count) return [];
+  const { title, unit, definition } = table.get('decision_p95_ms');
+  const help = `${definition} ${number(decisions.count, 0)} decisions; longest ${number(decisions.max, 1)} ms.`;
+  return [{ title, text: valueText(decisions.p95, unit), help }];
+}
+
+/** 'until cancelled at 05:00:00' of a run that ended before its end; '' of others. */
+export function untilText({ status, sim_ms: simMs }) {
+  return status === 'cancelled' || status === 'failed' ? `until ${status} at ${clock(simMs)}` : '';
+}
+
+/** Whether a run has kept its metrics: only one that reached its end does. */
+export const hasMetrics = ({ metrics }) => Object.keys(metrics ?? {}).length > 0;
+
+/**
+ * panel: hidden until there are metrics. until: of a run that did not reach its end, as 'until cancelled at 05:00:00'.
+ */
+export function paintMetrics(panel, table, metrics, decisions, worth, until = '') {
+  const cells = metrics ? metricCells(table, metrics, decisions, worth) : [];
+  panel.hidden = !cells.length;
+  if (panel.hidden) return;
+  setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${cells.length} metrics`);
+  const box = ({ title, text, help }) => h('div', { title: help }, h('dt', {}, title), h('dd', {}, text));
+  fill(panel.querySelector('dl'), cells.map(box));
+}

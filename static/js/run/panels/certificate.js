@@ -1,0 +1,179 @@
+// The certificate of a run: a sentence, and the prices of the relaxation that prove it as curves.
+
+import { Curves } from '../../charts/line-panel.js';
+import { get, remove } from '../../core/api.js';
+import { colors } from '../../util/colors.js';
+import { h, setText } from '../../ui/dom.js';
+import { clock, duration, number, significant } from '../../util/format.js';
+import { searchSentence } from './oracle-gap.js';
+
+export const KINDS = {
+  trivial: 'the sum of the utilities of the jobs if each ran alone',
+  repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
+  pooled_lp: 'the linear relaxation with all servers combined into one',
+  lp_priced_dual: 'the prices of the linear relaxation',
+};
+const POOLS = { worker: 'for workers', ps: 'for parameter servers', all: '' };
+
+const TIMES = {
+  jct_iso: [
+    'total completion time',
+    'the completion time of each job alone in the empty cluster, with undivided chunks',
+  ],
+  jct_lb: ['total completion time', "weak duality, with each worker's backlog as its price"],
+  machine_work: ['makespan', 'the computation of all jobs, spread over all machines without gaps'],
+  longest_job: ['makespan', 'the longest job alone on all machines'],
+};
+
+const SPREAD =
+  'the sum over the jobs of the shortest completion time on the workers of their type without other jobs, ' +
+  'with each worker available from the upload of its data and at most one worker per chunk';
+
+/** The same about times, which are bounded from below. */
+function timesSentence(certificate) {
+  const { kind, achieved, bound, ratio, jobs, left_out: leftOut, coarse, at_ms: at, seconds } = certificate;
+  const [what, told] = TIMES[kind];
+  // of older certificates nothing more is known
+  const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : told;
+  if (!achieved) return 'No certificate yet: no job is completed or planned.';
+  const rest = leftOut ? ` ${number(leftOut, 0)} jobs without a planned completion are not included.` : '';
+  const size = coarse ? ' The bound is coarser than for smaller runs, to limit the computation time.' : '';
+  const factor =
+    bound > 0
+      ? `The schedule is within a factor of ${(Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3)} of the ` +
+        `optimum (proved: ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of optimal).`
+      : '';
+  const note =
+    what === 'makespan'
+      ? ' It does not cover single jobs or utility.'
+      : ' The competitive ratio of the paper is not claimed here, because its proof does not hold as ' + 'written.';
+  return (
+    `${what[0].toUpperCase()}${what.slice(1)}, completed and planned jobs: ${duration(achieved)}. No ` +
+    `schedule of the ${number(jobs, 0)} jobs known at ${clock(at)}, not even a clairvoyant one, ` +
+    `can take less than ${duration(bound)}. Bound: ${proof}. ${factor}${rest}${size}${note} Computed in ` +
+    `${number(seconds, 2)} s.${older(certificate)}`
+  );
+}
+
+/** Why the certificate that stands is not the newest; '' where it is. */
+function older({ kind, why }) {
+  return why && kind !== 'none' ? ` This certificate is not up to date: ${why}.` : '';
+}
+
+/** One sentence: what is achieved, what nobody could exceed, and by which proof; '' without a certificate. */
+export function sentence(certificate) {
+  if (!certificate?.kind) return '';
+  if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
+  if (certificate.kind in TIMES) return timesSentence(certificate);
+  const { achieved, bound, ratio, jobs, sampled, at_ms: at, slots, seconds } = certificate;
+  const proof = KINDS[certificate.kind] ?? certificate.kind;
+  const share =
+    ratio === null
+      ? 'No job can earn any utility.'
+      : `The schedule reaches at least ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of the optimum.`;
+  const size = sampled
+    ? ` The prices come from a sample of ${number(sampled, 0)} jobs, to limit the computation time: ` +
+      'the bound holds for all jobs but is coarser.'
+    : '';
+  return (
+    `Utility of completed and planned jobs: ${number(achieved, 1)}. No schedule of the ${number(jobs, 0)} jobs ` +
+    `known at ${clock(at)} can earn more than ${number(bound, 1)}. Bound: ${proof}. ` +
+    `${share} The bound covers these jobs in whole slots up to slot ${number(slots, 0)}; ` +
+    `computed in ${number(seconds, 2)} s.${size}${older(certificate)}`
+  );
+}
+
+/** [{key, name, ...}] for Curves from the prices of the API. */
+export function priceCurves(prices, info, slotMs) {
+  return (prices?.curves ?? []).map(({ pool, resource, price }) => {
+    const r = info.resources.indexOf(resource);
+    const step = prices.slots_a_point * slotMs;
+    const y = Float64Array.from([...price, price.at(-1)]);
+    return {
+      key: `${pool}${r}`,
+      name: `${info.names[r]} ${POOLS[pool]}`.trim(),
+      unit: `per ${info.units[r]}`,
+      color: colors().resources[r],
+      dash: pool === 'ps' ? [5, 3] : [],
+      x: Float64Array.from(y, (_, i) => i * step),
+      y,
+      stepped: true,
+    };
+  });
+}
+
+const CANCEL_AFTER_MS = 2_000;
+
+export const certificatePanel = {
+  id: 'certificate',
+  title: 'Optimality',
+  make: (page, section) => new CertificatePanel(page, section),
+};
+
+class CertificatePanel {
+  constructor({ runId, info, view, playhead }, { element, canvas, legend, note }) {
+    Object.assign(this, { panel: element, runId, note, prices: null, seq: -1 });
+    const slotMs = info.cluster.slot_ms;
+    const y = { min: 0, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (v) => significant(v) } };
+    const compute = () => priceCurves(this.prices, info, slotMs);
+    this.chart = new Curves(canvas, {
+      view,
+      playhead,
+      legend,
+      compute,
+      format: (v, curve) => `${significant(v)} / ${curve.unit.slice(4)}`,
+      y,
+    });
+    this.cancel = h('button', { type: 'button', hidden: true, onclick: () => this.#cancel() }, 'Cancel computation');
+    note.after(this.cancel);
+    this.status({ certificate: null });
+  }
+
+  #cancel() {
+    this.cancel.hidden = true;
+    remove(`/api/runs/${this.runId}/certificate/`).catch(() => {}); // it has just ended by itself
+  }
+
+  /**
+   * The run's status has come: a newer certificate is fetched with its prices. computing: whether the next one is on
+   * its way.
+   */
+  status({ certificate, certifying: computing = false }) {
+    const known = [sentence(certificate), searchSentence(certificate?.search)].filter(Boolean);
+    const text = [...known, computing && !known.length ? 'The certificate is being computed …' : '']
+      .filter(Boolean)
+      .join('\n');
+    this.#offerCancel(computing);
+    this.panel.hidden = !text;
+    this.#say(text);
+    if (!text || certificate.seq === this.seq) return;
+    this.seq = certificate.seq;
+    get(`/api/runs/${this.runId}/certificate/`)
+      .then(({ prices }) => {
+        this.prices = prices;
+        for (const part of ['.plot', '.actions', '.legend'])
+          this.panel.querySelector(part).hidden = !prices?.curves.length;
+        this.chart.update();
+        this.#say(text);
+      })
+      .catch(() => (this.seq = -1)); // with the next status
+  }
+
+  /** A computation that takes longer than a moment can be cancelled by an operator. */
+  #offerCancel(computing) {
+    if (computing === Boolean(this.offer)) return;
+    clearTimeout(this.offer);
+    this.offer =
+      computing && document.body.dataset.role === 'operator'
+        ? setTimeout(() => (this.cancel.hidden = false), CANCEL_AFTER_MS)
+        : null;
+    if (!computing) this.cancel.hidden = true;
+  }
+
+  #say(text) {
+    setText(
+      this.note,
+      this.prices?.curves.length ? `${text} The curves are the prices of the bound, per unit and slot.` : text,
+    );
+  }
+}

@@ -1,0 +1,8 @@
+// The charts of the run page, from the top down: a chart is a file in this folder and a line in this list.
+
+import { certificatePanel } from './certificate.js';
+import { jobCountsPanel } from './job-counts.js';
+import { pricesPanel } from './prices.js';
+import { utilizationPanel } from './utilization.js';
+
+export const PANELS = [pricesPanel, certificatePanel, utilizationPanel, jobCountsPanel];

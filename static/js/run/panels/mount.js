@@ -1,0 +1,38 @@
+// The charts of the run page. Each panel of the list stands in a section of its own and fails alone.
+//
+// A panel: {id, title, make(page, section)}. `make` gives {chart, update(), refresh(), moved(), status(detail)}, of
+// which only the chart is needed: update after new data, refresh now and then, moved when another moment is shown,
+// status with the run's status message. `chart` has `table(time)` for the table of its numbers.
+
+import { inPanel } from '../../ui/panel-isolation.js';
+import { pictureButton } from '../../ui/png-button.js';
+import { numbersButton } from '../../ui/table-toggle.js';
+import { clock } from '../../util/format.js';
+import { chartSection } from './section.js';
+
+export class ChartPanels {
+  /** Puts the sections of the panels into the box, in their order. */
+  constructor(box, panels) {
+    this.panels = panels.map((panel) => ({ panel, section: chartSection(panel), made: null }));
+    box.append(...this.panels.map(({ section }) => section.element));
+  }
+
+  /** Makes the charts. page: {runId, store, info, metrics, view, playhead, transport}. */
+  make(page) {
+    for (const each of this.panels) {
+      const make = () => {
+        const made = each.panel.make(page, each.section);
+        numbersButton(each.panel.id, () => made.chart.table((ms) => clock(ms)));
+        pictureButton(each.panel.id, `run-${page.runId}-${each.panel.id}`);
+        return made;
+      };
+      each.made = inPanel(each.section.element, make)();
+      each.tell = inPanel(each.section.element, (verb, detail) => each.made?.[verb]?.(detail));
+    }
+  }
+
+  /** Tells every panel that was made: verb is 'update', 'refresh', 'moved' or 'status'. */
+  tell(verb, detail) {
+    for (const { made, tell } of this.panels) if (made) tell(verb, detail);
+  }
+}

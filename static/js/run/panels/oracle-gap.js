@@ -1,0 +1,34 @@
+// How the groups of a run compare with the Oracle's wider search: a comparison at a few moments, beside the
+// certificate.
+
+import { clock, number, plural } from '../../util/format.js';
+
+const share = (gap) =>
+  Math.abs(gap) < 5e-5 ? 'equal' : gap > 0 ? `${number(gap * 100, 2)} % below` : `${number(-gap * 100, 2)} % above`;
+
+/** One sentence; '' where nothing is compared. search: {moments, regroupings, most_jobs, weight} or {why} */
+export function searchSentence(search) {
+  if (!search) return '';
+  if (search.why) return `No comparison with the Oracle's wider search: ${search.why}.`;
+  const { moments, regroupings, most_jobs: most, weight } = search;
+  const what =
+    `Comparison with the Oracle's wider search over all numbers of jobs and groups (no bound; ` +
+    'exhaustive for up to 8 jobs)';
+  if (!moments.length)
+    return regroupings
+      ? `${what}: none of ${plural(regroupings, 'regrouping')} compared yet; the limit is ${most} jobs.`
+      : '';
+  const gaps = moments.map(({ score, best }) => 1 - score / Math.max(best, 1e-12));
+  const worst = gaps.indexOf(Math.max(...gaps));
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  const at = moments
+    .map(({ at_ms: ms, jobs }, i) => `${clock(ms)} with ${plural(jobs, 'job')}: ${share(gaps[i])}`)
+    .join('; ');
+  return (
+    `${what}, at ${number(moments.length, 0)} of ${plural(regroupings, 'regrouping')}: the ` +
+    `score of the groups relative to the best score found: ${share(mean)} on average, ` +
+    `${share(gaps[worst])} at worst. ` +
+    `${at}. The score is ${number(weight, 2)} × CPU + ${number(1 - weight, 2)} × network utilization ` +
+    '(Eq. 4); groups are kept if the gain is below the threshold.'
+  );
+}

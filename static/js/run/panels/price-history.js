@@ -1,0 +1,43 @@
+// The prices of the sites as they were at the moment shown: the stream keeps only the newest, the server knows the
+// others.
+
+import { get } from '../../core/api.js';
+import { Later } from '../../util/throttle.js';
+
+const REST_MS = 300;
+
+export class PastPrices {
+  /** transport: which moment; store: the newest prices; onChange() after others are to be drawn. */
+  constructor(runId, transport, store, onChange) {
+    Object.assign(this, { runId, transport, store, onChange, past: null });
+    this.later = new Later(REST_MS, () => this.#load());
+    for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
+  }
+
+  /** {prices: Map of slots, defaultPrices} of the moment shown. */
+  get source() {
+    return this.past ?? this.store;
+  }
+
+  #moved() {
+    if (!this.store.prices.size && !this.store.defaultPrices) return;
+    if (this.transport.then === null) {
+      if (this.past) {
+        this.past = null;
+        this.onChange();
+      }
+    } else this.later.ask();
+  }
+
+  async #load() {
+    const then = this.transport.then;
+    if (then === null) return;
+    const answer = await get(`/api/runs/${this.runId}/prices/?at_ms=${then}`).catch(() => null);
+    if (!answer || this.transport.then === null) return;
+    this.past = {
+      defaultPrices: answer.default_prices,
+      prices: new Map(answer.prices.map(([slot, ...columns]) => [slot, columns])),
+    };
+    this.onChange();
+  }
+}

@@ -1,0 +1,72 @@
+// The choice of one server whose prices are shown in every slot, instead of the means of its site.
+
+import { get } from '../../core/api.js';
+import { h } from '../../ui/dom.js';
+
+const FRESH_MS = 3000;
+const REST_MS = 300; // after the moment shown has moved
+
+export class ServerPrices {
+  /**
+   * actions: where the field goes; then(): the moment shown, null for the newest; onChange() after other prices are to
+   * be drawn.
+   */
+  constructor(actions, runId, info, then, onChange) {
+    Object.assign(this, { runId, info, then, onChange, prices: null, index: -1, asked: 0 });
+    this.list = h('datalist', { id: 'price-servers' });
+    this.input = h('input', {
+      type: 'search',
+      list: 'price-servers',
+      placeholder: 'Server …',
+      'aria-label': 'Server for prices',
+      size: 12,
+    });
+    this.input.addEventListener(
+      'focus',
+      () =>
+        this.list.children.length ||
+        this.list.append(...info.cluster.servers.map(({ name }) => h('option', { value: name }))),
+      { once: true },
+    );
+    this.input.addEventListener('change', () => this.choose(this.input.value.trim()));
+    actions.prepend(this.input, this.list);
+  }
+
+  choose(name) {
+    this.index = this.info.cluster.servers.findIndex((server) => server.name === name);
+    this.input.setCustomValidity(name && this.index < 0 ? `Unknown server ${name}.` : '');
+    this.input.reportValidity();
+    this.prices = null;
+    if (this.index < 0) return this.onChange();
+    this.asked = -Infinity;
+    this.refresh();
+  }
+
+  /** Another moment is shown. */
+  moved() {
+    if (this.index < 0) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.asked = -Infinity;
+      this.refresh();
+    }, REST_MS);
+  }
+
+  /** The run went on, or another moment is shown: asks anew, now and then. */
+  refresh() {
+    if (this.index < 0 || performance.now() - this.asked < FRESH_MS) return;
+    this.asked = performance.now();
+    const wanted = this.index;
+    const then = this.then();
+    get(`/api/runs/${this.runId}/prices/${wanted}/${then === null ? '' : `?at_ms=${then}`}`)
+      .then((prices) => {
+        if (this.index !== wanted) return;
+        this.prices = prices;
+        this.onChange();
+      })
+      .catch((error) => {
+        this.input.setCustomValidity(error.message);
+        this.input.reportValidity();
+      });
+  }
+}

@@ -1,0 +1,81 @@
+// What an operator can do with a run: pause, resume, step, speed, cancel; delete, once it has ended.
+// A viewer's page has no place for it.
+
+import { confirmed } from '../ui/confirm.js';
+import { post } from '../core/api.js';
+import { fill, h } from '../ui/dom.js';
+import { deleteRun } from './delete-run.js';
+
+const SPEEDS = [
+  [1, '1 s'],
+  [60, '1 min'],
+  [600, '10 min'],
+  [1800, '30 min'],
+  [3600, '1 h'],
+  [21600, '6 h'],
+  [86400, '1 d'],
+];
+const ACTIVE = ['queued', 'running', 'paused'];
+
+export class Operate {
+  constructor(element, runId, name, onError) {
+    Object.assign(this, { element, runId, name, onError });
+  }
+
+  /** status: the newest status message. */
+  paint(status) {
+    const signature = [status.status, status.wanted, status.mode, status.clock?.speed].join();
+    if (!this.element || signature === this.signature) return;
+    this.signature = signature;
+    if (!ACTIVE.includes(status.status)) return void fill(this.element, this.#delete(status.last_seq));
+    const live = status.mode === 'live';
+    const paused = status.wanted === 'paused' || status.status === 'paused';
+    const button = (text, verb, properties = {}) =>
+      h('button', { type: 'button', id: `run-${verb}`, onclick: () => this.#do(verb), ...properties }, text);
+    fill(
+      this.element,
+      paused ? button('Resume run', 'resume', { class: 'primary' }) : button('Pause run', 'pause'),
+      live && paused ? button('Step', 'step', { title: 'Process the next event' }) : null,
+      live ? this.#speed(status.clock?.speed) : null,
+      h('button', { type: 'button', class: 'danger', id: 'run-cancel', onclick: () => this.#cancel() }, 'Cancel run'),
+    );
+  }
+
+  async #cancel() {
+    if (await confirmed('Cancel this run? It cannot be resumed; its log is kept.', 'Cancel run')) this.#do('cancel');
+  }
+
+  #delete(events) {
+    const act = async () => {
+      try {
+        if (await deleteRun({ id: this.runId, name: this.name, events })) location.assign('/');
+      } catch (error) {
+        this.onError(error);
+      }
+    };
+    return h('button', { type: 'button', class: 'danger', id: 'run-delete', onclick: act }, 'Delete run');
+  }
+
+  #speed(current) {
+    const known = SPEEDS.some(([value]) => value === current) || !current;
+    const options = known ? SPEEDS : [...SPEEDS, [current, `${current} s`]].sort((a, b) => a[0] - b[0]);
+    return h(
+      'select',
+      {
+        id: 'run-speed',
+        'aria-label': "Speed of the run's clock",
+        onchange: (event) => this.#do('clock', { speed: Number(event.target.value) }),
+      },
+      options.map(([value, text]) => h('option', { value, selected: value === current }, `clock ${text} / s`)),
+    );
+  }
+
+  async #do(verb, body) {
+    try {
+      await post(`/api/runs/${this.runId}/${verb}/`, body);
+    } catch (error) {
+      this.onError(error);
+    }
+    this.signature = null;
+  }
+}

@@ -1,0 +1,131 @@
+// Status tiles of a run at the moment shown, with sparklines over the whole run so far.
+
+import { colors } from '../util/colors.js';
+import { fill, h } from '../ui/dom.js';
+import { setTileText, tile } from '../ui/tile.js';
+import { duration, number, percent } from '../util/format.js';
+import { ABSENT, COMPLETED, JOB_STATES, MEANING, jobCounts, jobStates } from '../core/job-state.js';
+import { modelsOf, statesOf } from '../models/index.js';
+import { whileIn } from '../models/phases.js';
+
+const BINS = 60;
+const SPARK_MS = 1000; // sparklines change slowly, and read every bar
+
+/**
+ * {'not arrived' and each of JOB_STATES: number of jobs, utility, jct (ms, their sum)} at moment p; total: of the run's
+ * jobs.
+ */
+export function summary(store, p, total) {
+  const { jobs } = store;
+  const sum = { 'not arrived': total, ...Object.fromEntries(JOB_STATES.map((name) => [name, 0])), utility: 0, jct: 0 };
+  jobStates(store, p).forEach((code, job) => {
+    if (code === ABSENT) return;
+    sum['not arrived']--;
+    sum[JOB_STATES[code]]++;
+    if (code !== COMPLETED) return;
+    sum.utility += jobs.utility[job];
+    sum.jct += jobs.completed_ms[job] - jobs.arrived_ms[job];
+  });
+  return sum;
+}
+
+export class Tiles {
+  /**
+   * The states of jobs, which add up to all jobs of the run; then what is in use, and what was achieved; metrics: their
+   * table.
+   */
+  constructor(element, store, info, metrics) {
+    Object.assign(this, { store, info });
+    this.models = modelsOf(info);
+    const states = ['not arrived', ...statesOf(info)].map((name) => [
+      name,
+      `${name[0].toUpperCase()}${name.slice(1)}`,
+      MEANING[name],
+    ]);
+    const shares = this.models.flatMap((model) => model.tiles(info));
+    const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
+    const ofMetric =
+      (about) =>
+      ([key, metric]) => {
+        const { title, definition } = metrics.get(metric);
+        return [key, title, `${about}: ${definition}`];
+      };
+    const measured = [
+      ...shares.map(ofMetric('At the time shown; for the whole run')),
+      ofMetric('Up to the time shown')(achieved),
+    ];
+    this.tiles = [...states, ...measured].map(([key, title, hint]) => {
+      const canvas = h('canvas', { 'aria-hidden': 'true' });
+      const node = tile(title, '–', { hint, more: canvas, id: `tile-${key.replace(' ', '-')}` });
+      return { key, value: node.querySelector('dd'), canvas, node };
+    });
+    fill(
+      element,
+      this.tiles.map(({ node }) => node),
+    );
+  }
+
+  paint(p, liveMs) {
+    const sum = summary(this.store, p, this.info.ids.length);
+    const now = this.#shares(p, p, 1, 1);
+    const texts = {
+      utility: number(sum.utility, 1),
+      jct: sum.completed ? duration(sum.jct / sum.completed) : '–',
+      ...Object.fromEntries(Object.entries(now).map(([key, values]) => [key, percent(values[0], 1)])),
+    };
+    for (const { key, value } of this.tiles) setTileText(value, texts[key] ?? number(sum[key], 0));
+    if (performance.now() - (this.sparkedAt ?? -Infinity) < SPARK_MS && this.sparkedLive === liveMs > 0) {
+      clearTimeout(this.later);
+      this.later = setTimeout(() => this.#sparks(p, liveMs), SPARK_MS);
+    } else this.#sparks(p, liveMs);
+    return sum;
+  }
+
+  /** {key of a tile: what is in use per bin, both sites together}; NaN while another model is in charge. */
+  #shares(p, from, width, bins) {
+    const { models, info, store } = this;
+    const parts = models.map(({ name, shares }) => [name, shares(store, info, p, from, width, bins)]);
+    if (parts.length === 1) return parts[0][1];
+    const masked = (name, [key, values]) => [key, whileIn(name, info.phases, values, from, width)];
+    return Object.fromEntries(
+      parts.flatMap(([name, found]) => Object.entries(found).map((share) => masked(name, share))),
+    );
+  }
+
+  #sparks(p, liveMs) {
+    this.sparkedAt = performance.now();
+    this.sparkedLive = liveMs > 0;
+    const until = Math.max(1, liveMs);
+    const width = until / BINS;
+    const shares = this.#shares(p, 0, width, BINS);
+    const lines = { ...jobCounts(this.store, p, 0, width, BINS), ...shares };
+    const last = Math.ceil((p / until) * BINS);
+    for (const { key, canvas } of this.tiles) {
+      if (lines[key]) sparkline(canvas, lines[key], last);
+      else canvas.hidden = true;
+    }
+  }
+}
+
+/** A line through values[0 .. count), from 0 to their greatest. */
+function sparkline(canvas, values, count) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.max(1, canvas.clientWidth);
+  const height = Math.max(1, canvas.clientHeight);
+  if (canvas.width !== Math.round(width * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const ctx = canvas.getContext('2d');
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  let top = 0;
+  for (let i = 0; i < count; i++) if (values[i] > top) top = values[i];
+  if (!(top > 0)) return;
+  ctx.strokeStyle = colors().accent;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let i = 0; i < count; i++)
+    ctx.lineTo(((i + 0.5) / BINS) * width, height - 1.5 - (values[i] / top) * (height - 3));
+  ctx.stroke();
+}

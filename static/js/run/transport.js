@@ -1,0 +1,158 @@
+// The bar that moves the page through time: play, speed, scrubber, newest; and how far the run has reached.
+
+import { animate, redraw } from '../core/render-loop.js';
+import { $, debounce, fill, h, setText } from '../ui/dom.js';
+import { clock } from '../util/format.js';
+import { url } from '../core/time-range.js';
+import { SPEEDS, clockAt } from '../core/playhead.js';
+
+export class Transport {
+  constructor({ store, view, playhead }) {
+    Object.assign(this, { store, view, playhead });
+    this.status = null; // newest status message of the run
+    this.skewMs = 0; // wall clock of the server minus ours
+    this.#wire();
+  }
+
+  /** A status message has come. */
+  told(status) {
+    this.status = status;
+    this.skewMs = (status.server_wall_ms ?? Date.now()) - Date.now();
+    this.reach();
+    animate(() => this.#live());
+  }
+
+  /** The moment the run has reached, also between two events of a live run; and how far the time axis goes. */
+  reach() {
+    const { store, status } = this;
+    let ms = store.simMs;
+    if (status?.mode === 'live' && status.status === 'running' && status.wanted === 'running' && !store.finished) {
+      const now = clockAt(status.clock, Date.now() + this.skewMs);
+      if (now !== null)
+        ms = Math.max(ms, status.next_event_ms ? Math.min(now, Math.max(status.next_event_ms, ms)) : now);
+    }
+    this.playhead.setLive(ms);
+    this.view.setExtent(Math.max(store.horizonMs, ms));
+  }
+
+  /** Shows the moment `ms`, in the picture. */
+  show(ms) {
+    this.playhead.scrub(ms);
+    this.view.reveal(ms);
+  }
+
+  /** The moment shown, as far as the log is known to be complete: from there a fork goes on. Whole ms, at least 1. */
+  get forkMs() {
+    const { store, status, playhead } = this;
+    const complete = Math.max(store.simMs, status?.mode === 'live' ? (status.next_event_ms ?? 0) - 1 : 0);
+    return Math.max(1, Math.floor(Math.min(playhead.ms, complete)));
+  }
+
+  /** The moment to ask the server for; null while the newest is shown. */
+  get then() {
+    return this.playhead.following ? null : Math.floor(this.playhead.ms);
+  }
+
+  /** Takes moment and zoom from the address, and keeps them there from now on. */
+  keepAddress() {
+    const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
+    if (from !== null && to !== null && to > from) this.view.set(from, to);
+    if (at !== null) this.playhead.scrub(at);
+    this.view.addEventListener(
+      'range',
+      debounce(
+        () =>
+          url.set(
+            this.view.fitted
+              ? { from: '', to: '' }
+              : { from: Math.round(this.view.from), to: Math.round(this.view.to) },
+          ),
+        250,
+      ),
+    );
+    for (const name of ['move', 'state'])
+      this.playhead.addEventListener(
+        name,
+        debounce(() => url.set({ t: this.then ?? '' }), 250),
+      );
+  }
+
+  #live() {
+    this.reach();
+    return this.status?.mode === 'live' && this.status.status === 'running' && !this.store.finished;
+  }
+
+  #wire() {
+    const { playhead, store, view } = this;
+    const [play, speed, scrub, moment, newest, copy] = ['play', 'speed', 'scrub', 'moment', 'live', 'copy-link'].map(
+      (id) => $(`#${id}`),
+    );
+    fill(
+      speed,
+      SPEEDS.map(([value, text]) => h('option', { value, selected: value === playhead.speed }, text)),
+    );
+    play.addEventListener('click', () => {
+      if (playhead.playing) playhead.pause();
+      else {
+        playhead.play();
+        animate((nowMs) => playhead.tick(nowMs));
+      }
+    });
+    speed.addEventListener('change', () => playhead.setSpeed(Number(speed.value)));
+    scrub.addEventListener('input', () => playhead.scrub((Number(scrub.value) / 1000) * playhead.liveMs));
+    newest.addEventListener('click', () => playhead.goLive());
+    copy.addEventListener('click', () => copyAddress(copy));
+    const paint = () => {
+      setText(play, playhead.playing ? 'Pause' : 'Play');
+      setText(newest, store.finished ? 'End' : 'Live');
+      newest.setAttribute('aria-pressed', String(playhead.following));
+      setText(moment, clock(playhead.ms));
+      if (document.activeElement !== scrub || playhead.playing || playhead.following)
+        scrub.value = playhead.liveMs ? (playhead.ms / playhead.liveMs) * 1000 : 1000;
+      scrub.setAttribute('aria-valuetext', clock(playhead.ms));
+    };
+    for (const name of ['move', 'state']) playhead.addEventListener(name, () => redraw(paint));
+    const step = (part) => playhead.scrub(playhead.ms + (part * (view.to - view.from)) / 200);
+    onKeys({
+      ' ': () => play.click(),
+      l: () => playhead.goLive(),
+      ',': () => step(-1),
+      '.': () => step(1),
+      p: () => $('#event-back').click(),
+      n: () => $('#event-on').click(),
+    });
+    paint();
+  }
+}
+
+/** Keys of the whole page; not while a field has the focus, and the space bar not while a button has it. */
+export function onKeys(actions) {
+  addEventListener('keydown', (event) => {
+    if (
+      event.target.closest('input:not([type="range"]), select, textarea') ||
+      (event.key === ' ' && event.target.closest('button, a, input')) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
+    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
+    if (!action) return;
+    action();
+    event.preventDefault();
+  });
+}
+
+/**
+ * The address carries run, moment, event, zoom, selection and filters; where it may not be written, it is there to be
+ * copied by hand.
+ */
+async function copyAddress(button) {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = "Copy the browser's address";
+  }
+  setTimeout(() => (button.textContent = 'Copy link'), 2000);
+}

@@ -1,0 +1,200 @@
+// The form of one edit: its verb, when it takes effect, and the verb's declared parameters; times are typed as people
+// say them.
+
+import { $, $$, fill, h } from '../ui/dom.js';
+import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
+import { parameterField } from '../ui/fields/parameter-field.js';
+
+export class EditForm {
+  /**
+   * verbs: as /api/edits/ tells them; atMs: the moment that the form begins with; laterMs: the same of a verb that
+   * cannot
+   * take effect from the beginning on; onDone(edit, place);
+   * onFilled() when `filled` changes
+   */
+  constructor(element, { verbs, atMs, laterMs, wholeTitle, onDone, onFilled }) {
+    Object.assign(this, { element, verbs, atMs, laterMs, wholeTitle, onDone, onFilled });
+    this.place = null; // of the edit that is changed; null: a new one
+    this.filled = false; // whether something was put in that is not among the edits yet
+    element.addEventListener('input', () => this.#fill(true));
+    element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#hand();
+    });
+    this.show(verbs.find(({ name }) => name === 'fail_servers') ?? verbs[0], {});
+  }
+
+  /** Hands over what was put in, so that nothing is forgotten; false when it cannot be read: the form then says why. */
+  take() {
+    return !this.filled || this.#hand();
+  }
+
+  #hand() {
+    const edit = this.read();
+    if (edit) this.onDone(edit, this.place);
+    return edit !== null;
+  }
+
+  #fill(filled) {
+    if (this.leave) this.leave.hidden = !filled && this.place === null;
+    if (filled === this.filled) return;
+    this.filled = filled;
+    this.onFilled();
+  }
+
+  /** Begins with an edit that is yet to be added. */
+  begin(verb, edit) {
+    this.show(verb, edit);
+    this.#fill(true);
+  }
+
+  /** Fills the form with an edit that stands at `place`, to change it. */
+  change(edit, place) {
+    this.place = place;
+    this.#fill(false);
+    this.show(
+      this.verbs.find(({ name }) => name === edit.verb),
+      edit,
+    );
+    this.element.scrollIntoView({ block: 'nearest' });
+    $('[data-parameter]', this.element)?.focus();
+  }
+
+  /** Puts servers that were chosen in the picture into the form; verbs that know none give way to one that does. */
+  choose(names) {
+    const field = () => $('[data-parameter="servers"]', this.element) ?? $('[data-parameter="like"]', this.element);
+    if (!field() || this.verb.name === 'add_jobs')
+      this.show(
+        this.verbs.find(({ name }) => name === 'fail_servers'),
+        { at_ms: this.momentOf() ?? undefined },
+      );
+    const control = field();
+    control.value = control.dataset.parameter === 'like' ? (names[0] ?? '') : names.join(' ');
+    this.#fill(true);
+  }
+
+  show(verb, edit) {
+    this.verb = verb;
+    const choice = h(
+      'select',
+      { id: 'e-verb' },
+      this.verbs.map(({ name, title }) => h('option', { value: name, selected: name === verb.name }, title)),
+    );
+    choice.addEventListener('change', () =>
+      this.show(
+        this.verbs.find(({ name }) => name === choice.value),
+        { ...this.kept(), at_ms: this.momentOf() ?? undefined },
+      ),
+    );
+    const begins = timeText(this.begins(verb, edit));
+    const at = h('input', { id: 'e-at', type: 'text', value: begins, 'aria-describedby': 'e-at-help' });
+    const fields = verb.parameters.map((declared) => this.field(declared, edit[declared.name]));
+    this.error = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    const leave = this.place === null ? 'Clear' : 'Cancel';
+    const hidden = !this.filled && this.place === null;
+    this.leave = h('button', { type: 'button', class: 'quiet', hidden, onclick: () => this.reset() }, leave);
+    fill(
+      this.element,
+      h(
+        'div',
+        { class: 'field' },
+        h('label', { for: 'e-verb' }, 'Edit'),
+        choice,
+        h('span', { class: 'help' }, verb.about),
+      ),
+      h(
+        'div',
+        { class: 'field' },
+        h('label', { for: 'e-at' }, 'Takes effect at'),
+        at,
+        h('span', { class: 'help', id: 'e-at-help' }, `${this.wholeTitle}; ${EXAMPLE}`),
+      ),
+      fields,
+      this.error,
+      h('div', { class: 'wide' }, h('button', {}, this.place === null ? 'Add' : 'Change'), ' ', this.leave),
+    );
+  }
+
+  /** The moment that stands in the form of an edit. */
+  begins(verb, edit) {
+    const atMs = edit.at_ms ?? this.atMs;
+    return atMs === 0 && verb.later ? this.laterMs : atMs;
+  }
+
+  reset() {
+    this.place = null;
+    this.show(this.verb, {});
+    this.#fill(false);
+  }
+
+  field(declared, value) {
+    const isTime = declared.unit === 'ms';
+    const shown = isTime
+      ? {
+          ...declared,
+          type: 'str',
+          unit: '',
+          low: null,
+          high: null,
+          default: declared.default === null ? null : timeText(declared.default),
+          help: `${declared.help}; ${EXAMPLE}`,
+        }
+      : declared;
+    const words = declared.name.replace(/_ms$/, '').replaceAll('_', ' ');
+    const element = parameterField({
+      ...shown,
+      title: `${words[0].toUpperCase()}${words.slice(1)}${shown.unit ? `, ${shown.unit}` : ''}`,
+    });
+    const control = $('[data-parameter]', element);
+    if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';
+    control.dataset.kind = declared.type;
+    if (declared.optional) control.placeholder = /empty: ([^;]+)/.exec(declared.help)?.[1] ?? 'automatic';
+    if (value !== undefined && value !== null) control.value = isTime ? timeText(value) : String(value);
+    return element;
+  }
+
+  /** What another verb can go on with: the servers or jobs that are named. */
+  kept() {
+    return Object.fromEntries(
+      $$('[data-parameter="servers"], [data-parameter="jobs"]', this.element)
+        .filter((control) => control.value)
+        .map((control) => [control.dataset.parameter, control.value]),
+    );
+  }
+
+  momentOf() {
+    const at = $('#e-at', this.element);
+    return at ? parseTime(at.value) : null;
+  }
+
+  /** The edit as the API takes it, or null when a time cannot be read: the form then says which. */
+  read() {
+    const edit = { verb: this.verb.name, at_ms: this.momentOf() };
+    if (edit.at_ms === null)
+      return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
+    for (const control of $$('[data-parameter]', this.element)) {
+      const { parameter, time, kind } = control.dataset;
+      if (time) {
+        if (control.value.trim() === '' && time === 'optional') continue;
+        edit[parameter] = parseTime(control.value);
+        if (edit[parameter] === null)
+          return this.say(
+            `${parameter.replaceAll('_', ' ')}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`,
+          );
+      } else if (control.value !== '' || kind === 'str')
+        edit[parameter] =
+          kind === 'int' || kind === 'float'
+            ? Number(control.value)
+            : kind === 'bool'
+              ? control.value === 'true'
+              : control.value;
+    }
+    return edit;
+  }
+
+  say(sentence) {
+    this.error.hidden = false;
+    this.error.textContent = sentence;
+    return null;
+  }
+}

@@ -1,0 +1,18 @@
+// The schedulers as a form offers them: one that cannot be used on this installation is shown, with its reason.
+
+/** [{ value, text, disabled, selected }]: `wanted` is selected if it can be used, otherwise the first that can. */
+export function choices(schedulers, wanted) {
+  const able = schedulers.filter((s) => !s.unavailable);
+  const chosen = able.find((s) => s.name === wanted) ?? able[0];
+  return schedulers.map((s) => ({
+    value: s.name,
+    text: s.unavailable ? `${s.title} (not available)` : s.title,
+    disabled: Boolean(s.unavailable),
+    selected: s === chosen,
+  }));
+}
+
+/** A sentence for each that cannot be used. */
+export function reasons(schedulers) {
+  return schedulers.filter((s) => s.unavailable).map((s) => `${s.title} is not available: ${s.unavailable}.`);
+}

@@ -1,0 +1,71 @@
+// Figures of a sweep: means over seeds with their confidence, and the axes that a form describes.
+
+import { duration } from '../util/format.js';
+import { timeText } from '../util/time-text.js';
+
+const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms']; // fields that are points in time; others are lengths
+
+// Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
+const T95 = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
+  2.101, 2.093, 2.086,
+];
+
+/** {mean, half, count}: the mean of the numbers and half of its 95 % confidence interval; null where there is none. */
+export function confidence(values) {
+  const known = values.filter((value) => Number.isFinite(value));
+  if (!known.length) return { mean: null, half: null, count: 0 };
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  if (known.length < 2) return { mean, half: null, count: 1 };
+  const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (known.length - 1);
+  return { mean, half: (T95[known.length - 2] ?? 1.96) * Math.sqrt(variance / known.length), count: known.length };
+}
+
+/** Map of 'i' or 'i,j' -> {mean, half, count, points} of a figure. */
+export function cells(points, figure) {
+  const groups = new Map();
+  for (const point of points) {
+    const key = point.place.join(',');
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(point);
+  }
+  return new Map(
+    [...groups].map(([key, own]) => [key, { ...confidence(own.map(({ figures }) => figures[figure])), points: own }]),
+  );
+}
+
+/** {title, text(value)} of an axis as people read it; `title` is its name from the API, or of one's own. */
+export function named(axis, title) {
+  const field = axis.parameter ?? axis.field;
+  const text = (value) => {
+    if (!field.endsWith('_ms') || typeof value !== 'number') return String(value);
+    return MOMENTS.includes(field) ? timeText(value) : duration(value);
+  };
+  return { title: title.replace(/_ms$/, '').replaceAll('_', ' '), text };
+}
+
+/**
+ * The values of an axis as typed: '1, 2, 5', '0.1..1 by 0.1' or '1..64 times 2'; an error's message says what would
+ * work.
+ */
+export function parseValues(text) {
+  const range = /^\s*(-?[\d.]+)\s*\.\.\s*(-?[\d.]+)\s+(by|times)\s+([\d.]+)\s*$/.exec(text);
+  if (!range) {
+    const words = text
+      .split(',')
+      .map((word) => word.trim())
+      .filter(Boolean);
+    if (!words.length) throw new Error('Enter values such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2.');
+    return words.map((word) => (word !== '' && Number.isFinite(Number(word)) ? Number(word) : word));
+  }
+  const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[4])];
+  const by = range[3] === 'by';
+  if (!(to > from) || !(by ? step > 0 : step > 1 && from > 0))
+    throw new Error(`${text.trim()}: a range must rise, with a step above 0 or a factor above 1.`);
+  const values = [];
+  for (let value = from, n = 0; value <= to * (1 + 1e-9); n++, value = by ? from + step * n : from * step ** n) {
+    values.push(Number(value.toPrecision(12)));
+    if (values.length > 10_000) throw new Error(`${text.trim()}: more than 10,000 values.`);
+  }
+  return [...new Set(values)];
+}

@@ -1,0 +1,179 @@
+// The form that chooses what is imported of a trace that was looked at.
+
+import { confirmed } from '../ui/confirm.js';
+import { post } from '../core/api.js';
+import { HOUR_MS, about, importBody, roundHours, span } from './import-choice.js';
+import { fill, h } from '../ui/dom.js';
+import { duration, number, plural } from '../util/format.js';
+import { numberField, field } from '../ui/fields/form-field.js';
+import { groupsField } from './group-picker.js';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * onWindow(from, to) in ms tells the chart what the fields say; {element, setWindow(from, to)}. onDone(trace) after
+ * Import.
+ */
+export function chooseForm(trace, { onWindow, onDone }) {
+  const { scan } = trace;
+  const [first, last] = span(scan.arrivals);
+  const told = trace.options ?? {};
+  const hours = (ms) => (ms === undefined || ms === null ? '' : ms / HOUR_MS);
+  const f = {
+    from_ms: numberField('c-from', 'From, hours', {
+      min: 0,
+      value: hours(told.from_ms),
+      placeholder: '0',
+      help: 'after the start of the trace',
+    }),
+    to_ms: numberField('c-to', 'To, hours', {
+      min: 0,
+      value: hours(told.to_ms),
+      placeholder: `${number(last / HOUR_MS, 2)}, the end`,
+      help: 'after the start of the trace',
+    }),
+    sample: numberField('c-sample', 'Sample size, jobs', {
+      whole: true,
+      min: 1,
+      value: told.sample ?? '',
+      placeholder: 'all',
+      help: 'random sample, determined by the seed',
+    }),
+    limit: numberField('c-limit', 'Maximum number of jobs', {
+      whole: true,
+      min: 1,
+      value: told.limit ?? '',
+      placeholder: 'all',
+      help: 'the first ones by arrival',
+    }),
+    rate: numberField('c-rate', 'Arrival rate', {
+      min: 0.000001,
+      value: told.rate ?? '',
+      placeholder: '1',
+      help: '2 means twice as many arrivals per hour',
+    }),
+    seed: numberField('c-seed', 'Seed', {
+      whole: true,
+      min: 0,
+      value: trace.seed,
+      help: 'Random seed for fields the trace does not have',
+    }),
+    slot_ms: numberField('c-slot', 'Slot length, min', {
+      min: 0,
+      value: told.slot_ms ? told.slot_ms / MINUTE_MS : '',
+      placeholder: number(scan.report.slot_ms / MINUTE_MS, 3),
+      help: 'duration of a slot of slotted schedulers',
+    }),
+    name: field('Name', h('input', { id: 'c-name', maxlength: 200, value: trace.name })),
+  };
+  const groups = scan.groups && scan.groups.length ? groupsField(scan.groups, () => sync()) : null;
+  const line = h('p', { class: 'chosen', id: 'chosen-line', role: 'status' });
+  const said = h('p', { class: 'error', role: 'alert', hidden: true });
+  const go = h('button', { class: 'primary', id: 'import' }, 'Import');
+  const stop = h('button', { type: 'button', id: 'cancel-import' }, 'Cancel');
+  const jobs = scan.jobs > 0;
+  const order = jobs ? ['from_ms', 'to_ms', 'sample', 'limit', 'rate', 'seed', 'slot_ms', 'name'] : ['slot_ms', 'name'];
+  const element = h(
+    'form',
+    { class: 'form', id: 'choose', novalidate: true },
+    order.map((key) => f[key].element),
+    groups?.element ?? null,
+    h('div', { class: 'wide foot' }, line, said, h('div', { class: 'bar' }, go, stop)),
+  );
+
+  const whole = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value()));
+  const ms = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value() * HOUR_MS));
+  const slot = () => (f.slot_ms.value() === undefined ? undefined : Math.round(f.slot_ms.value() * MINUTE_MS));
+  const choice = () => ({
+    from_ms: ms('from_ms'),
+    to_ms: ms('to_ms'),
+    groups: groups ? groups.chosen() : null,
+    sample: whole('sample'),
+    limit: whole('limit'),
+    rate: f.rate.value(),
+  });
+
+  function sync() {
+    const now = choice();
+    const wrong = problems(now);
+    for (const key of order) f[key].say(wrong[key] ?? '');
+    if (jobs) onWindow(now.from_ms ?? null, now.to_ms ?? null);
+    const noGroup = now.groups?.length === 0;
+    const found = about(scan, now);
+    go.disabled = Object.keys(wrong).length > 0 || noGroup || (jobs && found.exact && found.jobs === 0);
+    fill(
+      line,
+      Object.keys(wrong).length
+        ? 'Correct the marked fields above.'
+        : noGroup
+          ? 'Select at least one virtual cluster.'
+          : sentence(scan, found),
+    );
+  }
+
+  function problems({ from_ms: from, to_ms: to, sample, limit, rate }) {
+    const wrong = {};
+    if (from !== undefined && !(from >= 0)) wrong.from_ms = 'At least 0 h.';
+    if (to !== undefined && !(to > (from ?? 0))) wrong.to_ms = 'Later than From.';
+    if (from !== undefined && from >= last)
+      wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
+    if (sample !== undefined && !(sample >= 1)) wrong.sample = 'At least 1 job.';
+    if (limit !== undefined && !(limit >= 1)) wrong.limit = 'At least 1 job.';
+    if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
+    if (f.slot_ms.value() !== undefined && !(slot() >= 1)) wrong.slot_ms = 'More than 0 min.';
+    if (f.seed.value() !== undefined && !(whole('seed') >= 0)) wrong.seed = 'At least 0.';
+    return wrong;
+  }
+
+  element.addEventListener('input', sync);
+  element.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    said.hidden = true;
+    go.disabled = stop.disabled = true;
+    const body = importBody(trace, { ...choice(), seed: whole('seed'), slot_ms: slot(), name: f.name.value() });
+    try {
+      onDone(await post(`/api/traces/${trace.id}/import/`, body));
+    } catch (error) {
+      go.disabled = stop.disabled = false;
+      refused(error, f, said);
+    }
+  });
+  stop.addEventListener('click', async () => {
+    if (!(await confirmed(`Discard upload ${trace.name}? Its files will be deleted.`, 'Discard upload'))) return;
+    const gone = await post(`/api/traces/${trace.id}/cancel/`).catch((error) => refused(error, f, said));
+    if (gone) onDone(gone);
+  });
+  sync();
+  return {
+    element,
+    setWindow(from, to) {
+      const text = (value) => (value === null ? '' : String(roundHours(value, last - first)));
+      f.from_ms.input.value = text(from);
+      f.to_ms.input.value = text(to);
+      sync();
+    },
+  };
+}
+
+/** A refusal beside its field, or below the form; a trace that the same files gave before is linked. */
+function refused(error, f, said) {
+  const fields = Object.entries(error.fields ?? {}).filter(([key]) => f[key]);
+  for (const [key, sentence] of fields) f[key].say(sentence);
+  if (fields.length) return;
+  const earlier = error.body?.duplicate_of;
+  fill(said, error.message, earlier ? [' ', h('a', { href: `/traces/${earlier}/` }, `Open trace ${earlier}`)] : null);
+  said.hidden = false;
+}
+
+function sentence(scan, { jobs, exact, over_ms: over }) {
+  if (!scan.jobs)
+    return `A cluster is created from ${plural(scan.machines, 'machine')} with ${number(scan.gpus_in_machines)} GPUs.`;
+  const machines = scan.machines
+    ? ` A cluster is created from ${plural(scan.machines, 'machine')} with ${number(scan.gpus_in_machines)} GPUs.`
+    : '';
+  const all = exact && jobs === scan.jobs;
+  const count = all
+    ? `All ${plural(jobs, 'job')} selected`
+    : `${exact ? '' : 'About '}${number(jobs, 0)} of ${plural(scan.jobs, 'job')} selected`;
+  return `${count}; arrivals span ${duration(over)}.${machines}`;
+}

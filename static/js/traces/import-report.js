@@ -1,0 +1,205 @@
+// What an import or a look found: how many rows became what, the skipped ones, the first jobs, where their fields come
+// from.
+
+import { fill, h } from '../ui/dom.js';
+import { fieldText, originText } from '../util/job-fields.js';
+import { duration, number, plural } from '../util/format.js';
+import { empty, shown, table } from '../ui/data-table.js';
+import { tile } from '../ui/tile.js';
+
+const FIRST = [
+  'id',
+  'arrival_ms',
+  'model',
+  'requested_workers',
+  'worker',
+  'ps',
+  'epochs',
+  'num_chunks',
+  'minibatches_per_chunk',
+  'minibatch_ms',
+  'gradient_mb',
+  'utility',
+];
+const PARTS = { gpu: 'GPU', cpu: 'vCPU' };
+const MAX_ROWS = 200;
+
+/** How many rows were skipped. */
+export function skippedTotal(report) {
+  const counted = Object.values(report.skipped_counts ?? {}).reduce((sum, n) => sum + (Number(n) || 0), 0);
+  return counted || (report.skipped ?? []).length;
+}
+
+/** '24,134 rows read = 150 jobs + 23,984 not chosen + 0 skipped'; null when the parts do not add up. */
+export function account(report, jobs, machines) {
+  if (!Number.isFinite(report.rows)) return null;
+  const skipped = skippedTotal(report);
+  const parts = [
+    [jobs, jobs === 1 ? 'job' : 'jobs'],
+    [report.merged ?? 0, 'merged into jobs or machines'],
+    [report.outside_window ?? 0, 'not selected'],
+    [skipped, 'skipped'],
+  ];
+  const rest = report.rows - parts.reduce((sum, [count]) => sum + count, 0);
+  if (rest < 0 || (rest > 0 && !machines)) return null;
+  const list = plural(machines, 'machine');
+  if (rest) parts.splice(1, 0, [rest, rest === machines ? (rest === 1 ? 'machine' : 'machines') : `rows of ${list}`]);
+  const said = parts
+    .filter(([count, what]) => count || what === 'skipped')
+    .map(([count, what]) => `${number(count, 0)} ${what}`);
+  return `${plural(report.rows, 'row')} read = ${said.join(' + ')}${machines && !rest ? `; with ${list}` : ''}`;
+}
+
+/** The same of a look: '24,134 rows read: 24,134 jobs, 352 machines, 12 skipped'. */
+export function found(report, jobs, machines) {
+  const parts = [
+    [jobs, 'job'],
+    [machines, 'machine'],
+  ]
+    .filter(([count]) => count)
+    .map(([count, what]) => plural(count, what));
+  if (report.merged) parts.push(`${number(report.merged, 0)} merged into jobs or machines`);
+  return `${plural(report.rows, 'row')} read: ${[...parts, `${number(skippedTotal(report), 0)} skipped`].join(', ')}`;
+}
+
+/** What the reader took for granted. */
+export function notes(report) {
+  return (report.notes ?? []).length
+    ? h(
+        'ul',
+        { class: 'plain muted' },
+        report.notes.map((line) => h('li', {}, line)),
+      )
+    : null;
+}
+
+export const reasonText = (reason) => String(reason).replaceAll('_', ' ');
+
+/** Reasons with their counts, then the rows with file and line. */
+export function skippedRows(report) {
+  const rows = report.skipped ?? [];
+  if (!rows.length) return empty('No skipped rows', 'All rows could be read.');
+  const counts = Object.entries(report.skipped_counts ?? {}).sort((a, b) => b[1] - a[1]);
+  const total = skippedTotal(report);
+  return [
+    h(
+      'p',
+      {},
+      counts.map(([reason, count], i) => [
+        i ? ' · ' : '',
+        h('span', { class: 'nowrap' }, `${reasonText(reason)} `, h('b', {}, number(count, 0))),
+      ]),
+    ),
+    table(
+      [
+        { title: 'File', cell: (row) => row.file ?? '' },
+        { title: 'Line', number: true, cell: (row) => number(row.line, 0) },
+        { title: 'Reason', cell: (row) => reasonText(row.reason) },
+        { title: 'Value', cell: (row) => h('code', {}, row.value ?? '') },
+      ],
+      rows.slice(0, MAX_ROWS),
+    ),
+    total > Math.min(rows.length, MAX_ROWS)
+      ? h(
+          'p',
+          { class: 'muted small' },
+          `${shown(Math.min(rows.length, MAX_ROWS), total, 'rows')}; the CSV file of an import has all of them.`,
+        )
+      : null,
+  ];
+}
+
+/** The first jobs; fields that are not in the trace are marked. */
+export function preview(rows, without) {
+  if (!rows.length) return empty('Nothing to show', without);
+  const present = new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== null)));
+  const names = [
+    ...FIRST.filter((name) => present.has(name)),
+    ...[...present].filter((name) => !FIRST.includes(name) && name !== 'provenance'),
+  ];
+  return table(
+    names.map((name) => ({
+      title: name,
+      number: typeof rows[0][name] === 'number',
+      cell: (row) => cell(name, row[name], row.provenance),
+    })),
+    rows,
+  );
+}
+
+function cell(name, value, origins = {}) {
+  const mark = (origin, text) => [' ', h('span', { class: 'mark', 'data-origin': origin }, text)];
+  const own = origins[name];
+  const marks = own
+    ? own === 'trace'
+      ? []
+      : [mark(own, originText(own))]
+    : ['derived', 'drawn'].map((origin) => {
+        const parts = Object.keys(origins).filter((field) => field.startsWith(`${name}.`) && origins[field] === origin);
+        const partName = (field) => PARTS[field.slice(name.length + 1)] ?? field.slice(name.length + 1);
+        return parts.length ? mark(origin, `${originText(origin)}: ${parts.map(partName).join(', ')}`) : null;
+      });
+  return h('span', { class: 'nowrap' }, fieldText(name, value), marks);
+}
+
+/**
+ * Field by field: how many jobs have it from the trace, derived, drawn; and how many of them left the papers' range.
+ */
+export function provenance(report) {
+  const clamped = report.clamped ?? {};
+  const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])];
+  if (!fields.length) return empty('No jobs', 'Machines have no sampled fields.');
+  const count = (name) => ({
+    title: originText(name),
+    number: true,
+    cell: (field) => number(report.provenance?.[field]?.[name] ?? 0, 0),
+  });
+  const columns = [{ title: 'Field', cell: (field) => field }, count('trace'), count('derived'), count('drawn')];
+  if (Object.keys(clamped).length)
+    columns.push({ title: 'clamped', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
+  return table(columns, fields);
+}
+
+/** What was chosen, as facts. */
+export function chosenFacts(trace) {
+  const { options = {}, report = {} } = trace;
+  const hours = (ms) => `${number(ms / 3_600_000, 3)} h`;
+  const facts = [
+    ['Files', (trace.files ?? []).map(({ name }) => name).join(', ')],
+    [
+      'Window',
+      options.from_ms || options.to_ms
+        ? `${hours(options.from_ms ?? 0)} to ${options.to_ms ? hours(options.to_ms) : 'the end'}`
+        : '',
+    ],
+    [
+      'Virtual clusters',
+      options.groups?.length > 12
+        ? `${options.groups.length}: ${options.groups.slice(0, 12).join(', ')}, …`
+        : (options.groups ?? []).join(', '),
+    ],
+    ['Sample', options.sample ? plural(options.sample, 'job') : ''],
+    ['Maximum', options.limit ? plural(options.limit, 'job') : ''],
+    ['Arrival rate', options.rate ? `× ${number(options.rate, 6)}` : ''],
+    [
+      'Columns',
+      Object.entries(options.mapping ?? {})
+        .map(([field, column]) => `${field.replace('_unit', ' unit')} = ${column}`)
+        .join(', '),
+    ],
+    ['Slot length', report.slot_ms ? duration(report.slot_ms) : ''],
+    ['Seed', String(trace.seed)],
+  ];
+  return h(
+    'dl',
+    { class: 'facts' },
+    facts.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+  );
+}
+
+export function tiles(element, pairs) {
+  fill(
+    element,
+    pairs.map(([name, value]) => tile(name, value, { class: /^[\d–]/.test(value) ? null : 'word', title: value })),
+  );
+}

@@ -1,0 +1,89 @@
+// The form that draws a workload from the ranges of a paper.
+
+import { get, post } from '../core/api.js';
+import { fill, h } from '../ui/dom.js';
+import { number } from '../util/format.js';
+
+/** onDone() is called when there is a new trace. */
+export async function generateForm(form, onDone) {
+  const { profiles, variants, limits, horizon_slots: horizon } = await get('/api/workloads/');
+  const about = h('span', { class: 'help' });
+  const profile = h(
+    'select',
+    { id: 'g-profile' },
+    profiles.map((p) => h('option', { value: p.name }, p.name)),
+  );
+  const variant = h(
+    'select',
+    { id: 'g-variant' },
+    variants.map((name) => h('option', { value: name }, name)),
+  );
+  const jobs = h('input', { id: 'g-jobs', type: 'number', min: 1, max: limits.jobs, value: 80, required: true });
+  const servers = h('input', {
+    id: 'g-servers',
+    type: 'number',
+    min: 2,
+    max: limits.servers,
+    value: 100,
+    required: true,
+  });
+  const seed = h('input', { id: 'g-seed', type: 'number', min: 0, value: 0, required: true });
+  const end = h('input', {
+    id: 'g-horizon',
+    type: 'number',
+    min: 1,
+    max: limits.horizon_slots,
+    placeholder: 'as in the paper',
+  });
+  const said = h('p', { class: 'wide', role: 'status' });
+  const button = h('button', { class: 'primary' }, 'Generate');
+  const sync = () => fill(about, profiles.find((p) => p.name === profile.value).about);
+  profile.addEventListener('change', sync);
+  sync();
+  const field = (title, control, help) =>
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: control.id }, title),
+      control,
+      help instanceof Node ? help : h('span', { class: 'help' }, help),
+    );
+  fill(
+    form,
+    field('Paper', profile, about),
+    field('Variant', variant, "calibrated: at the scale of the paper's figures; literal: as printed"),
+    field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
+    field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
+    field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
+    field('Seed', seed, 'equal seeds give equal jobs'),
+    h('div', { class: 'wide' }, button),
+    said,
+  );
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    fill(said, 'Generating …');
+    try {
+      const made = await post('/api/workloads/', {
+        profile: profile.value,
+        variant: variant.value,
+        jobs: Number(jobs.value),
+        servers: Number(servers.value),
+        seed: Number(seed.value),
+        horizon_slots: end.value === '' ? null : Number(end.value),
+      });
+      fill(
+        said,
+        `${made.trace.name}: ${number(made.trace.job_count, 0)} jobs and ` +
+          `${number(made.cluster.server_count, 0)} servers. `,
+        h('a', { href: `/scenarios/?trace=${made.trace.id}&cluster=${made.cluster.id}` }, 'Use in a scenario'),
+      );
+      said.className = 'wide';
+      onDone();
+    } catch (error) {
+      said.className = 'wide error';
+      fill(said, error.message);
+    }
+    button.disabled = false;
+  });
+}

@@ -1,0 +1,57 @@
+// Which columns of a table are shown: a menu of its titles, kept in this browser by the table's name.
+
+import { h } from './dom.js';
+import { openBelow } from './popover.js';
+
+export class ColumnChoice {
+  /** name: of the table; columns: those with a title may be hidden, but for the first of them; onChange(). */
+  constructor(name, columns, onChange) {
+    Object.assign(this, { name, onChange, hidden: new Set(kept(name)) });
+    this.fixed = columns.find(({ title }) => title)?.title;
+    this.menu = h('div', {
+      id: `columns-${name}`,
+      class: 'menu',
+      popover: 'auto',
+      role: 'group',
+      'aria-label': 'Columns',
+    });
+    this.button = h('button', { type: 'button', class: 'quiet', popovertarget: this.menu.id }, 'Columns');
+    openBelow(this.menu, this.button);
+    const choices = columns.filter(({ title }) => title && title !== this.fixed);
+    this.menu.append(...choices.map(({ title }) => this.#choice(title)));
+  }
+
+  /** The columns that are shown. */
+  shown(columns) {
+    return columns.filter(({ title }) => !this.hidden.has(title));
+  }
+
+  #choice(title) {
+    const box = h('input', { type: 'checkbox', checked: !this.hidden.has(title) });
+    box.addEventListener('change', () => {
+      if (box.checked) this.hidden.delete(title);
+      else this.hidden.add(title);
+      keep(this.name, [...this.hidden]);
+      this.onChange();
+    });
+    return h('label', {}, box, title);
+  }
+}
+
+/** The titles of columns that were hidden. */
+function kept(name) {
+  try {
+    const found = JSON.parse(localStorage.getItem(`columns-${name}`) ?? '[]');
+    return Array.isArray(found) ? found : [];
+  } catch {
+    return []; // without storage all are shown
+  }
+}
+
+function keep(name, titles) {
+  try {
+    localStorage.setItem(`columns-${name}`, JSON.stringify(titles));
+  } catch {
+    // Without storage the choice lasts for this page.
+  }
+}

@@ -1,0 +1,46 @@
+// A question to the operator before something is done that cannot be undone, in a native dialog.
+
+import { h } from './dom.js';
+
+/**
+ * Whether the operator agrees; Escape and Cancel say no. The focus goes back where it was.
+ *
+ * @param {string} question
+ * @param {string} verb what the button says
+ * @returns {Promise<boolean>}
+ */
+export function confirmed(question, verb = 'OK') {
+  const yes = h('button', { class: 'primary', value: 'yes' }, verb);
+  const no = h('button', { class: 'quiet', value: '', autofocus: true }, 'Cancel');
+  return answered(question, [yes, no]);
+}
+
+/**
+ * A sentence that an operator must not miss.
+ *
+ * @param {string} sentence
+ */
+export async function informed(sentence) {
+  await answered(sentence, [h('button', { class: 'primary', value: '', autofocus: true }, 'OK')]);
+}
+
+/**
+ * @param {string} sentence
+ * @param {HTMLElement[]} buttons
+ * @returns {Promise<boolean>}
+ */
+function answered(sentence, buttons) {
+  const text = h('p', { id: 'question' }, sentence);
+  const form = h('form', { method: 'dialog' }, text, h('div', { class: 'actions' }, buttons));
+  const dialog = /** @type {HTMLDialogElement} */ (
+    h('dialog', { class: 'card confirm', 'aria-labelledby': 'question' }, form)
+  );
+  document.body.append(dialog);
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(dialog.returnValue === 'yes');
+    });
+    dialog.showModal();
+  });
+}

@@ -1,0 +1,63 @@
+// The connection and the age of the data, on top of the page.
+
+import { watchOverview } from '../core/overview-socket.js';
+import { $ } from './dom.js';
+import { clock, duration, wallClock } from '../util/format.js';
+
+/** @typedef {{state: string, heardAt: number, ended?: boolean, endMs?: number | null, error?: string}} Source */
+
+/** @type {Record<string, string>} */
+const TEXT = {
+  connecting: 'connecting',
+  live: 'live',
+  offline: 'offline',
+  paused: 'paused in the background',
+  refused: 'not connected',
+  deleted: 'deleted',
+  closed: 'not connected',
+};
+const FRESH_MS = 6000; // an age below is not told: between two pings nothing is missing
+
+/**
+ * What the badge says at the wall time nowMs. ended: the data are complete and do not age; endMs: until when they tell.
+ *
+ * @param {Source} source
+ * @param {number} nowMs
+ */
+export function badgeText({ state, heardAt, ended = false, endMs = null, error = '' }, nowMs) {
+  const age = heardAt ? nowMs - heardAt : 0;
+  const ages = !ended && heardAt > 0;
+  let text = TEXT[state];
+  if (state === 'live' && ended) text = endMs === null ? 'complete' : `complete, ended at ${clock(endMs)}`;
+  else if (state === 'live' && ages && age > FRESH_MS) text += `, data ${duration(Math.round(age / 1000) * 1000)} old`;
+  else if (state === 'offline')
+    text += ages
+      ? `: last data ${wallClock(heardAt)}, ${duration(Math.round(age / 1000) * 1000)} ago; reconnecting`
+      : '; reconnecting';
+  return error ? `${text}: ${error}` : text;
+}
+
+/**
+ * Keeps the badge; source: what has `state`, `heardAt` and tells of changes by the event `name`.
+ *
+ * @param {HTMLElement} element
+ * @param {EventTarget & Source} source
+ * @param {string} name
+ */
+export function connectionBadge(element, source, name = 'connection') {
+  const paint = () => {
+    element.hidden = false;
+    element.dataset.state = source.state;
+    element.textContent = badgeText(source, Date.now());
+  };
+  source.addEventListener(name, paint);
+  setInterval(paint, 1000);
+  paint();
+}
+
+/** on(message) for each message; missed() after a reconnect or when messages were dropped. */
+export function followOverview(on, missed) {
+  const line = watchOverview(on, missed);
+  const badge = $('#connection');
+  if (badge) connectionBadge(badge, line, 'change');
+}

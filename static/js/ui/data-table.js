@@ -1,0 +1,167 @@
+// The table of every list: sorted, paged, with columns that can be hidden, and rows as cards on a narrow page.
+
+import { ColumnChoice } from './column-choice.js';
+import { fill, h } from './dom.js';
+import { pager } from './pager.js';
+
+const MAX_NARROW_COLUMNS = 4; // columns that fit a narrow page side by side
+const PAGE_ROWS = 100; // of a table that pages by itself
+
+/**
+ * A table element. columns: [{title, cell(row) -> text or node, number, wide: long text, key: it can be sorted, hint,
+ * class}].
+ * onPick(row) makes rows clickable; selected(row); keyOf(row) names a row, so that the focus finds it again. sort: the
+ * key of
+ * the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card.
+ */
+export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort } = {}) {
+  const head = h(
+    'tr',
+    {},
+    columns.map((column) => headOf(column, sort, onSort)),
+  );
+  const body = rows.map((row) => {
+    const pick = onPick
+      ? {
+          class: 'pick',
+          tabindex: 0,
+          onclick: () => onPick(row),
+          onkeydown: (event) => entered(event, () => onPick(row)),
+        }
+      : {};
+    const properties = { ...pick, 'data-job': keyOf?.(row), 'aria-selected': selected?.(row) ? 'true' : null };
+    return h(
+      'tr',
+      properties,
+      columns.map((column) => cellOf(column, row)),
+    );
+  });
+  return h(
+    'table',
+    { class: columns.length > MAX_NARROW_COLUMNS ? 'list' : null },
+    h('thead', {}, head),
+    h('tbody', {}, body),
+  );
+}
+
+function headOf({ title, key, number, hint }, sort, onSort) {
+  const arrow = key && sort === key ? ' ▲' : key && sort === `-${key}` ? ' ▼' : '';
+  const order = { ' ▲': 'ascending', ' ▼': 'descending' }[arrow] ?? null;
+  const flip = () => onSort(sort === key ? `-${key}` : key);
+  const text = key && onSort ? h('button', { type: 'button', onclick: flip }, title + arrow) : title;
+  return h(
+    title ? 'th' : 'td',
+    { class: number ? 'number' : null, scope: title ? 'col' : null, 'aria-sort': order, title: hint },
+    text,
+  );
+}
+
+function cellOf({ title, number, wide, class: own, cell }, row) {
+  return h(
+    'td',
+    { class: [number && 'number', wide && 'wide', own].filter(Boolean).join(' ') || null, 'data-label': title },
+    cell(row),
+  );
+}
+
+/** Enter on the row itself; in a control of the row it is the control's. */
+function entered(event, act) {
+  if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
+  event.preventDefault(); // or the key would press the button that has the focus next
+  act();
+}
+
+/**
+ * A table that stays on its page. By the server: `onChange({sort} or {page})` asks for other rows, which come by
+ * `paint`.
+ * Without it the rows are all there: columns with `value(row)` are sorted here, and pages are cut here.
+ */
+export class DataTable {
+  /**
+   * box: it is filled; name: by which hidden columns are kept; pages: the element of the pager; tools: where the menu
+   * of columns goes.
+   */
+  constructor(box, { name, columns, pages, tools, size = PAGE_ROWS, sort = '', onChange, ...rest }) {
+    Object.assign(this, { box, size, sort, onChange, rest, page: 1, rows: [], none: null });
+    this.columns = columns.map((column) => ({
+      ...column,
+      key: column.key ?? (column.value ? column.title : undefined),
+    }));
+    this.choice = new ColumnChoice(name, this.columns, () => this.again());
+    this.pages = pages ?? h('div', { class: 'pager' });
+    if (!pages) box.after(this.pages);
+    (tools ?? toolsOf(box)).append(this.choice.button, this.choice.menu);
+  }
+
+  /** Shows these rows, or `none` where there are none. count and page: of rows that the server has cut. */
+  paint(rows, { count = rows.length, page = this.page, none = null } = {}) {
+    Object.assign(this, { rows, count, page, none });
+    this.again();
+  }
+
+  /** Shows the same rows anew: another one is selected, or a column is hidden. */
+  again() {
+    const { rows, sort, onChange } = this;
+    const here = onChange ? rows : this.#cut();
+    const columns = this.choice.shown(this.columns);
+    const onSort = (next) => this.#change({ sort: next, page: 1 });
+    fill(this.box, rows.length || !this.none ? table(columns, here, { ...this.rest, sort, onSort }) : this.none);
+    const place = { page: this.page, size: this.size, count: this.count ?? 0, rows: here.length };
+    fill(
+      this.pages,
+      pager(place, (page) => this.#change({ page })),
+    );
+    this.choice.button.hidden = !rows.length;
+  }
+
+  /** Takes its menu and its pager off the page; another table takes the place. */
+  remove() {
+    this.choice.button.remove();
+    this.choice.menu.remove();
+    fill(this.pages);
+  }
+
+  #change(changes) {
+    Object.assign(this, changes);
+    if (this.onChange) this.onChange(changes);
+    else this.again();
+  }
+
+  /** The rows of this page in their order. */
+  #cut() {
+    const falling = this.sort.startsWith('-');
+    const column = this.columns.find(({ key, value }) => value && key === this.sort.replace(/^-/, ''));
+    const rows = column
+      ? [...this.rows].sort((a, b) => compared(column.value(a), column.value(b)) * (falling ? -1 : 1))
+      : this.rows;
+    this.page = Math.max(1, Math.min(this.page, Math.ceil(rows.length / this.size)));
+    return rows.slice((this.page - 1) * this.size, this.page * this.size);
+  }
+}
+
+/** What has no value comes last in rising order. */
+function compared(a, b) {
+  const [none, other] = [a ?? null, b ?? null].map((value) => value === null);
+  if (none || other) return Number(none) - Number(other);
+  return typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+}
+
+/** The place for tools in the header of the card that the box is in. */
+function toolsOf(box) {
+  const header = box.closest('.card').querySelector('header');
+  const found = header.querySelector('.actions');
+  if (found) return found;
+  const made = h('div', { class: 'actions' });
+  header.append(made);
+  return made;
+}
+
+export function empty(title, text) {
+  return h('div', { class: 'empty' }, h('strong', {}, title), text);
+}
+
+/** 'n of N' of a list that may be cut; nothing is left out silently. */
+export function shown(count, total, noun) {
+  const n = (value) => value.toLocaleString('en-US');
+  return count < total ? `showing ${n(count)} of ${n(total)} ${noun}` : `${n(total)} ${noun}`;
+}

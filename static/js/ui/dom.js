@@ -1,0 +1,50 @@
+// Small helpers to build and find elements. Text is always set as text, never as HTML.
+
+import { foundIn, placeIn } from './focus.js';
+
+/** h('td', {class: 'number', title: 'x', onclick: f}, 'text', child): an element. Null children are left out. */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'css') for (const [key, v] of Object.entries(value)) element.style.setProperty(key, v);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  append(element, children);
+  return element;
+}
+
+export function append(element, children) {
+  for (const child of children.flat(3)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+/** Empties the element and fills it anew; what had the keyboard's focus has it again, or what stands in its place. */
+export function fill(element, ...children) {
+  const focused = document.activeElement;
+  const place = focused !== element && element.contains(focused) ? placeIn(element, focused) : null;
+  element.replaceChildren();
+  append(element, children);
+  if (place && !element.contains(document.activeElement)) foundIn(element, place)?.focus({ preventScroll: true });
+  return element;
+}
+
+export const $ = (selector, root = document) => root.querySelector(selector);
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+/** Sets the text only when it differs, so that a live tile does not disturb a selection. */
+export function setText(element, text) {
+  if (element && element.textContent !== text) element.textContent = text;
+}
+
+export function debounce(action, ms) {
+  let timer = 0;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...given), ms);
+  };
+}

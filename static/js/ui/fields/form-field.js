@@ -1,0 +1,45 @@
+// A labelled form field with its help and, when something is wrong with it, the sentence that says so.
+
+import { h } from '../dom.js';
+
+/** {element, input, value(), say(sentence or '')} */
+export function field(title, input, help = '') {
+  const problem = h('span', { class: 'error', role: 'alert', id: `${input.id}-error`, hidden: true });
+  const element = h(
+    'div',
+    { class: 'field' },
+    h('label', { for: input.id }, title),
+    input,
+    help ? h('span', { class: 'help', id: `${input.id}-help` }, help) : null,
+    problem,
+  );
+  if (help) input.setAttribute('aria-describedby', `${input.id}-help ${input.id}-error`);
+  const say = (sentence) => {
+    problem.textContent = sentence;
+    problem.hidden = !sentence;
+    input.toggleAttribute('aria-invalid', Boolean(sentence));
+  };
+  return {
+    element,
+    input,
+    say,
+    value: () => (input.value === '' ? undefined : input.type === 'number' ? Number(input.value) : input.value),
+  };
+}
+
+/** A field for a number; step 'any' unless it is whole. */
+export function numberField(id, title, { help, whole, min, value = '', placeholder } = {}) {
+  return field(
+    title,
+    h('input', {
+      id,
+      type: 'number',
+      min,
+      step: whole ? 1 : 'any',
+      value: String(value),
+      placeholder,
+      inputmode: whole ? 'numeric' : 'decimal',
+    }),
+    help,
+  );
+}

@@ -1,0 +1,67 @@
+// One form field per declared parameter of a scheduler (scheduling/kernel/registry.py `describe`), and their values
+// back.
+
+import { $$, h } from '../dom.js';
+
+/**
+ * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and a title of its
+ * own
+ * where the name is none
+ */
+export function parameterField(declared) {
+  const { name, type, choices, unit, help } = declared;
+  const id = `p-${name}`;
+  const start = declared.default === null || declared.default === undefined ? '' : String(declared.default);
+  let control;
+  if (choices)
+    control = h(
+      'select',
+      { id },
+      declared.optional ? h('option', { value: '' }, 'default') : null,
+      choices.map((c) => h('option', { value: c, selected: c === start }, declared.titles?.[c] ?? c)),
+    );
+  else if (type === 'bool')
+    control = h(
+      'select',
+      { id },
+      ['true', 'false'].map((c) =>
+        h('option', { value: c, selected: c === start.toLowerCase() }, c === 'true' ? 'yes' : 'no'),
+      ),
+    );
+  else if (type === 'int' || type === 'float') {
+    control = h('input', {
+      id,
+      type: 'number',
+      value: start,
+      min: declared.low,
+      max: declared.high,
+      step: type === 'int' ? 1 : 'any',
+      placeholder: declared.optional ? 'automatic' : null,
+    });
+  } else control = h('input', { id, type: 'text', value: start, placeholder: declared.optional ? 'automatic' : null });
+  control.dataset.parameter = name;
+  control.dataset.start = control.value;
+  const title = declared.title ?? `${name.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, title),
+    control,
+    h('span', { class: 'help' }, [help, range(declared)].filter(Boolean).join(' ')),
+  );
+}
+
+/** {name: text} of the fields that differ from their default. */
+export function readParameters(form) {
+  const given = {};
+  for (const control of $$('[data-parameter]', form))
+    if (control.value !== control.dataset.start) given[control.dataset.parameter] = control.value;
+  return given;
+}
+
+function range({ low, high, choices }) {
+  if (choices || ((low ?? null) === null && (high ?? null) === null)) return '';
+  if ((high ?? null) === null) return `(at least ${low})`;
+  if ((low ?? null) === null) return `(at most ${high})`;
+  return `(${low} to ${high})`;
+}

@@ -1,0 +1,28 @@
+// Where the keyboard's focus stands in a part of the page, so that it stands there again once the part was painted
+// anew.
+
+/** The place of an element inside `root`: its id, the row of a job that it is in, and the way down from there. */
+export function placeIn(root, element) {
+  const row = element.closest('[data-job]');
+  const start = row && row !== root && root.contains(row) ? row : root;
+  const path = [];
+  for (let at = element; at !== start; at = at.parentElement) path.unshift([...at.parentElement.children].indexOf(at));
+  return { id: element === root ? '' : element.id, job: start === root ? null : row.dataset.job, path };
+}
+
+/** What stands at that place now, or null. */
+export function foundIn(root, { id, job, path }) {
+  const named = id && root.querySelector(`#${CSS.escape(id)}`);
+  if (named) return named;
+  let at = job === null ? root : root.querySelector(`[data-job="${CSS.escape(job)}"]`);
+  for (const i of path) at = at?.children[i];
+  return at ?? null;
+}
+
+/** () -> the element, or what stands in its place when it was painted anew; null when there is nothing any more. */
+export function finder(element) {
+  const root = element.parentElement?.closest('[id]');
+  if (!root) return () => null;
+  const place = placeIn(root, element);
+  return () => (element.isConnected ? element : foundIn(document.getElementById(root.id) ?? document.body, place));
+}

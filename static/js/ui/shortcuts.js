@@ -1,0 +1,23 @@
+// `?` lists the keys of a page.
+
+import { h } from './dom.js';
+
+/** rows: [[keys, what they do]] */
+export function shortcutsHelp(rows) {
+  const list = h(
+    'dl',
+    { class: 'facts' },
+    rows.map(([keys, what]) => [h('dt', {}, h('kbd', {}, keys)), h('dd', {}, what)]),
+  );
+  const close = h('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Close');
+  const dialog = h(
+    'dialog',
+    { class: 'card', 'aria-label': 'Keys' },
+    h('header', {}, h('h2', {}, 'Keys'), h('div', { class: 'actions' }, close)),
+    list,
+  );
+  document.body.append(dialog);
+  addEventListener('keydown', (event) => {
+    if (event.key === '?' && !event.target.closest('input, select, textarea')) dialog.showModal();
+  });
+}

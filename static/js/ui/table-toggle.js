@@ -1,0 +1,34 @@
+// The button on every chart that shows a table of the same numbers.
+
+import { $, fill, h } from './dom.js';
+import { shown, table } from './data-table.js';
+
+/** make() -> {head: [text], rows: [[text]], total}; the table is made anew each time it is opened or refreshed. */
+export function numbersButton(id, make) {
+  const button = $(`#${id}-table`);
+  const box = $(`#${id}-numbers`);
+  for (const [name, value] of [
+    ['tabindex', 0],
+    ['role', 'region'],
+    ['aria-label', 'The values of this chart'],
+  ])
+    box.setAttribute(name, value); // it scrolls
+  const show = () => {
+    const { head, rows, total } = make();
+    const columns = head.map((title, i) => ({
+      title,
+      number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')),
+      cell: (row) => row[i],
+    }));
+    fill(
+      box,
+      h('p', { class: 'muted small' }, `${shown(rows.length, total, 'rows')}, as shown in the chart`),
+      table(columns, rows),
+    );
+  };
+  button.addEventListener('click', () => {
+    box.hidden = !box.hidden;
+    button.setAttribute('aria-pressed', String(!box.hidden));
+    if (!box.hidden) show();
+  });
+}

@@ -1,0 +1,24 @@
+// A tile: a title above a value, whose text is as large as lets all of it be read (style of .tile in app.css).
+
+import { h, setText } from './dom.js';
+
+/**
+ * value: texts and elements; hint: told of the tile when it is pointed at; more: what stands below; id, class: of its
+ * dd.
+ */
+export function tile(title, value, { hint = null, more = null, ...properties } = {}) {
+  const element = h('dd', properties, value);
+  measure(element);
+  return h('div', { class: 'tile', title: hint }, h('dt', {}, title), element, more);
+}
+
+/** Another text for the value of a tile. */
+export function setTileText(element, text) {
+  if (element.textContent === text) return;
+  setText(element, text);
+  measure(element);
+}
+
+function measure(element) {
+  element.style.setProperty('--characters', Math.max(1, element.textContent.length));
+}

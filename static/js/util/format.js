@@ -1,0 +1,225 @@
+// Numbers and times as people read them, always with a unit.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  SECOND,
+  2 * SECOND,
+  5 * SECOND,
+  10 * SECOND,
+  15 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  DAY,
+  2 * DAY,
+  5 * DAY,
+  10 * DAY,
+  20 * DAY,
+  50 * DAY,
+  100 * DAY,
+  200 * DAY,
+  500 * DAY,
+  1000 * DAY,
+];
+const MAX_STEP = 1000 * DAY;
+
+/**
+ * A point in simulated time, ms since the scenario's start: '2d 03:15', '03:15:20', '00:00:01.250'.
+ *
+ * @param {number | null | undefined} ms
+ * @param {number} stepMs ms between two such points: how much is written
+ */
+export function clock(ms, stepMs = SECOND) {
+  if (!isNumber(ms)) return '–';
+  const sign = ms < 0 ? '−' : '';
+  let rest = Math.abs(Math.round(ms));
+  const days = Math.floor(rest / DAY);
+  rest -= days * DAY;
+  /** @param {number} n */
+  const two = (n) => String(n).padStart(2, '0');
+  let text = `${two(Math.floor(rest / HOUR))}:${two(Math.floor((rest % HOUR) / MINUTE))}`;
+  if (stepMs < MINUTE) text += `:${two(Math.floor((rest % MINUTE) / SECOND))}`;
+  if (stepMs < SECOND) text += `.${String(rest % SECOND).padStart(3, '0')}`;
+  return `${sign}${days ? `${days}d ` : ''}${text}`;
+}
+
+/**
+ * A length of time: '850 ms', '12.5 s', '3m 20s', '2h 5m', '3d 4h'.
+ *
+ * @param {number | null | undefined} ms
+ */
+export function duration(ms) {
+  if (!isNumber(ms)) return '–';
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${trim(ms / SECOND, 1)} s`;
+  if (ms < HOUR) return pair(ms, MINUTE, 'm', SECOND, 's');
+  if (ms < DAY) return pair(ms, HOUR, 'h', MINUTE, 'm');
+  return pair(ms, DAY, 'd', HOUR, 'h');
+}
+
+/**
+ * @param {number} ms
+ * @param {number} big
+ * @param {string} bigUnit
+ * @param {number} small
+ * @param {string} smallUnit
+ */
+function pair(ms, big, bigUnit, small, smallUnit) {
+  let whole = Math.floor(ms / big);
+  let rest = Math.round((ms - whole * big) / small);
+  if (rest * small >= big) [whole, rest] = [whole + 1, 0];
+  return rest ? `${whole}${bigUnit} ${rest}${smallUnit}` : `${whole}${bigUnit}`;
+}
+
+/**
+ * 1234.5 -> '1,234.5', with at most `digits` decimals.
+ *
+ * @param {number | null | undefined} value
+ * @param {number} digits
+ */
+export function number(value, digits = 2) {
+  if (!isNumber(value)) return '–';
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits, signDisplay: 'negative' });
+}
+
+/**
+ * Always `digits` decimals, so that a column of numbers lines up.
+ *
+ * @param {number | null | undefined} value
+ * @param {number} digits
+ */
+export function fixed(value, digits = 2) {
+  if (!isNumber(value)) return '–';
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/**
+ * Three significant digits, also for very small and very large values: '0.00123', '1.2e-9'.
+ *
+ * @param {number | null | undefined} value
+ */
+export function significant(value) {
+  return rounded(value, 3);
+}
+
+/**
+ * The same with as many digits as asked.
+ *
+ * @param {number | null | undefined} value
+ * @param {number} digits
+ */
+export function rounded(value, digits) {
+  if (!isNumber(value)) return '–';
+  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(digits - 1);
+  if (Math.abs(value) >= 1000) return number(value, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
+  return String(Number(value.toPrecision(digits)));
+}
+
+/**
+ * How many significant digits tell the values apart to a hundredth of their range: 3 to 9.
+ *
+ * @param {number[]} values
+ */
+export function telling(values) {
+  const known = values.filter((value) => Number.isFinite(value));
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  const range = most - least;
+  if (!(range > 0)) return 3;
+  const shared = Math.ceil(Math.log10(Math.max(Math.abs(least), Math.abs(most)) / range));
+  return Math.min(9, Math.max(3, shared + 2));
+}
+
+/**
+ * @param {number | null | undefined} share
+ * @param {number} digits
+ */
+export function percent(share, digits = 0) {
+  return isNumber(share) ? `${(share * 100).toFixed(digits).replace(/^-(?=[0.]+$)/, '')} %` : '–';
+}
+
+/**
+ * '1 job', '2 jobs'.
+ *
+ * @param {number} count
+ * @param {string} word
+ */
+export function plural(count, word) {
+  return `${number(count, 0)} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** @param {number} count */
+export function bytes(count) {
+  if (count < 1000) return `${count} B`;
+  if (count < 1e6) return `${trim(count / 1e3, 1)} kB`;
+  return `${trim(count / 1e6, 1)} MB`;
+}
+
+/**
+ * A wall-clock time from an ISO text, in UTC.
+ *
+ * @param {string | null | undefined} iso
+ */
+export function wall(iso) {
+  return iso ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : '–';
+}
+
+/**
+ * The time of day of a Date.now(), in UTC.
+ *
+ * @param {number} ms
+ */
+export function wallClock(ms) {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+}
+
+/**
+ * Round tick positions in [from, to], about `wanted` of them: {step, ticks}. All in ms.
+ *
+ * @param {number} from
+ * @param {number} to
+ * @param {number} wanted
+ */
+export function timeTicks(from, to, wanted) {
+  const rough = (to - from) / Math.max(1, wanted);
+  const step = STEPS.find((s) => s >= rough) ?? MAX_STEP;
+  const ticks = [];
+  for (let t = Math.ceil(from / step) * step; t <= to && ticks.length < 200; t += step) ticks.push(t);
+  return { step, ticks };
+}
+
+/**
+ * @param {number | null | undefined} value
+ * @returns {value is number}
+ */
+function isNumber(value) {
+  return Number.isFinite(value);
+}
+
+/**
+ * @param {number} value
+ * @param {number} digits
+ */
+function trim(value, digits) {
+  return String(Number(value.toFixed(digits)));
+}

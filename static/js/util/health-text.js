@@ -1,0 +1,30 @@
+// Faults of the twin that an operator sees on every page, as sentences.
+
+/**
+ * @typedef {{
+ *   database?: boolean, database_fault?: string, broker?: boolean, missing?: string[], disk?: string,
+ *   processes?: {name: string, kind: string, answers: boolean, trouble?: string}[],
+ * }} Health as GET /healthz answers
+ */
+
+/**
+ * One sentence for each fault; none when all is well.
+ *
+ * @param {Health} health
+ */
+export function faults({ database, database_fault: fault, broker, missing = [], disk, processes = [] }) {
+  const found = [];
+  const why = fault ?? 'it does not respond';
+  if (database === false) found.push(`The database accepts no writes: ${why}. Runs are on hold.`);
+  if (broker === false) found.push('The message broker does not respond. Runs, imports and live updates are stopped.');
+  if (disk) found.push(`The disk is full: ${disk}.`);
+  const troubled = processes.filter(({ answers, trouble }) => trouble || !answers);
+  for (const { kind, trouble } of troubled) {
+    const text = trouble || `the ${kind} does not respond`;
+    found.push(`${text[0].toUpperCase()}${text.slice(1)}.`);
+  }
+  for (const kind of missing) {
+    if (!troubled.some((process) => process.kind === kind)) found.push(`No ${kind} is running.`);
+  }
+  return found;
+}

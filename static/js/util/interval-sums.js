@@ -1,0 +1,55 @@
+// Sums of intervals over bins by difference arrays: O(1) per interval, O(bins) at the end.
+
+/**
+ * Adds `amount` over [start, end) to the difference array `diff` (length bins + 2) of bins of `width` from `from`.
+ *
+ * @param {Float64Array} diff
+ * @param {number} bins
+ * @param {number} from
+ * @param {number} width
+ * @param {number} start
+ * @param {number} end
+ * @param {number} amount
+ */
+export function addInterval(diff, bins, from, width, start, end, amount) {
+  const a = Math.max(0, (start - from) / width);
+  const b = Math.min(bins, (end - from) / width);
+  if (!(b > a)) return;
+  const first = Math.floor(a);
+  const last = Math.floor(b);
+  const head = a - first;
+  const tail = b - last;
+  diff[first] += amount * (1 - head);
+  diff[first + 1] += amount * head;
+  diff[last] -= amount * (1 - tail);
+  diff[last + 1] -= amount * tail;
+}
+
+/**
+ * The mean of the sum in each bin: prefix sums of `diff`, in place; rounding dust becomes 0.
+ *
+ * @param {Float64Array} diff
+ * @param {number} bins
+ */
+export function settle(diff, bins) {
+  let sum = 0;
+  for (let i = 0; i < bins; i++) {
+    sum += diff[i];
+    diff[i] = Math.abs(sum) < 1e-9 ? 0 : sum;
+  }
+  return diff;
+}
+
+/**
+ * Adds a step of `amount` at time t: every bin after it holds it, its own bin partly.
+ *
+ * @param {Float64Array} diff
+ * @param {number} bins
+ * @param {number} from
+ * @param {number} width
+ * @param {number} t
+ * @param {number} amount
+ */
+export function addStep(diff, bins, from, width, t, amount) {
+  addInterval(diff, bins, from, width, t, from + (bins + 1) * width, amount);
+}

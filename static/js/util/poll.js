@@ -1,0 +1,57 @@
+// Asking the server again and again while something changes: a page without a socket, told by the same badge.
+
+const AGAIN_MS = 2000; // after the server could not be reached
+
+export class Poll extends EventTarget {
+  /**
+   * Event: 'change' of .state.
+   *
+   * @param {() => Promise<boolean>} ask gives whether to ask again in `ms`
+   * @param {number} ms
+   * @param {(error: Error | null) => void} onError is told null once it went well again
+   */
+  constructor(ask, ms, onError) {
+    super();
+    this.ask = ask;
+    this.ms = ms;
+    this.onError = onError;
+    /** @type {'connecting' | 'live' | 'offline'} */
+    this.state = 'connecting';
+    this.heardAt = 0;
+    this.ended = false;
+    /** @type {ReturnType<typeof setTimeout> | 0} */
+    this.timer = 0;
+    addEventListener('offline', () => this.ended || this.#become('offline'));
+    addEventListener('online', () => this.ended || this.now());
+  }
+
+  /** Asks at once. */
+  async now() {
+    clearTimeout(this.timer);
+    try {
+      const more = await this.ask();
+      Object.assign(this, { heardAt: Date.now(), ended: !more });
+      this.#become('live');
+      this.onError(null);
+      if (more) this.#later(this.ms);
+    } catch (caught) {
+      const error = /** @type {Error & {status?: number}} */ (caught);
+      this.onError(error);
+      if (error.status !== 0) return; // the server said something; asking again would not change it
+      this.#become('offline');
+      this.#later(AGAIN_MS);
+    }
+  }
+
+  /** @param {number} ms */
+  #later(ms) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.now(), ms);
+  }
+
+  /** @param {Poll['state']} state */
+  #become(state) {
+    this.state = state;
+    this.dispatchEvent(new Event('change'));
+  }
+}

@@ -1,0 +1,48 @@
+// Points and lengths of simulated time as people type them: '2d 03:15', '03:15:20', '3h 58m', '90 min', '1.5 h',
+// '250 ms'.
+
+/** @type {Record<string, number>} */
+const UNITS = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
+export const EXAMPLE = 'for example 2d 03:15 or 3h 58m';
+
+/**
+ * Whole ms, or null when the text is no time. A plain 0 is a time.
+ *
+ * @param {string} text
+ */
+export function parseTime(text) {
+  const given = text.trim().toLowerCase();
+  if (given === '0') return 0;
+  const parts = /^(?:(\d+)\s*d\s*)?(\d{1,3}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?$/.exec(given);
+  if (parts) {
+    const [, days, hours, minutes, seconds, rest] = parts;
+    const ms = rest === undefined ? 0 : Number(rest.padEnd(3, '0'));
+    return (((Number(days ?? 0) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds ?? 0)) * 1000 + ms;
+  }
+  let total = 0;
+  let rest = given;
+  while (rest) {
+    const piece = /^(\d+(?:\.\d+)?)\s*(ms|sec|s|min|m|h|d)\s*/.exec(rest);
+    if (!piece) return null;
+    total += Number(piece[1]) * UNITS[piece[2]];
+    rest = rest.slice(piece[0].length);
+  }
+  return given ? Math.round(total) : null;
+}
+
+/**
+ * The shortest text that parseTime reads back: '0', '2d 03:15:00', '250 ms'.
+ *
+ * @param {number} ms
+ */
+export function timeText(ms) {
+  if (ms === 0) return '0';
+  if (ms < 1000) return `${ms} ms`;
+  /** @type {(n: number, width?: number) => string} */
+  const two = (n, width = 2) => String(n).padStart(width, '0');
+  const seconds = Math.floor(ms / 1000);
+  const days = Math.floor(seconds / 86_400);
+  const tail = ms % 1000 ? `.${two(ms % 1000, 3)}` : '';
+  const parts = [(seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60];
+  return `${days ? `${days}d ` : ''}${parts.map((part) => two(Math.floor(part))).join(':')}${tail}`;
+}

@@ -1,0 +1,140 @@
+"""What is deleted says so to who looks at it, and what it was to who follows an old link: from the audit list."""
+
+import re
+
+import pytest
+from channels.db import database_sync_to_async
+from django.db import transaction
+
+from tests.dashboard.builders import listening, receive, socket
+from tests.dashboard.peer import Peer
+from tests.twin.runtime.conftest import work
+from twin.config.asgi import application
+from twin.infra import pubsub
+from twin.models import AuditEntry, Run
+from twin.runs import commands, runner
+from twin.runs import deleted as gone
+from twin.studies import sweeps
+
+pytestmark = pytest.mark.django_db(transaction=True)
+H = 3_600_000
+WAS = r"Run %d \(OASiS, “test”\) was deleted by olga on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\."
+
+
+def deleted(operator, run: Run) -> int:
+    number = run.pk
+    assert operator.delete(f"/api/runs/{number}/").status_code == 204
+    return number
+
+
+async def overview(client) -> Peer:
+    headers = [
+        (b"origin", b"http://localhost"),
+        (b"host", b"localhost"),
+        (b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode()),
+    ]
+    peer = Peer(application, "/ws/overview/", headers=headers)
+    assert await peer.connect()
+    for _ in range(500):
+        if await database_sync_to_async(lambda: pubsub.client().pubsub_numsub(pubsub.RUNS)[0][1])():
+            return peer
+    raise AssertionError("nobody subscribed")
+
+
+async def test_who_watches_a_run_or_the_overview_is_told_at_once(viewer, operator, finished_run):
+    page, front = socket(viewer, finished_run.pk), await overview(viewer)
+    await page.connect()
+    assert (await receive(page))["type"] == "status"
+    await listening(finished_run.pk)
+    number = await database_sync_to_async(deleted)(operator, finished_run)
+    for peer in (page, front):
+        message = await receive(peer)
+        assert (message["type"], message["id"]) == ("deleted", number)
+        assert re.fullmatch(WAS % number, message["said"])
+    await page.leave()
+    await front.leave()
+    late = socket(viewer, number)  # it missed the message
+    await late.connect()
+    assert (await receive(late))["type"] == "deleted"
+    assert (await late.receive_output(timeout=5))["code"] == 4404
+
+
+def test_an_old_link_says_what_stood_there(viewer, operator, finished_run):
+    number = deleted(operator, finished_run)
+    for path in (f"/runs/{number}/", f"/runs/{number}/servers/0/"):
+        page = viewer.get(path)
+        assert page.status_code == 404
+        assert re.search(WAS % number, page.content.decode()), path
+    for path in ("", "snapshot/", "static/", "jobs/"):
+        answer = viewer.get(f"/api/runs/{number}/{path}")
+        assert answer.status_code == 404
+        assert re.fullmatch(WAS % number, answer.json()["detail"]), path
+    answer = viewer.get("/api/compare/", {"runs": f"{number},{number + 1}"}).json()["detail"]
+    assert re.fullmatch(WAS % number + rf" Run {number + 1} does not exist; it may have been deleted\.", answer)
+    unknown = viewer.get(f"/runs/{number + 1}/")
+    assert (unknown.status_code, b"was deleted" in unknown.content) == (404, False)
+
+
+def test_other_things_with_a_page_say_it_too(viewer, operator, make_scenario):
+    scenario = make_scenario()
+    form = {"name": "mine", "cluster": scenario.cluster_id, "trace": scenario.trace_id, "scheduler": "fifo"}
+    made = operator.post("/api/scenarios/", form, content_type="application/json").json()["id"]
+    operator.delete(f"/api/scenarios/{made}/")
+    page = viewer.get(f"/scenarios/{made}/")
+    assert (page.status_code, f"Scenario {made} (“mine”) was deleted by olga on" in page.content.decode()) == (404, True)
+
+
+def test_the_audit_list_says_of_every_entry_what_is_gone(viewer, operator, finished_run):
+    operator.post("/api/runs/", {"scenario": finished_run.scenario_id, "mode": "batch"}, content_type="application/json")
+    AuditEntry.objects.create(action="run.start", subject=f"run {finished_run.pk}", detail={"scenario": "test", "mode": "batch"})
+    number = deleted(operator, finished_run)
+    rows = viewer.get("/api/audit/").json()["results"]
+    lost = {row["action"]: row["gone"] for row in rows if row["subject"] == f"run {number}"}
+    assert lost.keys() == {"run.start", "run.delete"}
+    assert all(re.fullmatch(WAS % number, said) for said in lost.values())
+    assert {row["gone"] for row in rows if row["subject"] != f"run {number}"} == {None}
+
+
+def test_a_run_that_was_handed_over_is_named_with_both_schedulers(operator, make_scenario):
+    edits = [{"verb": "change_scheduler", "scheduler": "srtf", "at_ms": 26 * H}]
+    run = Run.objects.create(scenario=make_scenario(scheduler="fifo"), edits=edits)
+    runner.enqueue(run.pk)
+    work()
+    assert str(gone.what_was("run", deleted(operator, run))).startswith(f"Run {run.pk} (FIFO → SRTF at 1d 02:00:00, “test”) was")
+
+
+def test_the_runs_of_a_sweep_are_told_with_it(operator, make_scenario, monkeypatch):
+    told = []
+    monkeypatch.setattr(pubsub, "publish", lambda channel, message: told.append((channel, message)) or True)
+    sweep = sweeps.start(
+        make_scenario(scheduler="oasis"), "", [{"parameter": "model", "values": ["oasis"]}], [0, 1], operator.user
+    )
+    work()
+    numbers = [point.run_id for point in sweep.points.all()]
+    told.clear()
+    sweeps.delete(sweep, operator.user)
+    lost = [(channel, message["id"]) for channel, message in told if message["type"] == "deleted"]
+    assert sorted(lost) == sorted([(pubsub.run_channel(n), n) for n in numbers] + [(pubsub.RUNS, n) for n in numbers])
+
+
+def test_what_is_deleted_with_its_sweep_says_by_whom_and_when(viewer, operator, make_scenario):
+    sweep = sweeps.start(make_scenario(scheduler="oasis"), "", [{"parameter": "model", "values": ["oasis"]}], [7], operator.user)
+    work()
+    run = sweep.points.get().run
+    name, scenario, number = run.scenario.name, run.scenario_id, sweep.pk
+    assert operator.delete(f"/api/sweeps/{number}/").status_code == 204
+    page = viewer.get(f"/runs/{run.pk}/")
+    assert page.status_code == 404
+    assert f"Run {run.pk} (OASiS, “{name}”) was deleted by olga on " in page.content.decode()
+    page = viewer.get(f"/scenarios/{scenario}/")
+    assert (page.status_code, f"Scenario {scenario} (“{name}”) was deleted by olga on " in page.content.decode()) == (404, True)
+    assert AuditEntry.objects.get(action="run.delete", subject=f"run {run.pk}").detail["sweep"] == number
+
+
+def test_a_deletion_that_is_taken_back_is_not_told(finished_run, monkeypatch):
+    told = []
+    monkeypatch.setattr(pubsub, "publish", lambda channel, message: told.append(message) or True)
+    with transaction.atomic():
+        commands.delete(finished_run)
+        transaction.set_rollback(True)
+    assert told == []

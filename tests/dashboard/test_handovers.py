@@ -1,0 +1,150 @@
+"""A run that is handed from one family of schedulers to another: pages, API and downloads show both, and name who is in scheduler_history."""
+
+from itertools import permutations
+
+import pytest
+
+from scheduling.kernel.registry import scheduler_class
+from scheduling.model.values import RESOURCES
+from tests.dashboard.builders import downloaded, post
+from tests.twin.runtime.conftest import work
+from twin.models import Run, Scenario
+from twin.runs import runner, scheduler_history
+from twin.scenarios import store
+
+H = 3_600_000
+FAMILIES = {"slotted": "fifo", "priced": "oasis", "typed lanes": "srtf", "chunks": "a_online", "groups": "harmony"}
+PAIRS = [(FAMILIES[a], FAMILIES[b]) for a, b in permutations(FAMILIES, 2)]
+
+
+def change(scheduler: str, at_ms: int = 3 * H, **more) -> dict:
+    return {"verb": "change_scheduler", "scheduler": scheduler, "at_ms": at_ms, **more}
+
+
+def handed(make_scenario, first: str, *edits: dict) -> Run:
+    """A run of twelve jobs with such edits, to its end."""
+    run = Run.objects.create(scenario=make_scenario(scheduler=first), edits=list(edits))
+    runner.enqueue(run.pk)
+    work()
+    run.refresh_from_db()
+    assert run.status == Run.FINISHED, run.message
+    return run
+
+
+@pytest.mark.parametrize(("first", "then"), PAIRS)
+def test_the_page_is_told_what_every_family_of_the_run_needs(viewer, make_scenario, first, then):
+    run = handed(make_scenario, first, change(then))
+    told = viewer.get(f"/api/runs/{run.pk}/static/").json()
+    assert [(phase["from_ms"], phase["name"]) for phase in told["phases"]] == [(0, first), (3 * H, then)]
+    models = [scheduler_class(name).model.name for name in (first, then)]
+    assert [phase["model"] for phase in told["phases"]] == models
+    assert told["scheduler"]["model"] == models[-1]
+    assert told["scheduler"]["quotes"] == any(phase["quotes"] for phase in told["phases"])
+    assert ("typed_workers" in told) == ("typed_workers" in models), "what the charts of typed workers are drawn from"
+    assert viewer.get(f"/api/runs/{run.pk}/snapshot/").status_code == 200
+    slotted = {"fifo", "oasis"} & {first, then}
+    assert told["limits"] == (list(RESOURCES) if slotted else []), "what is drawn while slots are in charge"
+
+
+def test_who_is_in_charge_is_what_the_edited_worlds_say(make_scenario):
+    edits = [change("srtf", 5 * H), change("drf", 2 * H), change("oasis", 7 * H, off=True), change("harmony", 5 * H),
+             change("harmony", 6 * H, parameters="profiling=online")]  # fmt: skip
+    scenario = make_scenario(scheduler="fifo")
+    found = scheduler_history.in_order(scenario.scheduler, edits)
+    assert [(one.from_ms, one.name) for one in found] == [(0, "fifo"), (2 * H, "drf"), (5 * H, "harmony")]
+    worlds = [(stage.at_ms, stage.world.scheduler) for stage in store.worlds(scenario, edits)]
+    assert worlds == [*((one.from_ms, one.name) for one in found), (6 * H, "harmony")]
+    assert scheduler_history.words(found) == "FIFO → DRF at 02:00:00 → Harmony at 05:00:00"
+
+
+def test_every_answer_about_a_run_names_who_is_and_who_was_in_charge(viewer, make_scenario):
+    run, other = handed(make_scenario, "fifo", change("srtf", 26 * H)), handed(make_scenario, "fifo")
+    told = [{"from_ms": 0, "name": "fifo", "title": "FIFO"}, {"from_ms": 26 * H, "name": "srtf", "title": "SRTF"}]
+    row = viewer.get(f"/api/runs/{run.pk}/").json()
+    assert (row["scheduler"], row["schedulers"]) == ("srtf", told)
+    assert viewer.get("/api/runs/").json()["results"][1]["schedulers"] == told
+    compared = viewer.get("/api/compare/", {"runs": f"{run.pk},{other.pk}"}).json()["runs"]
+    assert [(one["scheduler"], one["title"]) for one in compared] == [("srtf", "FIFO → SRTF at 1d 02:00:00"), ("fifo", "FIFO")]
+    head = downloaded(viewer.get("/api/compare/metrics.csv", {"runs": f"{run.pk},{other.pk}"})).decode().splitlines()[0]
+    assert f"run {run.pk} fifo → srtf at 1d 02:00:00" in head
+    assert f"run {other.pk} fifo," in head
+    summary = viewer.get(f"/api/runs/{run.pk}/summary.json").json()
+    assert (summary["scheduler"], summary["schedulers"]) == ("fifo", told), "what it began with, and who followed"
+    assert "schedulers" not in viewer.get(f"/api/runs/{other.pk}/summary.json").json()
+
+
+def test_runs_are_found_by_each_of_their_schedulers(viewer, make_scenario):
+    handed_over, plain = handed(make_scenario, "fifo", change("srtf", 26 * H)), handed(make_scenario, "fifo")
+    switched_off = handed(make_scenario, "fifo", change("tiresias_l", 26 * H, off=True))
+    for asked, found in (
+        ("srt", [handed_over]), ("SRTF", [handed_over]), ("fifo", [switched_off, plain, handed_over]), ("tiresias", []),
+    ):  # fmt: skip
+        rows = viewer.get("/api/runs/", {"q": asked}).json()["results"]
+        assert [row["id"] for row in rows] == [run.pk for run in found], asked
+    Run.objects.filter(pk=handed_over.pk).update(status=Run.CANCELLED, sim_ms=25 * H)
+    assert viewer.get("/api/runs/", {"q": "srtf"}).json()["results"] == [], "its turn never came"
+
+
+def test_a_scheduler_is_found_by_its_title(viewer, make_scenario):
+    run = handed(make_scenario, "fifo", change("tiresias_l", 26 * H))
+    assert [row["id"] for row in viewer.get("/api/runs/", {"q": "Tiresias-L"}).json()["results"]] == [run.pk]
+
+
+def test_scenarios_and_races_name_all_schedulers(operator, make_scenario, layer):
+    scenario = make_scenario(scheduler="fifo")
+    Scenario.objects.filter(pk=scenario.pk).update(edits=[change("drf", 26 * H)])
+    row = operator.get(f"/api/scenarios/{scenario.pk}/").json()
+    assert [(one["from_ms"], one["name"]) for one in row["schedulers"]] == [(0, "fifo"), (26 * H, "drf")]
+    assert operator.get("/api/scenarios/").json()["results"][0]["schedulers"] == row["schedulers"]
+    runs = post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["fifo", "rrh"]}).json()["runs"]
+    raced = operator.get(f"/api/runs/{runs[1]['id']}/").json()
+    assert raced["scenario_name"] == f"{row['trace_name']}, RRH → DRF at 1d 02:00:00"
+    assert [one["name"] for one in raced["schedulers"]] == ["rrh", "drf"]
+
+
+def test_a_scheduler_whose_turn_has_not_come_is_not_the_present_one(make_scenario):
+    run = Run(scenario=make_scenario(), edits=[change("srtf", 26 * H)], status=Run.RUNNING, mode=Run.LIVE, sim_ms=25 * H)
+    assert (scheduler_history.present(run).name, len(scheduler_history.of_run(run))) == ("fifo", 2)
+    run.sim_ms = 26 * H
+    assert scheduler_history.present(run).name == "srtf"
+    run.sim_ms, run.status = 25 * H, Run.CANCELLED
+    assert [one.name for one in scheduler_history.of_run(run)] == ["fifo"], "it never will be"
+
+
+def test_a_resource_that_one_of_the_schedulers_does_not_pack_is_not_drawn(viewer, make_scenario):
+    """PD-ORS does not count bandwidth: a share of it would mean nothing while it is in scheduler_history."""
+    run = handed(make_scenario, "oasis", change("pd_ors"), change("srtf", 9 * H))
+    assert viewer.get(f"/api/runs/{run.pk}/static/").json()["limits"] == list(RESOURCES[:4])
+
+
+def test_prices_are_those_of_the_scheduler_that_is_in_charge_at_the_moment(viewer, make_scenario):
+    run = handed(make_scenario, "oasis", change("fifo"))
+    of_sites, of_server = f"/api/runs/{run.pk}/prices/", f"/api/runs/{run.pk}/prices/0/"
+    assert viewer.get(of_sites, {"at_ms": 2 * H}).json()["default_prices"] is not None
+    after = viewer.get(of_sites).json()
+    assert (after["default_prices"], after["prices"]) == (None, [])
+    assert any(price for price in viewer.get(of_server, {"at_ms": 2 * H}).json()["prices"]["gpu"])
+    assert viewer.get(of_server).json()["detail"] == "FIFO has no prices"
+    back = handed(make_scenario, "srtf", change("oasis"))
+    assert viewer.get(f"/api/runs/{back.pk}/prices/0/").status_code == 200
+    assert viewer.get(f"/api/runs/{back.pk}/prices/0/", {"at_ms": 2 * H}).json()["detail"] == "SRTF has no prices"
+
+
+def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left_open(viewer, make_scenario):
+    run = handed(make_scenario, "srtf", change("fifo", 20 * H))
+    rows = viewer.get(f"/api/runs/{run.pk}/jobs/", {"size": 100}).json()["rows"]
+    turned_away = [row for row in rows if row["verdict"] == "rejected"]
+    assert any(row["start_ms"] is not None for row in turned_away), "some had run"
+    assert {row["state"] for row in turned_away} == {"rejected"}
+    assert {row["state"] for row in rows} <= {"completed", "rejected", "unfinished"}
+    now = viewer.get(f"/api/runs/{run.pk}/now/").json()["jobs"]
+    assert sum(now.values()) == len(rows) == 12
+    then = viewer.get(f"/api/runs/{run.pk}/jobs/", {"size": 100, "at_ms": 20 * H - 1}).json()["rows"]
+    assert "rejected" not in {row["state"] for row in then}, "not known before it was decided"
+
+
+def test_a_share_of_resources_is_told_only_while_places_are_amounts_of_them(viewer, make_scenario):
+    for first, then, told in (("srtf", "fifo", True), ("fifo", "srtf", False), ("fifo", "harmony", False)):
+        run = handed(make_scenario, first, change(then))
+        allocated = [bool(site["allocated"]) for site in viewer.get(f"/api/runs/{run.pk}/now/").json()["sites"]]
+        assert set(allocated) == {told}, (first, then)

@@ -1,0 +1,52 @@
+// A run that waits: its sentence is asked for again, so that it stays right, until the run goes on.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Activity } from '../../static/js/run/activity.js';
+import { World } from './world.js';
+
+const waiting = (seconds) => ({ state: 'held', text: `the database has been locked for ${seconds} s`, seconds });
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+function page(answers) {
+  const [world, stream, said] = [new World(), new EventTarget(), []];
+  const get = async (path) => {
+    assert.equal(path, '/api/runs/7/');
+    const answer = answers.shift();
+    if (!answer) throw new TypeError('no network');
+    return answer;
+  };
+  assert.ok(new Activity(7, stream, (text, bad) => said.push([text, bad]), world, { get }));
+  const tell = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
+  return { world, stream, said, tell };
+}
+
+test('how long a run has waited is asked for every two seconds until it goes on', async () => {
+  const { world, said, tell } = page([
+    { status: 'running', message: '', activity: waiting(24) },
+    null, // not reached
+    { status: 'running', message: 'resumed after 27 s', activity: null },
+  ]);
+  tell({ status: 'running', message: '', activity: waiting(22) });
+  for (let i = 0; i < 5; i++) {
+    world.pass(2000);
+    await settled();
+  }
+  assert.deepEqual(
+    said.map(([text]) => text),
+    ['the database has been locked for 22 s', 'the database has been locked for 24 s', 'resumed after 27 s'],
+  );
+  assert.equal(world.timers.size, 0, 'nothing is asked any more');
+});
+
+test('a run that works is not asked about; what is wrong is told as such', () => {
+  const { world, said, tell } = page([]);
+  tell({ status: 'running', message: '', activity: null });
+  tell({ status: 'failed', message: 'out of memory', activity: null });
+  assert.deepEqual(said, [
+    ['', false],
+    ['out of memory', true],
+  ]);
+  assert.equal(world.timers.size, 0);
+});

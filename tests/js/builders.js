@@ -1,0 +1,37 @@
+// Frames of hand-written events, as the server would send them.
+
+import { unpack } from '../../static/js/core/column-codec.js';
+import { frameOf } from '../../static/js/core/frames.js';
+
+const TABLES = {
+  jobs: ['job', 'start_ms', 'finish_ms'],
+  bars: ['job', 'role', 'server', 'start_ms', 'end_ms', 'count', 'lane', 'chunk', 'group'],
+  keys: ['role', 'server', 'worker'],
+};
+
+/** Of [seq, atMs, kind, data] each; the data of a plan: {scope, keys, jobs, bars}, rows of numbers. */
+export function frame(events) {
+  const rows = { jobs: [], bars: [], keys: [] };
+  const lines = events.map(([, at, kind, data]) => {
+    if (kind !== 'plan_changed') return [at, kind, data];
+    const of = { jobs: data.jobs, bars: data.bars, keys: data.scope === 'worker' ? data.keys : [] };
+    for (const name of Object.keys(rows)) rows[name].push(...of[name]);
+    return [at, kind, [data.scope, of.jobs.length, of.bars.length, of.keys.length]];
+  });
+  const columns = {};
+  for (const [name, fields] of Object.entries(TABLES)) {
+    fields.forEach((field, i) => (columns[`${name}_${field}`] = rows[name].map((row) => row[i])));
+  }
+  const [first, last] = [events[0], events.at(-1)];
+  return { type: 'frame', first: first[0], last: last[0], sim_ms: last[1], events: lines, columns };
+}
+
+/** The data of a plan of one job. */
+export function plan(job, startMs, finishMs, ...bars) {
+  return { scope: 'job', keys: [job], jobs: [[job, startMs, finishMs]], bars };
+}
+
+/** The frame of a batch as Python packed it, in base64. */
+export function unpacked(base64) {
+  return frameOf(unpack(new Uint8Array(Buffer.from(base64, 'base64')).buffer));
+}

@@ -1,0 +1,153 @@
+// The table of every list: sorted, paged, its columns chosen, its rows picked by mouse and key.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needsPage, open } from './dom.js';
+
+const COLUMNS = [
+  { title: 'Name', value: (row) => row.name, cell: (row) => row.name },
+  { title: 'Jobs', number: true, value: (row) => row.jobs, cell: (row) => String(row.jobs ?? '–') },
+  { title: '', cell: () => 'x' },
+];
+const ROWS = [
+  { name: 'b10', jobs: 3 },
+  { name: 'b9', jobs: 20 },
+  { name: 'a', jobs: null },
+];
+
+async function made(options = {}, columns = COLUMNS) {
+  const window = open(
+    '/',
+    '<section class="card"><header><h2>List</h2></header><div class="scroll" id="list"></div></section>',
+  );
+  const { DataTable } = await import('../../static/js/ui/data-table.js');
+  return { window, table: new DataTable(document.querySelector('#list'), { name: 'test', columns, ...options }) };
+}
+const all = (selector) => [...document.querySelectorAll(selector)];
+const texts = (selector) => all(selector).map((element) => element.textContent);
+const press = (title) =>
+  all('#list th button')
+    .find((button) => button.textContent.startsWith(title))
+    .click();
+
+test(
+  'a click on a head sorts, the next one the other way round; numbers by size, names by their numbers',
+  needsPage,
+  async () => {
+    const { table } = await made();
+    table.paint(ROWS);
+    press('Jobs');
+    assert.deepEqual(texts('tbody td:first-child'), ['b10', 'b9', 'a']);
+    press('Jobs');
+    assert.deepEqual(texts('tbody td:first-child'), ['a', 'b9', 'b10']);
+    press('Name');
+    assert.deepEqual(texts('tbody td:first-child'), ['a', 'b9', 'b10']);
+    assert.deepEqual(
+      all('th[aria-sort]').map((th) => [th.textContent, th.getAttribute('aria-sort')]),
+      [['Name ▲', 'ascending']],
+    );
+  },
+);
+
+test('pages are cut, and the pager says which rows are shown', needsPage, async () => {
+  const { table } = await made({ size: 2 });
+  table.paint(ROWS);
+  assert.deepEqual(texts('.pager span'), ['rows 1 to 2 of 3']);
+  all('.pager button')[1].click();
+  assert.deepEqual([texts('tbody td:first-child'), texts('.pager span')], [['a'], ['rows 3 to 3 of 3']]);
+  table.paint(ROWS.slice(0, 1));
+  assert.deepEqual([texts('tbody td:first-child'), texts('.pager span')], [['b10'], []]);
+});
+
+test('rows that the server cuts are asked for: another order begins at its first page', needsPage, async () => {
+  const asked = [];
+  const columns = [{ title: 'Name', key: 'name', cell: (row) => row.name }];
+  const { table } = await made(
+    { size: 1, sort: 'index', onChange: () => asked.push([table.sort, table.page]) },
+    columns,
+  );
+  table.paint(ROWS.slice(0, 1), { count: 3, page: 1 });
+  all('.pager button')[1].click();
+  table.paint(ROWS.slice(1, 2), { count: 3, page: 2 });
+  press('Name');
+  assert.deepEqual(asked, [
+    ['index', 2],
+    ['name', 1],
+  ]);
+  assert.deepEqual(texts('tbody td'), ['b9'], 'until the answer has come');
+});
+
+test('a column that is hidden stays hidden in this browser; the first one cannot be', needsPage, async () => {
+  const { table, window } = await made();
+  table.paint(ROWS);
+  assert.deepEqual(texts('#columns-test label'), ['Jobs']);
+  const box = document.querySelector('#columns-test input');
+  box.checked = false;
+  box.dispatchEvent(new window.Event('change'));
+  assert.deepEqual(texts('thead th'), ['Name']);
+  assert.equal(localStorage.getItem('columns-test'), '["Jobs"]');
+  const { ColumnChoice } = await import('../../static/js/ui/column-choice.js');
+  assert.deepEqual(
+    new ColumnChoice('test', COLUMNS, () => {}).shown(COLUMNS).map(({ title }) => title),
+    ['Name', ''],
+  );
+  localStorage.setItem('columns-test', '{no list');
+  assert.equal(new ColumnChoice('test', COLUMNS, () => {}).shown(COLUMNS).length, 3);
+});
+
+test('a row is picked by a click and by Enter, but Enter in a control of the row is its own', needsPage, async () => {
+  const picked = [];
+  const columns = [...COLUMNS.slice(0, 2), { title: '', cell: () => document.createElement('button') }];
+  const { table, window } = await made(
+    { onPick: ({ name }) => picked.push(name), selected: ({ name }) => name === 'b9', keyOf: ({ name }) => name },
+    columns,
+  );
+  table.paint(ROWS);
+  const [first, second] = all('tbody tr');
+  first.click();
+  const enter = () => new window.KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true });
+  second.dispatchEvent(enter());
+  second.querySelector('button').dispatchEvent(enter());
+  assert.deepEqual(picked, ['b10', 'b9']);
+  assert.deepEqual(
+    [second.getAttribute('aria-selected'), first.getAttribute('aria-selected'), first.tabIndex],
+    ['true', null, 0],
+  );
+});
+
+test(
+  'the focus stays on the head that was pressed, and on the row, though all is painted anew',
+  needsPage,
+  async () => {
+    const { table } = await made({ onPick: () => {}, keyOf: ({ name }) => name });
+    table.paint(ROWS);
+    all('#list th button')[1].focus();
+    press('Jobs');
+    assert.equal(document.activeElement.textContent, 'Jobs ▲');
+    document.querySelector('[data-job="b9"]').focus();
+    press('Name');
+    assert.equal(document.activeElement.dataset.job, 'b9');
+  },
+);
+
+test(
+  'rows of many columns are cards on a narrow page: each cell has its title; without rows there is a sentence',
+  needsPage,
+  async () => {
+    const { empty } = await import('../../static/js/ui/data-table.js');
+    const { table } = await made(
+      {},
+      [...'abcde'].map((title) => ({ title, cell: () => title })),
+    );
+    table.paint([{}]);
+    assert.equal(document.querySelector('table').className, 'list');
+    assert.deepEqual(
+      all('td').map((td) => td.dataset.label),
+      [...'abcde'],
+    );
+    table.paint([], { none: empty('Nothing here', 'Yet.') });
+    assert.match(document.querySelector('#list').textContent, /Nothing hereYet/);
+    assert.equal(document.querySelector('header button').hidden, true);
+  },
+);

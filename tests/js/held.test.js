@@ -1,0 +1,134 @@
+// What is held of a server: each resource summed by itself, the largest share told by its name, of what servers run out
+// of.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { perPixel } from '../../static/js/gantt/layers/occupancy.js';
+import { Rows } from '../../static/js/gantt/rows.js';
+import { fullest } from '../../static/js/util/held-shares.js';
+import { Store } from '../../static/js/core/store.js';
+import { frame, plan } from './builders.js';
+
+const names = ['GPU', 'vCPU', 'memory', 'storage', 'bandwidth'];
+const demands = [
+  [4, 1, 0, 0, 9],
+  [1, 4, 0, 0, 9],
+].flat(); // of 5 each: the first job is tight in GPUs, the second in vCPUs
+
+const phases = (...models) => models.map((model, i) => ({ from_ms: i, model }));
+
+function info(more = {}) {
+  const server = { name: 'a', site: 'edge', capacity: [5, 5, 5, 5, 5], ...more.server };
+  return {
+    phases: phases('slotted'),
+    cluster: { cloud: false, servers: [server] },
+    ids: ['x', 'y'],
+    names,
+    used: [true, true, false, false, false],
+    worker: demands,
+    ps: demands,
+    ...more.info,
+  };
+}
+
+/**
+ * Both jobs on the server in [0, 100), the first once more in [100, 200), where the second one follows in [100, 200)
+ * too.
+ */
+function store(lane = () => -1) {
+  const made = new Store();
+  const bar = (job, start, end, lane = -1) => [job, 0, 0, start, end, 1, lane, -1, -1];
+  made.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 0, 'job_arrived', { job: 1 }],
+      [3, 0, 'plan_changed', plan(0, 0, 200, bar(0, 0, 100, lane(0)), bar(0, 100, 200, lane(0)))],
+      [4, 0, 'plan_changed', plan(1, 0, 200, bar(1, 0, 100, lane(1)))],
+    ]),
+  );
+  return made;
+}
+
+function shares(rows, width, more = {}) {
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  return [
+    ...perPixel(
+      width,
+      {
+        bars: rows.store.bars,
+        sorted: row.sorted,
+        low: 0,
+        high: row.length,
+        measures: rows.measures(row),
+        p: 0,
+        from: 0,
+        msPerPx: 200 / width,
+        ...more,
+      },
+      { diff: new Float64Array(width + 2), most: new Float64Array(width) },
+    ),
+  ];
+}
+
+test('a server that is not overbooked is never more than full: each resource is summed by itself', () => {
+  const rows = new Rows(store(), info(), 'servers');
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  assert.deepEqual(fullest(rows.measures(row), [0, 2], 50), { name: 'GPU allocated', share: 1 });
+  assert.deepEqual(fullest(rows.measures(row), [1], 150), { name: 'GPU allocated', share: 0.8 });
+  assert.deepEqual(fullest(rows.measures(row), [], 250), { name: 'GPU allocated', share: 0 });
+  assert.deepEqual(shares(rows, 4), [1, 1, 0.8, 0.8]);
+});
+
+test('what servers do not run out of is no measure', () => {
+  const rows = new Rows(store(), info({ info: { used: [false, true, false, false, false] } }), 'servers');
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  assert.deepEqual(
+    rows.measures(row).map(({ name }) => name),
+    ['vCPU allocated'],
+  );
+});
+
+test('a server that grew is measured by what it had', () => {
+  const rows = new Rows(
+    store(),
+    info({ server: { capacity: [8, 8, 8, 8, 8], was: [[100, [5, 5, 5, 5, 5]]] } }),
+    'servers',
+  );
+  assert.deepEqual(shares(rows, 2), [1, 0.5]);
+});
+
+test('lanes of workers and of parameter servers are summed apart', () => {
+  const rows = new Rows(
+    store((lane) => lane),
+    info({ server: { lanes: [2, 60] }, info: { phases: phases('typed_workers') } }),
+    'servers',
+  );
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  assert.deepEqual(fullest(rows.measures(row), [0, 2], 50), { name: 'workers in use', share: 1 });
+  assert.deepEqual(shares(rows, 2), [1, 0.5]);
+});
+
+test('where a run is handed from slots to lanes, a bar counts as what it takes: resources or a lane', () => {
+  const slotted = new Store();
+  slotted.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 0, 'plan_changed', plan(0, 0, 200, [0, 0, 0, 0, 100, 1, -1, -1, -1], [0, 0, 0, 100, 200, 1, 0, -1, -1])],
+    ]),
+  );
+  const rows = new Rows(
+    slotted,
+    info({ server: { lanes: [2, 0] }, info: { phases: phases('slotted', 'typed_workers') } }),
+    'servers',
+  );
+  const [row] = rows.list.filter(({ kind }) => kind === 'server');
+  assert.deepEqual(fullest(rows.measures(row), [0], 50), { name: 'GPU allocated', share: 0.8 });
+  assert.deepEqual(fullest(rows.measures(row), [1], 150), { name: 'workers in use', share: 0.5 });
+});
+
+test('rows of jobs are measured in workers, of the most at a time', () => {
+  const rows = new Rows(store(), info(), 'jobs');
+  const [measure] = rows.measures(rows.list[0]);
+  assert.deepEqual([measure.name, measure.capacity[0][1], measure.amountOf(0)], ['workers', 1, 1]);
+});

@@ -1,0 +1,74 @@
+// What each job does at each moment of tests/fixtures/job_states.json, which tests/twin/test_job_states.py reads, too.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+
+import { summary } from '../../static/js/run/tiles.js';
+import { ABSENT, JOB_STATES, MEANING, jobCounts, jobStates } from '../../static/js/core/job-state.js';
+import { statesOf } from '../../static/js/models/index.js';
+import { Store } from '../../static/js/core/store.js';
+import { frame } from './builders.js';
+
+const pinned = JSON.parse(readFileSync(new URL('../fixtures/job_states.json', import.meta.url)));
+const JOBS = 9;
+
+function told(untilMs = Infinity) {
+  const store = new Store();
+  store.feed(frame(pinned.events.filter(([, at]) => at <= untilMs)));
+  return store;
+}
+
+const words = (store, p) => {
+  const codes = jobStates(store, p);
+  return Array.from({ length: JOBS }, (_, job) => JOB_STATES[codes[job] ?? ABSENT] ?? 'not arrived');
+};
+const tally = (states) =>
+  Object.fromEntries(JOB_STATES.map((name) => [name, states.filter((state) => state === name).length]));
+
+test('the words are those of the file, and each has its meaning', () => {
+  assert.deepEqual(JOB_STATES, pinned.states);
+  assert.deepEqual(Object.keys(MEANING).sort(), [...JOB_STATES, 'not arrived'].sort());
+  assert.deepEqual(
+    statesOf({ phases: [{ from_ms: 0, model: 'slotted' }] }),
+    JOB_STATES.filter((name) => name !== 'profiling' && name !== 'moving'),
+  );
+});
+
+for (const { at_ms: at, states } of pinned.moments) {
+  test(`the state of every job at ${at}, looking back and at the newest moment`, () => {
+    assert.deepEqual(words(told(), at), states);
+    assert.deepEqual(words(told(at), at), states);
+  });
+
+  test(`the chart at ${at} counts the same jobs`, () => {
+    for (const store of [told(), told(at)]) {
+      const sums = Object.fromEntries(
+        Object.entries(jobCounts(store, at, at, 1, 1)).map(([name, sum]) => [name, sum[0]]),
+      );
+      assert.deepEqual(sums, tally(states));
+    }
+  });
+
+  test(`the tiles at ${at} add up to the number of jobs`, () => {
+    const sum = summary(told(), at, JOBS);
+    assert.deepEqual(tally(states), Object.fromEntries(JOB_STATES.map((name) => [name, sum[name]])));
+    assert.equal(
+      JOB_STATES.reduce((all, name) => all + sum[name], sum['not arrived']),
+      JOBS,
+    );
+  });
+}
+
+test('over any time every job that has arrived is in one state', () => {
+  const store = told();
+  const sums = jobCounts(store, 1000, 0, 10, 100);
+  for (let bin = 0; bin < 100; bin++) {
+    const all = JOB_STATES.reduce((total, name) => total + sums[name][bin], 0);
+    const arrived = Array.from(store.jobs.arrived_ms.subarray(0, JOBS)).reduce(
+      (total, ms) => total + Math.min(1, Math.max(0, (10 * (bin + 1) - ms) / 10)),
+      0,
+    );
+    assert.ok(Math.abs(all - arrived) < 1e-9, `bin ${bin}: ${all} of ${arrived}`);
+  }
+});

@@ -1,0 +1,218 @@
+// The other pages on recorded answers of the API: what they list, what their forms send, and what they say when that
+// fails.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { RUNS, needsPage, openPage, recorded, serveRecorded, sockets, until } from './dom.js';
+
+const $ = (selector) => document.querySelector(selector);
+const $$ = (selector) => [...document.querySelectorAll(selector)];
+const text = (selector) => $(selector)?.textContent ?? '';
+const refusal = (status, detail) => new Response(JSON.stringify({ detail }), { status });
+let visits = 0;
+
+async function visit(page, path, names, first = []) {
+  const window = openPage(path, `${page}.html`, names);
+  const asked = serveRecorded(first);
+  await import(`../../static/js/pages/${page}.js?${visits++}`);
+  return { window, asked };
+}
+
+function change(window, selector, value, kind = 'change') {
+  $(selector).value = value;
+  $(selector).dispatchEvent(new window.Event(kind, { bubbles: true }));
+}
+
+test(
+  'the audit list shows its entries, keeps its filters in the address, and says when nothing matches',
+  needsPage,
+  async () => {
+    const empty = [(path) => /q=nothing/.test(path), { count: 0, results: [], users: [], actions: [] }];
+    const { window, asked } = await visit('audit', '/audit/?action=run', {}, []);
+    await until(() => $('#list tbody tr'), 'entries are listed');
+    assert.match(text('#count'), /entr(y|ies) found, newest first/);
+    assert.match(asked[0][1], /action=run/);
+    serveRecorded([['/api/audit/?q=nothing', empty[1]]]);
+    change(window, '#q', 'nothing', 'input');
+    await until(() => /No matching entries/.test(text('#list')), 'nothing matches');
+    assert.match(location.search, /q=nothing/);
+    serveRecorded([['/api/audit/', refusal(500, 'The database is locked.')]]);
+    change(window, '#q', 'more', 'input');
+    await until(() => /The database is locked/.test(text('#list')), 'the refusal is told');
+  },
+);
+
+test('the overview lists runs, counts, and follows what is told on the socket', needsPage, async () => {
+  const { window, asked } = await visit('overview', '/', {});
+  const rows = await until(() => $$('#runs tbody tr').length >= 5 && $$('#runs tbody tr'), 'runs are listed');
+  assert.match(rows.map((row) => row.textContent).join(), /oasis → srtf at 03:00:00/);
+  await until(() => /Finished/.test(text('#tiles')) && $('#sites table'), 'tiles and sites are shown');
+  const boxes = $$('[data-compare]');
+  for (const box of boxes.slice(0, 2)) {
+    box.checked = true;
+    box.dispatchEvent(new window.Event('change'));
+  }
+  assert.equal(text('#compare'), 'Compare 2 runs');
+  const before = asked.length;
+  sockets.at(-1).hear({ type: 'deleted', id: RUNS.slotted });
+  await until(() => asked.length > before, 'the list is asked for again');
+});
+
+test('a run that has just ended is shown without the figures of before', needsPage, async () => {
+  const page = await recorded('/api/runs/?size=50').json();
+  const run = { ...page.results.at(-1), status: 'running', metrics: null };
+  const jobs = { queued: 0, planned: 0, running: 1, suspended: 0, completed: 2, rejected: 0 };
+  const now = { sim_ms: 1, jobs, utility: 3, sites: [{ site: 'edge', servers: 2, allocated: { gpu: 0.5 } }] };
+  await visit('overview', '/', {}, [
+    ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1, finished: 0 } }],
+    [`/api/runs/${run.id}/now/`, now],
+  ]);
+  const cell = (name) => $(`#runs td[data-label="${name}"]`)?.textContent;
+  await until(() => cell('Running') === '1' && $('#sites .meter'), 'its figures are shown');
+  sockets.at(-1).hear({ type: 'status', id: run.id, status: 'finished', sim_ms: 2, metrics: { completed: 3 } });
+  assert.deepEqual([cell('Running'), cell('Completed jobs'), $('#sites .meter')], ['–', '3', null]);
+});
+
+test('clusters: the list, what one consists of, and its deletion after a question', needsPage, async () => {
+  const { asked } = await visit('clusters', '/clusters/', {});
+  await until(() => $('#list tbody tr'), 'clusters are listed');
+  const name = $('#list tbody .link');
+  name.click();
+  await until(() => text('#detail-name') && !$('#detail').hidden, 'it is shown');
+  assert.ok($$('#detail-kinds tbody tr').length > 0);
+  const button = $$('#list tbody button').find((one) => one.textContent === 'Delete');
+  button.click();
+  (await until(() => $('dialog.confirm'), 'a question is asked')).close('yes');
+  await until(() => asked.some(([method]) => method === 'DELETE'), 'it is deleted');
+});
+
+test('scenarios: the form has the schedulers with their parameters, and starts a run', needsPage, async () => {
+  const { window, asked } = await visit('scenarios', '/scenarios/', {}, [
+    ['/api/runs/', (body, path, method) => (method === 'POST' ? { id: 99 } : recorded(path))],
+  ]);
+  await until(() => $('#list tbody tr') && $('#f-scheduler'), 'list and form are shown');
+  change(window, '#f-scheduler', 'oasis');
+  await until(() => $$('#parameters .field').length > 0, 'its parameters have fields');
+  const run = $$('#list button').find((button) => button.textContent === 'Run');
+  run.click();
+  await until(() => asked.some(([method, path]) => method === 'POST' && path === '/api/runs/'), 'a run is started');
+});
+
+test('sweeps: the list, and a form that counts its runs and tells values that are none', needsPage, async () => {
+  const { window } = await visit('sweeps', '/sweeps/', {});
+  await until(() => $('#list tbody tr') && $('#s-what-1 option'), 'list and form are shown');
+  change(window, '#s-values-1', '1, 2, 5', 'input');
+  assert.match(text('#new [role=status]'), /3 runs in total/);
+  change(window, '#s-seeds', '0..4 by 1', 'input');
+  assert.match(text('#new [role=status]'), /15 runs in total/);
+  change(window, '#s-values-1', '1..5 by 0', 'input');
+  assert.doesNotMatch(text('#new [role=status]'), /in total/);
+});
+
+test('a sweep: its grid, its points, and another figure', needsPage, async () => {
+  const { window } = await visit('sweep', `/sweeps/${RUNS.sweep}/`, {
+    'sweep.pk': String(RUNS.sweep),
+    sweep: String(RUNS.sweep),
+  });
+  await until(() => $$('#points tbody tr').length === 4, 'its points are listed');
+  assert.match(text('#going'), /of 4 runs finished/);
+  const other = [...$('#figure').options].at(-1).value;
+  change(window, '#figure', other);
+  assert.match(location.search, new RegExp(`figure=${other}`));
+});
+
+test('traces: the list sorts, a deletion asks first, files that are empty are refused', needsPage, async () => {
+  const { window, asked } = await visit('traces', '/traces/', {});
+  await until(() => $$('#list tbody tr').length >= 3, 'traces are listed');
+  const names = () => $$('#list tbody td:first-child').map((cell) => cell.textContent);
+  $$('#list th button')[0].click();
+  assert.deepEqual(names(), [...names()].sort());
+  $$('#list button')
+    .find((button) => button.textContent === 'Delete')
+    .click();
+  (await until(() => $('dialog.confirm'), 'a question is asked')).close('');
+  await until(() => !$('dialog.confirm'), 'it is over');
+  assert.equal(
+    asked.some(([method]) => method === 'DELETE'),
+    false,
+  );
+  Object.defineProperty($('#file'), 'files', { value: [{ name: 'a.csv', size: 0 }], configurable: true });
+  $('#file').dispatchEvent(new window.Event('change'));
+  await until(() => /a.csv is empty/.test(text('#upload-error')), 'the empty file is refused');
+});
+
+test('a trace that was imported: its account, its first jobs, where its fields come from', needsPage, async () => {
+  const id = JSON.parse(await recorded('/api/traces/?size=200').text()).results[0].id;
+  const path = await until(
+    () => [...Array(10).keys()].map((i) => `/api/traces/${i}/`).find((one) => recorded(one)),
+    'one is recorded',
+  );
+  await visit('trace', path.replace('/api', ''), { 'trace.pk': path.split('/')[3], 'trace.id': path.split('/')[3] });
+  await until(() => /job/.test(text('#status')), 'it is shown');
+  assert.ok(id > 0);
+  assert.ok($('#tiles dd'));
+});
+
+test('a server of each model: its charts, its jobs, and the one that is pointed at', needsPage, async () => {
+  for (const name of ['slotted', 'typed', 'groups', 'handed']) {
+    const id = String(RUNS[name]);
+    await visit('server', `/runs/${id}/servers/0/`, {
+      'run.pk': id,
+      index: '0',
+      'server.name': 's',
+      'run.scenario.name': name,
+    });
+    await until(
+      () => globalThis.twin?.store.finished && $$('#resources section').length > 0,
+      `${name}: charts are shown`,
+    );
+    await until(() => $$('#tiles .tile').length > 0, 'tiles are shown');
+    assert.ok($('#notice').hidden, text('#notice'));
+    assert.equal($('#stack-jobs') !== null, name === 'groups');
+    const table = $('#resources button[id$="-table"]');
+    table.click();
+    assert.equal(table.getAttribute('aria-pressed'), 'true');
+  }
+});
+
+test('two runs compared: metrics, differences by kind, and the schedules below each other', needsPage, async () => {
+  const both = `${RUNS.slotted},${RUNS.other}`;
+  const { window } = await visit('compare', `/compare/?runs=${both}`, {});
+  await until(
+    () => $$('#figures tbody tr').length > 3 && $('#differences table, #differences .empty'),
+    'metrics and differences are shown',
+  );
+  assert.match(text('#differences-count'), /jobs differ between run/);
+  await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
+  const row = $('#differences tbody tr');
+  row.click();
+  assert.equal($('#differences tbody tr').getAttribute('aria-selected'), 'true');
+  const kind = $$('#kinds button').find((button) => button.dataset.kind && !button.disabled);
+  kind.click();
+  assert.match(location.search, new RegExp(`kind=${kind.dataset.kind}`));
+  change(window, '#differences-q', 'none such', 'input');
+});
+
+test('a comparison with a run that goes on is read again while news of it keeps coming', needsPage, async () => {
+  const pair = `${RUNS.slotted},${RUNS.other}`;
+  const answer = await recorded(`/api/compare/?runs=${pair}`).json();
+  answer.runs[1].status = 'running';
+  const { asked } = await visit('compare', `/compare/?runs=${pair}`, {}, [[`/api/compare/?runs=${pair}`, answer]]);
+  await until(() => !$('#compared').hidden && $('#figures table') && $('#kinds'), 'the comparison is shown');
+  const looks = () => asked.filter(([, path]) => path.startsWith('/api/compare/?runs=')).length;
+  const line = await until(() => sockets.findLast((socket) => socket.address.includes('overview')), 'it listens');
+  const before = looks();
+  const news = () => line.hear({ type: 'status', id: RUNS.other, status: 'running', sim_ms: 1 });
+  await until(() => (news(), looks() > before), 'it is read again although news keep coming');
+});
+
+test('without two runs the compare page lets one choose', needsPage, async () => {
+  const { window } = await visit('compare', '/compare/', {});
+  await until(() => $$('#choose-list tbody tr').length >= 5, 'runs are listed');
+  for (const box of $$('#choose-list input').slice(0, 2)) {
+    box.checked = true;
+    box.dispatchEvent(new window.Event('change'));
+  }
+  assert.match(text('#chosen'), /Compare 2 runs/);
+});

@@ -1,0 +1,35 @@
+// How a job stands where nothing is decided about it: only one without a plan waits.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { noneText, standingText } from '../../static/js/compare/first-divergence.js';
+
+const HOUR = 3_600_000;
+
+test('a job whose earlier plan stands does not wait', () => {
+  assert.equal(
+    standingText({ state: 'planned', at_ms: HOUR, plan: { start_ms: 2 * HOUR, finish_ms: 3 * HOUR } }),
+    'it is planned from 02:00:00 to 03:00:00, as decided at 01:00:00',
+  );
+  assert.equal(
+    standingText({ state: 'waiting', at_ms: HOUR, plan: null }),
+    'it has waited since 01:00:00 without a plan',
+  );
+  assert.equal(standingText({ state: 'completed', at_ms: HOUR, plan: null }), 'it was completed at 01:00:00');
+  assert.equal(standingText({ state: 'rejected', at_ms: HOUR, plan: null }), 'it was rejected at 01:00:00');
+  assert.equal(standingText({ state: 'not arrived', at_ms: 2 * HOUR, plan: null }), 'it arrives at 02:00:00');
+  assert.equal(standingText({ state: 'not arrived', at_ms: null, plan: null }), 'it has not arrived');
+});
+
+test('where runs cannot be compared, the reason is told instead of a divergence', () => {
+  assert.equal(
+    noneText({ why: null }, null),
+    'None: up to the end both runs decide the same about every job that they share.',
+  );
+  assert.equal(
+    noneText({}, 2 * HOUR),
+    'None: up to 02:00:00 both runs decide the same about every job that they share.',
+  );
+  assert.equal(noneText({ why: 'Other jobs.' }, null), 'None: Other jobs.');
+});

@@ -1,0 +1,59 @@
+// What the forms of what-if begin with, and what is asked before something goes.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { deletionQuestion } from '../../static/js/run/delete-run.js';
+import { drainOf } from '../../static/js/run/forks.js';
+import { ownCluster } from '../../static/js/scenarios/own-cluster.js';
+
+const H = 3_600_000;
+
+test('a frame around servers is a drain in a fork at the moment shown', () => {
+  const { atMs, edits, sentence } = drainOf({ names: ['a', 'b'], from: 20 * H, to: 30 * H }, 10 * H);
+  assert.equal(atMs, 10 * H);
+  assert.deepEqual(edits, [{ verb: 'drain_servers', at_ms: 10 * H, servers: 'a b', from_ms: 20 * H, to_ms: 30 * H }]);
+  assert.match(
+    sentence,
+    /^Drain a, b from .* continues this run from .*, the time shown; you can edit it before you run it/,
+  );
+});
+
+test('what lies before the moment shown is left out of it', () => {
+  const { atMs, edits } = drainOf({ names: ['a'], from: 5 * H, to: 30 * H }, 10 * H);
+  assert.deepEqual([atMs, edits[0].at_ms, edits[0].from_ms, edits[0].to_ms], [10 * H, 10 * H, 10 * H, 30 * H]);
+});
+
+test('a frame that lies before the moment shown says that the fork begins with it', () => {
+  const { atMs, edits, sentence } = drainOf({ names: ['a', 'b', 'c', 'd', 'e'], from: 0, to: 8 * H }, 10 * H);
+  assert.deepEqual([atMs, edits[0].from_ms, edits[0].servers], [1, 1, 'a b c d e']);
+  assert.match(sentence, /Drain a, b, c and 2 more from .*, the start of the selection;/);
+});
+
+test("the trace's own cluster is the one that came with it, not the newest", () => {
+  const clusters = [
+    { id: 9, trace: null },
+    { id: 8, trace: 2 },
+    { id: 5, trace: 2 },
+    { id: 4, trace: 1 },
+  ];
+  assert.equal(ownCluster(clusters, 2).id, 5);
+  assert.equal(ownCluster(clusters, 3), null);
+});
+
+test('before a run is deleted, it is said what goes and what stays', () => {
+  const run = { id: 7, name: 'Philly, FIFO', events: 1234 };
+  const family = [
+    { id: 3, parent: null },
+    { id: 7, parent: 3 },
+    { id: 8, parent: 7 },
+    { id: 9, parent: 7 },
+    { id: 10, parent: 9 },
+  ];
+  assert.match(
+    deletionQuestion(run, family),
+    /^Delete run 7, “Philly, FIFO”\? Its log of 1,234 events will be deleted permanently/,
+  );
+  assert.match(deletionQuestion(run, family), /Its scenario and its forks, runs 8, 9 will be kept\.$/);
+  assert.match(deletionQuestion(run, []), /Its scenario will be kept\.$/);
+});

@@ -1,0 +1,173 @@
+"""Jobs and servers that are added while a run goes on: the scheduler sees what is known now, and the log holds all of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Job, ModelError, Server, Utility
+from scheduling.verification.verify import verify
+from scheduling.workloads import generate
+from tests.scheduling.builders import output_of_run
+
+HISTORY = {"estimate_from": "history"}
+FAMILIES = [("oasis", "fifo"), ("oasis", "drf"), ("a-online", "srtf"), ("a-online", "tiresias_l"), ("harmony", "isolated")]
+
+
+def workload(profile, jobs=16):
+    """No two jobs arrive at the same instant."""
+    more = {"span_hours": 100} if profile == "a-online" else {}
+    cluster, made = generate(profile, num_jobs=jobs, num_servers=12, seed=3, **more)
+    return cluster, [replace(job, arrival_ms=job.arrival_ms + i) for i, job in enumerate(made)]
+
+
+def fed(cluster, jobs, name, known=3, parameters=None):
+    """A run that hears of each job only at the last step before it arrives; its simulation and its events."""
+    simulation = Simulation(cluster, jobs[:known], build(name, parameters), 1, open_ended=True)
+    events = list(simulation.run_until(0))
+    for job in jobs[known:]:
+        while some := simulation.run_until(job.arrival_ms - 1):
+            events += some
+        events += simulation.add_jobs([job])
+    simulation.close()
+    return simulation, events + list(simulation.events())
+
+
+def facts(events):
+    """What happened, without how it came to be known."""
+    said = [(e.at_ms, e.kind, e.data) for e in events if e.kind not in ("job_added", "run_started")]
+    return [
+        (at_ms, kind, {**data, "bars": [tuple(bar) for bar in data["bars"]]} if "bars" in data else data)
+        for at_ms, kind, data in said
+    ]
+
+
+@pytest.mark.parametrize(("profile", "name"), FAMILIES)
+def test_a_scheduler_that_looks_at_no_future_decides_the_same_without_it(profile, name):
+    cluster, jobs = workload(profile)
+    _, events = fed(cluster, jobs, name)
+    assert facts(events) == facts(Simulation(cluster, jobs, build(name), 1).events())
+
+
+@pytest.mark.parametrize(("profile", "name"), [("oasis", "oasis"), ("pd-ors", "pd_ors")])
+def test_price_bounds_from_history_take_nothing_from_jobs_to_come(profile, name):
+    """The same decisions and prices whether the jobs to come are known or not; from the trace they differ."""
+    cluster, jobs = workload(profile, 24)
+    assert cluster.horizon_slots is not None
+    decisions = {}
+    for parameters in (HISTORY, {}):
+        _, events = fed(cluster, jobs, name, parameters=parameters)
+        whole = list(Simulation(cluster, jobs, build(name, parameters), 1).events())
+        decisions[bool(parameters)] = [[e.data for e in log if e.kind == "decided"] for log in (events, whole)]
+        for said in decisions[bool(parameters)]:
+            for data in said:
+                data["values"].pop("horizon_slots", None)
+    assert decisions[True][0] == decisions[True][1]
+    assert decisions[False][0] != decisions[False][1]
+    kinds = {data["kind"] for data in decisions[True][0]}
+    assert {"admitted", "rejected"} <= kinds
+
+
+@pytest.mark.parametrize("name", ["oasis", "pd_ors"])
+def test_history_without_a_horizon_is_refused(name):
+    cluster, _ = workload("oasis")
+    with pytest.raises(ModelError, match="estimate_from=history needs a cluster with a horizon"):
+        build(name, HISTORY).check(replace(cluster, horizon_slots=None))
+
+
+@pytest.mark.parametrize("name", ["oasis", "pd_ors", "rrh", "dorm"])
+def test_schedulers_that_estimate_from_jobs_go_on_with_those_that_are_known(name):
+    cluster, jobs = generate("oasis", num_jobs=10, num_servers=8, seed=3, horizon_slots=60)
+    if name == "pd_ors":
+        cluster, jobs = generate("pd-ors", num_jobs=10, num_servers=8, seed=3)
+    jobs = [replace(job, arrival_ms=job.arrival_ms + i) for i, job in enumerate(jobs)]  # none at the same instant
+    simulation, events = fed(cluster, jobs, name)
+    assert simulation.ended
+    assert [e.data["job"] for e in events if e.kind == "job_arrived"] == list(range(len(jobs)))
+
+
+def rebuilt(cluster, jobs, name, log):
+    """The same run from its first jobs and servers and what its log says was added."""
+    simulation = Simulation(cluster, jobs, build(name), 1, open_ended=True)
+    events = []
+    for event in log:
+        if event.kind in ("job_added", "server_added", "server_set"):
+            while (
+                some := simulation.run_until(event.at_ms, max_events=event.seq - 1 - len(events))
+                if len(events) < event.seq - 1
+                else []
+            ):
+                events += some
+            fields = event.data["fields"]
+            if event.kind == "job_added":
+                utility = fields["utility"] and Utility(**fields["utility"])
+                events += simulation.add_jobs([Job(**fields | {"utility": utility})])
+            elif event.kind == "server_added":
+                events += simulation.add_server(Server(**fields))
+            else:
+                events += simulation.set_server(event.data["server"], **fields)
+    simulation.close()
+    return events + list(simulation.events())
+
+
+@pytest.mark.parametrize(("profile", "name"), FAMILIES[:-1])  # groups are written by another builder
+def test_what_it_writes_is_verified_and_a_wrong_addition_is_found(profile, name):
+    simulation, events = fed(*workload(profile), name)
+    rows = output_of_run(simulation, events)
+    assert verify(**rows) == []
+    added = next(event for event in rows["events"] if event["kind"] == "job_added")
+    added["data"]["fields"]["id"] = "other"
+    assert verify(**rows) == [f"events.jsonl: line {added['seq']}: adds job 3, 'other', but the next one of the inputs is 3"]
+
+
+@pytest.mark.parametrize(("profile", "name"), FAMILIES)
+def test_the_log_alone_rebuilds_a_run_whose_cluster_grows_and_shrinks(profile, name):
+    cluster, jobs = workload(profile)
+    simulation = Simulation(cluster, jobs[:6], build(name), 1, open_ended=True)
+    log = list(simulation.run_until(jobs[3].arrival_ms))
+    if profile != "a-online":  # whose jobs say how long an upload to each server takes
+        log += simulation.add_server(replace(cluster.servers[0], name="added"))
+    log += simulation.run_until(jobs[5].arrival_ms)
+    log += simulation.set_server(1, away=((simulation.now_ms, 2**53),))
+    log += simulation.add_jobs([replace(job, arrival_ms=max(job.arrival_ms, simulation.now_ms + 1)) for job in jobs[6:]])
+    simulation.close()
+    log += simulation.events()
+    kinds = [event.kind for event in log]
+    assert kinds.count("job_added") == len(jobs) - 6
+    assert (kinds.count("server_added"), kinds.count("server_set")) == (profile != "a-online", 1)
+    gone = next(event for event in log if event.kind == "server_changed" and event.data == {"server": 1, "away": True})
+    bars = [bar for e in log if e.kind == "plan_changed" and e.seq > gone.seq for bar in e.data["bars"]]
+    assert all(bar[2] != 1 for bar in bars), "nothing new stands on a server that has left"
+    again = rebuilt(cluster, jobs[:6], name, log)
+    assert facts(again) == facts(log)
+    assert [event.seq for event in again] == list(range(1, len(log) + 1))
+
+
+def test_an_open_ended_run_waits_and_a_closed_one_ends():
+    cluster, jobs = workload("oasis", 4)
+    simulation = Simulation(cluster, jobs, build("fifo"), 1, open_ended=True)
+    events = list(simulation.events())
+    assert (simulation.next_ms, simulation.ended, events[-1].kind == "run_finished") == (None, False, False)
+    saved = simulation.state()
+    simulation.close()
+    assert [event.kind for event in simulation.events()][-1] == "run_finished"
+    other = Simulation(cluster, jobs, build("fifo"), 1)
+    other.restore(saved)
+    assert (other.next_ms, other.ended) == (None, False), "it waits after it was restored, too"
+
+
+def test_what_cannot_be_added_is_refused_and_changes_nothing():
+    cluster, jobs = workload("oasis", 4)
+    simulation = Simulation(cluster, jobs, build("fifo"), 1, open_ended=True)
+    with pytest.raises(ModelError, match="only to a run that has started"):
+        simulation.add_jobs(jobs[:1])
+    simulation.run_until(jobs[2].arrival_ms)
+    before = simulation.state()
+    with pytest.raises(ModelError, match=r"must not move jobs that have arrived|arrives at"):
+        simulation.add_jobs([replace(jobs[0], id="late", arrival_ms=simulation.now_ms)])
+    with pytest.raises(ModelError, match="server names must be distinct"):
+        simulation.add_server(cluster.servers[0])
+    with pytest.raises(ModelError, match="must not renumber servers"):
+        simulation.set_server(0, name="renamed")
+    assert repr(simulation.state()) == repr(before)

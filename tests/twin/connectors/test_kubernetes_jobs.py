@@ -1,0 +1,428 @@
+"""From objects of the Kubernetes API to twin jobs and nodes: demands, owners, attempts, states, reasons and outcomes."""
+
+import pytest
+
+from tests.twin.connectors.kubernetes_objects import (
+    CREATED_MS,
+    bound,
+    ended,
+    job,
+    meta,
+    node,
+    over,
+    pod,
+    pod_spec,
+    reference,
+    time,
+)
+from twin.connectors._kubernetes.demands import Demand, Reader
+from twin.connectors._kubernetes.jobs import key
+from twin.connectors._kubernetes.kinds import KINDS, Source
+from twin.connectors._kubernetes.store import Store
+from twin.connectors.facts import (
+    CANCELLED,
+    COMPLETED,
+    DOWN,
+    DRAINED,
+    DRAINING,
+    ENDED,
+    FAILED,
+    HELD,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    REQUEUED,
+    RUNNING,
+    TIMEOUT,
+    UP,
+    WAITING,
+    Attempt,
+    Share,
+)
+
+KIND = {kind.name: kind for kind in KINDS}
+NOW = CREATED_MS + 3_000_500
+
+
+class World:
+    """A store and what it tells."""
+
+    def __init__(self):
+        self.store = Store(Reader(["nvidia.com/gpu", "nvidia.com/mig-*"]))
+
+    def put(self, *objects, at=NOW):
+        for obj in objects:
+            kind = obj.get("kind") or ("Node" if "allocatable" in obj["status"] else "Pod")
+            self.store.put(KIND[kind], obj, at)
+        return objects[-1]
+
+    def delete(self, obj, after=None, at=NOW):
+        self.store.delete(KIND[obj.get("kind", "Pod")], obj["metadata"]["uid"], after, at)
+
+    def job(self, every=False):
+        """The one job that has changed."""
+        (fact,), _ = self.store.changed(every)
+        return fact
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def at(seconds):
+    return CREATED_MS + seconds * 1000
+
+
+def share(name, **more):
+    return Share(name, gpus=1, cpus=1, memory_mb=2048, **more)
+
+
+# Demands.
+
+
+@pytest.mark.parametrize(
+    ("spec", "demand"),
+    [
+        (pod_spec(2), Demand(2, 1500, 2 << 30)),
+        ({"containers": [{"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}}, {}]}, Demand(0, 500, 0)),
+        ({"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.5gb": "2", "nvidia.com/gpu": 1}}}]}, Demand(3, 0, 0)),
+        ({"containers": [{"resources": {"limits": {"example.com/gpu": "2"}}}], "overhead": {"cpu": "250m"}}, Demand(0, 250, 0)),
+    ],
+)
+def test_what_a_pod_asks_for(spec, demand):
+    assert Reader(["nvidia.com/gpu", "nvidia.com/mig-*"]).pod(spec) == demand
+
+
+def test_an_init_container_counts_where_it_needs_more_and_a_sidecar_always():
+    def asks(cpu, **more):
+        return {"resources": {"requests": {"cpu": cpu}}, **more}
+
+    sidecar = asks("1", restartPolicy="Always")
+    assert Reader([]).pod({"initContainers": [asks("5")], "containers": [asks("2"), asks("1")]}).cpus == 5
+    assert Reader([]).pod({"initContainers": [asks("2")], "containers": [asks("2"), asks("1")]}).cpus == 3
+    assert Reader([]).pod({"initContainers": [sidecar, asks("4")], "containers": [asks("2")]}).cpus == 5
+    assert Reader([]).pod({"initContainers": [sidecar], "containers": [asks("2")]}).cpus == 3
+
+
+def test_a_training_operator_job_asks_for_all_its_replicas(world):
+    replicas = {"Master": {"template": {"spec": pod_spec(1)}}, "Worker": {"replicas": 3, "template": {"spec": pod_spec(2)}}}
+    spec = {"pytorchReplicaSpecs": replicas, "runPolicy": {"activeDeadlineSeconds": 60, "suspend": True}}
+    world.put({"kind": "PyTorchJob", "metadata": meta("bert"), "spec": spec, "status": {}})
+    fact = world.job()
+    assert (fact.key, fact.nodes, fact.gpus, fact.cpus, fact.memory_mb) == ("ml/pytorchjob/bert", 4, 7, 6, 8192)
+    assert (fact.state, fact.reason, fact.limit_ms) == (HELD, "Suspended", 60_000)
+
+
+def test_a_job_asks_for_as_many_pods_as_run_at_a_time(world):
+    world.put(job("few", pods=8, completions=3))
+    assert world.job().gpus == 3
+
+
+# Keys and owners.
+
+
+def test_a_key_is_namespace_kind_and_name_and_never_too_long():
+    assert key("PyTorchJob", "ml", "bert") == "ml/pytorchjob/bert"
+    first, second = key("Job", "ml", "x" * 253), key("Job", "ml", "x" * 252 + "y")
+    assert len(first) == len(second) == 180
+    assert first != second
+
+
+def test_the_whole_chain_of_owners_is_one_job(world):
+    trainjob = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": meta("llm"),
+        "spec": {},
+        "status": {},
+    }
+    replicated = [{"replicas": 2, "template": {"spec": {"parallelism": 1, "template": {"spec": pod_spec(1)}}}}]
+    jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": meta("llm", trainjob)}
+    jobset |= {"spec": {"replicatedJobs": replicated}, "status": {}}
+    jobs = [job(f"llm-{i}", jobset) for i in range(2)]
+    pods = [bound(pod(f"llm-{i}-a", jobs[i]), f"n{i}", 10 + i) for i in range(2)]
+    world.put(*pods, *jobs, jobset, trainjob)
+    fact = world.job()
+    assert (fact.key, fact.gpus, fact.nodes, fact.state) == ("ml/trainjob/llm", 2, 2, RUNNING)
+    assert fact.attempts == (Attempt(at(10), None, (share("n0"), share("n1", from_ms=at(11)))),)
+
+
+def test_pods_of_a_group_without_a_job_are_a_gang(world):
+    world.put(*(pod(f"g-{i}", labels={"kueue.x-k8s.io/pod-group-name": "g"}) for i in range(2)))
+    facts, _ = world.store.changed()
+    assert [(fact.key, fact.gang) for fact in facts] == [("ml/pod/g-0", "ml/g"), ("ml/pod/g-1", "ml/g")]
+
+
+# States and reasons.
+
+
+def test_scheduling_gates_and_suspension_hold_a_job(world):
+    world.put(pod("gated", schedulingGates=[{"name": "site/approval"}]))
+    fact = world.job()
+    assert (fact.state, fact.reason, fact.message) == (HELD, "SchedulingGated", "site/approval")
+    world.put(job("later", suspend=True))
+    fact = world.job()
+    assert (fact.state, fact.reason) == (HELD, "Suspended")
+
+
+def test_the_words_of_the_scheduler_are_one_short_line(world):
+    said = "0/9 nodes are available:\n9 Insufficient nvidia.com/gpu.\x1b[2J preemption: 0/9 nodes are available: " + "x" * 900
+    waiting = pod("w")
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+    waiting["status"]["conditions"] = [condition]
+    world.put(waiting)
+    fact = world.job()
+    assert (fact.state, fact.reason) == (WAITING, "Unschedulable")
+    assert fact.message == "0/9 nodes are available: 9 Insufficient nvidia.com/gpu. [2J"
+    condition["message"] = "y" * 900
+    world.put(waiting)
+    assert len(world.job().message) == 200
+
+
+@pytest.mark.parametrize(
+    ("conditions", "active", "told"),
+    [
+        ({}, True, (WAITING, "Pending", "")),
+        ({"QuotaReserved": ("False", "Inadmissible", "no such queue")}, True, (WAITING, "Inadmissible", "no such queue")),
+        (
+            {"QuotaReserved": ("True", "", "reserved"), "Admitted": ("False", "", "checks")},
+            True,
+            (WAITING, "QuotaReserved", "checks"),
+        ),
+        (
+            {"QuotaReserved": ("False", "Pending", "no"), "Evicted": ("True", "Preempted", "by b")},
+            True,
+            (WAITING, "Evicted", "by b"),
+        ),
+        ({"Evicted": ("True", "Deactivated", "by an administrator")}, False, (HELD, "Deactivated", "by an administrator")),
+        ({"QuotaReserved": ("True", "", ""), "Admitted": ("True", "", "")}, True, (WAITING, "", "")),
+    ],
+)
+def test_a_workload_of_kueue_tells_why_its_job_waits(world, conditions, active, told):
+    train = world.put(job("train", suspend=True))
+    listed = [{"type": kind, "status": s, "reason": r, "message": m} for kind, (s, r, m) in conditions.items()]
+    spec = {"queueName": "team", "priority": 5, "active": active}
+    workload = {"kind": "Workload", "metadata": meta("w", train), "spec": spec, "status": {"conditions": listed}}
+    world.put(workload)
+    fact = world.job()
+    assert (fact.state, fact.reason, fact.message) == told
+    assert (fact.queue, fact.priority) == ("team", 5)
+    world.delete(workload)
+    assert world.job().reason == "Suspended"
+
+
+def test_a_bound_pod_holds_its_node_before_its_container_runs(world):
+    pulling = bound(pod("w"), "n1", 20, "Pending")
+    pulling["status"]["containerStatuses"] = [{"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]
+    world.put(pulling)
+    fact = world.job()
+    assert (fact.state, fact.reason, fact.message) == (RUNNING, "ImagePullBackOff", "no such image")
+    assert fact.attempts == (Attempt(at(20), None, (share("n1"),)),)
+
+
+def test_a_job_of_which_some_pods_wait_runs_and_says_what_they_wait_for(world):
+    train = world.put(job("train", pods=2))
+    second = pod("b", train)
+    second["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "full"}]
+    world.put(bound(pod("a", train), "n1", 5, "Pending"), second)
+    fact = world.job()
+    assert (fact.state, fact.reason, fact.message, len(fact.attempts[0].shares)) == (RUNNING, "Unschedulable", "full", 1)
+
+
+# Attempts.
+
+
+def test_pods_that_join_and_leave_have_intervals_of_their_own(world):
+    train = world.put(job("train", pods=2))
+    early, late = bound(pod("a", train), "n1", 10), bound(pod("b", train), "n2", 15)
+    world.put(early, late)
+    world.put(ended(early, 30))
+    assert world.job().attempts == (Attempt(at(10), None, (share("n1", until_ms=at(30)), share("n2", from_ms=at(15)))),)
+    world.put(ended(late, 40), over(train, "Complete", 41))
+    fact = world.job()
+    assert fact.attempts == (Attempt(at(10), at(40), (share("n1", until_ms=at(30)), share("n2", from_ms=at(15))), COMPLETED),)
+    assert (fact.state, fact.ended_ms, fact.restarts) == (ENDED, at(41), 0)
+
+
+def test_while_the_pods_of_a_job_succeed_one_after_another_it_runs_on(world):
+    train = world.put(job("train", pods=1, completions=2))
+    world.put(ended(bound(pod("a", train), "n1", 10), 20))
+    fact = world.job()
+    assert (fact.state, fact.attempts[0].ended_ms, fact.attempts[0].shares) == (RUNNING, None, (share("n1", until_ms=at(20)),))
+    world.put(bound(pod("b", train), "n2", 25))
+    assert len(world.job().attempts) == 1
+
+
+def test_a_pod_after_a_failure_begins_another_attempt(world):
+    train = world.put(job("train"))
+    world.put(ended(bound(pod("a", train), "n1", 10), 20, "Failed", "Error"))
+    fact = world.job()
+    assert (fact.state, fact.restarts, [a.outcome for a in fact.attempts]) == (WAITING, 1, [FAILED])
+    world.put(bound(pod("b", train), "n2", 20))
+    fact = world.job()
+    assert fact.attempts == (Attempt(at(10), at(20), (share("n1"),), FAILED), Attempt(at(20), None, (share("n2"),)))
+    assert (fact.state, fact.restarts) == (RUNNING, 1)
+
+
+def test_a_restarted_jobset_begins_another_attempt_though_old_pods_linger(world):
+    jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": meta("s"), "spec": {}}
+    world.put({**jobset, "status": {"restarts": 1}})
+    world.put(*(bound(pod(f"p{i}", jobset, labels={"jobset.sigs.k8s.io/restart-attempt": str(i)}), "n1", 10 * i) for i in (0, 1)))
+    fact = world.job()
+    assert [attempt.started_ms for attempt in fact.attempts] == [at(0), at(10)]
+    assert fact.restarts == 1
+
+
+def test_a_pod_that_is_taken_away_is_requeued_or_preempted(world):
+    train = world.put(job("train"))
+    first = world.put(bound(pod("a", train), "n1", 10))
+    world.delete(first)
+    assert [(a.outcome, a.ended_ms) for a in world.job().attempts] == [(REQUEUED, NOW - 500)], "in whole seconds, as the cluster"
+    evicted = {"type": "Evicted", "status": "True", "reason": "Preempted"}
+    world.put({"kind": "Workload", "metadata": meta("w", train), "spec": {}, "status": {"conditions": [evicted]}})
+    assert [a.outcome for a in world.job().attempts] == [PREEMPTED]
+
+
+def test_an_end_that_nobody_saw_is_not_later_than_the_next_beginning(world):
+    train = world.put(job("train"))
+    first = world.put(bound(pod("a", train), "n1", 10))
+    world.put(bound(pod("b", train), "n2", 100))
+    world.delete(first, after=at(60), at=at(200))
+    fact = world.job()
+    assert [(a.started_ms, a.ended_after_ms, a.ended_ms) for a in fact.attempts] == [
+        (at(10), at(60), at(100)),
+        (at(100), None, None),
+    ]
+
+
+def test_a_job_that_is_over_while_a_pod_holds_its_node_still_runs(world):
+    train = world.put(job("train"))
+    left = world.put(bound(pod("a", train), "n1", 10))
+    world.put(over(train, "Complete", 20))
+    fact = world.job()
+    assert (fact.state, fact.reason) == (RUNNING, "Terminating")
+    world.put(ended(left, 50))
+    fact = world.job()
+    assert (fact.state, fact.outcome, fact.ended_ms) == (ENDED, COMPLETED, at(50))
+
+
+# Outcomes.
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "status", "outcome"),
+    [
+        ("Succeeded", "Completed", {}, COMPLETED),
+        ("Failed", "Error", {}, FAILED),
+        ("Failed", "OOMKilled", {}, OUT_OF_MEMORY),
+        ("Failed", "Error", {"reason": "DeadlineExceeded"}, TIMEOUT),
+        ("Failed", "Error", {"reason": "NodeShutdown"}, NODE_FAIL),
+        (
+            "Failed",
+            "Error",
+            {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]},
+            PREEMPTED,
+        ),
+    ],
+)
+def test_how_a_pod_ended(world, phase, reason, status, outcome):
+    running = bound(pod("w"), "n1", 10)
+    conditions = running["status"]["conditions"] + status.get("conditions", [])
+    world.put(ended(running, 30, phase, reason, **{**status, "conditions": conditions}))
+    fact = world.job()
+    assert (fact.state, fact.outcome, fact.ended_ms, fact.attempts[0].outcome) == (ENDED, outcome, at(30), outcome)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "outcome"),
+    [("Complete", "", COMPLETED), ("Failed", "BackoffLimitExceeded", FAILED), ("Failed", "DeadlineExceeded", TIMEOUT)],
+)
+def test_how_a_job_ended(world, kind, reason, outcome):
+    train = world.put(job("train"))
+    world.put(over(train, kind, 90, reason))
+    fact = world.job()
+    assert (fact.state, fact.outcome, fact.ended_ms, fact.reason, fact.attempts) == (ENDED, outcome, at(90), reason, ())
+
+
+def test_a_job_that_failed_because_of_memory_says_so(world):
+    train = world.put(job("train"))
+    world.put(
+        ended(bound(pod("a", train), "n1", 10), 20, "Failed", "OOMKilled"), over(train, "Failed", 21, "BackoffLimitExceeded")
+    )
+    assert world.job().outcome == OUT_OF_MEMORY
+
+
+def test_a_job_that_is_deleted_before_it_ran_has_no_attempt(world):
+    train = world.put(job("train"))
+    world.job()
+    world.delete(train)
+    fact = world.job()
+    assert (fact.state, fact.outcome, fact.attempts, fact.ended_ms) == (ENDED, CANCELLED, (), NOW)
+    assert world.store.changed(every=True) == ((), ())
+
+
+def test_an_end_without_a_time_is_when_it_was_first_seen(world):
+    running = bound(pod("w"), "n1", 10)
+    failed = {**running, "status": {**running["status"], "phase": "Failed", "reason": "Evicted"}}
+    world.put(failed, at=at(70) + 200)
+    assert world.job().ended_ms == at(70)
+    world.put({**failed, "metadata": {**failed["metadata"], "labels": {"x": "y"}}}, at=at(90))
+    assert world.store.changed(every=True)[0][0].ended_ms == at(70)
+
+
+def test_a_key_that_is_used_again_is_another_job(world):
+    first = world.put(pod("w"))
+    world.job()
+    world.delete(first)
+    assert world.job().submitted_ms == CREATED_MS
+    again = pod("w")
+    again["metadata"]["creationTimestamp"] = time(90)
+    world.put(again)
+    assert (world.job().submitted_ms, world.store.changed(every=True)[0][0].key) == (at(90), "ml/pod/w")
+
+
+def test_what_a_list_does_not_have_is_gone_and_only_in_its_namespace(world):
+    one, two = pod("one"), pod("two")
+    two["metadata"]["namespace"] = "other"
+    world.put(one, two)
+    world.store.changed()
+    world.store.replace(Source(KIND["Pod"], "", "ml"), [], at(10), NOW)
+    assert (world.job().key, [fact.key for fact in world.store.changed(every=True)[0]]) == ("ml/pod/one", ["other/pod/two"])
+
+
+def test_an_owner_is_the_one_that_manages_and_no_other():
+    owner = job("train")
+    named = pod("w", owner)
+    named["metadata"]["ownerReferences"] = [{**reference(owner), "controller": False}]
+    world = World()
+    world.put(named)
+    assert world.job().key == "ml/pod/w"
+
+
+# Nodes.
+
+
+@pytest.mark.parametrize(
+    ("obj", "state", "reason"),
+    [
+        (node("n"), UP, ""),
+        (node("n", ready="Unknown"), DOWN, "NodeStatusUnknown"),
+        (node("n", unschedulable=True), DRAINED, "Cordoned"),
+        (node("n", taints=[{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]), DRAINED, "disk-pressure"),
+        (node("n", taints=[{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]), UP, ""),
+    ],
+)
+def test_the_state_of_a_node(world, obj, state, reason):
+    world.put(obj)
+    (fact,) = world.store.changed()[1]
+    assert (fact.state, fact.reason, fact.gpus, fact.cpus, fact.memory_mb) == (state, reason, 4, 32, 131_072)
+
+
+def test_a_cordoned_node_drains_until_its_last_pod_ends(world):
+    running = bound(pod("w"), "n", 10)
+    world.put(running, node("n", unschedulable=True))
+    assert [fact.state for fact in world.store.changed()[1]] == [DRAINING]
+    world.put(ended(running, 20))
+    assert [fact.state for fact in world.store.changed()[1]] == [DRAINED]
+    assert world.store.changed()[1] == ()

@@ -1,0 +1,48 @@
+"""sdiag's figures, and the clock that they give."""
+
+import pytest
+
+from tests.twin.connectors.slurm_texts import VERSIONS, recorded
+from twin.connectors._slurm.clock import Clock
+from twin.connectors._slurm.diagnostics import read_diagnostics
+from twin.connectors.facts import ConnectorError
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_recorded_diagnostics_of_each_version_are_read(version):
+    told = read_diagnostics(recorded(version, "sdiag"))
+    assert told.since_ms < told.at_ms < told.since_ms + 60_000
+    assert told.since_ms <= told.counted_ms <= told.at_ms
+    assert (told.pending, told.running, set(told.spent)) == (14 if version == "22.05" else 0, 0, {0})  # counted every 30 s
+    calls, ms = told.spent[0]
+    assert 20 < calls < 40
+    assert 10 < ms < 1000
+
+
+def test_calls_and_time_are_those_of_the_user():
+    text = recorded("22.05", "sdiag").replace("Jobs pending:   14\n", "Jobs pending:   144\n")
+    text = text.replace("by user\n", "by user\n\tann             (    1001) count:12     ave_time:500    total_time:6000\n")
+    told = read_diagnostics(text)
+    assert told.pending == 144
+    assert told.spent[1001] == (12, 6.0)
+
+
+def test_another_answer_gives_one_clear_sentence():
+    with pytest.raises(ConnectorError, match=r"sdiag: no line like .* begins with 'slurm_get_statistics: error'"):
+        read_diagnostics("slurm_get_statistics: error\n")
+
+
+def test_the_clock_agrees_until_it_must_not():
+    clock = Clock()
+    assert clock.offset_ms == 0
+    clock.heard(10_000, asked_ms=10_400, answered_ms=10_450)
+    assert (clock.low_ms, clock.high_ms, clock.offset_ms) == (-450, 599, 0)
+
+
+def test_bounds_tighten_and_a_step_starts_anew():
+    clock = Clock()
+    clock.heard(15_000, asked_ms=10_000, answered_ms=10_010)
+    clock.heard(16_000, asked_ms=10_600, answered_ms=10_610)
+    assert (clock.low_ms, clock.high_ms, clock.offset_ms) == (5390, 5999, 5390)
+    clock.heard(11_000, asked_ms=11_500, answered_ms=11_510)
+    assert clock.offset_ms == 0

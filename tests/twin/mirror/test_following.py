@@ -1,0 +1,91 @@
+"""Following a cluster that fails, forgets and comes back: what is asked again, and what the log says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, look, running
+from twin.connectors.facts import ConnectorError
+from twin.mirror.differ import Mirror
+from twin.mirror.following import Following
+
+
+def follow(connector: Scripted, looks: int):
+    """Follows for so many waits; (following, events, the waits in seconds)."""
+    events, waits = [], []
+
+    def stopped(seconds: float) -> bool:
+        if seconds:
+            waits.append(seconds)
+        return len(waits) >= looks
+
+    following = Following(
+        connector, Mirror(EPOCH), lambda told, log_ms: events.extend((log_ms, *each) for each in told), stopped=stopped
+    )
+    following.run()
+    return following, events, waits
+
+
+def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_told():
+    away = ConnectorError("slurmctld: does not answer within 5 s")
+    connector = Scripted(look(1, running("1", 1)), away, away, look(20, running("1", 1)))
+    following, events, waits = follow(connector, 5)
+    assert [(at_ms, data) for at_ms, kind, data in events if kind == "gap"] == [
+        (20 * S, {"from_ms": 1 * S, "to_ms": 20 * S, "reason": "slurmctld: does not answer within 5 s"})
+    ]
+    assert following.mirror.open == {0}
+    assert following.health.error == ""
+    assert waits[1] == pytest.approx(1.0, rel=0.2)
+    assert waits[2] == pytest.approx(2.0, rel=0.2)
+
+
+def test_an_incomplete_answer_is_an_error():
+    connector = Scripted(look(1, running("1", 1)), look(2, complete=False, why="squeue: 3 of 5 columns"))
+    following, _, _ = follow(connector, 3)
+    assert following.health.error == "squeue: 3 of 5 columns"
+    assert following.mirror.open == {0}
+
+
+def test_the_accounting_says_how_a_job_ended_that_is_gone():
+    connector = Scripted(
+        look(1, running("1", 1)), look(9), accounting=[ended(running("1", 1), 4, "timeout", complete_history=True)]
+    )
+    following, events, _ = follow(connector, 2)
+    assert [data["values"] for _, kind, data in events if kind == "decided"][-1] == {"outcome": "timeout"}
+    assert following.mirror.jobs[0].attempts[0].ended_ms == at(4)
+
+
+def test_a_job_that_nobody_knows_any_more_has_ended_unseen():
+    _, events, _ = follow(Scripted(look(1, running("1", 1)), look(9)), 2)
+    assert [data["values"] for _, kind, data in events if kind == "decided"][-1] == {"outcome": "lost", "after_ms": 1 * S}
+
+
+def test_many_jobs_that_are_gone_at_once_are_believed_at_the_second_look():
+    five = [running(str(n), 1) for n in range(5)]
+    following, _, _ = follow(Scripted(look(1, *five), look(2), look(3, *five), look(4, *five)), 3)
+    assert len(following.mirror.open) == 5
+    following, _, _ = follow(Scripted(look(1, *five), look(2), look(3)), 2)
+    assert following.mirror.open == set()
+
+
+def test_gpu_indices_are_asked_once_per_start():
+    connector = Scripted(
+        look(1, running("1", 1), job("2")), look(2, running("1", 1), job("2")), known=[running("1", 1, gpu_ids=(2, 3))]
+    )
+    _, events, _ = follow(connector, 4)
+    assert connector.asked == [("1",)]
+    assert [bar.lane for _, kind, data in events if kind == "plan_changed" for bar in data["bars"]] == [-1, 2, 3]
+
+
+def test_gpu_indices_that_the_cluster_does_not_tell_are_not_asked_again():
+    connector = Scripted(look(1, running("1", 1)), look(2, running("1", 1)))
+    follow(connector, 4)
+    assert connector.asked == [("1",)]
+
+
+def test_ends_become_exact_when_the_accounting_is_asked_for_everything():
+    connector = Scripted(look(1, running("1", 1)), look(9))
+    following, _, _ = follow(connector, 2)
+    connector.accounting = [ended(running("1", 1), 4, complete_history=True)]
+    following.catch_up(EPOCH)
+    assert following.mirror.jobs[0].attempts[0].ended_ms == at(4)

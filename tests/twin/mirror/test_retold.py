@@ -1,0 +1,99 @@
+"""A mirrored cluster retold: its files pass the verifier, and say what the cluster did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduling.model.values import ModelError
+from scheduling.observed.scheduler import ObservedScheduler
+from scheduling.reporting.metrics import summarize
+from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, look, running
+from tests.twin.mirror.builders_moves import MOVES, looks_of
+from twin.files.outputs import OutputWriter
+from twin.management.commands.verify import problems_of
+from twin.mirror.differ import Mirror
+from twin.mirror.retold import retold
+
+
+def write(mirror: Mirror, folder) -> list[str]:
+    """Writes the files; the problems that the verifier finds in them."""
+    cluster, jobs, events = retold(mirror, "lab")
+    writer = OutputWriter(folder, cluster, jobs)
+    metrics = summarize(writer.passing(iter(events)), cluster, jobs)
+    scheduler = ObservedScheduler()
+    writer.finish({
+        "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster), "metrics": metrics,
+        "certificate": None, "decision_ms": None, "wall_s": 0.0,
+    })  # fmt: skip
+    return problems_of(folder)
+
+
+def test_the_files_of_a_small_cluster(tmp_path):
+    log = Log()
+    log.look(look(1, running("7", 1, gpu_ids=(0, 1)), job("8", reason="Resources"), job("9")))
+    log.look(
+        look(5, ended(running("7", 1, gpu_ids=(0, 1)), 4), running("8", 5), replace(job("9"), state="ended", outcome="cancelled"))
+    )
+    assert write(log.mirror, tmp_path) == []
+    assert (tmp_path / "schedule.csv").read_text().splitlines() == [
+        "job,chunk,role,server,lane,count,group,start_ms,end_ms",
+        "7,,worker,edge1,0,1,,1000,4000",
+        "7,,worker,edge1,1,1,,1000,4000",
+    ]
+    kinds = [(row["job"], row["kind"]) for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())]
+    assert kinds == [("7", "started"), ("7", "ended"), ("9", "rejected"), ("8", "unfinished")]
+    log.look(look(9, running("8", 5)))
+    assert write(log.mirror, tmp_path) == []
+    assert "8,,worker,edge1,,2,,5000,9000" in (tmp_path / "schedule.csv").read_text(), "it has run until the newest look"
+
+
+def test_a_gpu_that_two_jobs_hold_is_found(tmp_path):
+    log = Log()
+    log.look(look(5, running("1", 1, gpu_ids=(0, 1)), running("2", 2, gpu_ids=(1, 2))))
+    log.look(look(9, running("1", 1), running("2", 2)))
+    assert "server edge1: GPU 1 is held by job 1 until 9000 ms and by job 2 from 2000 ms" in write(log.mirror, tmp_path)
+
+
+def test_a_node_that_holds_more_than_it_has_is_found(tmp_path):
+    log = Log()
+    log.look(look(5, running("1", 1), running("2", 2), running("3", 3)))
+    log.look(look(9, running("1", 1), running("2", 2), running("3", 3)))
+    assert "server edge1: holds 6 of 4 gpu from 3000 ms" in write(log.mirror, tmp_path)
+
+
+def test_a_cluster_without_nodes_is_refused():
+    mirror = Mirror(EPOCH)
+    mirror.look(look(1, nodes=()))
+    with pytest.raises(ModelError, match="cluster lab: has shown no nodes"):
+        retold(mirror, "lab")
+
+
+def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
+    log = Log()
+    down = replace(NODES[0], state="down")
+    log.look(look(1, running("1", 1)))
+    log.look(look(5, running("1", 1), nodes=(down, NODES[1])))
+    log.look(look(9, ended(running("1", 1), 7), nodes=(down, NODES[1])))
+    cluster, _, _ = retold(log.mirror, "lab")
+    assert cluster.servers[0].away[0][0] == 7 * S
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moves=MOVES, data=st.data())
+def test_whatever_was_seen_passes_the_verifier(moves, data, tmp_path):
+    looks = [
+        replace(each, nodes=tuple(replace(node, gpus=16, cpus=64, memory_mb=64_000) for node in each.nodes))
+        for each in looks_of(moves)
+    ]
+    log = Log()
+    for each in looks:
+        if data.draw(st.booleans()):
+            log.look(each)
+    if not log.mirror.nodes:
+        return
+    assert write(log.mirror, tmp_path) == []

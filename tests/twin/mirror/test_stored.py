@@ -1,0 +1,81 @@
+"""A mirror in the database: a follower that dies at any moment goes on where the log is, and pages read the run like any other."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError
+
+from tests.twin.mirror.builders import S
+from tests.twin.mirror.builders_stored import LOOKS, following
+from twin.eventlog import event_log
+from twin.eventlog.additions import of_run
+from twin.eventlog.event_log import LeaseLost
+from twin.eventlog.fold import RunState
+from twin.mirror import stored
+from twin.models import Connection, MirrorRecord, Run
+from twin.runs import lease, runner
+
+pytestmark = pytest.mark.django_db
+
+
+def pages(run: Run) -> tuple[object, ...]:
+    """What pages read: the folded log, servers and jobs."""
+    state = RunState().feed(event for batch in event_log.after(run.pk, 0) for event in batch)
+    bars = sorted(tuple(row) for row in state.bars.rows.tolist())
+    return state.jobs.rows.tolist(), state.verdicts, bars, of_run(run)
+
+
+def test_one_follower_after_the_other_writes_what_a_single_one_writes():
+    single = Connection.objects.create(name="single", connector="slurm")
+    one = following(single, *LOOKS)
+    for each in LOOKS:
+        one.look(each)
+    several = Connection.objects.create(name="several", connector="slurm")
+    for each in LOOKS:
+        following(several, each).look(each)
+        lease.release(Run.objects.get(pk=several.run.pk))
+    (jobs, verdicts, bars, (cluster, values)), again = pages(single.run), pages(Connection.objects.get(name="several").run)
+    assert again[:3] == (jobs, verdicts, bars)
+    assert again[3][0].servers == cluster.servers
+    assert again[3][1] == values
+    assert [value.id for value in values] == ["1", "2"]
+    begin, end = cluster.servers[1].away[0]
+    assert end - begin == 80 * S
+
+
+def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, LOOKS[0])
+    one.look(LOOKS[0])
+    before = (connection.run.batches.count(), MirrorRecord.objects.count())
+
+    def fails(*_: object, **__: object) -> None:
+        raise DatabaseError("disk full")
+
+    monkeypatch.setattr(MirrorRecord.objects, "bulk_create", fails)
+    with pytest.raises(DatabaseError):
+        one.look(LOOKS[1])
+    monkeypatch.undo()
+    assert (connection.run.batches.count(), MirrorRecord.objects.count()) == before
+    lease.release(Run.objects.get(pk=connection.run.pk))
+    two = following(connection, LOOKS[1])
+    two.look(LOOKS[1])
+    seqs = [event.seq for batch in event_log.after(connection.run.pk, 0) for event in batch]
+    assert seqs == list(range(1, len(seqs) + 1))
+
+
+def test_a_follower_that_lost_its_lease_writes_nothing():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    old = following(connection, LOOKS[0])
+    lease.release(Run.objects.get(pk=connection.run.pk))
+    following(connection, LOOKS[0])
+    with pytest.raises(LeaseLost):
+        old.look(LOOKS[0])
+
+
+def test_a_run_worker_does_not_touch_a_mirrored_run():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    run, _ = stored.begin(connection, LOOKS[0])
+    assert runner.advance(run.pk) in (False, None)
+    run.refresh_from_db()
+    assert run.status == Run.RUNNING

@@ -1,0 +1,132 @@
+"""Storage of pushed events: order, repetition, compaction, and that the connector ends in the same state whatever arrives when."""
+
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.twin.push.builders import NOW, T0, pushed
+from twin.connectors import base
+from twin.mirror import differ
+from twin.models import PushedEvent, PushSnapshot, PushSource
+from twin.push import compaction, storage
+
+pytestmark = pytest.mark.django_db
+DAY_MS = 86_400_000
+
+
+def test_sequence_numbers_are_those_of_the_arrival():
+    first, second = pushed("job.submitted", "b", T0 + 5), pushed("job.submitted", "a", T0)
+    assert storage.accept("lab", [first, second], NOW) == (2, 2)
+    assert storage.accept("lab", [first], NOW) == (0, 2)
+    assert storage.accept("prod", [first], NOW) == (1, 1), "of each source"
+    assert storage.accept("lab", [first, pushed("job.submitted", "c", T0)], NOW) == (1, 4)
+    source = PushSource.objects.get(name="lab")
+    assert [(seq, key) for seq, key, _ in storage.after(source.pk, 1, 10)] == [(2, "ja"), (4, "jc")]
+    assert storage.cursor("lab") == 4
+
+
+def test_which_jobs_and_nodes_may_still_be_there():
+    storage.accept("lab", [
+        pushed("job.submitted", "open", T0), pushed("job.submitted", "over", T0), pushed("job.ended", "over", T0 + 1, outcome="failed"),
+        pushed("job.submitted", "again", T0), pushed("job.ended", "again", T0 + 1, outcome="failed"), pushed("job.submitted", "again", T0 + 2),
+        pushed("node.changed", "n", T0),
+    ], NOW)  # fmt: skip
+    pk = PushSource.objects.get().pk
+    assert sorted(storage.open_keys(pk, NOW + 1)) == ["jagain", "jopen", "nn"]
+    assert "jover" in storage.open_keys(pk, NOW), "its end came a moment ago"
+
+
+def test_old_rows_of_what_has_ended_are_deleted_and_nodes_keep_one():
+    end = pushed("job.ended", "over", T0 + 1, outcome="failed")
+    storage.accept("lab", [
+        pushed("job.submitted", "over", T0), end, pushed("job.submitted", "open", T0),
+        pushed("job.submitted", "late", T0), pushed("job.started", "late", T0 + 1), pushed("job.started", "never shown", T0 + 1),
+        pushed("node.changed", "n", T0, gpus=4, state="down", reason="disk"), pushed("node.changed", "n", T0 + 1, state="up"),
+        pushed("node.changed", "gone", T0), pushed("node.removed", "gone", T0 + 1),
+    ], NOW)  # fmt: skip
+    storage.accept("lab", [pushed("job.ended", "late", T0 + 2, outcome="completed")], NOW + 20 * DAY_MS)
+    before = base.build("push", {"source": "lab"}).snapshot()
+    assert compaction.compact(NOW + 30 * DAY_MS) == 0
+    assert compaction.compact(NOW + 31 * DAY_MS) == 5
+    keys = sorted(PushedEvent.objects.values_list("key", flat=True))
+    assert keys == ["jlate", "jlate", "jlate", "jopen", "ngone", "nn"]
+    after = base.build("push", {"source": "lab"}).snapshot()
+    assert after.nodes == before.nodes
+    assert [node.gpus for node in after.nodes] == [4]
+    assert [job.key for job in after.jobs if job.state != "ended"] == ["open"]
+    assert compaction.compact(NOW + 31 * DAY_MS) == 0
+
+
+def test_the_newest_snapshot_of_each_kind_is_kept():
+    source = storage.locked("lab")
+    made = [
+        ("a", T0, ["jobs"], True),
+        ("b", T0 + 1, ["jobs", "nodes"], True),
+        ("c", T0 + 2, ["nodes"], True),
+        ("d", T0, ["jobs"], False),
+    ]
+    for name, at_ms, covers, ended in made:
+        PushSnapshot.objects.create(source=source, name=name, at_ms=at_ms, covers=covers, ended=ended)
+    compaction.compact(T0 + 31 * DAY_MS)
+    assert sorted(PushSnapshot.objects.values_list("name", flat=True)) == ["b", "c"]
+
+
+@st.composite
+def arrivals(draw):
+    """Events of two jobs and a node, and the same events in another order, with repetitions, in batches."""
+    at = st.integers(T0, T0 + 6)
+    outcome = st.sampled_from(["completed", "failed"])
+    job = st.sampled_from(["a", "b"])
+    events = draw(
+        st.lists(
+            st.one_of(
+                st.builds(lambda j, t: pushed("job.submitted", j, t, gpus=1), job, st.just(T0)),
+                st.builds(lambda j, t: pushed("job.started", j, t, submitted_ms=T0, shares=[{"node": "n", "gpus": 1}]), job, at),
+                st.builds(lambda j, t, o: pushed("job.ended", j, t, submitted_ms=T0, outcome=o), job, at, outcome),
+                st.builds(lambda j, t: pushed("job.requeued", j, t, submitted_ms=T0), job, at),
+                st.builds(lambda j, t, p: pushed("job.changed", j, t, submitted_ms=T0, priority=p), job, at, st.integers(0, 2)),
+                st.builds(lambda t, g: pushed("node.changed", "n", t, gpus=g), at, st.integers(1, 4)),
+            ),
+            min_size=1,
+            max_size=12,
+        )
+    )
+    other = draw(st.permutations(events + draw(st.lists(st.sampled_from(events), max_size=4))))
+    cuts = sorted(draw(st.lists(st.integers(0, len(other)), max_size=3)))
+    return events, [other[a:b] for a, b in zip([0, *cuts], [*cuts, len(other)], strict=True) if a < b]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(arrivals())
+def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
+    """What the connector shows, and what the differ's picture is after each batch has come as a change of its own."""
+    events, batches = both
+    now_ms = time.time_ns() // 1_000_000
+    PushSource.objects.all().delete()
+    storage.accept("whole", events, now_ms)
+    whole = base.build("push", {"source": "whole"}).snapshot()
+    follower = base.build("push", {"source": "parts"})
+    picture, seen = differ.Mirror(T0), {}
+    stream = follower.changes()
+    for batch in batches:
+        added, _ = storage.accept("parts", batch, now_ms)
+        if added:
+            look = next(stream)
+            picture.look(look)
+            seen |= {job.key: job for job in look.jobs}
+    stream.close()
+    assert {job.key: job for job in whole.jobs} == seen
+    again = base.build("push", {"source": "parts"}).snapshot()
+    assert (sorted(again.jobs, key=lambda job: job.key), again.nodes) == (
+        sorted(whole.jobs, key=lambda job: job.key),
+        whole.nodes,
+    )
+    expected = differ.Mirror(T0)
+    expected.look(whole)
+    assert pictured(picture) == pictured(expected)
+
+
+def pictured(mirror):
+    return {known.fact.key: (known.fact, known.attempts) for known in mirror.jobs}

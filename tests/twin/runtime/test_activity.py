@@ -1,0 +1,130 @@
+"""What is said of a run that does not go on."""
+
+import os
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from twin.models import Run
+from twin.processes import heartbeat
+from twin.processes.vitals import Vitals
+from twin.runs import lease
+from twin.runs.activity import activity
+
+
+@pytest.fixture
+def run(make_run):
+    """Made a minute ago."""
+    found = make_run()
+    Run.objects.update(created_at=timezone.now() - timedelta(seconds=60))
+    found.refresh_from_db()
+    return found
+
+
+def process(kind, doing="", silent_s=0.0, name="host/1", **more):
+    return heartbeat.Process(name, kind, silent_s, doing, 5.0, **more)
+
+
+def worker(doing="", silent_s=0.0, name="host/1"):
+    return process(heartbeat.RUNS, doing, silent_s, name)
+
+
+DISPATCHER = heartbeat.dispatcher(heartbeat.RUNS)
+OTHERS = [process(DISPATCHER, name="host/8"), process(heartbeat.TICKER, name="host/9")]
+
+
+@pytest.mark.parametrize(
+    ("processes", "why"),
+    [
+        (None, "the broker does not answer"),
+        ([], f"there is no runs worker and no {DISPATCHER} and no ticker"),
+        (OTHERS, "there is no runs worker"),
+        (
+            [worker("run 3", silent_s=60), *OTHERS],
+            "the runs worker (process 1) has not answered for 60 s; it is replaced if it does not recover",
+        ),
+        ([worker("run 3"), *OTHERS], "the only worker is busy with run 3"),
+        ([worker("run 4"), worker("run 3"), *OTHERS], "all 2 workers are busy with run 3, run 4"),
+        ([worker("run 4"), worker(), *OTHERS], "queued for an idle worker"),
+        (
+            [worker(), OTHERS[0], process(heartbeat.TICKER, silent_s=4, name="host/9")],
+            "the ticker (process 9) has not answered for 4 s; it is replaced if it does not recover",
+        ),
+        (
+            [worker(), OTHERS[1], process(DISPATCHER, name="host/8", fault="has not taken any of the 3 waiting tasks")],
+            f"the {DISPATCHER} (process 8) has not taken any of the 3 waiting tasks; it is replaced",
+        ),
+    ],
+)
+def test_a_run_that_nobody_works_on_waits(run, processes, why):
+    found = activity(run, Vitals(processes))
+    assert (found["state"], found["text"]) == ("waiting", f"waiting for a worker for 60 s: {why}")
+
+
+def test_a_run_that_waits_while_the_disk_is_full_waits_for_that(run):
+    found = activity(run, Vitals([worker(), *OTHERS], disk_full="the disk of /var is full"))
+    assert (found["state"], found["text"]) == (
+        "held", "waiting: the disk of /var is full. No data are lost; the run resumes automatically.",
+    )  # fmt: skip
+
+
+def test_a_run_with_long_decisions_waits_for_the_workers_for_them(run):
+    run.slow = True
+    long = [process(heartbeat.LONG, f"run {number}", name=f"host/{number}") for number in (98, 99)]
+    long.append(process(heartbeat.dispatcher(heartbeat.LONG), name="host/97"))
+    text = activity(run, Vitals([worker(), *long, *OTHERS]))["text"]
+    assert text == "waiting for a worker for 60 s: all 2 workers for long decisions are busy with run 98, run 99"
+
+
+def test_a_run_does_not_wait_for_itself(run):
+    busy = [worker(f"run {run.pk}"), worker("run 99"), *OTHERS]
+    assert activity(run, Vitals(busy))["text"] == "waiting for a worker for 60 s: a worker is about to take it"
+
+
+def test_while_the_database_is_locked_that_is_the_reason(run):
+    locked = Vitals([worker(f"run {run.pk}"), *OTHERS], timezone.now() - timedelta(seconds=12))
+    for held in (None, lease.take(run.pk)):
+        found = activity(held or run, locked)
+        assert (found["state"], found["text"]) == (
+            "held", "waiting: the database has been locked for 12 s. No data are lost; the run resumes automatically.",
+        )  # fmt: skip
+    moment = Vitals([worker(), *OTHERS], timezone.now() - timedelta(seconds=1))
+    assert "locked" not in activity(run, moment)["text"], "everybody who writes has it for a moment"
+
+
+def test_a_run_that_was_just_made_does_not_wait_yet(make_run):
+    assert activity(make_run(), Vitals([])) is None
+
+
+def test_a_long_decision_and_a_worker_that_hangs_stall_the_run(run):
+    held = lease.take(run.pk)
+    assert activity(held, Vitals([]))["text"].startswith("no event for 60 s: its worker is computing one decision")
+    owner = held.lease_owner.rpartition(".")[0]
+    assert activity(held, Vitals([worker("run 1", name=owner)]))["state"] == "stalled"
+    hung = activity(held, Vitals([worker("run 1", silent_s=14, name=owner)]))
+    assert hung["text"] == (
+        f"stalled: the runs worker (process {os.getpid()}) has not answered for 14 s; it is replaced if it does not recover"
+    )
+    held.wanted = Run.PAUSED
+    assert activity(held, Vitals([]))["state"] == "pausing"
+    held.progressed_at = timezone.now()
+    held.wanted = Run.RUNNING
+    assert activity(held, Vitals([])) is None
+
+
+def test_a_live_run_waits_only_for_what_is_due(make_run):
+    run = make_run(mode=Run.LIVE)
+    run.status, run.clock_wall, run.clock_speed = Run.RUNNING, timezone.now() - timedelta(seconds=100), 10.0
+    run.next_event_ms = 2_000_000
+    assert activity(run, Vitals([])) is None, "its next event is 100 s ahead"
+    run.next_event_ms = 600_000
+    assert activity(run, Vitals(None))["text"] == "waiting for a worker for 40 s: the broker does not answer"
+
+
+@pytest.mark.parametrize(
+    ("status", "wanted"), [(Run.PAUSED, Run.PAUSED), (Run.FINISHED, Run.RUNNING), (Run.CANCELLED, Run.CANCELLED)]
+)
+def test_a_run_at_rest_or_over_does_nothing(run, status, wanted):
+    run.status, run.wanted = status, wanted
+    assert activity(run, Vitals([])) is None

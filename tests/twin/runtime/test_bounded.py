@@ -1,0 +1,51 @@
+"""Work in a process of its own: how it ends, and what it leaves."""
+
+import os
+import threading
+import time
+
+import psutil
+import pytest
+
+from twin.processes import bounded_process, shutdown
+
+
+def forever():
+    while True:
+        time.sleep(60)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """No process is left behind."""
+    before = psutil.Process().children()
+    yield
+    assert psutil.Process().children() == before
+
+
+def test_it_is_done_in_another_process(tmp_path):
+    found = tmp_path / "pid"
+    assert bounded_process.run(lambda: found.write_text(str(os.getpid())), limit_s=30, wanted=lambda: True) == "done"
+    assert int(found.read_text()) != os.getpid()
+
+
+def test_what_raises_or_is_killed_has_failed():
+    assert bounded_process.run(lambda: 1 / 0, limit_s=30, wanted=lambda: True) == "failed"
+    assert bounded_process.run(lambda: os.kill(os.getpid(), 9), limit_s=30, wanted=lambda: True) == "failed"
+
+
+def test_its_memory_has_a_limit(monkeypatch):
+    monkeypatch.setattr(bounded_process, "MAX_MEMORY", 2**30)
+    assert bounded_process.run(lambda: bytearray(2**31), limit_s=30, wanted=lambda: True) == "failed"
+
+
+def test_it_is_killed_at_its_limit_and_when_nobody_wants_it(monkeypatch):
+    monkeypatch.setattr(bounded_process, "LOOK_S", 0.01)
+    assert bounded_process.run(forever, limit_s=0.05, wanted=lambda: True) == "late"
+    asked = iter([True, True, False])
+    assert bounded_process.run(forever, limit_s=30, wanted=lambda: next(asked)) == "unwanted"
+    threading.Timer(0.05, shutdown.ask).start()
+    try:
+        assert bounded_process.run(forever, limit_s=30, wanted=lambda: True) == "unwanted"
+    finally:
+        shutdown.withdraw()

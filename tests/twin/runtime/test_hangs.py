@@ -1,0 +1,111 @@
+"""Processes that hang are found by the age of their pulse, and ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.twin.runtime.stack import wait_until
+from twin.processes import hang_detection, heartbeat
+
+BEAT = """
+import pathlib, sys, time
+while True:
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(0.02)
+"""
+
+
+@pytest.fixture
+def beating(tmp_path):
+    file = tmp_path / "x"
+    process = subprocess.Popen([sys.executable, "-c", BEAT, str(file)])
+    wait_until(file.exists, "it beats")
+    yield process, file
+    process.kill()
+    process.wait()
+
+
+def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_path, beating, settings):
+    process, file = beating
+    folder, said = tmp_path / "pulse", []
+    folder.mkdir()
+    watch = hang_detection.Hangs(folder, said.append)
+    own = folder / f"runs-worker.{process.pid}"
+    own.symlink_to(file)
+    settings.HUNG_S = 0.5
+    began = time.monotonic()
+    while time.monotonic() - began < 1.0:
+        assert watch.look() == []
+    process.send_signal(signal.SIGSTOP)
+    wait_until(watch.look, "it is killed", 10)
+    assert process.wait(10) == -signal.SIGKILL
+    assert said == [f"runs worker (process {process.pid}) has not answered for 0.5 s; it is replaced"]
+    assert watch.look() == []
+    assert not own.exists()
+
+
+def test_a_supervisor_that_was_held_up_blames_nobody(tmp_path):
+    watch = hang_detection.Hangs(tmp_path, print)
+    (tmp_path / f"ticker.{os.getpid()}").touch()
+    watch.look()
+    watch.looked -= 3600
+    assert watch.look() == []
+
+
+def test_a_pulse_comes_and_goes(layer, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    mine = heartbeat.Pulse(heartbeat.TICKER).start()
+    with heartbeat.doing("something"):
+        wait_until(lambda: [p.doing for p in heartbeat.processes()] == ["something"], "it says what it does")
+    assert mine.file.exists()
+    mine.stop()
+    assert heartbeat.processes() == []
+    assert not mine.file.exists()
+
+
+def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(layer, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    process, said = subprocess.Popen(["sleep", "600"]), []
+    watch = hang_detection.Hangs(heartbeat.folder(), said.append)
+    faulty = heartbeat.Pulse(heartbeat.TICKER, lambda: "has not processed runs for 61 s")
+    faulty.file = faulty.file.with_name(f"ticker.{process.pid}")
+    faulty.beat()
+    (known,) = heartbeat.processes()
+    assert not known.answers
+    assert known.trouble == f"the ticker (process {os.getpid()}) has not processed runs for 61 s; it is replaced"
+    assert watch.look() == [process.pid]
+    assert process.wait(10) == -signal.SIGKILL
+    assert said == [f"ticker (process {process.pid}) has not processed runs for 61 s; it is replaced"]
+
+
+def test_a_process_that_never_gave_a_sign_of_life_is_killed(tmp_path):
+    process, said = subprocess.Popen(["sleep", "600"]), []
+    watch = hang_detection.Hangs(tmp_path, said.append)
+    assert watch.look({process.pid: ("worker", time.monotonic())}) == []
+    assert watch.look({process.pid: ("worker", time.monotonic() - 61)}) == [process.pid]
+    assert process.wait(10) == -signal.SIGKILL
+    assert said == [f"worker (process {process.pid}) did not start within 60 s; it is replaced"]
+
+
+def test_a_broker_that_is_stopped_hangs(monkeypatch, settings, tmp_path):
+    from twin.infra import broker
+
+    settings.HUNG_S = 0.5
+    monkeypatch.setattr(hang_detection, "PROBE_S", 0.1)
+    path = tmp_path / "b.sock"
+    server = subprocess.Popen(broker.command(broker.find_server(), path, tmp_path), stdout=subprocess.DEVNULL)
+    try:
+        broker.wait(f"unix://{path}")
+        probe = hang_detection.BrokerProbe(f"unix://{path}")
+        assert not probe.hangs()
+        server.send_signal(signal.SIGSTOP)
+        wait_until(probe.hangs, "it is noticed", 10)
+        assert not probe.hangs(), "it is counted anew after the server was replaced"
+        probe.over.set()
+    finally:
+        server.kill()
+        server.wait()

@@ -1,0 +1,91 @@
+"""Where the solver of one scheduler is missing, everything else goes on, and that one says why it cannot be used."""
+
+import os
+import subprocess
+import sys
+
+import orjson
+import pytest
+from django.conf import settings
+
+REASON = "it needs the package highspy, which cannot be imported (No module named 'highspy'): pip install -r requirements.txt installs it"
+
+
+@pytest.fixture(params=["highspy"])
+def without(request, tmp_path):
+    """run(*arguments) of Python: its standard output, standard error and exit code, where a package cannot be imported."""
+    name, hidden = request.param, tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / f"{name}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
+
+    def run(*arguments):
+        path = os.pathsep.join([str(hidden), str(settings.BASE_DIR)])
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": path}, cwd=settings.BASE_DIR, capture_output=True, text=True
+        )
+        return done.stdout, done.stderr, done.returncode
+
+    return run
+
+
+@pytest.fixture
+def simulate(without, tmp_path):
+    demo, out = tmp_path / "demo", tmp_path / "out"
+    made = without("manage.py", "generate", "--profile", "pd-ors", "--jobs", 5, "--servers", 4, "--seed", 1, "--out", demo)
+    assert made[1:] == ("", 0)
+    files = ["--cluster", demo / "cluster.json", "--jobs", demo / "jobs.jsonl"]
+    return lambda name: without("manage.py", "simulate", *files, "--scheduler", name, "--seed", 1, "--out", out)
+
+
+@pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
+def test_the_others_can_be_used(simulate):
+    told, said, code = simulate("fifo")
+    assert (said, code) == ("", 0)
+    assert told.startswith("FIFO: 5 jobs")
+
+
+def test_the_one_that_needs_it_says_so_in_one_line(simulate):
+    assert simulate("pd_ors") == ("", f"simulate: scheduler 'pd_ors' is not available: {REASON}\n", 2)
+
+
+def test_a_name_that_does_not_exist_is_still_told_from_one_that_is_not_available(simulate):
+    _, said, code = simulate("pdors")
+    assert said.startswith("simulate: unknown scheduler 'pdors'; known: a_online, ")
+    assert "pd_ors" in said
+    assert code == 2
+
+
+def test_it_is_listed_with_its_reason(without):
+    script = (
+        "import json; from scheduling.kernel.registry import *; print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
+    )
+    told, said, code = without("-c", script)
+    able, missing = orjson.loads(told)
+    assert (said, code) == ("", 0)
+    assert "fifo" in able
+    assert "pd_ors" not in able
+    assert missing == {"pd_ors": REASON}
+
+
+def test_a_scheduler_is_imported_when_it_is_used(without):
+    script = "import sys; from scheduling.kernel.registry import build; build('fifo'); print('scheduling.algorithms.pd_ors' in sys.modules)"
+    assert without("-c", script) == ("False\n", "", 0)
+
+
+def test_what_measures_it_is_skipped(without):
+    told, said, code = without("manage.py", "bench", "--only", "pd_ors_decision")
+    assert (said, code) == ("", 0)
+    assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in told
+
+
+def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):
+    """Nobody is told to install something, and the others go on."""
+    (tmp_path / "broken.py").write_text("from scheduling.model.values import NoSuchName\n")
+    script = (
+        "from scheduling import algorithms; from scheduling.kernel import registry; "
+        f"algorithms.__path__.append({str(tmp_path)!r}); print(registry.unavailable()['broken']); registry.build('fifo')"
+    )
+    told, said, code = without("-c", script)
+    assert (said, code) == ("", 0)
+    assert told.startswith("its file cannot be imported: ImportError: cannot import name 'NoSuchName'")

@@ -1,0 +1,1 @@
+"""Analysis of finished and running schedules: comparisons and certificates."""

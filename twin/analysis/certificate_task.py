@@ -1,0 +1,246 @@
+"""The certificate of a run, made in the background as its log grows: what its schedule is proved to reach, for the jobs known so far."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db.models import F, Q
+from django.utils import timezone
+
+from scheduling.colocation import oracle_gap
+from scheduling.kernel.execution_model import Outcome
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.utility import duration_slots, utility_at
+from scheduling.model.values import RESOURCES, Cluster, Job, Placement
+from scheduling.slotted.certificate import POOLS
+from twin.analysis.bounding_cluster import bounding
+from twin.eventlog import frames
+from twin.eventlog.fold import DIED, END, JOB_FIELDS, NEVER, RunState
+from twin.eventlog.stored_states import at
+from twin.infra import pubsub
+from twin.infra.columns import pack
+from twin.models import Run
+from twin.processes import bounded_process, shutdown
+from twin.processes.dispatch import send
+from twin.runs import lease
+from twin.scenarios import store
+
+log = logging.getLogger(__name__)
+PAUSE = timedelta(seconds=5)  # between two certificates of a run
+PAUSE_SHARE = 10  # and at least so many times what the last one took
+LEASE = timedelta(seconds=10)  # renewed while the certificate is computed
+ASKED = timedelta(seconds=30)  # a request that no worker took up for this long is made again
+LIMIT_S = 60.0  # of one certificate
+GIVEN_UP = timedelta(
+    minutes=10
+)  # a certificate that was cancelled or not found in time is tried again after this, if the log has grown
+TURN_S = 10.0  # a worker that has been at certificates for this long lets others go first
+QUEUE = "certificates"
+_FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}
+ARRIVED, FINISH, COMPLETED, UTILITY = (JOB_FIELDS.index(n) for n in ("arrived_ms", "finish_ms", "completed_ms", "utility"))
+
+
+def refresh() -> int | None:
+    """Request for the certificate that has been due longest, unless one is being computed or was just requested; its run.
+
+    One at a time, so that certificates never keep all cores or all background workers busy.
+    """
+    now = timezone.now()
+    if any(not lease.abandoned(owner) for owner in _in_progress(now)):
+        return None
+    run_id = _due(now)
+    if run_id is not None:
+        Run.objects.filter(pk=run_id).update(certify_owner="", certify_until=now + ASKED, certify_began=None)
+        send("certify_run", run_id, queue=QUEUE, expires=ASKED.total_seconds())
+    return run_id
+
+
+def work_off(run_id: int | None) -> None:
+    """Certificate of the run, in its own process with a time limit, then others that are due for TURN_S."""
+    until = time.monotonic() + TURN_S
+    while run_id is not None:
+        owner = _claim(run_id)
+        if owner is not None:
+            outcome = bounded_process.run(partial(_make, run_id, owner), limit_s=LIMIT_S, wanted=partial(_renew, run_id, owner))
+            if outcome in ("late", "failed"):
+                why = (
+                    f"the computation exceeded the limit of {LIMIT_S:g} s"
+                    if outcome == "late"
+                    else "the computation failed; see the log"
+                )
+                _give_up(run_id, why, certify_owner=owner)
+        run_id = _due(timezone.now()) if time.monotonic() < until and not shutdown.asked() else None
+
+
+def run(run_id: int) -> None:
+    """Computation and announcement of the certificate of a run in this process."""
+    owner = _claim(run_id)
+    if owner is not None:
+        _make(run_id, owner)
+
+
+def cancel(run_id: int) -> bool:
+    """End of the computation in progress; False if there is none. It is repeated after GIVEN_UP if the log has grown."""
+    return _give_up(run_id, "the computation was cancelled", certify_until__gt=timezone.now())
+
+
+def _in_progress(now: datetime) -> list[str]:
+    """The owners of the leases that stand; empty for what is only asked for."""
+    return list(Run.objects.filter(certify_until__gt=now).values_list("certify_owner", flat=True))
+
+
+def _due(now: datetime) -> int | None:
+    grown = Run.objects.filter(last_seq__gt=F("certified_seq")).exclude(status=Run.QUEUED).exclude(mode=Run.MIRROR)
+    due = grown.filter(Q(certify_after__isnull=True) | Q(certify_after__lt=now))
+    return due.order_by(F("certify_after").asc(nulls_first=True), "-id").values_list("pk", flat=True).first()
+
+
+def _claim(run_id: int) -> str | None:
+    """The name under which this process may compute the certificate; None when another does, or nothing is left to do."""
+    now, owner = timezone.now(), lease.new_owner()
+    held = Run.objects.filter(pk=run_id, certify_until__gt=now).exclude(certify_owner="").values_list("certify_owner", flat=True)
+    if any(not lease.abandoned(other) for other in held):
+        return None
+    wanting = Run.objects.filter(pk=run_id, last_seq__gt=F("certified_seq"))
+    if not wanting.update(certify_owner=owner, certify_until=now + LEASE, certify_began=now):
+        return None
+    _announce(run_id)
+    return owner
+
+
+def _renew(run_id: int, owner: str) -> bool:
+    """Test whether the certificate is still wanted of this owner."""
+    return Run.objects.filter(pk=run_id, certify_owner=owner).update(certify_until=timezone.now() + LEASE) > 0
+
+
+def _give_up(run_id: int, why: str, **condition: Any) -> bool:
+    """End of the lease without a new certificate; an earlier one stays and states that it is not up to date."""
+    now = timezone.now()
+    found = Run.objects.filter(pk=run_id, **condition).first()
+    if found is None:
+        return False
+    standing = found.certificate if "bound" in found.certificate else {"kind": "none"}
+    told = {**standing, "why": why}
+    ended = Run.objects.filter(pk=run_id, certify_owner=found.certify_owner, **condition).update(
+        certificate=told, certified_seq=found.last_seq, certify_after=now + GIVEN_UP, **_FREE
+    )
+    if ended:
+        _announce(run_id)
+    return ended > 0
+
+
+def _make(run_id: int, owner: str) -> None:
+    """New certificate from the log, with its announcement. A solver that fails costs the certificate, not the run."""
+    found = Run.objects.select_related("scenario").filter(pk=run_id).first()
+    if found is None:
+        return
+    began = time.perf_counter()
+    told: dict[str, Any] = {}
+    proved = 0.0
+    packed, seq = b"", found.last_seq
+    try:
+        stages = store.worlds(found.scenario, found.edits)
+        bounded_by = bounding(stages)
+        if isinstance(bounded_by, str):
+            told = {"kind": "none", "why": f"no bound: {bounded_by}"}
+        elif bounded_by[0].model.claim(*bounded_by) is not None:
+            (scheduler, cluster), jobs = bounded_by, stages[-1].world.jobs
+            state = at(run_id)
+            seq = state.last_seq
+            told, packed = _made(scheduler, state, cluster, jobs)
+            proved = time.perf_counter() - began
+            if told and len(stages) == 1:  # nothing changed hands on the way
+                told |= compared(scheduler, state, cluster, jobs, found.certificate or {})
+    except (ValueError, ArithmeticError, MemoryError) as error:
+        log.exception("run %s: the certificate failed", run_id)
+        told = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
+    took = time.perf_counter() - began
+    later = timezone.now() + max(PAUSE, PAUSE_SHARE * timedelta(seconds=took))
+    if told:
+        told["seconds"] = round(proved or took, 3)
+    fields = {"certificate": told, "certificate_prices": packed, "certified_seq": seq, "certify_after": later, **_FREE}
+    if Run.objects.filter(pk=run_id, certify_owner=owner).update(**fields):
+        _announce(run_id)
+
+
+def _announce(run_id: int) -> None:
+    found = Run.objects.filter(pk=run_id).first()
+    if found is not None:
+        pubsub.announce(found, frames.status(found))
+
+
+def _made(scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> tuple[dict[str, Any], bytes]:
+    made = scheduler.model.proof(scheduler, cluster, jobs, of_state(state, cluster, jobs))
+    if made is None:
+        return {}, b""
+    certificate, told = made
+    prices = certificate.duals.get("prices")
+    packed = b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
+    return told | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
+
+
+def compared(
+    scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing for schedulers that do not search.
+
+    before: the certificate that stands; moments that were over when it was made are not looked at again.
+    """
+    if not hasattr(scheduler.parameters, "regroup_gain"):
+        return {}
+    why = oracle_gap.why_not(scheduler, cluster)
+    if why is not None:
+        return {"search": {"why": why}}
+    known = {row["at_ms"]: row for row in before.get("search", {}).get("moments", ()) if row["at_ms"] < before.get("at_ms", 0)}
+    rows = state.jobs.rows
+    ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED].tolist()) if end >= 0}
+    kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]
+    moments = oracle_gap.regroupings(state.groups)
+    found, looked = [], oracle_gap.chosen(moments)
+    for at_ms in looked:
+        row = known.get(at_ms)
+        if row is None:
+            moment = oracle_gap.compare(scheduler, cluster, jobs, state.groups, kept, ends, at_ms)
+            row = None if moment is None else moment._asdict()
+        if row is not None:
+            found.append(row)
+    return {
+        "search": {
+            "moments": found,
+            "regroupings": len(moments),
+            "most_jobs": oracle_gap.MAX_JOBS,
+            "weight": scheduler.parameters.cpu_weight,
+        }
+    }
+
+
+def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Outcome:
+    """The schedule as the log tells it so far, with what is promised."""
+    rows = state.jobs.rows
+    arrived = np.flatnonzero(rows[:, ARRIVED] >= 0).tolist()
+    kept = [verdict is not None and verdict[0] != "rejected" for verdict in state.verdicts]
+    ends = np.where(rows[:, COMPLETED] >= 0, rows[:, COMPLETED], rows[:, FINISH]).astype(np.int64).tolist()
+    completions = {job: ends[job] for job in arrived if ends[job] >= 0 and kept[job]}
+    bars = state.bars.rows
+    last_ms = int(bars[:, END].max()) if len(bars) else 0
+    true = bars[bars[:, DIED] == NEVER, : len(Placement._fields)]
+    return Outcome(arrived, completions, achieved(state, cluster, jobs), true, max(1, -(-last_ms // cluster.slot_ms)))
+
+
+def achieved(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> float:
+    """Utility of the jobs that are completed, and of those that will be if their plans stand."""
+    total = 0.0
+    for index, row in enumerate(state.jobs.rows.tolist()):
+        verdict = state.verdicts[index]
+        if row[COMPLETED] >= 0:
+            total += row[UTILITY]
+        elif row[FINISH] >= 0 and verdict is not None and verdict[0] != "rejected":
+            job = jobs[index]
+            total += utility_at(job.utility, duration_slots(int(row[FINISH]), job.arrival_ms, cluster.slot_ms))
+    return total

@@ -1,0 +1,82 @@
+"""Whether the figures of two runs can be ranked: only if they are about the same trace, and their jobs train by the same models.
+
+The one rule of races, comparisons and sweeps. Edits may change jobs and servers: what they change is what is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scheduling.colocation.execution import COLOCATION
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import build
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.values import Cluster, ModelError
+from scheduling.slotted.execution import SLOTTED
+from scheduling.typed_workers.execution import TYPED_WORKERS
+from twin.files.job_table import same_jobs
+from twin.models import Run, Trace
+from twin.scenarios import store
+from twin.scenarios.edits.base import World
+
+BY_TRAINING = {training: model for model in (SLOTTED, TYPED_WORKERS, COLOCATION) for training in model.trainings}
+Models = tuple[str, ...]
+
+
+class Basis(NamedTuple):
+    """Basis of a run's metrics: trace and training models."""
+
+    models: Models  # by which its jobs train
+    trace_id: int
+
+
+def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
+    """Training model of jobs: the training of slots (training.WORLDS) or the execution model, otherwise the scheduler's name."""
+    return scheduler.model.training(scheduler, cluster)
+
+
+def models_of(run: Run) -> Models:
+    """Training models of the schedulers of the run, in order, without repetitions."""
+    found: list[str] = []
+    for stage in store.worlds(run.scenario, run.edits):
+        model = _model(stage.world)
+        if not found or found[-1] != model:
+            found.append(model)
+    return tuple(found)
+
+
+def basis_of(run: Run) -> Basis:
+    """Basis of a run after its edits."""
+    return Basis(models_of(run), run.scenario.trace_id)
+
+
+def rankable(basis: Basis, other: Basis) -> bool:
+    """Test whether figures of two runs can be ranked."""
+    return comparable(basis.models, other.models) and same_trace(basis.trace_id, other.trace_id)
+
+
+def same_trace(trace_id: int, other_id: int) -> bool:
+    """Test whether two traces hold equal jobs, as when one was uploaded twice."""
+    if trace_id == other_id:
+        return True
+    counts = set(Trace.objects.filter(pk__in=(trace_id, other_id)).values_list("job_count", flat=True))
+    return len(counts) == 1 and same_jobs(store.jobs_of(trace_id), store.jobs_of(other_id))
+
+
+def _model(world: World) -> str:
+    try:
+        return model_of(build(world.scheduler, world.parameters), world.cluster)
+    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
+        return world.scheduler
+
+
+def named(models: Sequence[str]) -> str:
+    """'typed workers, then co-location groups'"""
+    known = {model: BY_TRAINING[model].trainings[model] for model in models if model in BY_TRAINING}
+    return ", then ".join(known.get(model, f"{model} (slotted)") for model in models)
+
+
+def comparable(models: Sequence[str], others: Sequence[str]) -> bool:
+    """Test whether figures of jobs that train by these models can be ranked."""
+    return tuple(models) == tuple(others)

@@ -1,0 +1,169 @@
+"""The comparison itself: runs read once, matched job by job, and asked for what the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import Cluster, Job, ModelError
+from scheduling.reporting.metric_table import value_of
+from twin.analysis.comparability import Basis, basis_of, rankable, same_trace
+from twin.analysis.comparison import differences
+from twin.analysis.comparison.breakdowns import groups
+from twin.analysis.comparison.decisions import Decisions, decisions_of
+from twin.analysis.comparison.distributions import distributions
+from twin.analysis.comparison.divergence import Parting, first_parting
+from twin.analysis.comparison.metrics import figures, slowdown
+from twin.analysis.comparison.outcomes import FOREVER, Lives, believed, lives_of
+from twin.eventlog.fold import BAR_FIELDS, RunState
+from twin.files.job_table import field_of
+from twin.models import Run
+from twin.scenarios import store
+
+MAX_RUNS = 24  # in the table of figures
+MAX_DRAWN = 6  # compared in full: the first ones
+SLOWDOWN = "lanes.mean_slowdown"
+NO_JOBS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+NO_BARS = np.empty((0, len(BAR_FIELDS)), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Run of a comparison, up to the time compared."""
+
+    run_id: int
+    worlds: Sequence[tuple[int, Cluster]]  # when each cluster began; one unless the run was edited on the way
+    jobs: Sequence[Job]
+    decisions: Decisions
+    lives: Lives
+    bars: np.ndarray  # those believed at the instant
+    packed: Sequence[str]  # resources that servers run out of
+    basis: Basis
+    metrics: Mapping[str, Any]  # that the run keeps since its end; empty before
+
+    @property
+    def cluster(self) -> Cluster:
+        """Cluster with the server indices of the log."""
+        return self.worlds[-1][1]
+
+
+def common_instant(runs: Sequence[Run]) -> int:
+    """The instant that all have reached: FOREVER when all are finished; a run without an event holds nobody back."""
+    return min((run.sim_ms for run in runs if run.status != Run.FINISHED and run.last_seq), default=FOREVER)
+
+
+def side_of(run: Run, state: RunState, until_ms: int) -> Side:
+    """A run as its folded state tells it."""
+    cluster, jobs = store.of_run(run)
+    told = decisions_of(state, cluster)
+    return Side(
+        run.pk,
+        store.clusters(run),
+        jobs,
+        told,
+        lives_of(state, told, cluster, len(jobs), until_ms),
+        believed(state, until_ms),
+        store.packed(run),
+        basis_of(run),
+        run.metrics or {},
+    )
+
+
+class Compared:
+    """Up to MAX_DRAWN sides; the first is the base. ModelError when they have no job in common."""
+
+    def __init__(self, sides: Sequence[Side], until_ms: int = FOREVER) -> None:
+        self.until_ms = until_ms
+        self.rows = _matched([side.jobs for side in sides])  # of each side, [shared job] its index
+        if not len(self.rows[0]):
+            names = ", ".join(str(side.run_id) for side in sides)
+            raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
+        pairs = list(zip(sides, self.rows, strict=True))
+        done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in pairs])
+        self.figures = [  # {key: value} of each side
+            figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed) | _slowdown(side, until_ms)
+            for side, rows in pairs
+        ]
+        self.same_trace = [same_trace(side.basis.trace_id, sides[0].basis.trace_id) for side in sides]  # as the base
+        self.sides = [replace(side, bars=NO_BARS) for side in sides]  # nothing else needs them, and they are large
+
+    @cached_property
+    def distributions(self) -> list[dict[str, Any]]:
+        return distributions(self._lives)
+
+    @cached_property
+    def groups(self) -> dict[str, list[dict[str, Any]]]:
+        base = self.sides[0]
+        ranked = [rankable(side.basis, base.basis) for side in self.sides]
+        return groups(self._lives, base.jobs, self.rows[0], ranked)
+
+    @cached_property
+    def kinds(self) -> list[np.ndarray]:
+        """Of each side, [shared job] the kinds of its difference to the base (differences.BIT).
+
+        Nothing for the base itself, nor for a run of another trace: there a job with the same id is another job.
+        """
+        base, rows = self.sides[0], self.rows[0]
+        return [
+            differences.kinds(base.lives, side.lives, (rows, own))
+            if alike and side is not base
+            else np.zeros(len(rows), np.uint8)
+            for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
+        ]
+
+    @cached_property
+    def accounts(self) -> list[dict[str, int]]:
+        """Accounts of the jobs that have arrived in each side or in the baseline: differences.account."""
+        base, found = self.sides[0], []
+        for (side, own), mask, alike in zip(self._pairs, self.kinds, self.same_trace, strict=True):
+            rows = (self.rows[0], own) if alike else NO_JOBS
+            pair = rows if len(self.sides) == 2 or not alike else _matched([base.jobs, side.jobs])
+            found.append(differences.account(base.lives, side.lives, rows, (pair[0], pair[1]), mask))
+        return found
+
+    @cached_property
+    def partings(self) -> list[Parting | None]:
+        """Of each side, where it first parts from the base; None also for a run of another trace."""
+        places = [_places(rows, len(side.jobs)) for side, rows in self._pairs]
+        base = self.sides[0]
+        return [
+            first_parting(base.decisions, side.decisions, (places[0], place), self.until_ms)
+            if alike and side is not base
+            else None
+            for side, place, alike in zip(self.sides, places, self.same_trace, strict=True)
+        ]
+
+    @property
+    def _pairs(self) -> list[tuple[Side, np.ndarray]]:
+        return list(zip(self.sides, self.rows, strict=True))
+
+    @property
+    def _lives(self) -> list[tuple[Lives, np.ndarray]]:
+        return [(side.lives, rows) for side, rows in self._pairs]
+
+
+def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
+    """Slowdown as stored with the run if the whole run is compared: its computation reads every job."""
+    kept = value_of(side.metrics, SLOWDOWN)
+    if until_ms == FOREVER and kept is not None and len(side.basis.models) == 1:
+        return {SLOWDOWN: kept}
+    return slowdown(side.lives, side.cluster, side.jobs, side.basis.models)
+
+
+def _matched(lists: Sequence[Sequence[Job]]) -> list[np.ndarray]:
+    """Indices, in each list, of the jobs that all lists have, in the order of the first list."""
+    if all(jobs is lists[0] for jobs in lists):
+        return [np.arange(len(lists[0]))] * len(lists)
+    indexes = [{name: i for i, name in enumerate(field_of(jobs, "id"))} for jobs in lists]
+    ids = [name for name in indexes[0] if all(name in index for index in indexes)]
+    return [np.array([index[name] for name in ids], dtype=np.int64) for index in indexes]
+
+
+def _places(rows: np.ndarray, jobs: int) -> np.ndarray:
+    place = np.full(jobs, -1)
+    place[rows] = np.arange(len(rows))
+    return place

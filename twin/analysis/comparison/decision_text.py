@@ -1,0 +1,109 @@
+"""Decision of a run about a job at an instant as text: the reason and the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scheduling.reporting.reasons import readable
+from twin.analysis.comparison.compared import Side
+from twin.analysis.comparison.decisions import REJECTED
+from twin.eventlog.event_log import lines_and_bars
+from twin.eventlog.fold import COUNT, END, JOB, NEVER, ROLE, SERVER, START, WORKER
+
+MAX_SERVERS = 4  # that are named
+STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # where nothing is decided about a job
+
+
+def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, Any]:
+    """{then, next, standing}: the first decision about the job from the instant on, and how the job stood before it.
+
+    then: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is none until
+    until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict without one.
+    standing: {state (one of STANDING), at_ms (since when), plan (that holds)}, None where `then`.
+    """
+    acts = _acts(side, job)
+    coming = acts[(acts[:, 1] >= at_ms) & (acts[:, 1] <= until_ms)]
+    moment = int(coming[:, 1].min()) if len(coming) else None
+    then = moment == at_ms
+    return {
+        "then": then,
+        "next": None if moment is None else _decided(side, job, moment, coming[coming[:, 1] == moment, 0]),
+        "standing": None if then else _standing(side, job, at_ms),
+    }
+
+
+def _acts(side: Side, job: int) -> np.ndarray:
+    """[n, (seq, at_ms)] of the verdicts and plans of the job."""
+    told, plans = side.decisions.verdicts, side.decisions.plans
+    return np.concatenate((told[told[:, 2] == job, :2], plans[plans[:, 2] == job, :2]))
+
+
+def _decided(side: Side, job: int, moment: int, seqs: np.ndarray) -> dict[str, Any]:
+    """Decision about the job in these events of one time."""
+    answer: dict[str, Any] = {"at_ms": moment, "kind": None, "code": None, "sentence": None, "plan": None}
+    names = [server.name for server in side.cluster.servers]
+    for seq, kind, data, bars in _events(side.run_id, int(seqs.min()), int(seqs.max())):
+        if seq not in seqs:
+            continue
+        if kind == "decided":
+            answer |= {"kind": data["kind"], "code": data["code"], "sentence": readable(data["code"], data["values"], names)}
+        else:
+            finish_ms = next((row[2] for row in data["jobs"] if row[0] == job), NEVER)
+            answer["plan"] = _plan(bars[bars[:, JOB] == job], None if finish_ms == NEVER else finish_ms, names)
+    return answer
+
+
+def _standing(side: Side, job: int, at_ms: int) -> dict[str, Any]:
+    """State of the job at a time without a decision about it."""
+    arrived, completed = (int(times[job]) for times in (side.lives.arrived_ms, side.lives.completed_ms))
+    if not 0 <= arrived <= at_ms:
+        return {"state": "not arrived", "at_ms": arrived if arrived >= 0 else None, "plan": None}
+    if 0 <= completed <= at_ms:
+        return {"state": "completed", "at_ms": completed, "plan": None}
+    told, plans = side.decisions.verdicts, side.decisions.plans
+    refused = told[(told[:, 2] == job) & (told[:, 3] == REJECTED) & (told[:, 1] < at_ms)]
+    if len(refused):
+        return {"state": "rejected", "at_ms": int(refused[0, 1]), "plan": None}
+    mine = plans[(plans[:, 2] == job) & (plans[:, 1] < at_ms)]
+    if not len(mine):
+        return {"state": "waiting", "at_ms": arrived, "plan": None}
+    last = mine[mine[:, 0].argmax()]
+    plan = _decided(side, job, int(last[1]), last[:1])["plan"]
+    empty = plan["start_ms"] is None
+    return {"state": "waiting" if empty else "planned", "at_ms": int(last[1]), "plan": None if empty else plan}
+
+
+def _events(run_id: int, first: int, last: int) -> list[tuple[int, str, Any, np.ndarray]]:
+    found = []
+    for lines, bars in lines_and_bars(run_id, first - 1, last):
+        for seq, _, kind, data in lines:
+            if first <= seq <= last and kind in ("decided", "plan_changed"):
+                row, count = data.get("bars", (0, 0))
+                found.append((seq, kind, data, bars[row : row + count]))
+    return found
+
+
+def _plan(bars: np.ndarray, finish_ms: int | None, names: list[str]) -> dict[str, Any]:
+    """{start_ms, finish_ms, workers: most at a time, servers: names, more: servers that are not named}."""
+    workers = bars[bars[:, ROLE] == WORKER]
+    servers = np.unique(workers[:, SERVER]).tolist()
+    named = [names[i] if i >= 0 else "cloud" for i in servers[:MAX_SERVERS]]
+    return {
+        "start_ms": int(workers[:, START].min()) if len(workers) else None,
+        "finish_ms": finish_ms,
+        "workers": _peak(workers),
+        "servers": named,
+        "more": len(servers) - len(named),
+    }
+
+
+def _peak(workers: np.ndarray) -> int:
+    """Maximum number of concurrent workers."""
+    if not len(workers):
+        return 0
+    times = np.concatenate((workers[:, START], workers[:, END]))
+    steps = np.concatenate((workers[:, COUNT], -workers[:, COUNT]))
+    order = np.lexsort((steps, times))  # what ends makes room first
+    return int(np.cumsum(steps[order]).max())

@@ -1,0 +1,84 @@
+"""Two runs job by job: what kind of difference there is, and the rows that tell it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.comparison.outcomes import NEVER, STATES, Lives
+
+KINDS = {
+    "shifted": "different start or finish, or only in one run",
+    "moved": "workers on other servers",
+    "admitted": "rejected only in {baseline}",
+    "rejected": "rejected only in {other}",
+    "preempted": "different number of preemptions",
+}
+BIT = {name: 1 << i for i, name in enumerate(KINDS)}
+REJECTED = STATES.index("rejected")
+
+
+def kinds(base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """[shared job] sum of BITs; 0 = the same in both, or not arrived in one of them. rows: its index in each run."""
+    mine, yours = rows
+    arrived = (base.arrived_ms[mine] >= 0) & (other.arrived_ms[yours] >= 0)
+    refused, refused_there = base.states[mine] == REJECTED, other.states[yours] == REJECTED
+    shifted = (base.start_ms[mine] != other.start_ms[yours]) | (base.finish_ms[mine] != other.finish_ms[yours])
+    on, on_there = base.servers[mine], other.servers[yours]
+    neither = ~refused & ~refused_there
+    mask = np.zeros(len(mine), dtype=np.uint8)
+    for name, found in {
+        "shifted": shifted & neither,
+        "moved": (on != on_there) & (on != 0) & (on_there != 0) & neither,
+        "admitted": refused & ~refused_there,
+        "rejected": ~refused & refused_there,
+        "preempted": base.preemptions[mine] != other.preemptions[yours],
+    }.items():
+        mask |= (found & arrived).astype(np.uint8) * np.uint8(BIT[name])
+    return mask
+
+
+def counts(mask: np.ndarray) -> dict[str, int]:
+    """{kind: jobs}; a job may be of several kinds."""
+    return {name: int(((mask & bit) != 0).sum()) for name, bit in BIT.items()}
+
+
+def account(
+    base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray], pair: tuple[np.ndarray, np.ndarray], mask: np.ndarray
+) -> dict[str, int]:
+    """{total, equal, differ, only_base, only_other, not_in_all}: each job that has arrived in one of the two, once.
+
+    rows: of the jobs that all runs have; pair: of those that these two have. not_in_all: arrived in both, and unknown to a third run.
+    """
+
+    def arrived_in_both(mine: np.ndarray, yours: np.ndarray) -> int:
+        return int(((base.arrived_ms[mine] >= 0) & (other.arrived_ms[yours] >= 0)).sum())
+
+    compared, both, differ = arrived_in_both(*rows), arrived_in_both(*pair), int((mask != 0).sum())
+    found = {
+        "equal": compared - differ,
+        "differ": differ,
+        "only_base": int((base.arrived_ms >= 0).sum()) - both,
+        "only_other": int((other.arrived_ms >= 0).sum()) - both,
+        "not_in_all": both - compared,
+    }
+    return {"total": sum(found.values()), **found}
+
+
+def names_of(mask: int) -> list[str]:
+    """The kinds in a sum of BITs."""
+    return [name for name, bit in BIT.items() if mask & bit]
+
+
+def life(lives: Lives, job: int, has_utility: bool = True) -> dict[str, Any]:
+    """Outcome of one job in one run as plain data; None for what has not happened."""
+    times = {name: int(getattr(lives, name)[job]) for name in ("start_ms", "finish_ms", "completed_ms")}
+    jct = lives.jct_ms[job] if lives.completed_ms[job] >= 0 else None
+    return {
+        "state": STATES[int(lives.states[job])],
+        **{name: None if value == NEVER else value for name, value in times.items()},
+        "jct_ms": None if jct is None else int(jct),
+        "utility": float(lives.utility[job]) if has_utility else None,
+        "preemptions": int(lives.preemptions[job]),
+    }

@@ -1,0 +1,35 @@
+"""Distributions of JCT, delay factor and utility: one quantile curve per run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from scheduling.reporting.metric_table import BY_KEY
+from twin.analysis.comparison.outcomes import Lives
+
+SHARES = np.linspace(0, 1, 101)
+SPREAD = (  # keys of the table of metrics, and over which jobs
+    ("jct_ms", "of completed jobs"), ("delay_factor", "of completed jobs"), ("utility", "of jobs that have arrived, 0 until completed"),
+)  # fmt: skip
+
+
+def distributions(runs: list[tuple[Lives, np.ndarray]]) -> list[dict[str, Any]]:
+    """[{..., of, curves: [{jobs, values}]}] of the metrics of jobs: values[i] is not exceeded by i % of the run's jobs.
+
+    runs: each with the indexes of its shared jobs.
+    """
+    return [asdict(BY_KEY[key]) | {"of": of, "curves": [_curve(key, *run) for run in runs]} for key, of in SPREAD]
+
+
+def _curve(key: str, lives: Lives, rows: np.ndarray) -> dict[str, Any]:
+    worth = np.where(lives.arrived_ms >= 0, lives.utility, np.nan)
+    values = {"jct_ms": lives.jct_ms, "delay_factor": lives.delay_factor, "utility": worth}[key]
+    values = values[rows]
+    values = values[~np.isnan(values)]
+    if key == "utility" and not values.any():
+        values = values[:0]  # nothing was earned, or the jobs are worth nothing: no curve of zeros
+    curve = [float(f"{value:.6g}") for value in np.quantile(values, SHARES)] if len(values) else []
+    return {"jobs": len(values), "values": curve}

@@ -1,0 +1,56 @@
+"""Divergence of two runs: the first instant at which they decide differently about a common job.
+
+Decisions of one instant are compared as a set by job, not one after the other: two schedulers may name the same jobs in another
+order. A decision is the plan (its bars, whatever they are called) or a refusal; a verdict that changes neither is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from twin.analysis.comparison.decisions import REFUSAL, REJECTED, UNFINISHED, Decisions
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first difference: job is a position among the shared ones."""
+
+    at_ms: int
+    job: int
+    jobs: int  # decided otherwise at that instant
+    same: int  # decisions that the runs have in common before it
+
+
+def first_parting(base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int) -> Parting | None:
+    """First divergence; None if all decisions up to the time are the same.
+
+    places: of each run, [job index] its position among the shared jobs, -1 for a job that is not shared.
+    """
+    ours, theirs = _acts(base, places[0], until_ms), _acts(other, places[1], until_ms)
+    at_ms, job, seq = (np.concatenate(pair) for pair in zip(ours[:3], theirs[:3], strict=True))
+    number = np.concatenate((ours[3], np.uint64(0) - theirs[3]))  # equal acts cancel out
+    if not len(number):
+        return None
+    order = np.lexsort((job, at_ms))
+    at_ms, job, seq, number = at_ms[order], job[order], seq[order], number[order]
+    begins = np.flatnonzero(np.concatenate(([True], (at_ms[1:] != at_ms[:-1]) | (job[1:] != job[:-1]))))
+    differs = np.add.reduceat(number, begins) != 0
+    if not differs.any():
+        return None
+    moment = at_ms[begins[differs.argmax()]]
+    there = np.flatnonzero(differs & (at_ms[begins] == moment))
+    first = there[np.minimum.reduceat(seq, begins)[there].argmin()]  # the one that was decided first
+    return Parting(int(moment), int(job[begins[first]]), len(there), int((at_ms[begins] < moment).sum()))
+
+
+def _acts(decisions: Decisions, place: np.ndarray, until_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(at_ms, shared job, seq, number) of each plan and refusal."""
+    told, plans = decisions.verdicts, decisions.plans
+    refused = told[(told[:, 3] == REJECTED) | (told[:, 3] == UNFINISHED)]
+    rows = np.concatenate((plans, refused[:, :3]))
+    numbers = np.concatenate((decisions.digests, np.full(len(refused), REFUSAL)))
+    job = place[rows[:, 2]] if len(rows) else rows[:, 2]
+    kept = (job >= 0) & (rows[:, 1] <= until_ms)
+    return rows[kept, 1], job[kept], rows[kept, 0], numbers[kept]

@@ -1,0 +1,137 @@
+"""The metrics of a run at an instant, and which of two values is better. At the end of a run they are those of reporting/metrics.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isclose
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import RESOURCES, Cluster, Job, Role
+from scheduling.reporting.metric_table import HIGHER, value_of
+from scheduling.reporting.metrics import offered, shares
+from scheduling.reporting.quantities import value_text
+from twin.analysis.comparability import BY_TRAINING
+from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Lives
+from twin.eventlog.fold import BAR_FIELDS, END, START
+from twin.files.job_table import any_utility, demands_of, objects_of
+
+COUNT = BAR_FIELDS.index("count")
+COMPARED = (  # keys of the table of metrics, in the order of the rows
+    "total_utility", "certificate_ratio", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms", "p95_jct_ms",
+    "common_jct_ms", "lanes.mean_slowdown", "mean_delay_factor", "mean_wait_ms", "makespan_ms", "suspensions", "preemptions",
+    *(f"utilization.{name}" for name in RESOURCES), "decision_p95_ms",
+)  # fmt: skip
+
+
+def figures(
+    lives: Lives, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int, common: np.ndarray,
+    packed: Sequence[str],
+) -> dict[str, Any]:  # fmt: skip
+    """{key: value or None} of what the log says.
+
+    bars: those believed at the instant; common: indexes of the jobs that all runs have completed; packed: resources with a utilization.
+    """
+    done = lives.completed_ms >= 0
+    arrived = lives.arrived_ms >= 0
+    jct = lives.jct_ms
+    first_ms = int(lives.arrived_ms[arrived].min()) if arrived.any() else 0
+    return {
+        "total_utility": float(lives.utility.sum()) if any_utility(jobs) else None,
+        "jobs": int(arrived.sum()),
+        "admitted": int(lives.admitted.sum()),
+        "rejected": int(lives.rejected.sum()),
+        "completed": int(done.sum()),
+        "mean_jct_ms": mean(jct),
+        "median_jct_ms": float(np.median(jct[done])) if done.any() else None,
+        "p95_jct_ms": float(np.percentile(jct[done], 95)) if done.any() else None,
+        "common_jct_ms": mean(jct[common]),
+        "mean_delay_factor": mean(lives.delay_factor),
+        "mean_wait_ms": mean(lives.wait_ms),
+        "makespan_ms": int(lives.completed_ms.max()) - first_ms if done.any() else None,
+        "suspensions": int(lives.suspensions.sum()),
+        "preemptions": int(lives.preemptions.sum()),
+        **{f"utilization.{name}": share for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms, packed).items()},
+    }
+
+
+def slowdown(lives: Lives, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]) -> dict[str, float | None]:
+    """{lanes.mean_slowdown} as in the metrics of a run: only where one model was in charge, and the time of a job alone is known."""
+    model = BY_TRAINING.get(models[0]) if len(models) == 1 else None
+    done, jct = np.flatnonzero(lives.completed_ms >= 0).tolist(), lives.jct_ms
+    times_ms = {job: int(jct[job]) for job in done}
+    known = None if model is None else model.mean_slowdown(cluster, partial(objects_of, jobs), times_ms)
+    return {"lanes.mean_slowdown": known}
+
+
+def told_figures(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """The same from the metrics that a finished run keeps, as far as they go."""
+    return {key: value_of(metrics, key) for key in COMPARED}
+
+
+def against(
+    values: Sequence[float | None], direction: str | None, unit: str = "", ranked: Sequence[bool] | None = None
+) -> list[dict[str, Any]]:
+    """Comparison of each value with the first: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
+
+    ranked: whether a value can be told against the first; one that cannot stands by itself, unless neither way is better. Values that
+    read alike are the same, also where neither way is better.
+    """
+    ranked = [True] * len(values) if ranked is None or direction is None else ranked
+    known = [v for v, can in zip(values, ranked, strict=True) if can and v is not None]
+    best = None
+    if direction is not None and known and not _equal(max(known), min(known), unit):
+        best = max(known) if direction == HIGHER else min(known)
+    return [
+        _cell(value, values[0] if can else None, direction, unit)
+        | {"best": best is not None and can and _equal(value, best, unit), "ranked": can}
+        for value, can in zip(values, ranked, strict=True)
+    ]
+
+
+def _cell(value: float | None, base: float | None, direction: str | None, unit: str) -> dict[str, Any]:
+    """Comparison of a value with the baseline."""
+    if value is None or base is None:
+        return {"value": value, "delta": None, "relative": None, "verdict": None}
+    delta, verdict = value - base, None
+    if _equal(value, base, unit):
+        verdict = "same"
+    elif direction is not None:
+        verdict = "better" if (delta > 0) == (direction == HIGHER) else "worse"
+    return {"value": value, "delta": delta, "relative": delta / abs(base) if base else None, "verdict": verdict}
+
+
+def _equal(value: float | None, other: float, unit: str) -> bool:
+    """Test whether the two read alike: sums in another order differ by dust, and nobody sees less than a page shows."""
+    return value is not None and (isclose(value, other) or value_text(value, unit) == value_text(other, unit))
+
+
+def mean(values: np.ndarray) -> float | None:
+    """Mean of the values that are not NaN; None without any."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _utilization(
+    bars: np.ndarray,
+    worlds: Sequence[tuple[int, Cluster]],
+    jobs: Sequence[Job],
+    first_ms: int,
+    until_ms: int,
+    packed: Sequence[str],
+) -> dict[str, float | None]:
+    """Share of capacity x time held from first_ms to the last end of a bar or the instant; an absent server has no capacity."""
+    bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER) & (bars[:, START] < until_ms)]
+    if not len(bars):
+        return dict.fromkeys(RESOURCES)
+    end = np.minimum(bars[:, END], until_ms)
+    last_ms = int(end.max())
+    time = (bars[:, COUNT] * (end - bars[:, START])).astype(float)
+    held = np.zeros(len(RESOURCES))
+    for role in (Role.WORKER, Role.PS):
+        of_role = bars[:, ROLE] == role
+        per_job = np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs))
+        held += per_job @ demands_of(jobs, "worker" if role == Role.WORKER else "ps")
+    return shares(held, offered(worlds, first_ms, last_ms), packed)

@@ -1,0 +1,142 @@
+"""Outcome of each job of a run up to an instant, as arrays by job index.
+
+The definitions are those of scheduling/reporting/metric_table.py; service is the time in which the job had at least one worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scheduling.model.values import SITES, Cluster
+from twin.analysis.comparison.decisions import ADMITTED, PREEMPTED, REJECTED, STARTED, Decisions, mixed, server_numbers
+from twin.eventlog import job_states
+from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
+
+FOREVER = 2**62  # an instant behind every event
+STATES = (*job_states.STATES, "not arrived")  # the last is where job_states.ABSENT points to
+JOB, ROLE, SERVER, CHUNK = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "chunk"))
+EDGE, CLOUD = 1, 2  # bits of `sites`
+
+
+@dataclass(frozen=True)
+class Lives:
+    """[job] each; times in ms, NEVER where it has not happened by the instant."""
+
+    arrived_ms: np.ndarray
+    start_ms: np.ndarray  # first worker bar, past or planned
+    finish_ms: np.ndarray  # completion, or the planned one
+    completed_ms: np.ndarray
+    utility: np.ndarray  # 0 until completed
+    service_ms: np.ndarray
+    suspensions: np.ndarray
+    preemptions: np.ndarray
+    servers: np.ndarray  # uint64: a number of the set of servers on which its workers stand, 0 for none
+    sites: np.ndarray  # EDGE | CLOUD
+    states: np.ndarray  # position in STATES
+    admitted: np.ndarray  # whether its first decision was to admit or start it
+    rejected: np.ndarray  # whether a decision was to reject it
+
+    @property
+    def jct_ms(self) -> np.ndarray:
+        """NaN before completion."""
+        return np.where(self.completed_ms >= 0, self.completed_ms - self.arrived_ms, np.nan)
+
+    @property
+    def delay_factor(self) -> np.ndarray:
+        """NaN before completion."""
+        return np.where(self.service_ms > 0, self.jct_ms / np.maximum(self.service_ms, 1), np.nan)
+
+    @property
+    def wait_ms(self) -> np.ndarray:
+        """NaN for a job that has no start."""
+        return np.where(self.start_ms >= 0, self.start_ms - self.arrived_ms, np.nan)
+
+
+def lives_of(state: RunState, decisions: Decisions, cluster: Cluster, jobs: int, until_ms: int = FOREVER) -> Lives:
+    """Outcomes from the newest state, whose bars have the times of their decisions, and from the decisions."""
+    rows = np.full((jobs, len(JOB_FIELDS)), float(NEVER))
+    rows[:, JOB_FIELDS.index("utility")] = 0
+    rows[: state.jobs.length] = state.jobs.rows
+    arrived, completed, utility = (rows[:, JOB_FIELDS.index(name)] for name in ("arrived_ms", "completed_ms", "utility"))
+    arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
+    told = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
+    preemptions = np.bincount(told[told[:, 3] == PREEMPTED, 2], minlength=jobs)
+    first = np.full(jobs, NEVER)
+    first[told[::-1, 2]] = told[::-1, 3]  # the earliest is written last
+    workers = believed(state, until_ms)
+    workers = workers[workers[:, ROLE] == WORKER]
+    start, finish = _spans(workers, completed, until_ms, jobs)
+    states = np.full(jobs, job_states.ABSENT)
+    states[: state.jobs.length] = job_states.job_states(state, until_ms)
+    servers, sites = _places(workers, cluster, jobs)
+    done = workers[workers[:, START] < until_ms].copy()
+    done[:, END] = np.minimum(done[:, END], until_ms)
+    return Lives(
+        arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs), suspensions(workers, jobs),
+        preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
+        np.bincount(told[told[:, 3] == REJECTED, 2], minlength=jobs) > 0,
+    )  # fmt: skip
+
+
+def believed(state: RunState, until_ms: int) -> np.ndarray:
+    """The bars that were true at the instant, planned ones included: rows of BAR_FIELDS."""
+    bars = state.bars.rows
+    return bars[(bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))]
+
+
+def suspensions(workers: np.ndarray, jobs: int) -> np.ndarray:
+    """[job] times at which a chunk stopped and ran again later."""
+    if not len(workers):
+        return np.zeros(jobs, dtype=np.int64)
+    chains = np.unique(workers[:, [JOB, CHUNK]], axis=0, return_inverse=True) if (workers[:, CHUNK] >= 0).any() else None
+    chain = workers[:, JOB] if chains is None else chains[1].reshape(-1)
+    order, reached, same = _reached(chain, workers[:, START], workers[:, END])
+    gaps = same & (workers[order, START] > reached)
+    return np.bincount(workers[order, JOB][gaps], minlength=jobs)
+
+
+def _service(workers: np.ndarray, jobs: int) -> np.ndarray:
+    """[job] ms in which at least one worker bar lies."""
+    if not len(workers):
+        return np.zeros(jobs, dtype=np.int64)
+    order, reached, same = _reached(workers[:, JOB], workers[:, START], workers[:, END])
+    begin = np.where(same, np.maximum(workers[order, START], reached), workers[order, START])
+    fresh = np.maximum(0, workers[order, END] - begin)
+    service = np.zeros(jobs, dtype=np.int64)
+    np.add.at(service, workers[order, JOB], fresh)
+    return service
+
+
+def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The intervals by chain and start: (order, latest end of those before in the chain, whether there is one before)."""
+    order = np.lexsort((start, chain))
+    chain, end = chain[order], end[order]
+    same = np.concatenate(([False], chain[1:] == chain[:-1]))
+    rank = np.cumsum(~same)
+    lift = rank * (int(end.max()) - min(0, int(end.min())) + 1)  # a running maximum that starts over with each chain
+    latest = np.maximum.accumulate(end + lift) - lift
+    return order, np.concatenate(([0], latest[:-1])), same
+
+
+def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    """[job] start and finish."""
+    start, last = np.full(jobs, FOREVER), np.full(jobs, NEVER)
+    np.minimum.at(start, workers[:, JOB], workers[:, START])
+    np.maximum.at(last, workers[:, JOB], workers[:, END])
+    finish = np.where(completed >= 0, completed, np.where(last > until_ms, last, NEVER))
+    return np.where(start == FOREVER, NEVER, start), finish
+
+
+def _places(workers: np.ndarray, cluster: Cluster, jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    """[job] the number of its set of servers, and its sites."""
+    width = len(cluster.servers) + 2
+    pairs = np.unique(workers[:, JOB] * width + workers[:, SERVER] % width)  # CLOUD and NONE count from the end
+    job, server = np.divmod(pairs, width)
+    servers = np.zeros(jobs, dtype=np.uint64)
+    np.add.at(servers, job, mixed(server_numbers(cluster))[server])
+    site = np.array([EDGE if s.site == SITES[0] else CLOUD for s in cluster.servers] + [CLOUD, 0], dtype=np.int64)
+    sites = np.zeros(jobs, dtype=np.int64)
+    np.bitwise_or.at(sites, job, site[server])
+    return servers, sites

@@ -1,0 +1,63 @@
+"""The folded states of runs, stored in the background as their logs grow: who looks at a run reads little of its log."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+
+from django.db import DatabaseError
+
+from twin.analysis.certificate_task import QUEUE
+from twin.eventlog import stored_states
+from twin.models import Run
+from twin.processes import bounded_process, shutdown
+from twin.processes.dispatch import send
+
+log = logging.getLogger(__name__)
+LIMIT_S = 60.0  # of one step
+TURN_S = 10.0  # a worker that has been at states for this long lets others go first
+ASKED_S = 10.0  # a request that no worker took up for this long is made again
+
+
+class Requests:
+    """Remembers the last request, so that one run is asked for at a time, and one that cannot be stored now only at times."""
+
+    def __init__(self) -> None:
+        self.run_id: int | None = None
+        self.when = float("-inf")
+
+    def refresh(self) -> int | None:
+        """Asks for the state of the run that is due; returns the run."""
+        run_id = stored_states.due()
+        if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
+            return None
+        self.run_id, self.when = run_id, time.monotonic()
+        send("store_state", run_id, queue=QUEUE, expires=ASKED_S)
+        return run_id
+
+
+def work_off(run_id: int | None) -> None:
+    """Brings up the stored state of the run, in a process of its own with a limit, then those of others that are due for TURN_S."""
+    until, before = time.monotonic() + TURN_S, None
+    while run_id is not None and run_id != before and not shutdown.asked():
+        outcome = bounded_process.run(partial(run, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
+        if outcome in ("late", "failed"):
+            log.error("run %s: its state cannot be stored; the computation ended as %s", run_id, outcome)
+            stored_states.give_up(run_id)
+        before, run_id = run_id, stored_states.due() if time.monotonic() < until else None
+
+
+def run(run_id: int) -> None:
+    """Brings up the stored state of a run in this process. A log that cannot be folded is not tried again."""
+    try:
+        stored_states.bring_up(run_id)
+    except ValueError as error:
+        log.warning("run %s: its log cannot be folded: %s", run_id, error)
+        stored_states.give_up(run_id)
+    except DatabaseError as error:
+        log.warning("run %s: its state waits: %s", run_id, error)
+
+
+def _exists(run_id: int) -> bool:
+    return Run.objects.filter(pk=run_id).exists()

@@ -1,9 +1,0 @@
-"""Several runs side by side, as plain data: figures, distributions, differences job by job, groups, and where they first part.
-
-Everything is read from each run's state and log, the same way for all schedulers. The first run is the base: every other
-one is told against it. Runs share jobs by id; runs that are still going are compared up to the instant that all have reached.
-"""
-
-from twin.comparing.compared import MOST_DRAWN, MOST_RUNS, Compared, Side, common_instant, side_of
-
-__all__ = ["MOST_DRAWN", "MOST_RUNS", "Compared", "Side", "common_instant", "side_of"]

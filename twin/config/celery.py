@@ -1,0 +1,79 @@
+"""The Celery application: `celery -A twin worker -Q runs`, `-Q long` and `-Q io,certificates`."""
+
+import os
+import signal
+from typing import Any
+
+from celery import Celery
+from celery.signals import worker_process_init, worker_process_shutdown, worker_ready, worker_shutdown, worker_shutting_down
+
+from twin.processes import shutdown
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "twin.config.settings")
+
+NICENESS = 5  # of pool children, which compute as much as they get
+
+_pulse: Any = None  # of this process
+
+app = Celery("twin")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@worker_process_init.connect
+def leave_with_the_worker(**_: Any) -> None:
+    """A pool child does not outlive its worker, not even when that one is killed."""
+    from twin.processes.supervisor import die_with_parent
+
+    os.nice(NICENESS)  # pages are answered first; it costs nothing where a core is free
+    shutdown.in_pool()
+    _set_pool()
+    die_with_parent(signal.SIGKILL)
+    if os.getppid() == 1:  # the worker was gone before the request above
+        os._exit(1)
+    _beat(pool_child=True)
+
+
+def _set_pool() -> None:
+    """A child of the quick worker hands long computations over; those of the worker for them come after all others."""
+    from twin.runs import pools
+
+    queues = app.amqp.queues.consume_from
+    pools.set_yields(pools.QUICK in queues and pools.LONG not in queues)
+    if pools.LONG in queues and pools.QUICK not in queues:
+        os.nice(pools.NICENESS)
+
+
+@worker_ready.connect
+def dispatch(**_: Any) -> None:
+    """The worker's main process hands out the tasks: when it hangs or takes none, its pool children wait in vain."""
+    _beat(pool_child=False)
+
+
+def _beat(*, pool_child: bool) -> None:
+    from twin.processes import heartbeat
+    from twin.processes.intake import Intake
+
+    global _pulse
+    queues = list(app.amqp.queues.consume_from)
+    kind = next((kind for queue, kind in heartbeat.WORKERS.items() if queue in queues), heartbeat.BACKGROUND)
+    if pool_child:
+        _pulse = heartbeat.Pulse(kind).start()
+    else:
+        _pulse = heartbeat.Pulse(heartbeat.dispatcher(kind))
+        _pulse.fault = Intake(app.connection_for_read(), _pulse.name, queues).start().fault
+        _pulse.start()
+
+
+@worker_process_shutdown.connect
+@worker_shutdown.connect
+def end_pulse(**_: Any) -> None:
+    """A process that ends in order is not missed."""
+    if _pulse is not None:
+        _pulse.stop()
+
+
+@worker_shutting_down.connect
+def end_slices(**_: Any) -> None:
+    """A worker that was asked to stop ends its slices at their next batch."""
+    shutdown.ask()

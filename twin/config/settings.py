@@ -1,0 +1,217 @@
+"""Settings, from the environment where a machine differs: DATABASE_URL, BROKER_URL, LAYER_URL, SECRET_KEY, ...
+
+With nothing set, everything lives in VAR_DIR of the checkout (SQLite, uploads, the embedded broker's files).
+"""
+
+import sys
+from pathlib import Path
+
+import environ
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+VAR_DIR = Path(env.str("TWIN_VAR_DIR", default="") or BASE_DIR / "var").absolute()
+
+
+def _unusable(error: OSError) -> str:
+    """Exit with one line: Django would show a traceback of anything that is raised here."""
+    why = "it is not a folder" if isinstance(error, FileExistsError | NotADirectoryError) else error.strerror
+    return f"the data folder {VAR_DIR} cannot be used: {why}; set TWIN_VAR_DIR to another folder"
+
+
+def _secret_key() -> str:
+    """A key of this installation's own, made once and kept with the data."""
+    import secrets
+
+    path = VAR_DIR / "secret_key"
+    if not path.exists():
+        temporary = path.with_suffix(f".{secrets.token_hex(4)}")
+        try:
+            temporary.write_text(secrets.token_urlsafe(50))
+            temporary.chmod(0o600)
+            path.hardlink_to(temporary)  # two processes at first start agree on one key
+        except FileExistsError:
+            pass
+        finally:
+            temporary.unlink(missing_ok=True)
+    return path.read_text().strip()
+
+
+try:
+    VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    SECRET_KEY = env.str("SECRET_KEY", default="") or _secret_key()
+except OSError as error:
+    sys.exit(_unusable(error))
+DEBUG = env.bool("DEBUG", default=False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+HTTPS = env.bool("HTTPS", default=False)  # true behind a TLS proxy
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "csp",
+    "twin.apps.TwinConfig",
+    "dashboard.apps.DashboardConfig",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "dashboard.http.accept_encoding.without_refused",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",  # everything but health checks and the login itself
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "twin.config.urls"
+ASGI_APPLICATION = "twin.config.asgi.application"
+WEBSOCKET_ROUTES = "dashboard.routing"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "dashboard.auth.roles.in_templates",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'twin.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # IMMEDIATE: a transaction that will write takes the lock first, instead of failing half way.
+    # No memory map: each connection's would count into the process's memory, and reads no faster.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": env.float("DATABASE_LOCK_WAIT_S", default=20.0),
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# `manage.py up` sets both to the embedded server's socket when they are not given.
+BROKER_URL = env.str("BROKER_URL", default="")
+LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.startswith(("redis", "unix")) else "")
+LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's word for the same
+
+HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process that gives no sign of life for this long
+
+INSTANCE = env.str("TWIN_INSTANCE", default="")  # of `manage.py up`: /healthz says it, so that it knows its own web server
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "dashboard.http.static_storage.ModuleManifestStaticFilesStorage"},
+}
+UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # shared by all hosts when there are several
+UPLOAD_LIMIT_BYTES = env.int("UPLOAD_LIMIT_BYTES", default=512 * 1024 * 1024)
+UPLOAD_PATH = "/api/traces/"  # the one address that takes files
+INGEST_PATH, INGEST_LIMIT_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
+BODY_LIMIT_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # of every other request; a cluster.json of 20,000 servers fits
+DATA_UPLOAD_MAX_NUMBER_FIELDS, DATA_UPLOAD_MAX_NUMBER_FILES = 1_000, 100  # of one form; more files come in pieces
+
+FILE_UPLOAD_HANDLERS = ["dashboard.http.upload_files.StreamToUploadDir"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from within, without TLS
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+CSRF_FAILURE_VIEW = "dashboard.pages.errors.csrf_failure"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "dashboard.auth.bearer.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
+    "DEFAULT_RENDERER_CLASSES": ["dashboard.http.renderers.OrjsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["dashboard.http.parsers.OrjsonParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "dashboard.http.paging.Paging",
+    "EXCEPTION_HANDLER": "dashboard.api.errors.handler",
+    "NUM_PROXIES": env.int("NUM_PROXIES", default=1 if HTTPS else 0),  # whose X-Forwarded-For is believed when counting
+    "DEFAULT_THROTTLE_CLASSES": ["dashboard.http.throttles.SessionThrottle", "dashboard.http.throttles.TokenThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"user": "1200/min", "upload": "30/min", "login": "20/min", "client-error": "20/min"},
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Edge-cloud twin",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "dashboard.ingest.openapi.add_components",
+    ],
+    "SERVE_PERMISSIONS": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
+}
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+LOGIN_URL = "/login/"
+LOGIN_REDIRECT_URL = "/"
+APPEND_SLASH = True
+
+CELERY_BROKER_URL = BROKER_URL or "memory://"  # without one, tasks stay in this process (tests, headless commands)
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "runs"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # a long slice must not hold back the tasks behind it
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 5_000
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_000_000  # kB: what a large run or import took is given back after it
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Whoever enqueues does not wait for a broker that is away: the ticker asks again.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "interval_max": 0.1}
+if BROKER_URL.startswith(("redis", "unix")):
+    CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 120
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "filters": {"refused": {"()": "twin.config.logging_filters.Refused"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused"]}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+}

@@ -1,0 +1,156 @@
+"""Calls of Slurm's commands: argument lists without a shell, with a time limit and a bound on what they may print."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import shlex
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import IO
+
+from twin.connectors.facts import ConnectorError
+
+ENVIRONMENT = {
+    "LC_ALL": "C",
+    "SLURM_TIME_FORMAT": "%s",  # Unix seconds: no time zones
+    "SLURM_BITSTR_LEN": "0",  # the tasks of an array in full, not their first 64 characters
+}
+PLAIN = re.compile(r"[\w@%+=:,./-]+")  # what a remote shell, which ssh starts, takes as it is
+MAX_STDERR_BYTES = 64_000
+CHUNK_BYTES = 1 << 16
+REMEDIES = (  # what Slurm and ssh print, and what helps
+    (r"munge.*(failed|error)|plugin_init.*munge|Failed to access .*munge",
+     "munge does not work on this host: `systemctl restart munge`, then `munge -n | unmunge`"),
+    (r"Protocol authentication error|Invalid authentication credential|Invalid credential",
+     "the munge keys of this host and of the controller differ: copy /etc/munge/munge.key from the controller"),
+    (r"Incompatible versions", "the commands on this host are of another Slurm version than the controller: install its version"),
+    (r"cannot stat file|Unable to process configuration|establish a configuration source|DNS SRV",
+     "no slurm.conf: set the parameter conf to its path on this host"),
+    (r"Permission denied|Host key verification failed|Could not resolve hostname",
+     "ssh cannot log in without a password: try `ssh -o BatchMode=yes HOST true` as this user"),
+    (r"accounting storage is disabled", "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"),
+    (r"Access/permission denied|Access denied", "the account lacks the right: see PrivateData in `scontrol show config`"),
+    (r"Unable to contact slurm controller|Connection refused|timed out|Unexpected message|Zero Bytes",
+     "slurmctld does not answer: `scontrol ping`, `systemctl status slurmctld`"),
+)  # fmt: skip
+
+
+class CallError(ConnectorError):
+    """A call that failed: what was said, and what helps ("" where it is not known)."""
+
+    def __init__(self, said: str, helps: str = "") -> None:
+        super().__init__(f"{said}; {helps}" if helps else said)
+        self.said, self.helps = said, helps
+
+
+@dataclass(slots=True)
+class Commands:
+    """The way to Slurm's commands: on this host, or behind a prefix such as `ssh -o BatchMode=yes login1`.
+
+    spent_ms  milliseconds of the last call of each command
+    """
+
+    prefix: str = ""
+    conf: str = ""
+    timeout_ms: int = 5000
+    max_bytes: int = 64_000_000
+    spent_ms: dict[str, int] = field(default_factory=dict)
+
+    def run(self, *command: str) -> str:
+        """What the command prints; ConnectorError when it is missing, fails, hangs or prints too much."""
+        name = command[0]
+        began = time.monotonic()
+        try:
+            code, out, err = _bounded(self.argv(command), self.timeout_ms / 1000, self.max_bytes)
+        except FileNotFoundError as error:
+            raise CallError(
+                f"{name} cannot be started: there is no command {error.filename!r} on this host", "correct the parameter prefix"
+            )
+        except TimeoutError:
+            helps = "slurmctld may be down or overloaded: try `scontrol ping`, or raise the parameter timeout_ms"
+            raise CallError(f"{name} did not answer within {self.timeout_ms / 1000:g} s and was stopped", helps)
+        except OverflowError:
+            helps = "raise the parameter max_output_mb if the answer is right"
+            raise CallError(f"{name} printed more than {self.max_bytes / 1e6:g} MB and was stopped", helps)
+        finally:
+            self.spent_ms[name] = round((time.monotonic() - began) * 1000)
+        if code:
+            raise _failure(name, code, err)
+        return out
+
+    def argv(self, command: tuple[str, ...]) -> list[str]:
+        """The argument list; `env` sets the variables, as they do not travel through ssh."""
+        for word in command:
+            if not PLAIN.fullmatch(word):
+                raise ConnectorError(
+                    f"{command[0]}: argument {word!r} has characters that a remote shell would read; allowed: {PLAIN.pattern}"
+                )
+        given = ENVIRONMENT | ({"SLURM_CONF": self.conf} if self.conf else {})
+        return [*shlex.split(self.prefix), "env", *(f"{key}={value}" for key, value in given.items()), *command]
+
+
+def remedy(said: str) -> str:
+    """What helps against an error message of Slurm, munge or ssh; "" when it is not known."""
+    return next((helps for pattern, helps in REMEDIES if re.search(pattern, said, re.IGNORECASE)), "")
+
+
+def _failure(name: str, code: int, err: str) -> CallError:
+    if code in (126, 127):
+        helps = "apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a way to a host that has it"
+        return CallError(f"{name} was not found", helps)
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    said = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
+    return CallError(f"{name} failed with exit code {code}: {said}", remedy(err))
+
+
+def _bounded(argv: list[str], timeout_s: float, max_bytes: int) -> tuple[int, str, str]:
+    """(exit code, stdout, stderr) of a command in a process group of its own, which is killed when it takes or prints too much."""
+    process = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        out, err = _read(process.stdout, process.stderr, time.monotonic() + timeout_s, max_bytes)
+        try:
+            code = process.wait(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+    finally:
+        _kill_group(process)
+        process.stdout.close()
+        process.stderr.close()
+    return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+
+def _read(stdout: IO[bytes], stderr: IO[bytes], until: float, max_bytes: int) -> tuple[bytes, bytes]:
+    out, err = bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdout, selectors.EVENT_READ, out)
+        selector.register(stderr, selectors.EVENT_READ, err)
+        while selector.get_map():
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            for key, _ in selector.select(left):
+                chunk = os.read(key.fd, CHUNK_BYTES)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                elif key.data is out or len(err) < MAX_STDERR_BYTES:
+                    key.data.extend(chunk)
+                if len(out) > max_bytes:
+                    raise OverflowError
+    return bytes(out), bytes(err)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends the command and what it started; a group that has ended is no error."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()

@@ -1,0 +1,48 @@
+"""What running jobs hold, node by node, from `scontrol show job -d -o`: CPUs, memory and the indices of their GPUs.
+
+The text holds names and commands that users chose. A job's own text can at worst hide what that job holds: what is found counts
+only where it names exactly the nodes that squeue names, and a record that occurs twice is asked for alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from twin.connectors._slurm import amounts
+from twin.connectors._slurm.hostlist import hosts, numbers
+from twin.connectors.facts import ConnectorError, Share
+
+RECORD = re.compile(r"^JobId=(\d+) (?:ArrayJobId=(\d+) ArrayTaskId=(\d+) |HetJobId=(\d+) HetJobOffset=(\d+) )?", re.MULTILINE)
+ON_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S*) Mem=(\d+) GRES=(\S*)")
+INDICES = re.compile(r"gpu(?::[^:,()]+)?:(\d+)\(IDX:([\d,-]+)\)")
+
+
+def split_records(text: str) -> dict[str, str]:
+    """The text of each job by key, of those that occur once."""
+    begins = list(RECORD.finditer(text))
+    ends = [match.start() for match in begins[1:]] + [len(text)]
+    found: dict[str, str] = {}
+    twice = set()
+    for match, end in zip(begins, ends, strict=True):
+        job, array, task, het, offset = match.groups()
+        key = f"{array}_{task}" if array else f"{het}+{offset}" if het else job
+        if key in found:
+            twice.add(key)
+        found[key] = text[match.start() : end]
+    return {key: record for key, record in found.items() if key not in twice}
+
+
+def read_shares(record: str, nodes: tuple[str, ...]) -> tuple[Share, ...] | None:
+    """Shares of a job on these nodes; None where the record does not tell exactly them."""
+    shares: dict[str, Share] = {}
+    for expression, cpu_ids, memory, gres in ON_NODES.findall(record):
+        try:
+            gpu_ids = tuple(int(i) for _, ids in INDICES.findall(gres) if ids for i in numbers(ids, gres))
+            cpus = len(numbers(cpu_ids, cpu_ids)) if cpu_ids else 0
+            for name in hosts(expression):
+                if name in shares:
+                    return None
+                shares[name] = Share(name, amounts.gpus(gres), cpus, int(memory), gpu_ids)
+        except ConnectorError:
+            return None
+    return tuple(shares[name] for name in nodes) if shares.keys() == set(nodes) else None

@@ -1,0 +1,148 @@
+"""The connection test: what answers, what the account sees, and the command that helps where something is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from twin.connectors import facts
+from twin.connectors._slurm.clock import Clock
+from twin.connectors._slurm.commands import CallError, Commands
+from twin.connectors._slurm.diagnostics import Diagnostics
+from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
+
+MIN_VERSION = (22, 5)
+MAX_OFFSET_MS = 2000
+MAX_LOOK_SHARE = 0.25
+
+
+@dataclass(slots=True)
+class Test:
+    """One connection test; each step adds its finding, and a step that fails ends it, as the next ones need it."""
+
+    __test__ = False  # pytest takes any Test* for a case
+
+    commands: Commands
+    diagnostics: Callable[[], Diagnostics]
+    look: Callable[[], Snapshot]
+    clock: Clock
+    interval_ms: int
+    version: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    def found(self) -> Found:
+        steps = {
+            "commands": self._version,
+            "controller": self._controller,
+            "queue": self._queue,
+            "configuration": self._configuration,
+        }
+        for subject, step in steps.items():
+            try:
+                step()
+            except ConnectorError as error:
+                self.findings.append(Finding(subject, False, *_said_and_helps(error)))
+                break
+        offset = None if self.clock.low_ms is None else self.clock.offset_ms
+        return Found(self.version, offset, tuple(self.findings))
+
+    def _say(self, subject: str, well: bool, said: str, helps: str = "", needed: bool = True) -> None:
+        self.findings.append(Finding(subject, well, said, "" if well else helps, needed))
+
+    def _version(self) -> None:
+        said = self.commands.run("squeue", "--version").strip()
+        match = re.search(r"(\d+)\.(\d+)(?:\.\d+)?", said)
+        if match is None:
+            raise ConnectorError(f"squeue --version says {said[:100]!r}, which names no version of Slurm")
+        self.version = match[0]
+        well = (int(match[1]), int(match[2])) >= MIN_VERSION
+        self._say("version", well, self.version, "Slurm 22.05 or newer is needed: install a newer slurm-client on this host")
+
+    def _controller(self) -> None:
+        self.diagnostics()
+        self._say("controller", True, "slurmctld answers")
+        offset = self.clock.offset_ms
+        said = (
+            f"the controller's clock is {abs(offset) / 1000:.1f} s {'ahead of' if offset > 0 else 'behind'} ours"
+            if offset
+            else "agrees with ours"
+        )
+        self._say(
+            "clock", abs(offset) <= MAX_OFFSET_MS, said, "synchronize both clocks: `timedatectl set-ntp true`", needed=False
+        )
+
+    def _queue(self) -> None:
+        look = self.look()
+        told = self.diagnostics()
+        at = told.counted_ms
+        then = [job for job in look.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
+        seen, counted = len(then), told.pending + told.running
+        account = self.commands.run("id", "-un").strip()
+        self._say("account", True, f"{account}; reading needs no right in Slurm")
+        said = f"sees {len(look.jobs)} jobs, {sum(job.state == facts.RUNNING for job in look.jobs)} of them running"
+        hidden = counted > seen and seen < counted // 2 + 1
+        if hidden:
+            said += (
+                f"; slurmctld counted {counted} waiting or running, of which {seen} are seen: this account sees only some jobs"
+            )
+        self._say(
+            "jobs",
+            not hidden,
+            said,
+            f"`sacctmgr modify user {account} set adminlevel=operator`, or leave jobs out of PrivateData",
+            False,
+        )
+        nodes = look.nodes or ()
+        gpus = sum(node.gpus for node in nodes)
+        self._say(
+            "nodes",
+            bool(nodes),
+            f"{len(nodes)} nodes, {gpus} GPUs" + ("" if gpus else ": CPUs are what is shared"),
+            "see `sinfo -a`, PrivateData",
+        )
+        spent = look.calls.get("squeue", 0)
+        self._say(
+            "cost", spent <= self.interval_ms * MAX_LOOK_SHARE, f"a look at the queue takes {spent} ms of an interval of {self.interval_ms} ms",
+            f"raise the parameter interval_ms to {spent * 4} or more", needed=False,
+        )  # fmt: skip
+
+    def _configuration(self) -> None:
+        found = dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", self.commands.run("scontrol", "show", "config"), re.MULTILINE))
+        private = found.get("PrivateData", "none")
+        hidden = {"jobs", "nodes", "all"} & set(private.split(","))
+        self._say(
+            "PrivateData",
+            not hidden,
+            private,
+            "an account with AdminLevel=Operator sees all: see `sacctmgr show user`",
+            needed=False,
+        )
+        age = int(re.match(r"\d+", found.get("MinJobAge", "300"))[0])  # type: ignore[index]
+        self._say(
+            "MinJobAge", age * 1000 >= 2 * self.interval_ms, f"an ended job stays in the queue for {age} s",
+            f"set MinJobAge={max(300, self.interval_ms // 500)} in slurm.conf, or a shorter interval_ms", needed=False,
+        )  # fmt: skip
+        tracked = "gres/gpu" in found.get("AccountingStorageTRES", "")
+        self._say(
+            "GPUs", tracked, "slurmctld adds up the GPUs of each job" if tracked else "GPUs are those asked for; exclusive jobs show none",
+            "set AccountingStorageTRES=gres/gpu in slurm.conf", needed=False,
+        )  # fmt: skip
+        self._accounting(found.get("AccountingStorageType", "(null)"))
+
+    def _accounting(self, kind: str) -> None:
+        helps = "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"
+        if "slurmdbd" not in kind:
+            self._say("accounting", False, "off: what ended while nobody looked stays unknown", helps, needed=False)
+            return
+        try:
+            self.commands.run("sacct", "-n", "-X", "-S", "now-1minutes", "-o", "JobID")
+        except ConnectorError as error:
+            said, helps = _said_and_helps(error)
+            self._say("accounting", False, said, helps or "try `systemctl status slurmdbd`", needed=False)
+        else:
+            self._say("accounting", True, "sacct answers: what ended while nobody looked is filled in")
+
+
+def _said_and_helps(error: ConnectorError) -> tuple[str, str]:
+    return (error.said, error.helps) if isinstance(error, CallError) else (str(error), "")

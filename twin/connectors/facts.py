@@ -1,0 +1,167 @@
+"""Facts about a real cluster, as every connector reports them: jobs, nodes, and a look at all of them.
+
+Units: times are Unix milliseconds of the cluster's own clock; GPUs, CPUs and memory (MB) are whole numbers per node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+WAITING, HELD, RUNNING, SUSPENDED, ENDED = "waiting", "held", "running", "suspended", "ended"
+JOB_STATES = (WAITING, HELD, RUNNING, SUSPENDED, ENDED)
+COMPLETED, FAILED, CANCELLED, TIMEOUT = "completed", "failed", "cancelled", "timeout"
+NODE_FAIL, OUT_OF_MEMORY, PREEMPTED, REQUEUED = "node_fail", "out_of_memory", "preempted", "requeued"
+LOST = "lost"  # the cluster no longer knows the job, and no history tells how it ended
+OUTCOMES = (COMPLETED, FAILED, CANCELLED, TIMEOUT, NODE_FAIL, OUT_OF_MEMORY, PREEMPTED, REQUEUED, LOST)
+UP, DRAINING, DRAINED, DOWN = "up", "draining", "drained", "down"
+NODE_STATES = (UP, DRAINING, DRAINED, DOWN)
+
+
+class ConnectorError(RuntimeError):
+    """A cluster that cannot be read: one sentence with the subject, the rule, the value, and what would help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Part of a node that a job holds while it runs.
+
+    gpu_ids   indices of the GPUs on the node, empty where the cluster does not tell them (yet)
+    from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier, or
+              joined later); None = from its start
+    until_ms  where the node is held until another time than the end of the attempt (a pod that ended earlier); None = its end
+    """
+
+    node: str
+    gpus: int = 0
+    cpus: int = 0
+    memory_mb: int = 0
+    gpu_ids: tuple[int, ...] = ()
+    from_ms: int | None = None
+    until_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of a job; a requeued job has several.
+
+    ended_ms     None while it runs
+    ended_after_ms  where the end was not seen: it lies between this time and ended_ms; else None
+    """
+
+    started_ms: int
+    ended_ms: int | None
+    shares: tuple[Share, ...]
+    outcome: str = ""  # among OUTCOMES once it has ended
+    ended_after_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobFact:
+    """A job as the cluster shows it at one moment.
+
+    key           name that the cluster prints (54_1, 55+0, namespace/name)
+    submitted_ms  a cluster may use a key again: (key, submitted_ms) is the identity. Slurm restates it at a requeue: a fact
+                  with the key of a known job, a later submitted_ms and restarts > 0 is that job
+    restarts      number of earlier attempts that the cluster counts
+    attempts      those that this fact tells, oldest first; the last one is the current one where the job runs
+    complete_history  the attempts are all there were (an accounting record), not only the newest one
+    reason        the cluster's own code for the state (Resources, JobHeldUser, NodeFail, Unschedulable); "" = none
+    message       the cluster's own words for it in one line, where it has more than the code; a change of them alone is no event
+    gpus, cpus, memory_mb  asked for in total; shares say what is held where
+    limit_ms      time limit; None = no limit
+    gang          key of the gang that starts together with it; None = it is its own
+    """
+
+    key: str
+    submitted_ms: int
+    state: str
+    reason: str = ""
+    message: str = ""
+    outcome: str = ""
+    restarts: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    complete_history: bool = False
+    nodes: int = 1
+    gpus: int = 0
+    cpus: int = 0
+    memory_mb: int = 0
+    limit_ms: int | None = None
+    queue: str = ""
+    user: str = ""
+    account: str = ""
+    gang: str | None = None
+    priority: int | None = None
+    depends_on: str = ""  # as the cluster prints it
+    reservation: str = ""
+    ended_ms: int | None = None  # also of a job that ended without having run
+
+    def __post_init__(self) -> None:
+        if self.state not in JOB_STATES:
+            raise ValueError(f"job {self.key}: state must be one of {', '.join(JOB_STATES)}, got {self.state!r}")
+        if self.outcome and self.outcome not in OUTCOMES:
+            raise ValueError(f"job {self.key}: outcome must be one of {', '.join(OUTCOMES)}, got {self.outcome!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFact:
+    """A node as the cluster shows it at one moment."""
+
+    name: str
+    state: str = UP
+    reason: str = ""
+    gpus: int = 0
+    cpus: int = 0
+    memory_mb: int = 0
+    queues: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.state not in NODE_STATES:
+            raise ValueError(f"node {self.name}: state must be one of {', '.join(NODE_STATES)}, got {self.state!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One look at a cluster.
+
+    at_ms     the cluster's clock when it was taken
+    jobs      every job that the cluster shows, ended ones too as long as it keeps them
+    nodes     None where this look did not ask for them
+    complete  False: a part of the answer is missing; a job that is not in it must not be taken as gone
+    partial   a look at some jobs only (a stream's change): nothing is gone because it is not in it
+    calls     milliseconds that each call to the cluster took, by name
+    """
+
+    at_ms: int
+    jobs: tuple[JobFact, ...] = ()
+    nodes: tuple[NodeFact, ...] | None = None
+    complete: bool = True
+    partial: bool = False
+    why: str = ""  # in one line: what is missing, where it is not complete; or what was left out by a bound
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a connection test: what was looked at, whether it is well, and what would help."""
+
+    subject: str
+    well: bool
+    said: str
+    remedy: str = ""  # a command or a setting that mends it
+    needed: bool = True  # False: the cluster can be followed without it
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Result of a connection test."""
+
+    version: str = ""
+    clock_offset_ms: int | None = None  # the cluster's clock minus ours
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def well(self) -> bool:
+        """Test whether the cluster can be followed."""
+        return all(finding.well for finding in self.findings if finding.needed)

@@ -1,0 +1,191 @@
+"""Kubernetes: pods, Jobs, JobSets, Kubeflow jobs and Kueue workloads by list and watch (docs/connect-kubernetes.md)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from twin.connectors._kubernetes import check, kinds
+from twin.connectors._kubernetes.access import access
+from twin.connectors._kubernetes.client import Client, Refusal
+from twin.connectors._kubernetes.demands import Reader
+from twin.connectors._kubernetes.store import Store
+from twin.connectors._kubernetes.watch import LOST, RELIST, Watches
+from twin.connectors.base import Connector
+from twin.connectors.facts import ConnectorError, Found, Snapshot
+
+PAGE = 500  # objects an answer
+MAX_LISTS = 3  # tries of a list whose pages expire while they are read
+SIGN_OF_LIFE_S = 4.0
+OWNER_WAIT_S = 0.2
+MAX_CLOCK_ERROR_MS = 5_000  # of the offset that is estimated from the dates of answers
+MAX_RELISTS = 3  # of one source in a row; then the follower's pauses help
+GPU_RESOURCES = (
+    "nvidia.com/gpu,nvidia.com/gpu.shared,nvidia.com/mig-*,amd.com/gpu,gpu.intel.com/i915,gpu.intel.com/xe,"
+    "habana.ai/gaudi,google.com/tpu,aws.amazon.com/neuron,huawei.com/Ascend*"
+)
+
+
+class Kubernetes(Connector):
+    """Lists all objects of interest once, then follows their watches; a watch that is lost is replaced by a new list."""
+
+    name = "kubernetes"
+    title = "Kubernetes"
+    summary = "Follows pods with GPUs, Jobs, JobSets, Kubeflow jobs and Kueue workloads by the watches of the API server."
+
+    @dataclass(frozen=True, slots=True)
+    class Parameters(Parameters):
+        """Where the API server is, and how it is asked."""
+
+        url: str = parameter("", "Address of the API server (kubectl cluster-info prints it); empty inside a pod of the cluster")
+        ca_file: str = parameter("", "File with the cluster's CA certificate (ca.crt); empty = the system's certificates")
+        token_from: str = parameter("", "File that holds the token of a ServiceAccount, or $NAME of an environment variable")
+        kubeconfig: str = parameter("", "File of kubectl, instead of url, ca_file and token_from")
+        context: str = parameter("", "Context of the kubeconfig; empty = its current one")
+        namespaces: str = parameter("", "Namespaces, separated by commas; empty = all")
+        gpu_resources: str = parameter(GPU_RESOURCES, "Resources that count as GPUs, separated by commas; * = any ending")
+        timeout_s: float = parameter(5.0, "Time limit of an answer", low=0.5, high=60, unit="s")
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__(parameters)
+        self._namespaces = _names(self.parameters.namespaces)
+        self._reader = Reader(_names(self.parameters.gpu_resources))
+        self._client = Client(access(self.parameters), self.parameters.timeout_s)
+        self._store = Store(self._reader)
+        self._versions: dict[kinds.Source, str] = {}
+        self._relists: Counter[kinds.Source] = Counter()
+        self._watches: Watches | None = None
+        self._latest_ms = 0
+        self._alive_ms: int | None = None  # when the cluster's state was last known
+
+    def check(self) -> Found:
+        check.version(self._client)
+        return check.examine(self._client, self._sources(), self._reader)
+
+    def snapshot(self, *, nodes: bool = True) -> Snapshot:
+        self._stop()
+        calls = {}
+        self._client.require_ready()
+        self._relists.clear()
+        sources = self._sources()
+        for removed in self._versions.keys() - set(sources):  # the kind is no longer installed
+            del self._versions[removed]
+            self._store.replace(removed, (), self._alive_ms, self._now())
+        for source in sources:
+            if nodes or source.kind.role != kinds.NODES or source not in self._versions:
+                began = time.monotonic()
+                self._versions[source] = self._list(source)
+                calls[f"list {source}"] = round((time.monotonic() - began) * 1000)
+        return self._whole(nodes, calls)
+
+    def changes(self) -> Iterator[Snapshot]:
+        """Goes on after any `snapshot` in between, which begins the watches anew."""
+        if not self._versions:
+            yield self.snapshot()
+        told = time.monotonic()
+        try:
+            while True:
+                if self._watches is None:
+                    self._watches = Watches(self._client, self._versions)
+                wait = OWNER_WAIT_S if self._store.waits() else max(told + SIGN_OF_LIFE_S - time.monotonic(), 0.0)
+                look = self._take(self._watches, wait)
+                if look is None and time.monotonic() - told >= SIGN_OF_LIFE_S:
+                    check.version(self._client)  # a server that hangs keeps its connections open
+                    look = Snapshot(self._now(), partial=True)
+                if look is not None:
+                    self._alive_ms = look.at_ms
+                    yield look
+                    told = time.monotonic()
+        finally:
+            self._stop()
+
+    def cost(self) -> Mapping[str, float]:
+        watches = len(self._versions) if self._watches is not None else 0
+        return {"calls": self._client.calls, "ms": self._client.call_ms, "watches": watches}
+
+    def close(self) -> None:
+        self._stop()
+        self._client.close()
+
+    def _take(self, watches: Watches, wait_s: float) -> Snapshot | None:
+        """The look that the next events make; None when they change nothing."""
+        relist = set()
+        for event in watches.take(wait_s):
+            if event.verb == LOST:
+                assert event.error is not None
+                raise event.error
+            if event.verb == RELIST:
+                relist.add(event.source)
+            elif event.verb == "DELETED":
+                meta = event.obj["metadata"]
+                self._store.put(event.source.kind, event.obj, self._now())  # its last state: how it ended, if it had
+                uid = meta["name" if event.source.kind.role == kinds.NODES else "uid"]
+                self._store.delete(event.source.kind, uid, None, self._now())
+            else:
+                self._store.put(event.source.kind, event.obj, self._now())
+            if event.verb != RELIST:
+                self._relists[event.source] = 0
+        for source in relist:
+            self._relists[source] += 1
+            if self._relists[source] > MAX_RELISTS:
+                raise ConnectorError(f"{self._client.access.url}: the server forgets at once what it listed of {source}")
+            self._versions[source] = self._list(source)
+            watches.begin(source, self._versions[source])
+        if relist:
+            return self._whole(True, {})
+        jobs, nodes = self._store.changed()
+        return Snapshot(self._now(), jobs, nodes or None, partial=True) if jobs or nodes else None
+
+    def _whole(self, nodes: bool, calls: Mapping[str, int]) -> Snapshot:
+        jobs, all_nodes = self._store.changed(every=True)
+        self._alive_ms = self._now()
+        return Snapshot(self._alive_ms, jobs, all_nodes if nodes else None, calls=calls)
+
+    def _sources(self) -> tuple[kinds.Source, ...]:
+        return kinds.sources(self._client.find, self._namespaces)
+
+    def _list(self, source: kinds.Source) -> str:
+        """Lists a source into the store; returns the version from which it can be watched."""
+        for attempt in range(MAX_LISTS):
+            page: dict[str, Any] = {}
+            try:
+                self._store.replace(source, self._pages(source, page), self._alive_ms, self._now())
+                return page["resourceVersion"]
+            except Refusal as refusal:
+                if refusal.code == 403:
+                    remedy = check.grant(self._sources(), check.account(self._client, source))
+                    raise ConnectorError(f"{refusal}; grant it by {remedy}") from refusal
+                if refusal.code != 410 or attempt + 1 == MAX_LISTS:
+                    raise
+        raise AssertionError("the last try raises")
+
+    def _pages(self, source: kinds.Source, page: dict[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Objects of all pages of a list; `page` receives the metadata of the last one."""
+        query: dict[str, str | int] = {"limit": PAGE}
+        while True:
+            answer = self._client.get(source.path, query)
+            yield from answer.get("items") or ()
+            page.update(answer["metadata"])
+            if not answer["metadata"].get("continue"):
+                return
+            query = {"limit": PAGE, "continue": answer["metadata"]["continue"]}
+
+    def _now(self) -> int:
+        """The cluster's clock, which never runs backwards, and never behind a time that the API server has told."""
+        now = self._client.clock.now_ms()
+        told = self._store.newest_ms if self._store.newest_ms < now + MAX_CLOCK_ERROR_MS else 0
+        self._latest_ms = max(self._latest_ms, now, told)
+        return self._latest_ms
+
+    def _stop(self) -> None:
+        if self._watches is not None:
+            self._watches.close()
+            self._watches = None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,55 @@
+"""Polling: looks at a cluster every interval and at once after a hint, within a bound on the time that the calls take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+MAX_SHARE = 0.25  # of the time that may be spent in calls
+MAX_SILENCE_MS = 5000  # between two signs of life
+MAX_SOON = 5  # looks in a row that were asked for soon
+SOON_MS = 100  # the first of them; each further one comes after twice the time
+
+Look = TypeVar("Look")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace(Generic[Look]):
+    """The means of a polling loop; a test gives its own clock.
+
+    look         one look at the cluster
+    now_ms       a clock that never goes back
+    wait         waits up to so many ms; True at once when a hint has come
+    silence      sign of life when there is nothing to say
+    unsettled    whether a look shows something that is about to change (a job that completes): the next one comes soon
+    """
+
+    look: Callable[[], Look]
+    now_ms: Callable[[], int]
+    wait: Callable[[int], bool]
+    silence: Callable[[], Look]
+    unsettled: Callable[[Look], bool] = lambda look: False
+
+
+def poll(pace: Pace[Look], interval_ms: int) -> Iterator[Look]:
+    """Looks for ever, the first after one interval; between long intervals signs of life."""
+    due_ms, free_ms, soon = pace.now_ms() + interval_ms, pace.now_ms(), 0
+    told_ms = pace.now_ms()
+    while True:
+        now = pace.now_ms()
+        if now < due_ms:
+            if pace.wait(min(due_ms - now, told_ms + MAX_SILENCE_MS - now)):
+                due_ms, soon = free_ms, 0
+            elif pace.now_ms() >= told_ms + MAX_SILENCE_MS and pace.now_ms() < due_ms:
+                told_ms = pace.now_ms()
+                yield pace.silence()
+            continue
+        look = pace.look()
+        told_ms = pace.now_ms()
+        rest_ms = round((told_ms - now) * (1 / MAX_SHARE - 1))
+        free_ms = told_ms + rest_ms
+        soon = soon + 1 if pace.unsettled(look) else 0
+        pause_ms = SOON_MS << (soon - 1) if 0 < soon <= MAX_SOON else interval_ms
+        due_ms = max(now + min(pause_ms, interval_ms), free_ms)
+        yield look

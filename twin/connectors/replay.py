@@ -1,0 +1,79 @@
+"""Replay: looks that were recorded from another connector (recording.py), at their own pace or faster."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters as Base
+from scheduling.kernel.parameters import parameter
+from twin.connectors import recording
+from twin.connectors.base import Connector
+from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
+
+ALIVE_S = 5.0  # between two looks while nothing happens
+
+
+class ReplayConnector(Connector):
+    """Looks of a recording."""
+
+    name = "replay"
+    title = "Replay"
+    summary = "Plays a recording of a cluster, for tests and demonstrations."
+
+    @dataclass(frozen=True, slots=True)
+    class Parameters(Base):
+        path: str = parameter("", "file .jsonl or folder with the recording")
+        speed: float = parameter(1.0, "recorded seconds that are played in a second; 0 = without waiting", low=0, high=1e9)
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__(parameters)
+        self.path = Path(self.parameters.path)
+        self.closed = threading.Event()
+        self.looks: Iterator[Snapshot] | None = None
+        self.newest: Snapshot | None = None
+
+    def check(self) -> Found:
+        """How many looks there are, and over which time."""
+        looks = list(recording.read(self.path))
+        if not looks:
+            return Found(findings=(Finding("recording", False, f"{self.path} is empty", "record a cluster first"),))
+        seconds = (looks[-1].at_ms - looks[0].at_ms) / 1_000
+        return Found("recording", findings=(Finding("recording", True, f"{len(looks):,} looks over {seconds:,.0f} s"),))
+
+    def snapshot(self, *, nodes: bool = True) -> Snapshot:
+        """The look that was played last; at first, and when a whole one is needed, the next whole one."""
+        if self.looks is None:
+            self.looks = recording.read(self.path)
+        if self.newest is None or self.newest.partial:
+            self.newest = next((look for look in self.looks if not look.partial), None)
+        if self.newest is None:
+            raise ConnectorError(f"the recording {self.path} has no whole look to begin with")
+        return self.newest
+
+    def changes(self) -> Iterator[Snapshot]:
+        """The looks that follow, each after the time that had passed before it; then signs of life."""
+        before = self.snapshot()
+        for look in self.looks or ():
+            yield from self._wait(before, look.at_ms - before.at_ms)
+            if self.closed.is_set():
+                return
+            self.newest = before = look
+            yield look
+        while not self.closed.wait(ALIVE_S):
+            yield Snapshot(before.at_ms, partial=True)
+
+    def close(self) -> None:
+        """Ends the stream."""
+        self.closed.set()
+
+    def _wait(self, before: Snapshot, recorded_ms: int) -> Iterator[Snapshot]:
+        """Lets the time pass; with a sign of life where it is long."""
+        left_s = recorded_ms / 1_000 / self.parameters.speed if self.parameters.speed else 0.0
+        while left_s > 0 and not self.closed.wait(min(left_s, ALIVE_S)):
+            left_s -= ALIVE_S
+            if left_s > 0:
+                yield Snapshot(before.at_ms, partial=True)

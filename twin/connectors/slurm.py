@@ -1,0 +1,204 @@
+"""Slurm: reads a cluster through squeue, scontrol, sdiag and sacct; nothing is installed on it, and nothing is changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from twin.connectors import facts
+from twin.connectors._slurm import accounting, held, queue
+from twin.connectors._slurm.attempts import Attempts
+from twin.connectors._slurm.clock import Clock
+from twin.connectors._slurm.commands import Commands
+from twin.connectors._slurm.diagnostics import Diagnostics, read_diagnostics
+from twin.connectors._slurm.hints import Hints
+from twin.connectors._slurm.nodes import read_nodes
+from twin.connectors._slurm.rows import Separators
+from twin.connectors._slurm.testing import Test
+from twin.connectors.base import Connector
+from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
+from twin.connectors.polling import Pace, poll
+
+MAX_SINGLE = 16  # jobs whose details are asked for one by one; more are read in one call
+MAX_IDS = 200  # in one call of sacct
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmParameters(Parameters):
+    prefix: str = parameter(
+        "", "command before each call, for a cluster that another host reaches, e.g. ssh -o BatchMode=yes login1"
+    )
+    conf: str = parameter("", "path of slurm.conf where the commands run; empty = as they find it")
+    interval_ms: int = parameter(5000, "time between two looks at the queue", low=200, high=600_000, unit="ms")
+    nodes_interval_ms: int = parameter(15_000, "time between two looks at the nodes", low=200, high=600_000, unit="ms")
+    hook_port: int = parameter(
+        None, "UDP port for hints of PrologSlurmctld and EpilogSlurmctld; empty = none", type=int, low=0, high=65_535
+    )
+    hook_host: str = parameter("127.0.0.1", "address at which hints are received")
+    timeout_ms: int = parameter(5000, "time limit of a call", low=100, high=120_000, unit="ms")
+    max_output_mb: int = parameter(64, "bound on what a call may print", low=1, high=1024, unit="MB")
+    max_array_tasks: int = parameter(10_000, "bound on the waiting tasks shown of one array", low=1, high=1_000_000)
+
+
+class SlurmConnector(Connector):
+    name = "slurm"
+    title = "Slurm"
+    summary = "Reads jobs and nodes of a Slurm cluster (22.05 or newer) through its own commands."
+    Parameters = SlurmParameters
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__(parameters)
+        p = self.parameters
+        self._commands = Commands(p.prefix, p.conf, p.timeout_ms, p.max_output_mb * 1_000_000)
+        self._queue = queue.Queue(p.max_array_tasks)
+        self._attempts, self._clock = Attempts(), Clock()
+        self._jobs: dict[str, JobFact] = {}  # of the last look
+        self._uid: int | None = None
+        self._hints: Hints | None = None
+
+    def check(self) -> Found:
+        return Test(
+            self._commands, self._diagnostics, lambda: self.snapshot(nodes=True), self._clock, self.parameters.interval_ms
+        ).found()
+
+    def snapshot(self, *, nodes: bool = True) -> Snapshot:
+        if nodes or self._clock.low_ms is None:
+            self._diagnostics()
+        at_ms = _now_ms() + self._clock.offset_ms
+        separators = Separators()
+        answer = self._commands.run("squeue", "-h", "-a", "-t", "all", "-O", separators.format(queue.COLUMNS))
+        jobs = self._attempts.settled(self._queue.read(answer, separators, at_ms), at_ms)
+        calls = ["squeue"]
+        why = self._why_empty() if not jobs else ""
+        self._jobs = {job.key: job for job in jobs}
+        seen = None
+        if nodes:
+            seen = read_nodes(self._commands.run("scontrol", "show", "node", "-d", "-o"))
+            calls += ["scontrol", "sdiag"]
+            why = why or ("" if seen else "scontrol shows no nodes")
+        spent = {call: self._commands.spent_ms[call] for call in calls}
+        return Snapshot(at_ms, jobs, seen, complete=not why, why=why or self._queue.left_out, calls=spent)
+
+    def changes(self) -> Iterator[Snapshot]:
+        """Looks every interval and after each hint; the nodes come with a look when they are due."""
+        p = self.parameters
+        hints = self._hints = self._hints or Hints(p.hook_port, p.hook_host)
+        nodes_due_ms = _monotonic_ms() + p.nodes_interval_ms
+
+        def look() -> Snapshot:
+            nonlocal nodes_due_ms
+            nodes = _monotonic_ms() >= nodes_due_ms
+            if nodes:
+                nodes_due_ms = _monotonic_ms() + p.nodes_interval_ms
+            return self.snapshot(nodes=nodes)
+
+        def silence() -> Snapshot:
+            return Snapshot(_now_ms() + self._clock.offset_ms, partial=True)
+
+        def unsettled(snapshot: Snapshot) -> bool:
+            return any(job.reason == "COMPLETING" for job in snapshot.jobs)
+
+        return poll(Pace(look, _monotonic_ms, hints.wait, silence, unsettled), p.interval_ms)
+
+    def details(self, keys: Sequence[str]) -> list[JobFact]:
+        asked = {
+            key: job for key in keys if (job := self._jobs.get(key)) is not None and job.state in (facts.RUNNING, facts.SUSPENDED)
+        }
+        records: dict[str, str] = {}
+        if len(asked) > MAX_SINGLE:
+            records = held.split_records(self._commands.run("scontrol", "show", "job", "-d", "-o"))
+        found = []
+        for key, job in asked.items():
+            nodes = tuple(share.node for share in job.attempts[-1].shares)
+            shares = held.read_shares(records[key], nodes) if key in records else None
+            if shares is None and (record := self._one(key)):
+                shares = held.read_shares(record, nodes)
+            if shares is not None:
+                self._jobs[key] = self._attempts.detailed(job, shares)
+                found.append(self._jobs[key])
+        return found
+
+    def history(self, since_ms: int, until_ms: int) -> Iterator[JobFact]:
+        """Jobs that ended in the interval; one that the queue shows as not ended is left out, as it was requeued."""
+        if not self._jobs:
+            self.snapshot(nodes=False)
+        window = ("-S", accounting.time(since_ms), "-E", accounting.time(until_ms + 999))
+        ended = self._records("-s", accounting.ENDED, *window)
+        ids = sorted({record.key.split("_")[0].split("+")[0] for record in ended}, key=int)
+        for start in range(0, len(ids), MAX_IDS):
+            records = self._records(
+                "-S", "uts1000000000", "-j", ",".join(ids[start : start + MAX_IDS])
+            )  # attempts that ended before the interval
+            for job in accounting.jobs_of(records):
+                if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms and not self._goes_on(job):
+                    yield job
+
+    def estimate(self) -> Mapping[str, int]:
+        """Expected starts as squeue told them at the last look."""
+        if not self._jobs:
+            self.snapshot(nodes=False)
+        return self._queue.starts
+
+    def cost(self) -> Mapping[str, float]:
+        """Calls of this account and slurmctld's time for them since the controller last began to count."""
+        if self._uid is None:
+            self._uid = int(self._commands.run("id", "-u"))
+        told = self._diagnostics()
+        calls, ms = told.spent.get(self._uid, (0, 0.0))
+        return {"calls": calls, "ms": ms, "since_ms": told.since_ms}
+
+    def close(self) -> None:
+        if self._hints is not None:
+            self._hints.close()
+            self._hints = None
+
+    def _diagnostics(self) -> Diagnostics:
+        asked_ms = _now_ms()
+        told = read_diagnostics(self._commands.run("sdiag"))
+        self._clock.heard(told.at_ms, asked_ms, _now_ms())
+        return told
+
+    def _why_empty(self) -> str:
+        """Reason why an empty queue may not be true; "" when the controller itself counts no jobs."""
+        told = self._diagnostics()
+        if not told.pending + told.running:
+            return ""
+        return (
+            f"squeue shows no job, yet slurmctld counted {told.pending} waiting and {told.running} running ones at {told.counted_ms // 1000}: "
+            "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
+        )
+
+    def _one(self, key: str) -> str:
+        """The record of one job; "" when it has ended and is forgotten."""
+        try:
+            return self._commands.run("scontrol", "show", "job", key, "-d", "-o")
+        except ConnectorError as error:
+            if "Invalid job id" in str(error):
+                return ""
+            raise
+
+    def _records(self, *which: str) -> list[accounting.Record]:
+        separators = Separators()
+        answer = self._commands.run(
+            "sacct", "-D", "-X", "-a", "-n", "-p", f"--delimiter={separators.column}", "-o", ",".join(accounting.COLUMNS), *which
+        )
+        return accounting.read_records(answer, separators, self.parameters.max_array_tasks)
+
+    def _goes_on(self, job: JobFact) -> bool:
+        shown = self._jobs.get(job.key)
+        return (
+            shown is not None
+            and shown.state != facts.ENDED
+            and shown.submitted_ms <= (job.ended_ms or 0) + accounting.MAX_REQUEUE_MS
+        )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _monotonic_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

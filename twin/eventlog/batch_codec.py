@@ -1,0 +1,110 @@
+"""The one encoding of events, from the log to the browser: a batch is stored, published and repaired as the same bytes.
+
+A batch is ``columns.pack(meta, columns)`` with compact columns (twin/infra/columns.py). meta: ``{"type": "frame", "first": seq,
+"last": seq, "sim_ms": ms of the last event, "events": [[at_ms, kind, data], ...]}``; seq counts on from `first`. What
+`plan_changed` holds stands in the columns of three tables, one row after the other, and its data is
+``[scope, rows of jobs, rows of bars, rows of keys]``; plans of jobs have no keys of their own: they are the jobs.
+static/js/core/frames.js reads the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import Event, Placement
+from twin.infra import gc_control
+from twin.infra.columns import pack, unpack, unpack_meta
+
+TABLES = {"jobs": ("job", "start_ms", "finish_ms"), "bars": Placement._fields, "keys": ("role", "server", "worker")}
+Line = tuple[int, int, str, Any]  # seq, at_ms, kind, data
+
+
+class OldLog(ValueError):
+    """A batch that a version before this one wrote."""
+
+
+def encode(events: Sequence[Event]) -> bytes:
+    """Consecutive events, at least one, as bytes."""
+    lines: list[Any] = []
+    rows: dict[str, list[Any]] = {name: [] for name in TABLES}
+    for event in events:
+        data: Any = event.data
+        if event.kind == "plan_changed":
+            of_jobs = data["scope"] != "worker"
+            rows["jobs"].append(data["jobs"])
+            rows["bars"].append(data["bars"])
+            rows["keys"].append(() if of_jobs else data["keys"])
+            data = [data["scope"], len(data["jobs"]), len(data["bars"]), 0 if of_jobs else len(data["keys"])]
+        lines.append((event.at_ms, event.kind, data))
+    columns: dict[str, np.ndarray] = {}
+    for name, fields in TABLES.items():
+        table = _matrix(rows[name], len(fields))
+        if len(table):
+            columns |= {f"{name}_{field}": table[:, i] for i, field in enumerate(fields)}
+    first, last = events[0], events[-1]
+    meta = {"type": "frame", "first": first.seq, "last": last.seq, "sim_ms": last.at_ms, "events": lines}
+    return pack(meta, columns, compact=True)
+
+
+def decode(payload: bytes | memoryview) -> list[Event]:
+    """The inverse of `encode`."""
+    with gc_control.paused():
+        lines, bars = read(payload)
+        placements = list(map(Placement._make, bars.tolist()))
+        for _, _, kind, data in lines:
+            if kind == "plan_changed":
+                first, count = data["bars"]
+                data["bars"] = (placements if data["scope"] != "worker" else bars)[first : first + count]
+        return list(map(Event._make, lines))
+
+
+def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
+    """The events as lines, and the matrix [bar, 9] of their bars, without objects: data["bars"] of a plan is (first row, count)."""
+    meta, columns = unpack(payload)
+    _check(meta)
+    bars = _table(columns, "bars")
+    jobs, keys = _table(columns, "jobs").tolist(), _table(columns, "keys").tolist()
+    lines: list[Line] = []
+    job, bar, key = 0, 0, 0
+    for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"]):
+        if kind == "plan_changed":
+            scope, of_jobs, of_bars, of_keys = data
+            moved = jobs[job : job + of_jobs]
+            named = [row[0] for row in moved] if scope != "worker" else keys[key : key + of_keys]
+            data = {"scope": scope, "keys": named, "jobs": moved, "bars": (bar, of_bars)}
+            job, bar, key = job + of_jobs, bar + of_bars, key + of_keys
+        lines.append((seq, at_ms, kind, data))
+    return lines, bars
+
+
+def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line]:
+    """The events of some kinds, which are not those of plans: no column is looked at."""
+    meta = unpack_meta(payload)
+    _check(meta)
+    return [
+        (seq, at_ms, kind, data) for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"]) if kind in kinds
+    ]
+
+
+def _check(meta: Any) -> None:
+    if not isinstance(meta, dict):
+        raise OldLog("the event log was written by an older version; run `python manage.py migrate` to convert it")
+
+
+def _table(columns: dict[str, np.ndarray], name: str) -> np.ndarray:
+    fields = TABLES[name]
+    if f"{name}_{fields[0]}" not in columns:
+        return np.empty((0, len(fields)), dtype=np.int64)
+    return np.stack([columns[f"{name}_{field}"] for field in fields], axis=1)
+
+
+def _matrix(parts: Sequence[Any], width: int) -> np.ndarray:
+    """int64 [row, width] of parts that are lists of rows, or matrices."""
+    if any(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([np.asarray(part, dtype=np.int64).reshape(-1, width) for part in parts])
+    flat: Iterable[int] = chain.from_iterable(chain.from_iterable(parts))
+    return np.fromiter(flat, dtype=np.int64).reshape(-1, width)

@@ -1,0 +1,230 @@
+"""Folds the event log into what a late joiner needs; static/js/core/store.js folds the same events to the same state.
+
+Bars are bi-temporal: `born_ms` is when they were decided, `died_ms` when a later plan replaced them (-1 = still true).
+At playhead p the picture is the rows with born <= p and (died = -1 or died > p).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import CLOUD, Event, Placement, Role
+
+BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
+JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
+JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
+UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set", "gap")  # kinds that pages read from the log
+ARRIVED = JOB_FIELDS.index("arrived_ms")
+BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
+NEVER = -1
+WAITS = "waits"  # the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
+UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
+VERDICTS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished")  # kinds of decisions
+VERDICT = {name: i for i, name in enumerate(VERDICTS)}
+OTHER = len(VERDICTS)  # a kind that is not counted
+DECIDED_FIELDS = ("seq", "at_ms", "job", "verdict")
+PLANNED_FIELDS = (
+    "seq",
+    "at_ms",
+    "job",
+    "start_ms",
+    "finish_ms",
+    "first_bar",
+    "bars",
+)  # the bars of the event, also of its other jobs
+WORKER, PS = int(Role.WORKER), int(Role.PS)
+
+
+class Growing:
+    """A matrix that grows by doubling."""
+
+    def __init__(self, width: int, dtype: Any = np.int64, rows: int = 256) -> None:
+        self.data = np.empty((rows, width), dtype=dtype)
+        self.length = 0
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self.data[: self.length]
+
+    def add(self, count: int) -> np.ndarray:
+        """`count` new rows, to be filled."""
+        first, self.length = self.length, self.length + count
+        if self.length > len(self.data):
+            grown = np.empty((max(self.length, 2 * len(self.data)), self.data.shape[1]), dtype=self.data.dtype)
+            grown[:first] = self.data[:first]
+            self.data = grown
+        return self.data[first : self.length]
+
+
+class RunState:
+    """The state of a run after the last event that it was fed."""
+
+    def __init__(self) -> None:
+        self.last_seq = 0
+        self.sim_ms = 0
+        self.finished = False
+        self.started: dict[str, Any] = {}  # data of run_started
+        self.jobs = Growing(len(JOB_FIELDS), dtype=np.float64)  # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
+        self.verdicts: list[list[str] | None] = []  # [first kind, latest kind, latest code] of each job
+        self.firsts = Growing(2)  # [job index]: the event of its first decision, and how many bars there were before it
+        self.bars = Growing(len(BAR_FIELDS))
+        self.decided = Growing(len(DECIDED_FIELDS))  # each decision, in the order of the log
+        self.planned = Growing(len(PLANNED_FIELDS))  # each plan of a job, in the order of the log
+        self.alive: dict[Any, list[int]] = {}  # job, or (role, server, worker) -> rows of the bars of its newest plan
+        self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
+        self.groups: list[list[Any]] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
+        self.regroupings: list[list[Any]] = []  # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
+        self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
+        self.default_prices: list[list[float | None]] | None = None  # of slots never named
+
+    def feed(self, events: Iterable[Event]) -> RunState:
+        """Fold of events; those already folded are skipped."""
+        for event in events:
+            if event.seq > self.last_seq:
+                bars = event.data["bars"] if event.kind == "plan_changed" else ()
+                self._apply(event.seq, event.at_ms, event.kind, event.data, np.asarray(bars, dtype=np.int64).reshape(-1, BORN))
+        return self
+
+    def feed_raw(self, lines: Iterable[Any], bars: np.ndarray, up_to: int | None = None, up_to_ms: int | None = None) -> RunState:
+        """Folds a batch as eventlog.lines_and_bars gives it, not beyond event `up_to` nor beyond the instant `up_to_ms`."""
+        for seq, at_ms, kind, data in lines:
+            if seq <= self.last_seq:
+                continue
+            if (up_to is not None and seq > up_to) or (up_to_ms is not None and at_ms > up_to_ms):
+                break
+            rows = bars[data["bars"][0] : data["bars"][0] + data["bars"][1]] if kind == "plan_changed" else bars[:0]
+            self._apply(seq, at_ms, kind, data, rows)
+        return self
+
+    def _apply(self, seq: int, at_ms: int, kind: str, data: Any, bars: np.ndarray) -> None:
+        self.last_seq, self.sim_ms = seq, at_ms
+        if kind == "plan_changed":
+            self._plan_changed(seq, at_ms, data, bars)
+        elif kind == "decided":
+            job = self._job(data["job"])
+            self.decided.add(1)[0] = seq, at_ms, data["job"], VERDICT.get(data["kind"], OTHER)
+            if data["kind"] == "rejected":
+                job[6] = at_ms
+            verdict = self.verdicts[data["job"]]
+            if job[1] == NEVER and data["kind"] != WAITS:
+                job[1] = at_ms
+            if verdict is None:
+                self.firsts.data[data["job"]] = self.last_seq, self.bars.length
+                self.verdicts[data["job"]] = [data["kind"], data["kind"], data["code"]]
+            else:
+                verdict[1:] = [data["kind"], data["code"]]
+        elif kind == "job_arrived":
+            self._job(data["job"])[0] = data.get("submitted_ms", at_ms)
+        elif kind == "job_completed":
+            job = self._job(data["job"])
+            job[4], job[5] = data.get("ended_ms", at_ms), data["utility"]
+        elif kind == "priced":
+            self._priced(data)
+        elif kind == "grouped":
+            self._grouped(at_ms, data)
+        elif kind == "regrouped":
+            self.regroupings.append([at_ms, data["site"], data["cause"], data["before"], data["after"]])
+        elif kind == "edited":
+            self.edits.append((at_ms, list(data["said"])))
+            self.default_prices, self.prices = None, {}  # those of the world that begins follow, if it has any
+        elif kind == "run_started":
+            self.started = dict(data)
+        elif kind == "run_finished":
+            self.finished, self.alive = True, {}  # no plan follows
+        elif kind not in UNFOLDED:
+            raise ValueError(
+                f"event {seq} has the unknown kind {kind!r}: the log is from a newer version or damaged; "
+                "update the product, or verify the run"
+            )
+
+    def _job(self, index: int) -> np.ndarray:
+        missing = index + 1 - self.jobs.length
+        if missing > 0:
+            self.jobs.add(missing)[:] = UNKNOWN
+            self.firsts.add(missing)[:] = NEVER
+            self.verdicts.extend([None] * missing)
+        return self.jobs.data[index]
+
+    def _plan_changed(self, seq: int, at_ms: int, data: Any, bars: np.ndarray) -> None:
+        of_jobs = data["scope"] != "worker"
+        replaced: list[int] = []
+        for key in data["keys"]:
+            replaced += self.alive.pop(key if of_jobs else tuple(key), ())
+        if data["scope"] == "observed":  # what happened is told again, from the job's beginning on
+            self.bars.data[replaced, DIED] = at_ms
+        else:
+            self._replace(replaced, at_ms)
+        first = self.bars.length
+        rows = self.bars.add(len(bars))
+        rows[:, :BORN], rows[:, BORN], rows[:, DIED] = bars, at_ms, NEVER
+        if of_jobs and len(data["keys"]) == 1:
+            self.alive[data["keys"][0]] = list(range(first, first + len(bars)))
+        else:
+            for row, key in enumerate(bars[:, JOB].tolist() if of_jobs else workers_of(bars), start=first):
+                self.alive.setdefault(key, []).append(row)
+        planned = self.planned.add(len(data["jobs"]))
+        for row, (index, start_ms, finish_ms) in enumerate(data["jobs"]):
+            self._job(index)[2:4] = start_ms, finish_ms
+            planned[row] = seq, at_ms, index, start_ms, finish_ms, first, len(bars)
+
+    def _replace(self, rows: list[int], at_ms: int) -> None:
+        """End of the future of rows at at_ms: started bars are cut, others are removed."""
+        if not rows:
+            return
+        index = np.array(rows)
+        bars = self.bars.data[index]
+        ahead = bars[:, END] > at_ms
+        self.bars.data[index[ahead], DIED] = at_ms
+        begun = ahead & (bars[:, START] < at_ms)
+        cut = bars[begun]
+        cut[:, END], cut[:, BORN], cut[:, DIED] = at_ms, at_ms, NEVER
+        self.bars.add(len(cut))[:] = cut
+
+    def _grouped(self, at_ms: int, data: Any) -> None:
+        known = self.grouped.pop(data["group"], None)
+        if known is not None:
+            self.groups[known][1] = at_ms
+        if data["jobs"]:
+            self.grouped[data["group"]] = len(self.groups)
+            self.groups.append([at_ms, NEVER, data])
+
+    def _priced(self, data: Any) -> None:
+        columns = [data["low"], data["mean"], data["high"]]
+        if data["slots"] == "all":
+            self.default_prices, self.prices = columns, {}
+            return
+        width = len(columns[0]) // max(1, len(data["slots"]))
+        for i, slot in enumerate(data["slots"]):
+            self.prices[slot] = [column[i * width : (i + 1) * width] for column in columns]
+
+
+def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
+    """[bar] (role, server, worker) that it stands on; on the cloud, which has no workers of its own, the job is the worker."""
+    own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
+    return list(map(tuple, np.stack([bars[:, ROLE] == PS, bars[:, SERVER], own], axis=1).tolist()))
+
+
+def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """(meta, columns) for columns.pack: the whole state as the browser takes it."""
+    slots = sorted(state.prices)
+    meta = {
+        "last_seq": state.last_seq,
+        "sim_ms": state.sim_ms,
+        "finished": state.finished,
+        "started": state.started,
+        "verdicts": state.verdicts,
+        "default_prices": state.default_prices,
+        "groups": state.groups,
+        "regroupings": state.regroupings,
+        "edits": state.edits,
+        "prices": [[slot, *state.prices[slot]] for slot in slots],
+    }
+    columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
+    wide = {"start_ms", "end_ms", "born_ms", "died_ms"}  # ms do not fit 32 bits; float64 is exact and native in the browser
+    for i, name in enumerate(BAR_FIELDS):
+        columns[f"bars_{name}"] = state.bars.rows[:, i].astype(np.float64 if name in wide else np.int32)
+    return meta, columns

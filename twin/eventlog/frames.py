@@ -1,0 +1,54 @@
+"""Status of runs and imports as the JSON messages that browsers receive (docs/formats.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+
+from twin.models import Run, Trace
+from twin.processes import vitals
+from twin.processes.vitals import Vitals
+from twin.runs.activity import activity
+
+
+def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
+    """State of the run for tiles, toolbars and badges. known: the vitals of the twin, if they are known already."""
+    active = run.status in Run.ACTIVE
+    return {
+        "type": "status",
+        "id": run.pk,
+        "status": run.status,
+        "wanted": run.wanted,
+        "message": run.message,
+        "mode": run.mode,
+        "last_seq": run.last_seq,
+        "sim_ms": run.sim_ms,
+        "end_ms": run.end_ms,
+        "next_event_ms": run.next_event_ms,
+        "clock": {
+            "sim_ms": run.clock_sim_ms,
+            "wall_ms": int(run.clock_wall.timestamp() * 1000) if run.clock_wall else None,
+            "speed": run.clock_speed,
+        },
+        "server_wall_ms": int(timezone.now().timestamp() * 1000),
+        "activity": activity(run, known or vitals.take()) if active else None,
+        "metrics": run.metrics,
+        "decision_ms": run.decision_ms,
+        "certificate": run.certificate,
+        "certifying": run.certify_began is not None,
+    }
+
+
+def trace_row(trace: Trace) -> dict[str, Any]:
+    """Status of an import."""
+    return {
+        "id": trace.pk,
+        "name": trace.name,
+        "format": trace.format,
+        "status": trace.status,
+        "progress": trace.progress,
+        "message": trace.message,
+        "job_count": trace.job_count,
+        "server_count": trace.server_count,
+    }

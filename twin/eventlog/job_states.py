@@ -1,0 +1,59 @@
+"""State of each job at a given time, with the same names in tables, tiles, charts and comparisons.
+
+static/js/core/job-state.js follows the same rules; tests/fixtures/job_states.json pins both.
+
+queued       has arrived, and nothing is decided about it
+planned      is admitted, and has not run yet
+profiling    is in a group, while its times are measured
+moving       is in a group, while its model and input are on their way
+running      has a worker that runs
+suspended    has run and is not done, and no worker of it runs
+completed    is done
+rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
+unfinished   was none of the two when the run ended
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
+
+STATES = ("queued", "planned", "profiling", "moving", "running", "suspended", "completed", "rejected", "unfinished")
+QUEUED, PLANNED, PROFILING, MOVING, RUNNING, SUSPENDED, COMPLETED, REJECTED, UNFINISHED = range(len(STATES))
+ABSENT = -1  # has not arrived
+JOB, ROLE = BAR_FIELDS.index("job"), BAR_FIELDS.index("role")
+
+
+def job_states(state: RunState, at_ms: int) -> np.ndarray:
+    """[job] place in STATES at a moment, or ABSENT."""
+    happened = {name: (times >= 0) & (times <= at_ms) for name, times in zip(JOB_FIELDS, state.jobs.rows.T, strict=True)}
+    ran, doing = _work(state, at_ms)
+    codes = np.where(happened["decided_ms"], PLANNED, QUEUED)
+    codes[ran] = SUSPENDED
+    codes = np.where(doing != ABSENT, doing, codes)
+    if state.finished and at_ms >= state.sim_ms:
+        codes[:] = UNFINISHED
+    codes[happened["rejected_ms"]] = REJECTED
+    codes[happened["completed_ms"]] = COMPLETED
+    codes[~happened["arrived_ms"]] = ABSENT
+    return codes
+
+
+def _work(state: RunState, at_ms: int) -> tuple[np.ndarray, np.ndarray]:
+    """[job] whether it has run by then, and what its workers do then: RUNNING, PROFILING or MOVING, else ABSENT."""
+    ran, doing = np.zeros(state.jobs.length, dtype=bool), np.full(state.jobs.length, ABSENT)
+    bars = state.bars.rows
+    begun = (bars[:, ROLE] == WORKER) & (bars[:, START] <= at_ms) & (bars[:, BORN] <= at_ms)
+    begun &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+    ran[bars[begun, JOB]] = True
+    doing[bars[begun & (bars[:, END] > at_ms), JOB]] = RUNNING
+    for from_ms, until_ms, data in state.groups:
+        if from_ms <= at_ms:
+            ran[data["jobs"]] = True
+            if until_ms == NEVER or at_ms < until_ms:
+                doing[data["jobs"]] = [
+                    MOVING if ready_ms > at_ms else PROFILING if profiling else RUNNING
+                    for ready_ms, profiling in zip(data["ready_ms"], data["profiling"], strict=True)
+                ]
+    return ran, doing

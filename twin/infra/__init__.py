@@ -1,0 +1,1 @@
+"""Infrastructure: database, broker, bus, disk, binary columns."""

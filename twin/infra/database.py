@@ -1,0 +1,91 @@
+"""Whether the database takes writes, found out by one; and since when it is locked, as all processes know it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, OperationalError, connection, transaction
+
+from twin.infra import pubsub
+from twin.models import Run
+
+WAIT_S = 1.0  # for a lock; who writes usually has it for some ms
+LOOK_S = 1.0
+LOCKED_SINCE = "twin:locked-since"  # key: wall clock, in seconds
+
+
+def lock_wait_s() -> float:
+    """Seconds for which a write of this process waits for a lock before it fails."""
+    return float(settings.DATABASES["default"].get("OPTIONS", {}).get("timeout", 0.0))
+
+
+def is_lock(error: Exception) -> bool:
+    """Test whether a write failed because somebody else had the database for too long."""
+    return isinstance(error, OperationalError) and "locked" in str(error)
+
+
+def fault() -> Exception | None:
+    """Reason why the database takes no write at this moment."""
+    try:
+        with connection.cursor() as cursor:
+            _set_wait(cursor, WAIT_S)
+            try:
+                with transaction.atomic():
+                    Run.objects.filter(pk=-1).update(message="")  # takes the lock and changes nothing
+            finally:
+                _set_wait(cursor, lock_wait_s())
+    except DatabaseError as error:
+        return error
+    return None
+
+
+def locked_since() -> datetime | None:
+    """Start of the lock of the database, as found by the ticker (LockWatch); None if unlocked or unknown."""
+    try:
+        said = pubsub.client().get(LOCKED_SINCE)
+    except (redis.RedisError, OSError):
+        return None
+    return datetime.fromtimestamp(float(said), UTC) if said else None  # type: ignore[arg-type]
+
+
+class LockWatch:
+    """Thread that tries a write every second, and publishes the start of a lock of the database."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+
+    def start(self) -> LockWatch:
+        threading.Thread(target=self._run, name="lock-watch", daemon=True).start()
+        return self
+
+    @property
+    def locked(self) -> bool:
+        return self.since is not None
+
+    def look(self) -> None:
+        """Check, once."""
+        began = time.time()
+        error = fault()
+        was, self.since = self.since, (self.since or began) if error is not None and is_lock(error) else None
+        try:
+            if self.since is not None:
+                pubsub.client().set(LOCKED_SINCE, self.since, ex=10)  # a ticker that is gone leaves no lock behind
+            elif was is not None:
+                pubsub.client().delete(LOCKED_SINCE)
+        except (redis.RedisError, OSError):
+            pass
+
+    def _run(self) -> None:
+        while True:
+            self.look()
+            connection.close()
+            time.sleep(LOOK_S)
+
+
+def _set_wait(cursor: object, seconds: float) -> None:
+    if connection.vendor == "sqlite":
+        cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")  # type: ignore[attr-defined]

@@ -1,0 +1,100 @@
+"""Values that this process keeps in memory: computed once at a time, and together within a bound of bytes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
+
+from twin.infra.memory_size import measured
+
+MAX_BYTES = 96_000_000  # of all values together; the one that is used now stays even when it alone is larger
+MEASURE_AGAIN_S = 1.0
+V = TypeVar("V")
+
+
+class _Entry(NamedTuple):
+    value: Any
+    bytes: int
+    measured: float  # time.monotonic() when
+
+
+class Kept:
+    """Values by key; beyond `max_bytes` the one that was used longest ago goes first.
+
+    A value may grow while it is kept: its size is measured anew when it is used, unless it was measured a moment ago.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES, measure_again_s: float = MEASURE_AGAIN_S) -> None:
+        self.max_bytes, self.measure_again_s = max_bytes, measure_again_s
+        self._values: OrderedDict[Hashable, _Entry] = OrderedDict()  # the last one used is last
+        self._lock = threading.Lock()
+        self._locks: WeakValueDictionary[Hashable, _KeyLock] = WeakValueDictionary()  # as long as somebody uses them
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value, made when it is not there; who asks for it meanwhile waits instead of making it too."""
+        with self.lock(key):
+            with self._lock:
+                entry = self._values.get(key)
+                if entry is not None and time.monotonic() - entry.measured < self.measure_again_s:
+                    self._values.move_to_end(key)
+                    return entry.value
+            return self.put(key, make() if entry is None else entry.value)
+
+    def lock(self, key: Hashable) -> _KeyLock:
+        """Whoever holds it is the only one that makes or changes the value."""
+        with self._lock:
+            return self._locks.setdefault(key, _KeyLock())
+
+    def take(self, key: Hashable) -> Any:
+        """The value, no longer kept; None when there is none."""
+        with self._lock:
+            entry = self._values.pop(key, None)
+        return None if entry is None else entry.value
+
+    def put(self, key: Hashable, value: V) -> V:
+        """Storage of the value as the most recent one; others are dropped until all fit."""
+        entry = _Entry(value, measured(value), time.monotonic())
+        with self._lock:
+            self._values[key] = entry
+            self._values.move_to_end(key)
+            while len(self._values) > 1 and self._bytes() > self.max_bytes:
+                self._values.popitem(last=False)
+        return value
+
+    def clear(self, kind: str | None = None) -> None:
+        """Removal of all values, or of those whose key begins with `kind`."""
+        with self._lock:
+            for key in [key for key in self._values if kind is None or (isinstance(key, tuple) and key[0] == kind)]:
+                del self._values[key]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all values, as measured at their last use."""
+        with self._lock:
+            return self._bytes()
+
+    def _bytes(self) -> int:
+        return sum(entry.bytes for entry in self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class _KeyLock:
+    """A lock that the thread which holds it may take again, and that is gone with its last user."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+KEPT = Kept()

@@ -1,0 +1,67 @@
+"""Publishes finished messages to whoever watches: Redis pub/sub, at most once.
+
+The log is the truth and a message only a hint, so a bus that is away never fails a run: the failure is logged and browsers
+repair the gap from the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import cache
+from typing import Any
+
+import orjson
+import redis
+from django.conf import settings
+
+from twin.models import Run
+
+log = logging.getLogger(__name__)
+RUNS, TRACES = "twin:runs", "twin:traces"
+QUIET_S = 10.0  # between two lines about a bus that stays away
+_complained = float("-inf")
+
+
+def run_channel(run_id: int) -> str:
+    """The channel of one run."""
+    return f"twin:run:{run_id}"
+
+
+def publish(channel: str, message: bytes | dict[str, Any]) -> bool:
+    """Publication of a message; False if the bus could not be reached."""
+    global _complained
+    body = message if isinstance(message, bytes) else orjson.dumps(message)
+    try:
+        client().publish(channel, body)
+    except (redis.RedisError, OSError) as error:
+        if time.monotonic() - _complained > QUIET_S:
+            _complained = time.monotonic()
+            log.warning("the frame bus at %r did not accept a message: %s", settings.LAYER_URL, error)
+        return False
+    return True
+
+
+def announce(run: Run, status: dict[str, Any]) -> None:
+    """Publication of the status of the run to its pages and the overview."""
+    publish(run_channel(run.pk), status)
+    publish(RUNS, {"type": "run", "run": status})
+
+
+def deleted(run_id: int, said: str) -> None:
+    """Publication of a deletion to the same readers; said: the subject, and who deleted it."""
+    message = {"type": "deleted", "id": run_id, "said": said}
+    publish(run_channel(run_id), message)
+    publish(RUNS, message)
+
+
+def client() -> redis.Redis:
+    """The connection of this process, made at first use and made again by redis-py after a loss."""
+    return _client(settings.LAYER_URL)
+
+
+@cache
+def _client(url: str) -> redis.Redis:
+    if not url:
+        raise redis.ConnectionError("LAYER_URL is not set")
+    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, health_check_interval=30)

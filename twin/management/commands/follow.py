@@ -1,0 +1,110 @@
+"""manage.py follow: mirrors a real cluster for a while, without a database, and writes the files that `simulate` writes."""
+
+from __future__ import annotations
+
+import re
+import time
+from argparse import ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from scheduling.kernel.parameters import parse_declared
+from scheduling.model.values import ModelError, shorten
+from scheduling.observed.scheduler import ObservedScheduler
+from scheduling.reporting.metrics import summarize
+from twin.connectors.base import build, names
+from twin.connectors.facts import ConnectorError
+from twin.files.outputs import FILES, OutputWriter
+from twin.management.headless import HeadlessCommand, place
+from twin.management.whole import whole_folder
+from twin.mirror.differ import Mirror, epoch_of
+from twin.mirror.following import Following
+from twin.mirror.retold import retold
+from twin.mirror.sites import SiteRule
+
+UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+class Command(HeadlessCommand):
+    help = "Mirrors a real cluster for a while and writes the files that simulate writes; verify rechecks them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("connector", help=f"one of {', '.join(names())}")
+        parser.add_argument("--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable")
+        parser.add_argument(
+            "--site", action="append", default=[], metavar="k=v", help="rule of sites: edge_by, edge_pattern; repeatable"
+        )
+        parser.add_argument("--name", default="cluster", help="name of the cluster in the files")
+        parser.add_argument(
+            "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="how long, as 75s, 10m, 8h or 1d"
+        )
+        parser.add_argument(
+            "--interval", type=seconds, default=1.0, metavar="1s", help="time between two looks, where the cluster is polled"
+        )
+        parser.add_argument("--out", type=place, required=True)
+
+    def work(self, **options: Any) -> None:
+        connector = build(options["connector"], pairs("--param", options["param"]))
+        sites = parse_declared("--site", SiteRule, pairs("--site", options["site"]))
+        deadline = time.monotonic() + options["seconds"]
+
+        def stopped(wait_s: float) -> bool:
+            left = deadline - time.monotonic()
+            if left > 0 and wait_s > 0:
+                time.sleep(min(wait_s, left))
+            return time.monotonic() >= deadline
+
+        with whole_folder(options["out"], FILES) as folder:
+            try:
+                mirror, following = self._follow(connector, sites, options["interval"], stopped)
+            except ConnectorError as error:
+                raise ModelError(str(error)) from error
+            finally:
+                connector.close()
+            began = time.perf_counter()
+            cluster, jobs, events = retold(mirror, options["name"])
+            writer = OutputWriter(folder, cluster, jobs)
+            metrics = summarize(writer.passing(iter(events)), cluster, jobs)
+            scheduler = ObservedScheduler()
+            writer.finish({
+                "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
+                "metrics": metrics, "certificate": None, "decision_ms": None, "wall_s": round(time.perf_counter() - began, 3),
+            })  # fmt: skip
+        self.tell(
+            f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after running, "
+            f"{metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} looks; "
+            f"written to {options['out']}"
+        )
+        if following.health.error:
+            self.tell(f"{options['name']}: {following.health.error}")
+
+    def _follow(self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any) -> tuple[Mirror, Following]:
+        first = connector.snapshot()
+        mirror = Mirror(epoch_of(first), sites)
+        following = Following(connector, mirror, lambda told, log_ms: None, interval_s=interval_s, stopped=stopped)
+        following.look(first)
+        following.run()
+        if following.health.failing_since is None:
+            following.look(connector.snapshot())  # what ended during the last interval
+        following.catch_up(mirror.epoch_ms)
+        return mirror, following
+
+
+def seconds(text: str) -> float:
+    """A duration as 75s, 10m, 8h or 1d."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    if match is None or not 0 < (value := float(match[1]) * UNITS[match[2]]) <= 365 * UNITS["d"]:
+        raise ArgumentTypeError(f"must be a duration as 75s, 10m, 8h or 1d, at most 365d, got {shorten(repr(text))}")
+    return value
+
+
+def pairs(option: str, given: list[str]) -> dict[str, str]:
+    """k=v options as a dict."""
+    found = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ModelError(f"{option} must have the form name=value, got {shorten(repr(pair))}")
+        found[name] = value
+    return found

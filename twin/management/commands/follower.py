@@ -1,0 +1,22 @@
+"""manage.py follower: follows the clusters that are connected (`manage.py connect`)."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from twin.mirror.follower import Follower
+from twin.processes import heartbeat
+
+
+class Command(BaseCommand):
+    help = "Follows the connected clusters. `manage.py up` starts one; a second one only takes over what the first one lets go."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop = threading.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, lambda *_: stop.set())
+        beating = heartbeat.Pulse(heartbeat.FOLLOWER).start()
+        Follower(stop).run()
+        beating.stop()

@@ -1,0 +1,74 @@
+"""Facts of a real cluster as the twin's values: nodes as servers, jobs as jobs, and what a job holds as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scheduling.model.values import LARGEST, NONE, Demand, Job, Placement, Role, Server
+from twin.connectors.facts import Attempt, JobFact, NodeFact, Share
+
+OPEN = LARGEST  # end of a bar that has not ended: nobody knows yet when it will
+THOUSAND = 1_000  # of a GPU, a CPU; memory is in MB, which are thousandths of a GB
+
+
+def plain_name(text: str) -> str:
+    """A key of the cluster as a name of the twin: printable, without blanks and commas, at most 180 characters."""
+    kept = "".join(c if c.isprintable() and c not in ", \t\r\n" else "_" for c in text[:180])
+    return kept or "_"
+
+
+def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> Server:
+    """A node as a server; `away` are the intervals in ms of the log in which it took no work."""
+    capacity = (node.gpus * THOUSAND, node.cpus * THOUSAND, node.memory_mb, 0, 0)
+    name = plain_name(node.name)
+    return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity, away=away)
+
+
+def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
+    """A job as it asked for resources, or as it holds them. A worker is one GPU with its part of the rest, or one CPU."""
+    shares = fact.attempts[-1].shares if fact.attempts else ()
+    if any(share.until_ms is not None for share in shares):
+        shares = ()  # they were not all held at the same time
+    gpus, cpus = sum(share.gpus for share in shares) or fact.gpus, sum(share.cpus for share in shares) or fact.cpus
+    memory = sum(share.memory_mb for share in shares) or fact.memory_mb
+    units = max(1, cpus) if not _by_gpu(gpus, shares) else gpus
+    worker: Demand = (gpus * THOUSAND // units, cpus * THOUSAND // units, memory // units, 0, 0)
+    return Job(
+        id=name,
+        arrival_ms=arrival_ms,
+        worker=worker,
+        requested_workers=units,
+        user=plain_name(fact.user) if fact.user else None,
+        group=plain_name(fact.queue) if fact.queue else None,
+    )
+
+
+def _by_gpu(gpus: int, shares: Sequence[Share]) -> bool:
+    """Test whether workers are GPUs: there are some, on every node that the job holds."""
+    return gpus > 0 and all(share.gpus > 0 for share in shares)
+
+
+def bars_of(job: int, attempts: Sequence[Attempt], servers: Mapping[str, int], epoch_ms: int) -> list[Placement]:
+    """Everything that the job held or holds, in ms of the log; shares on nodes that are not known yet are left out."""
+    bars = []
+    for attempt in attempts:
+        start_ms = max(0, attempt.started_ms - epoch_ms)
+        end_ms = OPEN if attempt.ended_ms is None else attempt.ended_ms - epoch_ms
+        if end_ms <= 0:  # before the log begins
+            continue
+        end_ms = max(start_ms + 1, end_ms)  # clusters tell whole seconds: what took less than one is drawn as 1 ms
+        by_gpu = _by_gpu(sum(share.gpus for share in attempt.shares), attempt.shares)
+        for share in attempt.shares:
+            server = servers.get(share.node)
+            if server is None:
+                continue
+            begin = start_ms if share.from_ms is None else max(start_ms, share.from_ms - epoch_ms)
+            end = end_ms if share.until_ms is None else min(end_ms, max(begin + 1, share.until_ms - epoch_ms))
+            if begin >= end:
+                continue
+            if by_gpu and len(share.gpu_ids) == share.gpus:
+                bars += [Placement(job, int(Role.WORKER), server, begin, end, 1, gpu) for gpu in share.gpu_ids]
+            else:
+                count = share.gpus if by_gpu else max(1, share.cpus)
+                bars.append(Placement(job, int(Role.WORKER), server, begin, end, count, NONE))
+    return bars

@@ -1,0 +1,144 @@
+"""The follower: one process that follows every connection, a thread each, and goes on where it was when it is started again.
+
+The lease of a connection's run makes sure that one follower at a time writes its log (twin/runs/lease.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+
+from django.db import DatabaseError, close_old_connections, connection
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import ModelError
+from twin.connectors.base import Connector, build
+from twin.connectors.facts import ConnectorError
+from twin.eventlog.event_log import LeaseLost
+from twin.mirror import stored
+from twin.mirror.differ import Mirror
+from twin.mirror.following import Following
+from twin.models import Connection, Run
+from twin.runs import lease
+
+log = logging.getLogger(__name__)
+LOOK_S = 1.0  # between two looks at the list of connections
+TOLD_S = 2.0  # between two writes of a connection's health
+AGAIN_S = 5.0  # after a failure that is not the cluster's
+LEASE_AGAIN_S = 1.0
+
+
+class Follower:
+    """Threads by connection. `stop` ends all of them."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.stop = stop
+        self.threads: dict[int, Follow] = {}
+
+    def run(self) -> None:
+        """Starts and ends threads as connections come, are paused, and go."""
+        while not self.stop.wait(LOOK_S):
+            try:
+                self.look()
+            except (DatabaseError, OSError) as error:
+                log.warning("the follower waits: %s", error)
+                close_old_connections()
+        for thread in self.threads.values():
+            thread.join()
+
+    def look(self) -> None:
+        """Starts what is missing, and ends what is paused or gone."""
+        wanted = dict(Connection.objects.filter(wanted=Connection.FOLLOWING).values_list("pk", "name"))
+        for pk, thread in list(self.threads.items()):
+            if pk not in wanted:
+                thread.over.set()
+            if not thread.is_alive():
+                del self.threads[pk]
+        for pk in wanted.keys() - self.threads.keys():
+            self.threads[pk] = Follow(pk, wanted[pk], self.stop)
+            self.threads[pk].start()
+
+
+class Follow(threading.Thread):
+    """Follows one connection until `over` or the follower's own stop is set."""
+
+    def __init__(self, pk: int, name: str, stop: threading.Event) -> None:
+        super().__init__(name=f"follow-{name}", daemon=True)
+        self.pk, self.stop_all, self.over = pk, stop, threading.Event()
+        self.told_at = float("-inf")
+
+    def run(self) -> None:
+        while not self._ended(0):
+            try:
+                self._follow(Connection.objects.select_related("run").get(pk=self.pk))
+            except Connection.DoesNotExist:
+                return
+            except (ConnectorError, ModelError, UnknownName) as error:
+                self._failed(str(error))
+            except LeaseLost as error:
+                log.info("%s: %s", self.name, error)
+            except (DatabaseError, OSError) as error:
+                log.warning("%s waits: %s", self.name, error)
+            except Exception:
+                log.exception("%s failed", self.name)
+            finally:
+                connection.close()  # this thread's own
+            self._ended(AGAIN_S)
+
+    def _ended(self, seconds: float) -> bool:
+        """Waits at most so long; True when the thread has to end."""
+        deadline = time.monotonic() + seconds
+        while not (self.over.is_set() or self.stop_all.is_set()):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self.over.wait(min(left, 0.2))
+        return True
+
+    def _follow(self, of: Connection) -> None:
+        connector = build(of.connector, of.parameters)
+        try:
+            run, mirror = self._begin(of, connector)
+            if run is None or mirror is None:
+                self._ended(LEASE_AGAIN_S)
+                return
+            with lease.Heartbeat(run):
+                following = Following(
+                    connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000, stopped=self._telling(of),
+                )  # fmt: skip
+                self.following = following
+                following.run()
+                lease.release(run)
+        finally:
+            connector.close()
+
+    def _begin(self, of: Connection, connector: Connector) -> tuple[Run | None, Mirror | None]:
+        """The run under a lease of ours, and the mirror as the log has it; (None, None) while somebody else has the lease."""
+        if of.run is None or of.run.status not in Run.ACTIVE:
+            first = connector.snapshot()
+            if not first.complete:
+                raise ConnectorError(first.why or "the answer of the cluster is not complete")
+            stored.begin(of, first)
+        assert of.run is not None
+        run = lease.take(of.run.pk, mirror=True)
+        return run, None if run is None else stored.load(of)
+
+    def _telling(self, of: Connection) -> Callable[[float], bool]:
+        """What `Following` waits with: it tells how the following goes on the way."""
+
+        def stopped(seconds: float) -> bool:
+            if time.monotonic() - self.told_at > TOLD_S:
+                self.told_at = time.monotonic()
+                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.health))
+            return self._ended(seconds)
+
+        return stopped
+
+    def _failed(self, error: str) -> None:
+        """A cluster that cannot be read at all, or whose settings are wrong: the error is shown on its page."""
+        of = Connection.objects.get(pk=self.pk)
+        since = of.health.get("failing_since") or time.time()
+        Connection.objects.filter(pk=self.pk).update(health={**of.health, "failing_since": since, "error": error})

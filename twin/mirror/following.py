@@ -1,0 +1,148 @@
+"""Following a cluster: looks at it again and again, and hands the events by which the log catches up to a writer.
+
+A cluster that does not answer ends nothing: the following goes on when it is back, and tells the interval that it did not see.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from twin.connectors.base import Connector
+from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
+from twin.mirror.differ import EventData, Mirror
+
+RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+MIN_LOST = 3  # so many jobs may be gone at once without a second look
+MAX_DETAILS = 200  # jobs of one call
+Write = Callable[[list[EventData], int], None]  # (events, ms of the log)
+
+
+@dataclass
+class Health:
+    """How the following goes, for pages: times in Unix seconds of this machine."""
+
+    last_look_at: float | None = None
+    failing_since: float | None = None
+    error: str = ""
+    looks: int = 0
+    call_ms: dict[str, int] = field(default_factory=dict)  # of the newest look
+    clock_offset_ms: int | None = None  # the cluster's clock minus ours
+
+
+class Following:
+    """One cluster, from its first look on. `write` gets every event exactly once; when it raises, the following ends."""
+
+    def __init__(
+        self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
+        stopped: Callable[[float], bool],
+    ) -> None:  # fmt: skip
+        """stopped(seconds): waits that long at most; True when the following has to end."""
+        self.connector, self.mirror, self.write = connector, mirror, write
+        self.interval_s, self.stopped = interval_s, stopped
+        self.health = Health()
+        self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
+
+    def run(self) -> None:
+        """Follows until it is stopped."""
+        failures = 0
+        while not self.stopped(0):
+            try:
+                self.look(self.connector.snapshot())
+                failures = 0
+                self._follow_changes()
+            except ConnectorError as error:
+                self._failed(str(error))
+                wait_s = RETRY_S[min(failures, len(RETRY_S) - 1)]
+                failures += 1
+                if self.stopped(wait_s * random.uniform(0.8, 1.2)):  # several followers do not come back at once
+                    return
+
+    def _follow_changes(self) -> None:
+        changes = self.connector.changes()
+        if changes is None:
+            while not self.stopped(self.interval_s):
+                self.look(self.connector.snapshot())
+            return
+        with closing(_as_generator(changes)) as looks:
+            for snapshot in looks:
+                self.look(snapshot)
+                if self.stopped(0):
+                    return
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Takes one look: asks what is missing in it, and writes what changed."""
+        if not snapshot.complete and not snapshot.partial:
+            raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
+        snapshot = self._with_ends(snapshot)
+        events = self._back(snapshot)
+        events += self.mirror.look(snapshot)
+        self._write(events)
+        self._detail()
+        self.health.last_look_at = time.time()
+        self.health.looks += 1
+        self.health.call_ms = dict(snapshot.calls) or self.health.call_ms
+        self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
+
+    def _with_ends(self, snapshot: Snapshot) -> Snapshot:
+        """With what the accounting says of jobs that the cluster no longer shows. Many at once are believed at the second look."""
+        if snapshot.partial:
+            return snapshot
+        missing = self.mirror.missing(snapshot)
+        if not missing:
+            return snapshot
+        if len(missing) > MIN_LOST and 2 * len(missing) > len(self.mirror.open):
+            again = self.connector.snapshot()
+            if not again.complete:
+                raise ConnectorError(again.why or "the answer of the cluster is not complete")
+            snapshot, missing = again, self.mirror.missing(again)
+        ended = self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
+        return replace(snapshot, jobs=(*snapshot.jobs, *ended))
+
+    def _ends_of(self, keys: set[str], until_ms: int) -> list[JobFact]:
+        since_ms = min(self.mirror.jobs[self.mirror.newest[key]].seen_ms for key in keys)
+        try:
+            return [fact for fact in self.connector.history(since_ms, until_ms) if fact.key in keys and fact.state == ENDED]
+        except ConnectorError as error:
+            self.health.error = str(error)  # recorded as ended unseen, and corrected once the accounting answers
+            return []
+
+    def catch_up(self, since_ms: int) -> None:
+        """Tells again what the accounting says of everything that ended since then: ends that no look saw become exact."""
+        facts = [fact for fact in self.connector.history(since_ms, self.mirror.at_ms) if fact.key in self.mirror.newest]
+        self._write(self.mirror.restate(facts))
+
+    def _detail(self) -> None:
+        bare = self.mirror.undetailed()
+        keys = [key for key, started_ms in bare if (key, started_ms) not in self.detailed]
+        for first in range(0, len(keys), MAX_DETAILS):
+            self._write(self.mirror.restate(self.connector.details(keys[first : first + MAX_DETAILS])))
+        self.detailed = set(bare)
+
+    def _write(self, events: list[EventData]) -> None:
+        if events:
+            self.write(events, self.mirror.log_ms)
+
+    def _failed(self, error: str) -> None:
+        if self.health.failing_since is None:
+            self.health.failing_since = time.time()
+        self.health.error = error
+
+    def _back(self, snapshot: Snapshot) -> list[EventData]:
+        """The interval without a look, once there is one again."""
+        if self.health.failing_since is None:
+            return []
+        since_ms = max(0, self.mirror.at_ms - self.mirror.epoch_ms)
+        to_ms = max(since_ms, snapshot.at_ms - self.mirror.epoch_ms)
+        gap = {"from_ms": since_ms, "to_ms": to_ms, "reason": self.health.error}
+        self.mirror.log_ms = max(self.mirror.log_ms, to_ms)
+        self.health.failing_since, self.health.error = None, ""
+        return [("gap", gap)] if self.mirror.at_ms else []
+
+
+def _as_generator(looks: Iterator[Snapshot]) -> Generator[Snapshot]:
+    """So that `closing` ends it, whatever kind of iterator the connector gives."""
+    yield from looks

@@ -1,0 +1,149 @@
+"""A mirrored cluster retold in its own time: every event when it happened, not when the twin learned it.
+
+The log of a mirror is ordered by when things were learned, and tells a job's bars again whenever more is known. This is the same history
+with everything that is known in the end, in the form that `simulate` writes and `verify` rechecks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from scheduling.model.values import NONE, Cluster, Event, Job, ModelError, Placement, Server
+from scheduling.observed.scheduler import ObservedScheduler
+from twin.connectors.facts import ENDED, Attempt
+from twin.mirror.as_values import bars_of, job_of, server_of
+from twin.mirror.differ import KnownJob, Mirror
+
+SLOT_MS = 60_000  # of the files; nothing of a real cluster is in slots
+# At one instant: what ends, then servers, then arrivals, then what starts.
+_ENDS, _SERVERS, _ARRIVES, _STARTS = range(4)
+
+
+def retold(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Event]]:
+    """(cluster, jobs, events) up to the newest look; ModelError where the cluster has shown no nodes.
+
+    Jobs that ended before the log begins are left out: nothing of them is known to have happened in it.
+    """
+    if not mirror.nodes:
+        raise ModelError(f"cluster {name}: has shown no nodes so far; check that its account may see them")
+    until_ms = mirror.log_ms
+    known = sorted(
+        (job for job in mirror.jobs if not _before(job, mirror)), key=lambda job: (_arrival_ms(job, mirror), job.index)
+    )
+    indices = {name: node.index for name, node in mirror.nodes.items()}
+    jobs: list[Job] = []
+    steps: list[_Step] = []
+    busy: dict[int, list[tuple[int, int]]] = {}
+    for index, job in enumerate(known):
+        arrival_ms = _arrival_ms(job, mirror)
+        jobs.append(job_of(job.name, replace(job.fact, attempts=job.attempts), arrival_ms))
+        bars = [_within(bars_of(index, [attempt], indices, mirror.epoch_ms), until_ms) for attempt in job.attempts]
+        for bar in (bar for own in bars for bar in own):
+            busy.setdefault(bar.server, []).append((bar.start_ms, bar.end_ms))
+        steps += _steps(index, job, arrival_ms, bars, mirror)
+    nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
+    servers = tuple(
+        server_of(node.fact, mirror.sites.site(node.fact), _idle_only(node.away, sorted(busy.get(node.index, ())), until_ms))
+        for node in nodes
+    )
+    cluster = Cluster(name=name, slot_ms=SLOT_MS, servers=servers)
+    steps += _outages(servers, until_ms)
+    steps.sort(key=lambda step: step[:2])  # stable: a job's own steps stay in order
+    return cluster, jobs, list(_events(cluster, jobs, steps, until_ms))
+
+
+_Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kind, data
+
+
+def _before(job: KnownJob, mirror: Mirror) -> bool:
+    """Test whether the job ended before the log begins."""
+    ended = job.attempts[-1].ended_ms if job.attempts else job.fact.ended_ms
+    return job.fact.state == ENDED and ended is not None and ended <= mirror.epoch_ms
+
+
+def _arrival_ms(job: KnownJob, mirror: Mirror) -> int:
+    """A job with a new submit time after its first start arrived by that start."""
+    first = min((attempt.started_ms for attempt in job.attempts), default=job.fact.submitted_ms)
+    return min(mirror.log_ms, max(0, min(job.fact.submitted_ms, first) - mirror.epoch_ms))
+
+
+def _within(bars: list[Placement], until_ms: int) -> list[Placement]:
+    return [bar._replace(end_ms=min(bar.end_ms, until_ms)) for bar in bars if bar.start_ms < until_ms]
+
+
+def _steps(index: int, job: KnownJob, arrival_ms: int, bars: list[list[Placement]], mirror: Mirror) -> Iterator[_Step]:
+    yield arrival_ms, _ARRIVES, "job_arrived", {"job": index}
+    first_ms, last_ms = NONE, arrival_ms
+    ran = [(attempt, own) for attempt, own in zip(job.attempts, bars, strict=True) if own]
+    for number, (attempt, own) in enumerate(ran):
+        start_ms, end_ms = min(bar.start_ms for bar in own), max(bar.end_ms for bar in own)
+        first_ms = start_ms if first_ms == NONE else first_ms
+        final = number + 1 == len(ran) and job.fact.state == ENDED and attempt.ended_ms is not None
+        values: dict[str, Any] = {"waited_ms": start_ms - last_ms}
+        yield start_ms, _STARTS, "decided", {"job": index, "kind": "started", "code": "started", "values": values}
+        triple = [index, first_ms, end_ms if final else NONE]
+        yield start_ms, _STARTS, "plan_changed", {"scope": "job", "keys": [index], "jobs": [triple], "bars": own}
+        if final:
+            values = {"outcome": job.fact.outcome, "reason": job.fact.reason}
+            yield end_ms, _ENDS, "decided", _decided(index, "ended", "ended", values)
+            yield end_ms, _ENDS, "job_completed", {"job": index, "utility": 0.0}
+        elif number + 1 < len(ran) or _over(attempt, mirror):
+            yield end_ms, _ENDS, "decided", _decided(index, "requeued", "requeued", {"restarts": number + 1})
+        last_ms = end_ms
+    if not ran and job.fact.state == ENDED:
+        ended_ms = (job.fact.ended_ms or mirror.at_ms) - mirror.epoch_ms
+        values = {"outcome": job.fact.outcome, "reason": job.fact.reason}
+        yield max(arrival_ms, min(ended_ms, mirror.log_ms)), _STARTS, "decided", _decided(index, "rejected", "withdrawn", values)
+    elif job.fact.state != ENDED or not ran:
+        yield mirror.log_ms, _STARTS + 1, "decided", _decided(index, "unfinished", "still_open", {"attempts": len(ran)})
+
+
+def _over(attempt: Attempt, mirror: Mirror) -> bool:
+    return attempt.ended_ms is not None and attempt.ended_ms - mirror.epoch_ms < mirror.log_ms
+
+
+def _decided(job: int, kind: str, code: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {"job": job, "kind": kind, "code": code, "values": {key: value for key, value in values.items() if value != ""}}
+
+
+def _idle_only(away: tuple[tuple[int, int], ...], busy: list[tuple[int, int]], until_ms: int) -> tuple[tuple[int, int], ...]:
+    """The intervals in which a node was seen unavailable, without those in which it worked: a look learns of both later."""
+    out = []
+    for begin, end in away:
+        for start_ms, end_ms in busy:
+            if end_ms <= begin or start_ms >= end:
+                continue
+            if start_ms > begin:
+                out.append((begin, start_ms))
+            begin = max(begin, end_ms)
+        if begin < min(end, until_ms):
+            out.append((begin, end))
+    kept: list[tuple[int, int]] = []
+    for begin, end in out:
+        if begin < end and (not kept or begin > kept[-1][1]):
+            kept.append((begin, end))
+    return tuple(kept)
+
+
+def _outages(servers: tuple[Server, ...], until_ms: int) -> Iterator[_Step]:
+    for index, server in enumerate(servers):
+        for begin, end in server.away:
+            yield begin, _SERVERS, "server_changed", {"server": index, "away": True}
+            if end <= until_ms:
+                yield end, _SERVERS, "server_changed", {"server": index, "away": False}
+
+
+def _events(cluster: Cluster, jobs: list[Job], steps: list[_Step], until_ms: int) -> Iterator[Event]:
+    started = {
+        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": len(jobs), "servers": len(cluster.servers),
+        "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots, "execution": ObservedScheduler().execution_on(cluster),
+    }  # fmt: skip
+    lines = [
+        (0, "run_started", started),
+        *((at_ms, kind, data) for at_ms, _, kind, data in steps),
+        (until_ms, "run_finished", {}),
+    ]
+    for seq, (at_ms, kind, data) in enumerate(lines, start=1):
+        yield Event(seq, at_ms, kind, data)

@@ -1,0 +1,42 @@
+"""Rule that puts each node of a followed cluster on a site, the edge or the cloud."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import ModelError
+from twin.connectors.facts import NodeFact
+
+BY = ("queue", "name", "label")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRule(Parameters):
+    """A node is at the edge where the pattern matches its queues, its name or a label as key=value; else in the cloud."""
+
+    edge_by: str = parameter(
+        "queue", "What the pattern is compared with: the node's queues, its name or its labels (key=value)", choices=BY
+    )
+    edge_pattern: str = parameter(
+        "edge.*", "Regular expression of what is at the edge; it must match completely. Empty: nothing is"
+    )
+
+    def __post_init__(self) -> None:
+        Parameters.__post_init__(self)
+        try:
+            re.compile(self.edge_pattern)
+        except re.error as error:
+            raise ModelError(f"edge_pattern must be a regular expression: {error}, got {self.edge_pattern!r}") from error
+
+    def site(self, node: NodeFact) -> str:
+        """edge or cloud."""
+        if not self.edge_pattern:
+            return "cloud"
+        texts = {
+            "queue": node.queues,
+            "name": (node.name,),
+            "label": tuple(f"{key}={value}" for key, value in node.labels.items()),
+        }[self.edge_by]
+        return "edge" if any(re.fullmatch(self.edge_pattern, text) for text in texts) else "cloud"

@@ -1,0 +1,118 @@
+"""A mirror in the database: its run, its log, and one record for each job and node, from which it goes on after a restart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+from django.db import transaction
+
+from scheduling.kernel.parameters import parse_declared
+from scheduling.model.values import Cluster, Event
+from scheduling.observed.scheduler import ObservedScheduler
+from twin.connectors.facts import ENDED, Attempt, JobFact, NodeFact, Snapshot
+from twin.eventlog import event_log
+from twin.eventlog.additions import SLOT_MS
+from twin.files.job_table import JobTable, pack_jobs
+from twin.infra import pubsub
+from twin.mirror.differ import EventData, KnownJob, KnownNode, Mirror, epoch_of
+from twin.mirror.sites import SiteRule
+from twin.models import ClusterSpec, Connection, MirrorRecord, Run, Scenario, Trace
+
+JOB, NODE = MirrorRecord.JOB, MirrorRecord.NODE
+
+
+@dataclass(slots=True)
+class JobRecord:
+    name: str
+    fact: JobFact
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(slots=True)
+class NodeRecord:
+    fact: NodeFact
+    away: tuple[tuple[int, int], ...]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_jobs, _nodes = msgspec.msgpack.Decoder(JobRecord), msgspec.msgpack.Decoder(NodeRecord)
+
+
+def sites_of(connection: Connection) -> SiteRule:
+    return parse_declared("sites", SiteRule, connection.sites)
+
+
+@transaction.atomic
+def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
+    """A new run of the connection, with its first event; the run before, if any, is over."""
+    name = connection.name
+    cluster = {"name": name, "slot_ms": SLOT_MS, "horizon_slots": None, "cloud": {"unlimited": True}, "servers": []}
+    spec = ClusterSpec.objects.create(name=name, source=f"followed by {connection.connector}", spec=cluster)
+    trace = Trace.objects.create(
+        name=name, format="mirror", status=Trace.READY, progress=1, jobs=pack_jobs([JobTable.of([])]),
+        report={"rows": 0, "imported": 0, "skipped": [], "provenance": {}},
+    )  # fmt: skip
+    scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=ObservedScheduler.name)
+    epoch_ms = epoch_of(first)
+    began = datetime.fromtimestamp(epoch_ms / 1000, UTC)
+    run = Run.objects.create(
+        scenario=scenario, mode=Run.MIRROR, status=Run.RUNNING, clock_sim_ms=0, clock_wall=began, clock_speed=1, started_at=began,
+        created_by=connection.created_by,
+    )  # fmt: skip
+    started = {
+        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": 0, "servers": 0, "slot_ms": SLOT_MS, "horizon_slots": None,
+        "execution": ObservedScheduler().execution_on(Cluster(name=name, slot_ms=SLOT_MS, servers=(), unlimited_cloud=True)),
+    }  # fmt: skip
+    event_log.append(run.pk, run.epoch, [Event(1, 0, "run_started", started)])
+    connection.run = run
+    connection.save(update_fields=["run"])
+    run.refresh_from_db()
+    return run, Mirror(epoch_ms, sites_of(connection))
+
+
+def load(connection: Connection) -> Mirror:
+    """The mirror as the records say, which are written in one transaction with the log."""
+    run = connection.run
+    assert run is not None
+    assert run.clock_wall is not None
+    epoch_ms = round(run.clock_wall.timestamp() * 1000)
+    mirror = Mirror(epoch_ms, sites_of(connection), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
+    for kind, index, payload in MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload"):
+        if kind == JOB:
+            record = _jobs.decode(bytes(payload))
+            mirror.jobs.append(KnownJob(index, record.name, record.fact, record.attempts, mirror.at_ms))
+            mirror.newest[record.fact.key] = index
+            mirror.names.add(record.name)
+            if record.fact.state != ENDED:
+                mirror.open.add(index)
+        else:
+            node = _nodes.decode(bytes(payload))
+            mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away)
+    return mirror
+
+
+class Writer:
+    """Writes events and the records that they follow from in one transaction, under the run's epoch; LeaseLost when it is over."""
+
+    def __init__(self, run: Run, mirror: Mirror) -> None:
+        self.run, self.mirror = run, mirror
+
+    def __call__(self, changes: list[EventData], log_ms: int) -> None:
+        run = self.run
+        events = [Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)]
+        jobs, nodes = self.mirror.take_changed()
+        records = [self._record(JOB, known.index, JobRecord(known.name, known.fact, known.attempts)) for known in jobs]
+        records += [self._record(NODE, known.index, NodeRecord(known.fact, known.away)) for known in nodes]
+        with transaction.atomic():
+            written = event_log.append(run.pk, run.epoch, events)
+            MirrorRecord.objects.bulk_create(
+                records, update_conflicts=True, unique_fields=["run", "kind", "index"], update_fields=["payload"], batch_size=500
+            )
+        run.last_seq, run.sim_ms = events[-1].seq, log_ms
+        if written is not None:
+            pubsub.publish(pubsub.run_channel(run.pk), written)
+
+    def _record(self, kind: str, index: int, value: JobRecord | NodeRecord) -> MirrorRecord:
+        return MirrorRecord(run=self.run, kind=kind, index=index, payload=_encoder.encode(value))

@@ -1,0 +1,1 @@
+"""Processes of the twin: how they start, live, are watched and end."""

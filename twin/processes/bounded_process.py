@@ -1,0 +1,78 @@
+"""Work in a process of its own that can be ended from outside: at its time limit, when nobody wants it any more, or with its owner.
+
+A solver inside C code looks at no flag and no clock; only a process can be stopped in the middle of it. What it took of memory goes
+back to the system when it ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from typing import Literal, NoReturn
+
+from django.db import connections
+
+from twin.processes import shutdown
+from twin.processes.supervisor import die_with_parent
+
+log = logging.getLogger(__name__)
+LOOK_S = 0.5  # between two looks at whether the work is still wanted
+NICENESS = 10  # runs and pages come first
+MAX_MEMORY = 4 * 2**30  # bytes of data; beyond, the work gets a MemoryError
+
+Outcome = Literal["done", "late", "unwanted", "failed"]
+
+
+def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
+    """Calls `work` in a child process and waits for its end.
+
+    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, said no, or this worker is stopping.
+    failed: it raised (its log has the traceback) or was killed by somebody else.
+    """
+    connections.close_all()  # a connection must not be shared with the child
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _work(work)
+    os.close(writing)  # the child has the only copy left: its end is the end of the pipe
+    until = time.monotonic() + limit_s
+    outcome: Outcome = "done"
+    try:
+        while not select.select([reading], [], [], LOOK_S)[0]:
+            if time.monotonic() > until:
+                outcome = "late"
+            elif shutdown.asked() or not wanted():
+                outcome = "unwanted"
+            else:
+                continue
+            break
+    finally:
+        if outcome != "done":
+            os.kill(child, signal.SIGKILL)
+        os.close(reading)
+        _, status = os.waitpid(child, 0)
+    return "failed" if outcome == "done" and status else outcome
+
+
+def _work(work: Callable[[], object]) -> NoReturn:
+    """The child: it never returns into the code that called `run`."""
+    code = 1
+    try:
+        die_with_parent(signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.nice(NICENESS)
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY if most == resource.RLIM_INFINITY else min(MAX_MEMORY, most), most))
+        work()
+        code = 0
+    except BaseException:
+        log.exception("the task failed in its own process")
+    finally:
+        os._exit(code)

@@ -1,0 +1,32 @@
+"""Dispatch of tasks by name, without an import of their code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from celery import current_app, group
+from kombu.exceptions import OperationalError as BrokerError
+
+log = logging.getLogger(__name__)
+
+
+def send(task: str, key: int, *, queue: str, expires: float | None = None) -> bool:
+    """Enqueues twin.tasks.<task>(key) once, without waiting for a broker that is away; False when it did not take it."""
+    try:
+        current_app.send_task(f"twin.tasks.{task}", (key,), queue=queue, retry=False, expires=expires)
+    except (BrokerError, OSError) as error:
+        log.warning("%s of %s: not accepted by the broker: %s", task, key, error)
+        return False
+    return True
+
+
+def send_all(task: str, keys: Sequence[int], *, queue: str, expires: float | None = None) -> bool:
+    """The same for several keys as one group: whichever workers are free take them side by side."""
+    options = {"queue": queue, "retry": False, "expires": expires}
+    try:
+        group(current_app.signature(f"twin.tasks.{task}", args=(key,)).set(**options) for key in keys).apply_async()
+    except (BrokerError, OSError) as error:
+        log.warning("%s of %s: not accepted by the broker: %s", task, ", ".join(map(str, keys)), error)
+        return False
+    return True

@@ -1,0 +1,112 @@
+"""Finds processes of this host that hang, or say themselves that they do not do their work.
+
+The supervisor ends them, and they are started again.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import redis
+from django.conf import settings
+
+MAX_LOOK_S = 2.0  # what counts of the time between two looks: a supervisor that was held up itself blames nobody
+PROBE_S = 1.0
+BEGIN_S = 60.0  # within this time after its start a process gives its first sign of life
+
+
+@dataclass
+class _Seen:
+    """A pulse file: its time when it was last looked at, and for how long it has stood still."""
+
+    mtime_ns: int
+    still_s: float = 0.0
+
+
+class Hangs:
+    """Watches the files of twin/processes/heartbeat.py."""
+
+    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
+        self.folder, self.tell = folder, tell
+        self.seen: dict[Path, _Seen] = {}
+        self.looked = time.monotonic()
+        for path in folder.iterdir():  # of processes of the last time
+            path.unlink(missing_ok=True)
+
+    def look(self, started: Mapping[int, tuple[str, float]] | None = None) -> list[int]:
+        """Kill of the processes that hang; those processes. started: process -> (name, since when), of those that must have a heartbeat."""
+        now = time.monotonic()
+        passed, self.looked = min(now - self.looked, MAX_LOOK_S), now
+        current = {path: path.stat().st_mtime_ns for path in list(self.folder.iterdir()) if path.exists()}
+        self.seen = {path: seen for path, seen in self.seen.items() if path in current}
+        killed = [number for path, mtime_ns in current.items() if (number := self._examine(path, mtime_ns, passed))]
+        beating = {_number(path) for path in current}
+        for number, (name, since) in (started or {}).items():
+            if (
+                number not in beating
+                and now - since > BEGIN_S
+                and self._kill(number, name, f"did not start within {BEGIN_S:g} s")
+            ):
+                killed.append(number)
+        return killed
+
+    def _examine(self, path: Path, mtime_ns: int, passed: float) -> int | None:
+        """Kill of the process of one file if it hangs; its number then."""
+        seen = self.seen.setdefault(path, _Seen(mtime_ns))
+        seen.still_s = seen.still_s + passed if seen.mtime_ns == mtime_ns else 0.0
+        seen.mtime_ns = mtime_ns
+        try:
+            why = path.read_text()
+        except OSError:  # it ended since
+            return None
+        if seen.still_s >= settings.HUNG_S:
+            why = f"has not answered for {settings.HUNG_S:g} s"
+        if not why:
+            return None
+        path.unlink(missing_ok=True)
+        number, kind = _number(path), path.name.rpartition(".")[0].replace("-", " ")
+        return number if self._kill(number, kind, why) else None
+
+    def _kill(self, number: int, kind: str, why: str) -> bool:
+        try:
+            os.kill(number, signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+        self.tell(f"{kind} (process {number}) {why}; it is replaced")
+        return True
+
+
+def _number(path: Path) -> int:
+    return int(path.name.rpartition(".")[2])
+
+
+class BrokerProbe:
+    """Thread that checks whether a Redis server responds: a server that hangs would block every caller."""
+
+    def __init__(self, url: str) -> None:
+        self.client = redis.Redis.from_url(url, socket_timeout=PROBE_S, socket_connect_timeout=PROBE_S)
+        self.silent_since: float | None = None
+        self.over = threading.Event()
+        threading.Thread(target=self._run, name="broker-probe", daemon=True).start()
+
+    def hangs(self) -> bool:
+        """Test whether it has not answered for HUNG_S; asked again after the server was replaced, it counts from then."""
+        if self.silent_since is None or time.monotonic() - self.silent_since < settings.HUNG_S:
+            return False
+        self.silent_since = None
+        return True
+
+    def _run(self) -> None:
+        while not self.over.wait(PROBE_S):
+            try:
+                self.client.ping()
+                self.silent_since = None
+            except (redis.RedisError, OSError):
+                if self.silent_since is None:
+                    self.silent_since = time.monotonic()

@@ -1,0 +1,152 @@
+"""Signs of life: each process of the twin says every second that it goes on and what it does.
+
+Two places take them. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A hash on the frame
+bus, from which pages and /healthz tell who works on what, on any host. A process that goes on but does not do its work says why in
+both, and is replaced as well.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import redis
+from django.conf import settings
+
+from twin.infra import pubsub
+from twin.runs import lease
+
+WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
+RUNS, LONG, BACKGROUND = "runs worker", "worker for long decisions", "background worker"
+WORKERS = {"runs": RUNS, "long": LONG, "io": BACKGROUND}  # by the first of the queues that one consumes
+BEAT_S = 1.0
+LATE_S = 3.0  # a sign of life that is late by this much is worth a word
+SILENT_S = 10.0  # a process without a sign of life for this long does not answer
+FORGOTTEN_S = 600.0  # nor is it told about after this long: its host went with it
+HASH = "twin:pulse"
+
+_doing: tuple[str, float] | None = None  # of this process, and since when (wall clock)
+_begun = 0  # tasks that this process has begun
+
+
+@dataclass(frozen=True)
+class Process:
+    """Last heartbeat of a process."""
+
+    name: str  # host/pid
+    kind: str
+    silent_s: float
+    doing: str  # empty while it waits for work
+    busy_s: float
+    fault: str = ""  # why it does not do its work, though it gives signs of life
+    parent: str = ""  # host/pid
+    begun: int = 0  # tasks
+
+    @property
+    def answers(self) -> bool:
+        return self.silent_s < SILENT_S and not self.fault
+
+    @property
+    def trouble(self) -> str:
+        """Fault of the process as text; empty if there is none."""
+        number = self.name.rpartition("/")[2]
+        if self.fault:
+            return f"the {self.kind} (process {number}) {self.fault}; it is replaced"
+        if self.silent_s >= LATE_S:
+            return f"the {self.kind} (process {number}) has not answered for {self.silent_s:.0f} s; it is replaced if it does not recover"
+        return ""
+
+
+def dispatcher(kind: str) -> str:
+    """The kind of the main process of a worker, which hands its tasks to its pool."""
+    return f"dispatcher of the {kind}"
+
+
+class Pulse:
+    """The thread that beats. `fault` says why the process does not do its work and must be replaced; nothing while it does."""
+
+    def __init__(self, kind: str, fault: Callable[[], str] = lambda: "") -> None:
+        self.kind, self.fault = kind, fault
+        self.name = f"{socket.gethostname()}/{os.getpid()}"
+        self.file = folder() / f"{kind.replace(' ', '-')}.{os.getpid()}"
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="pulse", daemon=True)
+
+    def start(self) -> Pulse:
+        self.thread.start()
+        return self
+
+    def stop(self) -> None:
+        """The process ends in order: nobody is to miss it."""
+        self.over.set()
+        if self.thread.is_alive():
+            self.thread.join(BEAT_S)
+        self.file.unlink(missing_ok=True)
+        try:
+            pubsub.client().hdel(HASH, self.name)
+        except (redis.RedisError, OSError):
+            pass
+
+    def _run(self) -> None:
+        while True:
+            self.beat()
+            if self.over.wait(BEAT_S):
+                return
+
+    def beat(self) -> None:
+        """Heartbeat, once."""
+        fault = self.fault()
+        try:
+            self.file.write_text(fault)
+            self.file.touch()
+        except OSError:  # the disk is full, or the folder was removed: the next beat tries again
+            pass
+        parent = f"{socket.gethostname()}/{os.getppid()}"
+        said = {"kind": self.kind, "at": time.time(), "doing": _doing, "fault": fault, "parent": parent, "begun": _begun}
+        try:
+            pubsub.client().hset(HASH, self.name, orjson.dumps(said))  # type: ignore[arg-type]
+        except (redis.RedisError, OSError):
+            pass
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Sets the current work of this process."""
+    global _doing, _begun
+    _doing, _begun = (what, time.time()), _begun + 1
+    try:
+        yield
+    finally:
+        _doing = None
+
+
+def processes() -> list[Process] | None:
+    """Processes that exist or should exist, by kind and name; None if the bus does not respond."""
+    try:
+        said = pubsub.client().hgetall(HASH)
+    except (redis.RedisError, OSError):
+        return None
+    now, found = time.time(), []
+    for key, value in said.items():  # type: ignore[union-attr]
+        name, row = key.decode(), orjson.loads(value)
+        silent_s = max(0.0, now - row["at"])
+        if silent_s > FORGOTTEN_S or lease.abandoned(name):
+            pubsub.client().hdel(HASH, name)
+            continue
+        what, since = row["doing"] or ("", now)
+        found.append(Process(name, row["kind"], silent_s, what, max(0.0, now - since), row["fault"], row["parent"], row["begun"]))
+    return sorted(found, key=lambda process: (process.kind, process.name))
+
+
+def folder() -> Path:
+    """Folder of the files."""
+    path = settings.VAR_DIR / "pulse"
+    path.mkdir(parents=True, exist_ok=True)
+    return path

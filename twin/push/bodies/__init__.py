@@ -1,0 +1,69 @@
+"""Bodies of requests that push accepts, one file each: CloudEvents, and what other systems post by themselves.
+
+A file of this folder defines TITLE, MEDIA_TYPES, `fits(item)` and `read(item, now_ms)`. `fits` says of one object of a body
+with the media type application/json whether it is of this kind. `read` makes the events of one object: none where it states
+nothing about jobs and nodes; EventError says in one sentence why it is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import orjson
+
+from scheduling.model.values import ModelError
+from twin.push.events import PushedFact
+from twin.push.vocabulary import EventError
+
+MAX_EVENTS = 1_000  # of one request
+PLAIN = "application/json"
+
+
+class TooMany(ValueError):
+    """A body with more events than a request may hold."""
+
+
+@cache
+def kinds() -> dict[str, ModuleType]:
+    """{name: module} of all kinds of bodies."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
+    return {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+
+
+def media_types() -> list[str]:
+    """The media types that are accepted."""
+    return [*(name for kind in kinds().values() for name in kind.MEDIA_TYPES), PLAIN]
+
+
+def read(body: bytes, media_type: str, now_ms: int) -> list[list[PushedFact] | EventError]:
+    """For each object of a body its events, or why it is refused; ModelError where the body as a whole cannot be read."""
+    try:
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise ModelError(f"the body is not JSON: {error}") from None
+    items = document if isinstance(document, list) else [document]
+    if len(items) > MAX_EVENTS:
+        raise TooMany(f"The request has {len(items):,} events; send at most {MAX_EVENTS:,} in one request.")
+    return [_events(item, media_type, now_ms) for item in items]
+
+
+def _events(item: Any, media_type: str, now_ms: int) -> list[PushedFact] | EventError:
+    try:
+        if not isinstance(item, dict):
+            raise EventError(f"an event must be a JSON object, got {type(item).__name__}")
+        return _kind(item, media_type).read(item, now_ms)
+    except EventError as error:
+        return error
+
+
+def _kind(item: dict[str, Any], media_type: str) -> Any:
+    """The module that reads this object."""
+    for kind in kinds().values():
+        if media_type in kind.MEDIA_TYPES or (media_type == PLAIN and kind.fits(item)):
+            return kind
+    titles = ", ".join(kind.TITLE for kind in kinds().values())
+    raise EventError(f"an event of an unknown kind with the fields {', '.join(list(item)[:6])}; known: {titles}")

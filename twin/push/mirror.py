@@ -1,0 +1,66 @@
+"""Mirror of a source in memory: the events of all open jobs and nodes, kept up with the rows of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from twin.connectors.facts import ENDED, JobFact, NodeFact
+from twin.models import PushSource
+from twin.push import fold, storage
+from twin.push.events import JOB, NODE, ReadFact
+
+KEPT_ENDED_MS = 3_600_000  # jobs that ended stay in a look for so long after their last event came
+MAX_ROWS = 5_000  # of one look at what is new
+
+
+class Mirror:
+    """Events by key, as far as sequence number `seq`."""
+
+    def __init__(self, source: PushSource, now_ms: int) -> None:
+        self.source = source
+        self.seq = storage.cursor(source.name)  # before the rows are read: one that comes meanwhile is read again, to no effect
+        self.looks = storage.looks(source.pk)
+        self.events: dict[str, dict[bytes, ReadFact]] = {}  # {key: {digest: event}}
+        self.touched: dict[str, int] = {}  # {key: when an event of it came last}
+        self.newest_ms = 0  # time of the newest event
+        self._load(storage.open_keys(source.pk, now_ms - KEPT_ENDED_MS), now_ms)
+
+    def advance(self, now_ms: int) -> tuple[set[str], bool]:
+        """(keys with new events, whether a snapshot has ended) since the last call, up to MAX_ROWS rows."""
+        reach = storage.cursor(self.source.name)
+        if reach == self.seq:
+            return set(), False
+        rows = storage.after(self.source.pk, self.seq, MAX_ROWS)
+        looks = storage.looks(self.source.pk)
+        complete, self.looks = looks != self.looks, looks
+        new = {key for _, key, _ in rows}
+        self._load([key for key in new if key not in self.events], now_ms)
+        for _, key, event in rows:
+            self.events[key][event.digest] = event
+            self.touched[key] = now_ms
+            self.newest_ms = max(self.newest_ms, event.at_ms)
+        self.seq = rows[-1][0] if len(rows) == MAX_ROWS else max(reach, rows[-1][0] if rows else 0)
+        return new, complete
+
+    def jobs(self, keys: Iterable[str]) -> list[JobFact]:
+        """The jobs of these keys."""
+        return [job for key in keys if key[0] == JOB for job in fold.jobs(key[1:], self.events[key].values(), self.looks["jobs"])]
+
+    def nodes(self) -> list[NodeFact]:
+        """All nodes that are there."""
+        keys = [key for key in self.events if key[0] == NODE]
+        found = (fold.node(key[1:], self.events[key].values(), self.looks["nodes"]) for key in keys)
+        return [node for node in found if node is not None]
+
+    def forget_ended(self, now_ms: int) -> None:
+        """Lets go of jobs that ended a while ago; a late event brings them back."""
+        old = [key for key, came_ms in self.touched.items() if key[0] == JOB and came_ms < now_ms - KEPT_ENDED_MS]
+        for key in old:
+            if all(job.state == ENDED for job in self.jobs([key])):
+                del self.events[key], self.touched[key]
+
+    def _load(self, keys: list[str], now_ms: int) -> None:
+        for key, events in storage.of_keys(self.source.pk, keys).items():
+            self.events[key] = {event.digest: event for event in events}
+            self.touched[key] = now_ms
+            self.newest_ms = max(self.newest_ms, *(event.at_ms for event in events), 0)

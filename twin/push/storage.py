@@ -1,0 +1,136 @@
+"""Storage of pushed events: rows in the order of their arrival, each event once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import BooleanField, Case, F, Max, When
+from django.db.models.functions import Coalesce
+
+from scheduling.model.values import ModelError
+from twin.infra import pubsub
+from twin.models import PushedEvent, PushSnapshot, PushSource
+from twin.push.events import PushedFact, ReadFact, read
+
+SOURCE = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+KEPT_MS = 30 * 86_400_000  # an event is recognized when it comes again, and an ended job is kept, for so long
+MAX_KEYS = 500  # of one query
+COLUMNS = ("source_id", "seq", "digest", "key", "ends", "at_ms", "payload", "received_ms")
+ON_POSTGRESQL = ("bigint", "bigint", "bytea", "text", "boolean", "bigint", "bytea", "bigint")
+
+
+def check_source(name: str) -> str:
+    """The name; ModelError where no source can have it."""
+    if not SOURCE.fullmatch(name):
+        raise ModelError(
+            f"a source must be named by 1 to 60 of the characters a-z, 0-9, _ and -, beginning with a letter or digit; got {name[:80]!r}"
+        )
+    return name
+
+
+def channel(source: str) -> str:
+    """The channel of the frame bus that tells of new events."""
+    return f"twin:push:{source}"
+
+
+def accept(source: str, facts: Sequence[PushedFact], now_ms: int) -> tuple[int, int]:
+    """Stores what is new; returns (number of new events, sequence number of the newest event of the source)."""
+    if not facts:
+        return 0, cursor(source)
+    with transaction.atomic():
+        row = locked(source)
+        first = row.last_seq + 1
+        rows = [(row.pk, seq, *fact, now_ms) for seq, fact in enumerate(facts, first)]
+        added = _insert(rows)
+        if added:
+            move(row, len(rows))
+    return added, row.last_seq
+
+
+def locked(source: str) -> PushSource:
+    """The row of the source, made at first use; nobody else gives sequence numbers until the transaction ends."""
+    PushSource.objects.get_or_create(name=check_source(source))
+    return PushSource.objects.select_for_update().get(name=source)
+
+
+def move(row: PushSource, count: int) -> None:
+    """Gives out so many sequence numbers and tells who waits; some of them may stay without an event."""
+    row.last_seq += count
+    PushSource.objects.filter(pk=row.pk).update(last_seq=row.last_seq)
+    transaction.on_commit(partial(pubsub.publish, channel(row.name), {"seq": row.last_seq}))
+
+
+def cursor(source: str) -> int:
+    """Sequence number of the newest event; 0 where there is none."""
+    return PushSource.objects.filter(name=source).values_list("last_seq", flat=True).first() or 0
+
+
+def after(source_id: int, seq: int, limit: int) -> list[tuple[int, str, ReadFact]]:
+    """(sequence number, key, event) of the next events behind `seq`."""
+    rows = PushedEvent.objects.filter(source_id=source_id, seq__gt=seq).order_by("seq")[:limit]
+    return [
+        (seq, key, read(at_ms, bytes(digest), bytes(payload)))
+        for seq, key, at_ms, digest, payload in rows.values_list("seq", "key", "at_ms", "digest", "payload")
+    ]
+
+
+def of_keys(source_id: int, keys: Sequence[str]) -> dict[str, list[ReadFact]]:
+    """All events of these jobs and nodes."""
+    found: dict[str, list[ReadFact]] = {key: [] for key in keys}
+    for first in range(0, len(keys), MAX_KEYS):
+        rows = PushedEvent.objects.filter(source_id=source_id, key__in=keys[first : first + MAX_KEYS]).order_by()
+        for key, at_ms, digest, payload in rows.values_list("key", "at_ms", "digest", "payload").iterator():
+            found[key].append(read(at_ms, bytes(digest), bytes(payload)))
+    return found
+
+
+def open_keys(source_id: int, since_ms: int) -> list[str]:
+    """Jobs and nodes that may still be there, and those with an event that came since that time."""
+    end_ms = Coalesce(Max(Case(When(ends=True, then=F("at_ms")))), -1)
+    rows = (
+        PushedEvent.objects.filter(source_id=source_id)
+        .order_by()
+        .values("key")
+        .annotate(end=end_ms, at=Max("at_ms"), came=Max("received_ms"))
+    )
+    is_open = Case(
+        When(end__lt=F("at"), then=True), When(came__gte=since_ms, then=True), default=False, output_field=BooleanField()
+    )
+    return list(rows.annotate(open=is_open).filter(open=True).values_list("key", flat=True))
+
+
+def ended_between(source_id: int, since_ms: int, until_ms: int) -> Iterator[list[str]]:
+    """Keys of jobs with an end in the interval, in portions."""
+    rows = PushedEvent.objects.filter(source_id=source_id, ends=True, at_ms__gte=since_ms, at_ms__lt=until_ms)
+    keys = list(rows.order_by("key").values_list("key", flat=True).distinct())
+    for first in range(0, len(keys), MAX_KEYS):
+        yield keys[first : first + MAX_KEYS]
+
+
+def looks(source_id: int) -> dict[str, list[int]]:
+    """{"jobs" | "nodes": times of the ended snapshots that cover them, in order}"""
+    found: dict[str, list[int]] = {"jobs": [], "nodes": []}
+    for at_ms, covers in (
+        PushSnapshot.objects.filter(source_id=source_id, ended=True).order_by("at_ms").values_list("at_ms", "covers")
+    ):
+        for what in covers:
+            found[what].append(at_ms)
+    return found
+
+
+def _insert(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Adds the rows whose digest is new; returns their number."""
+    table, names = PushedEvent._meta.db_table, ", ".join(COLUMNS)
+    with connection.cursor() as database:
+        if connection.vendor == "postgresql":
+            arrays = ", ".join(f"%s::{kind}[]" for kind in ON_POSTGRESQL)
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            database.execute(f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING", columns)
+        else:
+            marks = ", ".join(["%s"] * len(COLUMNS))
+            database.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows)
+        return database.rowcount

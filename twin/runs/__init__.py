@@ -1,0 +1,1 @@
+"""Runs: what operators command, the slices that workers compute, leases, clocks and holds."""

@@ -1,0 +1,38 @@
+"""The clock of a live run: sim time was `sim_ms` at wall time `wall`, and `speed` ms of it pass in each ms. 0 = paused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+MAX_SPEED = 86_400_000.0  # a day of the cluster in a millisecond
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Immutable: each verb gives a new clock anchored at `now`."""
+
+    sim_ms: int
+    wall: datetime
+    speed: float
+
+    def now_ms(self, wall: datetime) -> int:
+        """Sim time at a wall time; it never runs backwards when the wall clock does."""
+        elapsed = max(0.0, (wall - self.wall) / timedelta(milliseconds=1))
+        return self.sim_ms + int(elapsed * self.speed)
+
+    def with_speed(self, speed: float, wall: datetime) -> Clock:
+        """The same moment, passing at another speed."""
+        if not 0 <= speed <= MAX_SPEED:
+            raise ValueError(f"speed must be from 0 (paused) to {MAX_SPEED:g} ms per ms, got {speed!r}")
+        return Clock(self.now_ms(wall), wall, speed)
+
+    def at(self, sim_ms: int, wall: datetime) -> Clock:
+        """Moved to a moment, keeping its speed."""
+        return replace(self, sim_ms=sim_ms, wall=wall)
+
+    def wall_of(self, sim_ms: int) -> datetime | None:
+        """Time when sim time reaches `sim_ms`; None while paused before it."""
+        if sim_ms <= self.sim_ms:
+            return self.wall
+        return None if self.speed == 0 else self.wall + timedelta(milliseconds=(sim_ms - self.sim_ms) / self.speed)

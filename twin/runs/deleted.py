@@ -1,0 +1,72 @@
+"""Deleted objects, read from the audit list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
+
+MODELS: dict[str, Any] = {
+    "run": Run,
+    "scenario": Scenario,
+    "sweep": Sweep,
+    "trace": Trace,
+}  # what has a page of its own, by the noun of its entries
+MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")  # entries that name it
+REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete")
+
+
+class Gone(NamedTuple):
+    """Description of a deleted object: what it was, who deleted it and when; empty if the audit list has no entry."""
+
+    subject: str  # e.g. run 5
+    what: str
+    by: str
+    at: datetime | None
+
+    def __str__(self) -> str:
+        named = f"{self.subject[0].upper()}{self.subject[1:]}" + (f" ({self.what})" if self.what else "")
+        if self.at is None:
+            return f"{named} was deleted."
+        return f"{named} was deleted by {self.by or 'the system'} on {self.at:%Y-%m-%d at %H:%M} UTC."
+
+
+def missing(subjects: Iterable[str]) -> dict[str, Gone]:
+    """{subject: what it was} of those, as `run 5`, that have a page of their own and exist no more."""
+    asked: dict[str, set[int]] = {}
+    for subject in subjects:
+        noun, _, number = subject.partition(" ")
+        if noun in MODELS and number.isdecimal():
+            asked.setdefault(noun, set()).add(int(number))
+    lost = {
+        f"{noun} {number}"
+        for noun, numbers in asked.items()
+        for number in numbers.difference(MODELS[noun].objects.filter(pk__in=numbers).values_list("pk", flat=True))
+    }
+    return _told(lost) if lost else {}
+
+
+def what_was(noun: str, number: int) -> Gone | None:
+    """Deleted subject, from the audit list; None if it never existed."""
+    subject = f"{noun} {number}"
+    known = AuditEntry.objects.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
+    return _told({subject})[subject] if known else None
+
+
+def _told(subjects: set[str]) -> dict[str, Gone]:
+    details: dict[str, dict[str, str]] = {subject: {} for subject in subjects}
+    ends: dict[str, AuditEntry] = {}
+    entries = AuditEntry.objects.filter(subject__in=subjects, action__in=(*MADE, *REMOVED)).select_related("user")
+    for entry in entries.order_by("id"):
+        details[entry.subject] |= entry.detail
+        if entry.action in REMOVED:
+            ends[entry.subject] = entry
+    return {subject: _gone(subject, detail, ends.get(subject)) for subject, detail in details.items()}
+
+
+def _gone(subject: str, detail: dict[str, str], end: AuditEntry | None) -> Gone:
+    name = detail.get("name") or detail.get("scenario")
+    what = ", ".join(part for part in (detail.get("scheduler"), f"“{name}”" if name else None) if part)
+    return Gone(subject, what, end.user.username if end and end.user else "", end.at if end else None)

@@ -1,0 +1,112 @@
+"""The right to write a run: whoever raised its epoch last holds it, for 15 s at a time.
+
+Every write checks the epoch (eventlog.append, here), so a task delivered twice or thought dead can do no harm.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from twin.eventlog.event_log import LeaseLost
+from twin.models import Run
+
+log = logging.getLogger(__name__)
+LEASE = timedelta(seconds=15)
+RENEW_S = 1.0
+LET_GO_S = 0.8
+
+
+def take(run_id: int, *, mirror: bool = False) -> Run | None:
+    """The run under a new epoch, or None when somebody else works on it or it has ended. mirror: a run that mirrors a real cluster."""
+    now = timezone.now()
+    with transaction.atomic():
+        active = Run.objects.select_for_update(of=("self",)).filter(pk=run_id, status__in=Run.ACTIVE)
+        active = active.filter(mode=Run.MIRROR) if mirror else active.exclude(mode=Run.MIRROR)
+        run = active.select_related("scenario").first()
+        if run is None or (run.lease_until is not None and run.lease_until > now and not abandoned(run.lease_owner)):
+            return None
+        run.epoch, run.lease_owner, run.lease_until = run.epoch + 1, new_owner(), now + LEASE
+        run.save(update_fields=["epoch", "lease_owner", "lease_until"])
+        return run
+
+
+def write(run: Run, **fields: Any) -> None:
+    """Sets fields of the run if the epoch is still ours; LeaseLost otherwise."""
+    if not Run.objects.filter(pk=run.pk, epoch=run.epoch).update(**fields):
+        raise LeaseLost(f"run {run.pk}: epoch {run.epoch} is over")
+    for name, value in fields.items():
+        setattr(run, name, value)
+
+
+def release(run: Run) -> None:
+    """Release of the lease, so that the next slice need not wait."""
+    Run.objects.filter(pk=run.pk, epoch=run.epoch).update(lease_until=None, lease_owner="")
+
+
+def held(run: Run) -> bool:
+    """Test whether somebody works on it."""
+    return run.lease_until is not None and run.lease_until > timezone.now() and not abandoned(run.lease_owner)
+
+
+def abandoned(owner: str) -> bool:
+    """Test whether the owner was a process of this host that has ended: its lease need not be waited for."""
+    host, _, rest = owner.rpartition("/")
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(rest.split(".")[0]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, ValueError):
+        pass
+    return False
+
+
+class Heartbeat:
+    """Renews a run's lease from a thread of its own, so that one long decision or a long summary does not lose it.
+
+    When the lease is lost (the run was cancelled, say), `let_go` is called unless the work ends within LET_GO_S: nothing that it
+    computes would be written.
+    """
+
+    def __init__(self, run: Run, let_go: Callable[[], object] = lambda: None) -> None:
+        self.pk, self.epoch, self.let_go = run.pk, run.epoch, let_go
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._beat, name=f"lease-{run.pk}", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _beat(self) -> None:
+        while not self.done.wait(RENEW_S):
+            try:
+                held = Run.objects.filter(pk=self.pk, epoch=self.epoch).update(lease_until=timezone.now() + LEASE)
+            except DatabaseError as error:
+                log.warning("run %s: its lease could not be renewed: %s", self.pk, error)
+                continue
+            finally:
+                connection.close()  # this thread's own
+            if not held:
+                if not self.done.wait(LET_GO_S):
+                    self.let_go()
+                return
+
+
+def new_owner() -> str:
+    """A name of this process for one lease: no other lease has it."""
+    return f"{socket.gethostname()}/{os.getpid()}.{time.monotonic_ns()}"

@@ -1,0 +1,72 @@
+"""Schedulers of a run over time; edits may change the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from scheduling.kernel.registry import ELSEWHERE, scheduler_class, schedulers
+from twin.models import Run
+from twin.scenarios.edits.moments import moment
+
+VERB = "change_scheduler"
+
+
+class Charge(NamedTuple):
+    """A scheduler, from a moment on until the next one."""
+
+    from_ms: int
+    name: str
+    title: str
+
+
+def of_run(run: Run) -> list[Charge]:
+    """Schedulers in order of time, without one that never started because the run ended before."""
+    ended = run.status not in Run.ACTIVE
+    found = in_order(run.scenario.scheduler, run.edits)
+    return [one for one in found if one.from_ms <= run.sim_ms or not ended] or found[:1]
+
+
+def in_order(scheduler: str, edits: Sequence[Any]) -> list[Charge]:
+    """The scheduler that begins and those that plain edits bring, without reading cluster and jobs."""
+    known = {**schedulers(), **{name: scheduler_class(name) for name in ELSEWHERE}}
+    found: list[Charge] = []
+    for from_ms, name in ((0, scheduler), *sorted(_changes(edits), key=lambda change: change[0])):
+        if found and found[-1].from_ms == from_ms:
+            found.pop()
+        if not found or found[-1].name != name:
+            found.append(Charge(from_ms, name, known[name].title if name in known else name))
+    return found
+
+
+def present(run: Run) -> Charge:
+    """The one in charge at the moment that the run has reached."""
+    charges = of_run(run)
+    return next((one for one in reversed(charges) if one.from_ms <= run.sim_ms), charges[0])
+
+
+def found_by(text: str) -> Q:
+    """The runs of which a scheduler has this in its name or title, whether it began or was put in charge by an edit."""
+    asked = text.lower()
+    titled = [name for name, cls in schedulers().items() if asked in cls.title.lower()]
+    edited = Run.objects.exclude(edits=[]).select_related("scenario")
+    later = [
+        run.pk
+        for run in edited.only("edits", "status", "sim_ms", "scenario__scheduler")
+        if any(asked in one.name.lower() or asked in one.title.lower() for one in of_run(run)[1:])
+    ]
+    return Q(scenario__scheduler__icontains=text) | Q(scenario__scheduler__in=titled) | Q(pk__in=later)
+
+
+def words(charges: Sequence[Charge], by_name: bool = False) -> str:
+    """FIFO → SRTF at 1d 02:00:00: by title, or by name, with moments as pages write them."""
+    first, *others = [(one.name if by_name else one.title, one.from_ms) for one in charges]
+    return " → ".join([first[0], *(f"{called} at {moment(from_ms)}" for called, from_ms in others)])
+
+
+def _changes(edits: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    return (
+        (edit.get("at_ms", 0), edit.get("scheduler", "fifo")) for edit in edits if edit["verb"] == VERB and not edit.get("off")
+    )

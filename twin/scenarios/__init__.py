@@ -1,0 +1,1 @@
+"""Scenarios: a cluster, jobs and a scheduler, the edits that change them on the way, and forks."""

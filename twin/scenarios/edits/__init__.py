@@ -1,0 +1,98 @@
+"""What-if edits: each verb is one class, which maps a scenario state to a new one.
+
+An edit takes effect at a given time, `at_ms` (0: from the beginning), and is unknown before: a scheduler that plans ahead
+sees a server fail when it fails. Edits apply in the order of their times; ties apply in the given order.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from scheduling.kernel.parameters import UnknownName, parse_declared
+from scheduling.model.values import ModelError, shorten
+from twin.scenarios.edits.base import Edit, World
+
+MAX_EDITS = 200  # of a scenario
+
+
+@cache
+def verbs() -> Mapping[str, type[Edit]]:
+    """Classes of edits by name, in alphabetical order."""
+    found: dict[str, type[Edit]] = {}
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        for value in vars(module).values():
+            if (
+                isinstance(value, type)
+                and issubclass(value, Edit)
+                and "name" in vars(value)
+                and value.__module__ == module.__name__
+            ):
+                if value.name in found:
+                    raise UnknownName(f"edit {value.name!r} is in {found[value.name].__module__} and in {module.__name__}")
+                found[value.name] = value
+    return dict(sorted(found.items()))
+
+
+def parse(given: Sequence[Any]) -> list[Edit]:
+    """Plain edits `{verb, at_ms, off, ...}` in their order, without those that are switched off; ModelError names the edit."""
+    if len(given) > MAX_EDITS:
+        raise ModelError(f"a scenario has at most {MAX_EDITS} edits, got {len(given)}")
+    found = [(parse_one(number, plain), plain) for number, plain in enumerate(given, start=1)]
+    return [edit for edit, plain in found if not plain.get("off")]
+
+
+def plain(edit: Edit) -> dict[str, Any]:
+    """The inverse of `parse`."""
+    return {"verb": edit.name, "at_ms": edit.at_ms, **asdict(edit.parameters)}
+
+
+class Stage(NamedTuple):
+    """Scenario state from a given time on, with the edits that led to it as sentences."""
+
+    at_ms: int
+    world: World
+    said: tuple[str, ...]
+
+
+def phases(base: World, edits: Sequence[Edit]) -> list[Stage]:
+    """Stages in the order of time, the first from 0 on. base: scenario state without edits.
+
+    Before a stage begins, its jobs are those of the previous stage, and servers keep their indices. ModelError if an edit is
+    impossible at its time.
+    """
+    found = [Stage(0, base, ())]
+    for edit in sorted(edits, key=lambda edit: edit.at_ms):
+        last = found[-1]
+        world = edit.checked(last.world)
+        same = last.at_ms == edit.at_ms
+        if same:
+            found.pop()
+        found.append(Stage(edit.at_ms, world, (*(last.said if same else ()), edit.sentence())))
+    return found
+
+
+def parse_one(number: int, given: Any) -> Edit:
+    """The edit at that position, also if it is switched off."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("verb"), str):
+        raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}")
+    cls = verbs().get(given["verb"])
+    if cls is None:
+        raise UnknownName(f"edit {number}: unknown verb {given['verb']!r}; known: {', '.join(verbs())}")
+    at_ms = given.get("at_ms", 0)
+    if isinstance(at_ms, bool) or not isinstance(at_ms, int) or not 0 <= at_ms <= 2**53:
+        raise ModelError(f"edit {number}: at_ms must be an integer from 0 to 2^53 ms, got {str(at_ms)[:80]!r}")
+    if not isinstance(given.get("off", False), bool):
+        raise ModelError(f"edit {number}: off must be true or false, got {shorten(repr(given['off']))}")
+    values = {key: value for key, value in given.items() if key not in ("verb", "at_ms", "off")}
+    edit = cls(at_ms, None, number)
+    try:
+        parameters = parse_declared(edit.subject, cls.Parameters, values)
+    except ModelError as error:
+        raise ModelError(str(error) if str(error).startswith(edit.subject) else f"{edit.subject}: {error}") from error
+    return replace(edit, parameters=parameters)

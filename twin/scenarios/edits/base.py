@@ -1,0 +1,204 @@
+"""Base class of edits, the scenario state they change, and the selection of servers and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar
+
+from scheduling.kernel.parameters import Parameters, UnknownName, describe, parameter
+from scheduling.kernel.registry import build
+from scheduling.model.values import LARGEST, Cluster, Job, ModelError, Server, shorten
+from twin.scenarios.edits.moments import moment
+
+SHOWN = 5  # names that a message lists
+
+
+@dataclass(frozen=True)
+class World:
+    """Scenario state: everything that determines a run from a given time on."""
+
+    cluster: Cluster
+    jobs: Sequence[Job]
+    scheduler: str
+    parameters: Mapping[str, Any]
+    added: int = 0  # jobs that edits have added
+
+    def same(self, other: World) -> bool:
+        """Test whether nothing differs: no server, no job, no parameter in effect."""
+        if self.scheduler != other.scheduler or self.cluster != other.cluster:
+            return False
+        if self.parameters != other.parameters and _built(self) != _built(other):
+            return False
+        return self.jobs is other.jobs or list(self.jobs) == list(other.jobs)
+
+    def with_jobs(self, jobs: Sequence[Job]) -> World:
+        """The same with other jobs."""
+        return replace(self, jobs=jobs)
+
+    def with_servers(self, servers: Sequence[Server], **changes: Any) -> World:
+        """The same with other servers."""
+        return replace(self, cluster=replace(self.cluster, servers=tuple(servers), **changes))
+
+
+def _built(world: World) -> Any:
+    """The parameters with every default filled in."""
+    return build(world.scheduler, world.parameters).parameters
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Edit with its parameters and time; `number` is its position in the list, for messages."""
+
+    at_ms: int
+    parameters: Any
+    number: int = 1
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]  # one sentence
+    later: ClassVar[bool] = False  # whether it cannot take effect from the beginning on
+    Parameters: ClassVar[type] = Parameters
+    begins: ClassVar[Mapping[str, Any]] = {}  # what its form begins with where the default changes nothing
+
+    @classmethod
+    def form(cls) -> list[dict[str, Any]]:
+        """Declarations of the parameters as plain data, from which the form is generated."""
+        return [row | {"default": cls.begins.get(row["name"], row["default"])} for row in describe(cls.Parameters)]
+
+    @property
+    def subject(self) -> str:
+        """Name of the edit in messages."""
+        return f"edit {self.number} ({self.title.lower()})"
+
+    @property
+    def whole(self) -> bool:
+        """Test whether it takes effect before anything has happened."""
+        return self.at_ms == 0
+
+    def apply(self, world: World) -> World:
+        """The scenario state from `at_ms` on; ModelError if the edit is impossible."""
+        raise NotImplementedError
+
+    def checked(self, world: World) -> World:
+        """Result of `apply`; the ModelError names the edit. The edit must take effect before the horizon."""
+        cluster = world.cluster
+        ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
+        if ends_ms is not None and self.at_ms >= ends_ms:
+            raise ModelError(f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}")
+        try:
+            return self.apply(world)
+        except (ModelError, UnknownName) as error:
+            raise ModelError(f"{self.subject}: {error}") from error
+
+    def effective(self, world: World) -> World:
+        """Result of `checked`; ModelError if the edit changes nothing."""
+        after = self.checked(world)
+        if after.same(world):
+            raise ModelError(
+                f"{self.subject}: changes nothing (“{self.sentence()}”); choose another value or time, or remove the edit"
+            )
+        return after
+
+    def sentence(self) -> str:
+        """Description of the edit in one sentence."""
+        words = self._words()
+        return words if self.whole else f"From {moment(self.at_ms)}: {words[0].lower()}{words[1:]}"
+
+    def _words(self) -> str:
+        raise NotImplementedError
+
+
+def servers_field() -> Any:
+    """Declaration of the parameter that selects servers."""
+    return parameter("", "server names, separated by spaces; wildcards * and ?")
+
+
+def jobs_field() -> Any:
+    """Declaration of the parameter that selects jobs."""
+    return parameter("*", "job ids, separated by spaces; wildcards * and ?; model:NAME selects all jobs of a model")
+
+
+def chosen_servers(cluster: Cluster, text: str, at_ms: int) -> list[int]:
+    """Indices of the selected servers; ModelError if a word matches no server that exists at that time."""
+    there = {server.name: i for i, server in enumerate(cluster.servers) if not _gone(server, at_ms)}
+    found: set[int] = set()
+    for word in _words_of(text, "servers"):
+        some = [i for name, i in there.items() if fnmatchcase(name, word)]
+        if not some:
+            raise ModelError(f"no server matches {shorten(word)!r} at {moment(at_ms)}; servers: {a_few(list(there))}")
+        found.update(some)
+    return sorted(found)
+
+
+def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
+    """Indices of the selected jobs that arrive after that time; ModelError if there is none."""
+    words = _words_of(text, "jobs")
+    models = {word.removeprefix("model:") for word in words if word.startswith("model:")}
+    exact = {word for word in words if not any(sign in word for sign in "*?[")}
+    wild = [word for word in words if word not in exact]
+    named = [
+        i for i, job in enumerate(world.jobs)
+        if job.id in exact or job.model in models or any(fnmatchcase(job.id, word) for word in wild)
+    ]  # fmt: skip
+    if not named:
+        raise ModelError(
+            f"no job matches {shorten(text)!r}; jobs: {a_few([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
+        )
+    later = [i for i in named if to_come(world.jobs[i], at_ms)]
+    if not later:
+        raise ModelError(
+            f"all {len(named)} jobs that match {shorten(text)!r} have arrived before {moment(at_ms)}; select future jobs"
+        )
+    return later
+
+
+def to_come(job: Job, at_ms: int) -> bool:
+    """Test whether an edit at that moment can still change the job: what arrives at the moment itself has arrived."""
+    return job.arrival_ms > at_ms or at_ms == 0
+
+
+def arriving(job: Job, arrival_ms: int, at_ms: int) -> Job:
+    """The job with another arrival time, after the time of the edit."""
+    return replace(job, arrival_ms=max(arrival_ms, at_ms + 1) if at_ms else arrival_ms)
+
+
+def change_jobs(world: World, chosen: Sequence[int], change: Callable[[Job], Job | None]) -> World:
+    """The scenario state with these jobs changed, or removed if `change` returns None; sorted by arrival."""
+    touched = set(chosen)
+    jobs = [new for i, job in enumerate(world.jobs) if (new := change(job) if i in touched else job) is not None]
+    return world.with_jobs(sorted(jobs, key=lambda job: job.arrival_ms))
+
+
+def away_from(server: Server, from_ms: int, to_ms: int = LARGEST) -> Server:
+    """The server with an additional outage in that interval."""
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted([*server.away, (from_ms, to_ms)]):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return replace(server, away=tuple(merged))
+
+
+def _gone(server: Server, at_ms: int) -> bool:
+    return any(begin <= at_ms and end >= LARGEST for begin, end in server.away)
+
+
+def _words_of(text: str, what: str) -> list[str]:
+    words = text.replace(",", " ").split()
+    if not words:
+        raise ModelError(f"{what} must be selected; * selects all")
+    return words
+
+
+def a_few(names: Sequence[str], total: int | None = None) -> str:
+    """The first names, for a message."""
+    more = (total or len(names)) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "") if names else "none"
+
+
+def listed(selection: str) -> str:
+    """The first names of a selection as users write it, for a sentence."""
+    return a_few(selection.replace(",", " ").split())

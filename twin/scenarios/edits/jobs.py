@@ -1,0 +1,210 @@
+"""Edits of future jobs: add, drop, change, delay, scale the arrival rate, change utility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import LARGEST, Job, ModelError, shorten
+from scheduling.reporting.quantities import duration
+from twin.scenarios.edits.base import SHOWN, Edit, World, a_few, arriving, change_jobs, chosen_jobs, jobs_field, listed, to_come
+from twin.scenarios.edits.moments import moment
+
+MAX_ADDED = 100_000  # by all edits of a scenario together
+CHANGEABLE = (
+    "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "num_samples", "global_batch", "sample_ms",
+    "workers_per_ps", "requested_workers", "comp_machine_ms", "comm_ms", "iterations", "input_gb", "model_gb", "chunk_mb",
+)  # fmt: skip
+_WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in str(f.type)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Add(Parameters):
+    like: str = parameter("", "id of the job to copy")
+    count: int = parameter(1, "number of jobs", low=1, high=MAX_ADDED)
+    arrival_ms: int | None = parameter(
+        None, "arrival of the first job; empty = when the edit takes effect", type=int, low=0, high=LARGEST, unit="ms"
+    )
+    every_ms: int = parameter(0, "time between two arrivals", low=0, high=LARGEST, unit="ms")
+
+
+class AddJobs(Edit):
+    """Additional copies of a job of the trace."""
+
+    name, title, about = "add_jobs", "Add jobs", "Adds copies of a job of the trace."
+    Parameters = _Add
+
+    def apply(self, world: World) -> World:
+        p = self.parameters
+        model = next((job for job in world.jobs if job.id == p.like), None)
+        if model is None:
+            raise ModelError(
+                f"no job has the id {shorten(p.like)!r}; jobs: {a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
+            )
+        first_ms = self._first_ms
+        if first_ms < self.at_ms:
+            raise ModelError(f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival")
+        if first_ms + p.every_ms * (p.count - 1) > LARGEST:
+            raise ModelError(f"the last of {p.count} jobs would arrive after 2^53 ms; reduce the time between arrivals")
+        added = world.added + p.count
+        if added > MAX_ADDED:
+            raise ModelError(
+                f"the edits of a scenario can add at most {MAX_ADDED:,} jobs, got {added:,} with this one; add fewer"
+            )
+        taken = {job.id for job in world.jobs}
+        names = (name for n in range(1, 2 * MAX_ADDED + len(taken)) if (name := f"{model.id[:180]}+{n}") not in taken)
+        new = [
+            replace(arriving(model, first_ms + p.every_ms * n, self.at_ms), id=name)
+            for n, name in zip(range(p.count), names, strict=False)
+        ]
+        return replace(world, jobs=sorted([*world.jobs, *new], key=lambda job: job.arrival_ms), added=added)
+
+    def _words(self) -> str:
+        p = self.parameters
+        what = f"a job like {p.like}" if p.count == 1 else f"{p.count:,} jobs like {p.like}"
+        every = f", one every {duration(p.every_ms)}" if p.count > 1 and p.every_ms else ""
+        return f"Add {what}, arriving at {moment(self._first_ms)}{every}"
+
+    @property
+    def _first_ms(self) -> int:
+        given: int | None = self.parameters.arrival_ms
+        return self.at_ms if given is None else given
+
+
+@dataclass(frozen=True, slots=True)
+class _Which(Parameters):
+    jobs: str = jobs_field()
+
+
+class DropJobs(Edit):
+    """Removal of future jobs."""
+
+    name, title, about = "drop_jobs", "Remove jobs", "Removes future jobs."
+    Parameters = _Which
+
+    def apply(self, world: World) -> World:
+        chosen = chosen_jobs(world, self.parameters.jobs, self.at_ms)
+        if len(chosen) == len(world.jobs):
+            raise ModelError("at least one job must remain")
+        return change_jobs(world, chosen, lambda job: None)
+
+    def _words(self) -> str:
+        return f"Remove jobs {listed(self.parameters.jobs)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change(Parameters):
+    jobs: str = jobs_field()
+    field: str = parameter("epochs", "field to change", choices=CHANGEABLE)
+    factor: float = parameter(1.0, "factor; integers are rounded and at least 1", low=1e-6, high=1e6)
+
+
+class ChangeJobs(Edit):
+    """Scaling of a field of future jobs."""
+
+    name, title, about = "change_jobs", "Change jobs", "Scales work, data, workers or communication of future jobs."
+    Parameters = _Change
+    begins = {"factor": 2.0}
+
+    def apply(self, world: World) -> World:
+        p = self.parameters
+        chosen = [i for i in chosen_jobs(world, p.jobs, self.at_ms) if getattr(world.jobs[i], p.field) is not None]
+        if not chosen:
+            raise ModelError(f"none of the jobs {p.jobs!r} has the field {p.field}")
+        return change_jobs(world, chosen, self._changed)
+
+    def _changed(self, job: Job) -> Job:
+        p = self.parameters
+        value = getattr(job, p.field) * p.factor
+        return replace(job, **{p.field: max(1, round(value)) if p.field in _WHOLE else value})
+
+    def _words(self) -> str:
+        p = self.parameters
+        return f"Multiply {p.field.replace('_', ' ')} of jobs {listed(p.jobs)} by {p.factor:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Delay(Parameters):
+    jobs: str = jobs_field()
+    by_ms: int = parameter(3_600_000, "delay of the arrival", low=1, high=LARGEST, unit="ms")
+
+
+class DelayJobs(Edit):
+    """Later arrival of future jobs."""
+
+    name, title, about = "delay_jobs", "Delay jobs", "Delays the arrival of future jobs."
+    Parameters = _Delay
+
+    def apply(self, world: World) -> World:
+        by_ms = self.parameters.by_ms
+        return change_jobs(
+            world,
+            chosen_jobs(world, self.parameters.jobs, self.at_ms),
+            lambda job: replace(job, arrival_ms=job.arrival_ms + by_ms),
+        )
+
+    def _words(self) -> str:
+        return f"Delay jobs {listed(self.parameters.jobs)} by {duration(self.parameters.by_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate(Parameters):
+    factor: float = parameter(1.0, "factor of the arrival rate", low=1e-3, high=1e3)
+
+
+class ScaleArrivals(Edit):
+    """Scaling of the times between future arrivals."""
+
+    name, title, about = "scale_arrivals", "Scale the arrival rate", "Scales the times between the arrivals of future jobs."
+    Parameters = _Rate
+    begins = {"factor": 2.0}
+
+    def apply(self, world: World) -> World:
+        factor, at_ms = self.parameters.factor, self.at_ms
+        later = [i for i, job in enumerate(world.jobs) if to_come(job, at_ms)]
+        return change_jobs(world, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms))
+
+    def _words(self) -> str:
+        return f"Scale the arrival rate by {self.parameters.factor:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Worth(Parameters):
+    jobs: str = jobs_field()
+    priority: float = parameter(1.0, "factor of the priority", low=1e-6, high=1e6)
+    sensitivity: float = parameter(1.0, "factor of the time sensitivity", low=0.0, high=1e6)
+    target_slots: float = parameter(1.0, "factor of the target", low=0.0, high=1e6)
+
+
+class ChangeUtility(Edit):
+    """Scaling of the utility of future jobs."""
+
+    name, title, about = "change_utility", "Change utility", "Scales priority, time sensitivity and target of future jobs."
+    Parameters = _Worth
+    begins = {"priority": 2.0}
+
+    def apply(self, world: World) -> World:
+        chosen = [i for i in chosen_jobs(world, self.parameters.jobs, self.at_ms) if world.jobs[i].utility is not None]
+        if not chosen:
+            raise ModelError(f"none of the jobs {self.parameters.jobs!r} has a utility")
+        return change_jobs(world, chosen, self._changed)
+
+    def _changed(self, job: Job) -> Job:
+        p, u = self.parameters, job.utility
+        assert u is not None
+        utility = replace(
+            u,
+            priority=u.priority * p.priority,
+            sensitivity=u.sensitivity * p.sensitivity,
+            target_slots=u.target_slots * p.target_slots,
+        )
+        return replace(job, utility=utility)
+
+    def _words(self) -> str:
+        p = self.parameters
+        changed = [
+            f"{name.replace('_slots', '')} by {value:g}"
+            for name in ("priority", "sensitivity", "target_slots")
+            if (value := getattr(p, name)) != 1
+        ]
+        return f"Multiply {', '.join(changed) or 'nothing'} for jobs {listed(p.jobs)}"

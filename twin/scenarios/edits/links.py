@@ -1,0 +1,98 @@
+"""Edits of the network: bandwidth of servers, delays of uploads, and the cloud itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import LARGEST, RESOURCES, Job, ModelError
+from twin.scenarios.edits.base import Edit, World, chosen_servers, listed, servers_field, to_come
+
+BANDWIDTH = RESOURCES.index("bandwidth")
+
+
+@dataclass(frozen=True, slots=True)
+class _Link(Parameters):
+    servers: str = servers_field()
+    factor: float = parameter(1.0, "factor of the bandwidth", low=1e-3, high=1e3)
+
+
+class ChangeBandwidth(Edit):
+    """Scaling of the bandwidth of servers."""
+
+    name, title, about = "change_bandwidth", "Change bandwidth", "Scales the network bandwidth of servers."
+    Parameters = _Link
+    begins = {"factor": 0.5}
+
+    def apply(self, world: World) -> World:
+        factor = self.parameters.factor
+        servers = list(world.cluster.servers)
+        for i in chosen_servers(world.cluster, self.parameters.servers, self.at_ms):
+            capacity = servers[i].capacity
+            nic = servers[i].nic_gbps
+            servers[i] = replace(
+                servers[i],
+                capacity=(*capacity[:BANDWIDTH], round(capacity[BANDWIDTH] * factor)),
+                nic_gbps=None if nic is None else nic * factor,
+            )
+        return world.with_servers(servers)
+
+    def _words(self) -> str:
+        return f"Multiply the bandwidth of {listed(self.parameters.servers)} by {self.parameters.factor:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload(Parameters):
+    where: str = parameter("both", "uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"))
+    factor: float = parameter(1.0, "factor of the upload time", low=0.0, high=1e3)
+
+
+class ChangeUploads(Edit):
+    """Scaling of the upload times of future jobs."""
+
+    name, title, about = (
+        "change_uploads",
+        "Change upload delays",
+        "Scales the upload times of future jobs to servers or the cloud.",
+    )
+    Parameters = _Upload
+    begins = {"factor": 2.0}
+
+    def apply(self, world: World) -> World:
+        if all(job.upload_ms is None and job.cloud_upload_ms is None for job in world.jobs):
+            raise ModelError("no job of this trace has upload times")
+        return world.with_jobs([self._changed(job) if to_come(job, self.at_ms) else job for job in world.jobs])
+
+    def _changed(self, job: Job) -> Job:
+        p = self.parameters
+        edge, cloud = job.upload_ms, job.cloud_upload_ms
+        if edge is not None and p.where != "cloud":
+            edge = tuple(min(LARGEST, round(ms * p.factor)) for ms in edge)
+        if cloud is not None and p.where != "edge":
+            cloud = min(LARGEST, round(cloud * p.factor))
+        return replace(job, upload_ms=edge, cloud_upload_ms=cloud)
+
+    def _words(self) -> str:
+        where = {"edge": "to the edge", "cloud": "to the cloud", "both": "to edge and cloud"}[self.parameters.where]
+        return f"Multiply the time of uploads {where} by {self.parameters.factor:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cloud(Parameters):
+    on: bool = parameter(True, "enable an unlimited cloud")
+
+
+class SwitchCloud(Edit):
+    """Switching of the unlimited cloud."""
+
+    name, title, about = "switch_cloud", "Switch the cloud", "Enables or disables an unlimited cloud."
+    Parameters = _Cloud
+
+    def apply(self, world: World) -> World:
+        on = self.parameters.on
+        if on == world.cluster.unlimited_cloud:
+            raise ModelError(f"the cloud is already {'on' if on else 'off'}")
+        return replace(world, cluster=replace(world.cluster, unlimited_cloud=on))
+
+    def _words(self) -> str:
+        return f"Switch the cloud {'on' if self.parameters.on else 'off'}"

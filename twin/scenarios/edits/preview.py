@@ -1,0 +1,70 @@
+"""Preview of a list of edits, some of which may be invalid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import LARGEST, Cluster, ModelError
+from twin.scenarios.edits import MAX_EDITS, parse_one
+from twin.scenarios.edits.base import Edit, World
+from twin.scenarios.edits.effect import effect
+
+
+def preview(base: World, given: Sequence[Any], kept: Sequence[Any] = ()) -> tuple[list[dict[str, Any]], World]:
+    """Rows {sentence, effect, error, off} in the given order, and the resulting scenario state.
+
+    Effects are relative to the edits before in time. An edit with an error is skipped, like one that is switched off. An edit
+    without effect is an error unless it is one of those kept before.
+    """
+    if len(given) > MAX_EDITS:
+        raise ModelError(f"a scenario has at most {MAX_EDITS} edits, got {len(given)}")
+    rows: list[dict[str, Any]] = [{"sentence": "", "effect": {}, "error": "", "off": False} for _ in given]
+    edits: list[Edit] = []
+    for number, plain in enumerate(given, start=1):
+        row = rows[number - 1]
+        try:
+            edit = parse_one(number, plain)
+        except (ModelError, UnknownName) as error:
+            row["error"] = _without_subject(str(error))
+            continue
+        row["sentence"], row["off"] = edit.sentence(), bool(plain.get("off"))
+        if not row["off"]:
+            edits.append(edit)
+    world = base
+    for edit in sorted(edits, key=lambda edit: edit.at_ms):
+        row = rows[edit.number - 1]
+        try:
+            after = edit.checked(world) if given[edit.number - 1] in kept else edit.effective(world)
+        except (ModelError, UnknownName) as error:
+            row["error"] = _without_subject(str(error))
+            continue
+        row["effect"] = effect(world, after)
+        world = after
+    return rows, world
+
+
+def marks(before: Cluster, after: Cluster) -> dict[str, str]:
+    """Changed servers as {name: added, removed, away or resized}."""
+    old = {server.name: server for server in before.servers}
+    found = dict.fromkeys(old.keys() - {server.name for server in after.servers}, "removed")
+    for server in after.servers:
+        was = old.get(server.name)
+        if was is server:
+            continue
+        if any(end >= LARGEST for _, end in server.away):
+            found[server.name] = "removed"
+        elif was is None:
+            found[server.name] = "added"
+        elif was.away != server.away:
+            found[server.name] = "away"
+        elif was != server:
+            found[server.name] = "resized"
+    return found
+
+
+def _without_subject(message: str) -> str:
+    """The message without the number and name of the edit, which are shown separately."""
+    head, colon, rest = message.partition(": ")
+    return rest if colon and head.startswith("edit ") else message

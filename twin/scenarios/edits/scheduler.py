@@ -1,0 +1,54 @@
+"""Edit that changes the scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.kernel.registry import build, schedulers
+from scheduling.model.values import ModelError
+from twin.scenarios.edits.base import Edit, World
+
+
+@dataclass(frozen=True, slots=True)
+class _Scheduler(Parameters):
+    scheduler: str = parameter("fifo", "new scheduler")
+    parameters: str = parameter("", "name=value pairs, separated by spaces; other parameters keep their defaults")
+
+
+class ChangeScheduler(Edit):
+    """Change of the scheduler or its parameters."""
+
+    name, title, about = (
+        "change_scheduler",
+        "Change the scheduler",
+        "Changes the scheduler or its parameters.",
+    )
+    later = True
+    Parameters = _Scheduler
+
+    @classmethod
+    def form(cls) -> list[dict[str, Any]]:
+        titles = {name: scheduler.title for name, scheduler in schedulers().items()}
+        rows = super().form()
+        return [row | {"choices": list(titles), "titles": titles} if row["name"] == "scheduler" else row for row in rows]
+
+    def apply(self, world: World) -> World:
+        if self.whole:
+            raise ModelError("the initial scheduler is part of the scenario; change it there, or choose a later time")
+        given = self._given()
+        scheduler = build(self.parameters.scheduler, given)
+        scheduler.check(world.cluster)
+        return replace(world, scheduler=scheduler.name, parameters=given)
+
+    def _given(self) -> dict[str, Any]:
+        words = self.parameters.parameters.split()
+        for word in words:
+            if "=" not in word:
+                raise ModelError(f"parameters must be name=value pairs separated by spaces, got {word!r}")
+        return dict(word.split("=", 1) for word in words)
+
+    def _words(self) -> str:
+        p = self.parameters
+        return f"Change the scheduler to {p.scheduler}" + (f" with {p.parameters}" if p.parameters else "")

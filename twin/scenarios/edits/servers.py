@@ -1,0 +1,205 @@
+"""Edits of servers: add, remove, resize, fail, drain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server, shorten
+from scheduling.reporting.quantities import duration
+from twin.scenarios.edits.base import Edit, World, away_from, chosen_servers, listed, servers_field
+from twin.scenarios.edits.moments import moment
+
+MAX_SERVERS = 20_000  # of a cluster
+
+
+@dataclass(frozen=True, slots=True)
+class _Add(Parameters):
+    count: int = parameter(1, "number of servers", low=1, high=MAX_SERVERS)
+    like: str = parameter("", "name of the server to copy")
+    site: str = parameter("", "edge or cloud; empty = site of the copied server", choices=("", *SITES))
+
+
+class AddServers(Edit):
+    """Additional copies of a server."""
+
+    name, title, about = "add_servers", "Add servers", "Adds copies of an existing server."
+    Parameters = _Add
+
+    def apply(self, world: World) -> World:
+        p = self.parameters
+        chosen = chosen_servers(world.cluster, p.like, self.at_ms)
+        if len(chosen) > 1:
+            raise ModelError(
+                f"like must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name the server to copy"
+            )
+        if len(world.cluster.servers) + p.count > MAX_SERVERS:
+            raise ModelError(
+                f"a cluster has at most {MAX_SERVERS:,} servers, got {len(world.cluster.servers) + p.count:,}; add fewer"
+            )
+        model = world.cluster.servers[chosen[0]]
+        taken = {server.name for server in world.cluster.servers}
+        names = (name for n in range(1, MAX_SERVERS * 2) if (name := f"{model.name}+{n}") not in taken)
+        added = [
+            replace(model, name=name, site=p.site or model.site, away=_away_before(model, self.at_ms))
+            for name, _ in zip(names, range(p.count), strict=False)
+        ]
+        jobs = [_with_uploads(job, chosen[0], p.count) for job in world.jobs]
+        return world.with_servers([*world.cluster.servers, *added]).with_jobs(jobs)
+
+    def _words(self) -> str:
+        p = self.parameters
+        return f"Add {p.count} {'server' if p.count == 1 else 'servers'} like {p.like}" + (f", at the {p.site}" if p.site else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Which(Parameters):
+    servers: str = servers_field()
+
+
+class RemoveServers(Edit):
+    """Permanent removal of servers."""
+
+    name, title, about = "remove_servers", "Remove servers", "Removes servers permanently; jobs on them are displaced."
+    Parameters = _Which
+
+    def apply(self, world: World) -> World:
+        chosen = set(chosen_servers(world.cluster, self.parameters.servers, self.at_ms))
+        there = [i for i, server in enumerate(world.cluster.servers) if not server.is_away(LARGEST - 1)]
+        if chosen >= set(there) and not world.cluster.unlimited_cloud:
+            raise ModelError("at least one server must remain")
+        if not self.whole:  # the log refers to existing servers by index
+            servers = [away_from(s, self.at_ms) if i in chosen else s for i, s in enumerate(world.cluster.servers)]
+            return world.with_servers(servers)
+        kept = [i for i in range(len(world.cluster.servers)) if i not in chosen]
+        jobs = [
+            job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in kept)) for job in world.jobs
+        ]
+        return world.with_servers([world.cluster.servers[i] for i in kept]).with_jobs(jobs)
+
+    def _words(self) -> str:
+        return f"Remove {listed(self.parameters.servers)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Resize(Parameters):
+    servers: str = servers_field()
+    resource: str = parameter("gpu", "resource to resize", choices=RESOURCES)
+    amount: float = parameter(1.0, "new amount per server, in whole units", low=0.0, high=1e9)
+
+
+class ResizeServers(Edit):
+    """Change of one resource of servers."""
+
+    name, title, about = (
+        "resize_servers",
+        "Resize servers",
+        "Sets the amount of one resource; jobs that no longer fit are displaced.",
+    )
+    Parameters = _Resize
+
+    def apply(self, world: World) -> World:
+        p = self.parameters
+        thousandths = round(p.amount * 1000)
+        if abs(thousandths - p.amount * 1000) > 1e-6:
+            raise ModelError(f"amount must have at most three decimals, got {p.amount!r}")
+        r = RESOURCES.index(p.resource)
+        servers = list(world.cluster.servers)
+        for i in chosen_servers(world.cluster, p.servers, self.at_ms):
+            servers[i] = replace(servers[i], capacity=_put(servers[i].capacity, r, thousandths))
+        return world.with_servers(servers)
+
+    def _words(self) -> str:
+        p = self.parameters
+        return f"Set {p.resource} of {listed(p.servers)} to {p.amount:g} {RESOURCE_UNITS[RESOURCES.index(p.resource)]} per server"
+
+
+@dataclass(frozen=True, slots=True)
+class _Fail(Parameters):
+    servers: str = servers_field()
+    for_ms: int = parameter(3_600_000, "duration of the outage", low=1, high=LARGEST, unit="ms")
+
+
+class FailServers(Edit):
+    """Unannounced outage of servers."""
+
+    name, title, about = (
+        "fail_servers",
+        "Fail servers",
+        "Starts an unannounced outage; the servers return after its duration.",
+    )
+    Parameters = _Fail
+
+    def apply(self, world: World) -> World:
+        servers = list(world.cluster.servers)
+        for i in chosen_servers(world.cluster, self.parameters.servers, self.at_ms):
+            servers[i] = away_from(servers[i], self.at_ms, min(self.at_ms + self.parameters.for_ms, LARGEST))
+        return world.with_servers(servers)
+
+    def _words(self) -> str:
+        return f"Fail {listed(self.parameters.servers)} for {duration(self.parameters.for_ms)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Drain(Parameters):
+    servers: str = servers_field()
+    from_ms: int | None = parameter(
+        None,
+        "start of the outage; empty = when the edit takes effect",
+        type=int,
+        low=0,
+        high=LARGEST,
+        unit="ms",
+    )
+    to_ms: int | None = parameter(None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms")
+
+
+class DrainServers(Edit):
+    """Announced outage: schedulers know it when the edit takes effect, and plan around it."""
+
+    name, title, about = (
+        "drain_servers",
+        "Drain servers",
+        "Announces an outage; schedulers plan around it.",
+    )
+    Parameters = _Drain
+
+    def apply(self, world: World) -> World:
+        p = self.parameters
+        end_ms = LARGEST if p.to_ms is None else p.to_ms
+        begin_ms = self._begin_ms
+        if begin_ms < self.at_ms:
+            raise ModelError(f"a drain from {moment(begin_ms)} cannot be announced at {moment(self.at_ms)}; choose a later start")
+        if end_ms <= begin_ms:
+            raise ModelError(f"a drain must end after its start, got {moment(begin_ms)} to {moment(end_ms)}")
+        servers = list(world.cluster.servers)
+        for i in chosen_servers(world.cluster, p.servers, self.at_ms):
+            servers[i] = away_from(servers[i], begin_ms, end_ms)
+        return world.with_servers(servers)
+
+    def _words(self) -> str:
+        p = self.parameters
+        until = "permanently" if p.to_ms is None else f"until {moment(p.to_ms)}"
+        return f"Drain {listed(p.servers)} from {moment(self._begin_ms)} {until}"
+
+    @property
+    def _begin_ms(self) -> int:
+        given: int | None = self.parameters.from_ms
+        return self.at_ms if given is None else given
+
+
+def _away_before(model: Server, at_ms: int) -> tuple[tuple[int, int], ...]:
+    """Outages of a copy that does not exist before the given time; it shares later outages with its original."""
+    later = [(max(begin, at_ms), end) for begin, end in model.away if end > at_ms]
+    if not at_ms or (later and later[0][0] == at_ms):
+        return tuple([(0, later[0][1]), *later[1:]] if at_ms else later)
+    return ((0, at_ms), *later)
+
+
+def _put(demand: Demand, r: int, amount: int) -> Demand:
+    return (*demand[:r], amount, *demand[r + 1 :])  # type: ignore[return-value]
+
+
+def _with_uploads(job: Job, like: int, count: int) -> Job:
+    """The job with upload times for the new servers, equal to those of the copied server."""
+    return job if job.upload_ms is None else replace(job, upload_ms=(*job.upload_ms, *[job.upload_ms[like]] * count))

@@ -1,0 +1,142 @@
+"""Forks: a scenario that begins with what a run has told up to a moment, and goes on with edits of its own.
+
+The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state behind it comes from the parent's
+checkpoint nearest to the moment. Events depend on nothing but the scenario and its edits: the copied log is, to the byte, what the run
+would compute from the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from scheduling.model.values import Event
+from twin.eventlog import event_log
+from twin.infra.errors import Refused
+from twin.models import Checkpoint, EventBatch, Run, Scenario
+from twin.scenarios import store
+from twin.scenarios.edits import parse, plain
+from twin.scenarios.edits.moments import moment
+
+
+def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
+    """A scenario that goes on like the run until at_ms (None: its newest moment), with the run's edits up to then, and can be edited.
+
+    Refused when the run is gone, has not come so far, or is edited at that very moment.
+    """
+    with transaction.atomic():
+        run = Run.objects.select_related("scenario").select_for_update(of=("self",)).filter(pk=run_id).first()
+        if run is None:
+            raise Refused(f"run {run_id} no longer exists; fork another run")
+        if run.last_seq == 0:
+            raise Refused(f"run {run.pk} has not started; wait for its first event, or copy its scenario")
+        at_ms = run.sim_ms if at_ms is None else at_ms
+        if at_ms > (reached_ms := _reached_ms(run)) and run.status in Run.ACTIVE:
+            raise Refused(f"run {run.pk} has reached {moment(reached_ms)}, not {moment(at_ms)}; choose a time up to that")
+        if at_ms < 1:
+            raise Refused("a fork must start after time 0; copy the scenario to change it from the start")
+        cluster = store.cluster_of(run.scenario.cluster_id)
+        if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
+            ends_ms = cluster.horizon_slots * cluster.slot_ms
+            raise Refused(
+                f"run {run.pk} ends at {moment(ends_ms)}, so a fork at {moment(at_ms)} has no effect; choose a time before its end"
+            )
+        if any(edit.at_ms == at_ms for edit in parse(run.edits)):
+            raise Refused(f"run {run.pk} has an edit at {moment(at_ms)}; fork it 1 ms earlier or later")
+        of = run.scenario
+        kept = [edit for edit in run.edits if edit.get("at_ms", 0) < at_ms and not edit.get("off")]
+        return Scenario.objects.create(
+            name=(name or f"{of.name}, fork of run {run.pk} at {moment(at_ms)}")[:200], cluster=of.cluster, trace_id=of.trace_id,
+            scheduler=of.scheduler, parameters=of.parameters, seed=of.seed, edits=kept, parent=run, fork_ms=at_ms, created_by=user,
+        )  # fmt: skip
+
+
+def _reached_ms(run: Run) -> int:
+    """Up to when everything that happens in the run is in its log: for a live one, that is until its next event."""
+    if run.mode == Run.LIVE and run.next_event_ms is not None:
+        return max(run.sim_ms, run.next_event_ms - 1)
+    return run.sim_ms
+
+
+def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
+    """Refused when they change what is past in a fork."""
+    if scenario.fork_ms is None:
+        return
+    fork_ms = scenario.fork_ms
+    kept = past_edits(scenario.edits, fork_ms)
+    if past_edits(edits, fork_ms) == kept:
+        return
+    past = [edit for edit in parse(edits) if edit.at_ms < fork_ms]
+    for edit in past:
+        if plain(edit) not in kept:
+            raise Refused(
+                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose the time of the fork or a later one"
+            )
+    raise Refused(f"edits before the fork at {moment(fork_ms)} cannot be changed; remove only later ones")
+
+
+def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
+    """Edits that took effect before the fork, with every field."""
+    return [plain(edit) for edit in parse(edits) if edit.at_ms < fork_ms]
+
+
+def inherit(run: Run, parent: Run, fork_ms: int) -> None:
+    """The log of a run that has not begun becomes the parent's up to the end of the instant; its state the parent's nearest one."""
+    batches = EventBatch.objects.filter(run=parent, first_ms__lte=fork_ms).order_by("first_seq")
+    seq, last_ms = 0, 0
+    copies: list[EventBatch] = []
+    for batch in batches.iterator(chunk_size=20):
+        if batch.last_ms > fork_ms or batch.last_seq == parent.last_seq:
+            events = _before(event_log.decode(batch.payload), fork_ms)
+            if not events:
+                break
+            batch.last_seq, batch.last_ms, batch.payload = events[-1].seq, events[-1].at_ms, event_log.encode(events)
+        seq, last_ms = batch.last_seq, batch.last_ms
+        batch.pk, batch.run = None, run
+        copies.append(batch)
+    EventBatch.objects.bulk_create(copies, batch_size=50)
+    state = Checkpoint.objects.filter(run=parent, seq__lte=seq).first()
+    if state is not None:
+        Checkpoint.objects.create(run=run, seq=state.seq, payload=state.payload)
+    run.last_seq, run.sim_ms, run.parent, run.fork_ms = seq, last_ms, parent, fork_ms
+    run.save(update_fields=["last_seq", "sim_ms", "parent", "fork_ms"])
+
+
+def family(run: Run) -> list[dict[str, Any]]:
+    """Runs that are forks of each other, as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, said}.
+
+    said: what the edits of the run that its parent does not have say.
+    """
+    root = run
+    seen = {run.pk}
+    while root.parent_id is not None and root.parent_id not in seen:
+        root = Run.objects.select_related("scenario").get(pk=root.parent_id)
+        seen.add(root.pk)
+    rows: list[dict[str, Any]] = []
+    stack = [(root, 0)]
+    while stack:
+        found, depth = stack.pop()
+        rows.append({
+            "id": found.pk, "parent": found.parent_id, "fork_ms": found.fork_ms, "depth": depth, "name": found.scenario.name,
+            "scenario": found.scenario_id, "status": found.status, "wanted": found.wanted, "mode": found.mode, "said": _said(found),
+        })  # fmt: skip
+        children = found.children.select_related("scenario").order_by("-pk")
+        stack += [(child, depth + 1) for child in children]
+    return rows
+
+
+def _said(run: Run) -> list[str]:
+    since = run.fork_ms
+    return [edit.sentence() for edit in parse(run.edits) if since is None or edit.at_ms >= since]
+
+
+def _before(events: Iterable[Event], fork_ms: int) -> list[Event]:
+    """Events up to the end of the instant, without those that end a run."""
+    found = [event for event in events if event.at_ms <= fork_ms]
+    if found and found[-1].kind == "run_finished":
+        found.pop()
+        while found and found[-1].kind == "decided" and found[-1].data["kind"] == "unfinished":
+            found.pop()
+    return found

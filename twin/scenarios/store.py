@@ -1,0 +1,200 @@
+"""Conversion of stored scenarios to the values of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from scheduling.kernel.changes.phases import Phase
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import build
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import RESOURCES, Cluster, Job, ModelError
+from twin.eventlog import additions
+from twin.files.cluster_json import cluster_from_dict, cluster_to_dict
+from twin.files.job_table import JobTable, StoredJobs, objects_of, pack_jobs, unpack_jobs
+from twin.files.jobs_jsonl import job_to_dict
+from twin.infra.kept import KEPT
+from twin.models import ClusterSpec, Run, Scenario, Trace
+from twin.scenarios.edits import Stage, parse, phases, plain
+from twin.scenarios.edits.base import World
+
+NO_EDITS = b"[]"
+
+
+def simulation(run: Run) -> Simulation:
+    """A fresh simulation of the run, before its first event."""
+    return played(worlds(run.scenario, run.edits), run.scenario.seed)
+
+
+def played(stages: Sequence[Stage], seed: int) -> Simulation:
+    """A simulation of worlds that follow each other."""
+    first = stages[0].world
+    later = [
+        Phase(stage.at_ms, stage.world.cluster, objects_of(stage.world.jobs), _scheduler(stage.world), stage.said)
+        for stage in stages[1:]
+    ]
+    return Simulation(first.cluster, objects_of(first.jobs), _scheduler(first), seed, later)
+
+
+def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
+    """The cluster and the jobs of a run, as its edits leave them: jobs and servers have the numbers that they have in its events."""
+    if run.mode == Run.MIRROR:
+        return additions.of_run(run)
+    world = worlds(run.scenario, run.edits)[-1].world
+    return world.cluster, world.jobs
+
+
+def clusters(run: Run) -> list[tuple[int, Cluster]]:
+    """When each cluster of the run began, in order."""
+    if run.mode == Run.MIRROR:
+        return [(0, additions.of_run(run)[0])]
+    return [(stage.at_ms, stage.world.cluster) for stage in worlds(run.scenario, run.edits)]
+
+
+def packed(run: Run, at_ms: int | None = None) -> list[str]:
+    """The resources that servers run out of under every scheduler of the run, or under the one in charge at a moment.
+
+    Of others there is no utilization.
+    """
+    limits = _limits(run, at_ms)
+    return [name for name in RESOURCES if limits and all(name in each for each in limits)]
+
+
+def packed_where_any(run: Run) -> list[str]:
+    """The same of the schedulers that give out resources at all: what can be drawn while those are in charge.
+
+    One that places workers on lanes, or shares machines, is told in other measures.
+    """
+    limits = [each for each in _limits(run) if each]
+    return [name for name in RESOURCES if limits and all(name in each for each in limits)]
+
+
+def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
+    stages = worlds(run.scenario, run.edits)
+    if at_ms is not None:
+        stages = [stage for stage in stages if stage.at_ms <= at_ms][-1:] or stages[:1]
+    try:
+        schedulers = [_scheduler(stage.world) for stage in stages]
+        return [each.model.packs(each, stage.world.cluster) for each, stage in zip(schedulers, stages, strict=True)]
+    except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
+        return []
+
+
+def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
+    """The same as `worlds`; what a scheduler cannot do on one of the clusters is said here."""
+    stages = worlds(scenario, edits)
+    for stage in stages:
+        _scheduler(stage.world).check(stage.world.cluster)
+    return stages
+
+
+def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] = ()) -> None:
+    """ModelError names an edit that changes nothing, unless it is among those kept before; edits are otherwise right."""
+    world = base(scenario)
+    for edit in sorted(parse(edits), key=lambda edit: edit.at_ms):
+        world = edit.checked(world) if edits[edit.number - 1] in kept else edit.effective(world)
+
+
+def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
+    """Stages of an edited scenario; ModelError and UnknownName name an impossible edit."""
+    key, frozen = _key(scenario), _frozen(edits)
+    if frozen == NO_EDITS:
+        return phases(_base(key), ())
+    return KEPT.get(("phases", key, frozen), lambda: phases(_base(key), parse(orjson.loads(frozen))))
+
+
+def same(run: Run, other: Run) -> bool:
+    """Test whether the two are of equal scenarios with equal edits in effect, and so tell the same.
+
+    Unless both have ended and tell another story: the code of their scheduler was changed in between.
+    """
+    if _identity(run) != _identity(other):
+        return False
+    if not run.status == other.status == Run.FINISHED:
+        return True
+    return (run.last_seq, run.sim_ms, run.metrics) == (other.last_seq, other.sim_ms, other.metrics)
+
+
+def _identity(run: Run) -> tuple[Any, ...]:
+    edits = sorted(parse(run.edits), key=lambda edit: edit.at_ms)
+    return (*_key(run.scenario), run.scenario.seed, _frozen([plain(edit) for edit in edits]))
+
+
+def _scheduler(world: World) -> BaseScheduler:
+    return build(world.scheduler, world.parameters)
+
+
+def _key(scenario: Scenario) -> tuple[int, int, str, bytes]:
+    return scenario.cluster_id, scenario.trace_id, scenario.scheduler, _frozen(scenario.parameters)
+
+
+def _frozen(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def base(scenario: Scenario) -> World:
+    """Scenario state without edits."""
+    return _base(_key(scenario))
+
+
+def _base(key: tuple[int, int, str, bytes]) -> World:
+    cluster, trace, scheduler, parameters = key
+    return World(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
+
+
+def cluster_of(spec_id: int) -> Cluster:
+    """The cluster of a stored specification, which never changes once it is used."""
+    return KEPT.get(("cluster", spec_id), lambda: cluster_from_dict(ClusterSpec.objects.only("spec").get(pk=spec_id).spec))
+
+
+def jobs_of(trace_id: int) -> StoredJobs:
+    """The jobs of a trace that is ready."""
+    return KEPT.get(("jobs", trace_id), lambda: StoredJobs(_table(trace_id)))
+
+
+def _table(trace_id: int) -> JobTable:
+    return JobTable.joined(list(unpack_jobs(Trace.objects.only("jobs").get(pk=trace_id).jobs)))
+
+
+def forget() -> None:
+    """Removal of the cached values, for databases in which row numbers are reused."""
+    KEPT.clear()
+
+
+def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> ClusterSpec:
+    """Stored cluster for scenarios."""
+    return ClusterSpec.objects.create(
+        name=cluster.name, source=source[:200], trace=trace, spec=cluster_to_dict(cluster), server_count=len(cluster.servers)
+    )
+
+
+def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int) -> tuple[ClusterSpec, Trace]:
+    """Stored trace and cluster of a generated workload."""
+    from twin.traces.importers.imports import PREVIEW
+    from twin.traces.importers.report import Origins
+
+    table, origins = JobTable.of(jobs), Origins()
+    origins.add(table)
+    trace = Trace.objects.create(
+        name=name, format="generated", status=Trace.READY, progress=1, seed=seed, job_count=len(jobs),
+        server_count=len(cluster.servers), jobs=pack_jobs([table]), preview=[job_to_dict(job) for job in jobs[:PREVIEW]],
+        report={"rows": len(jobs), "imported": len(jobs), "skipped": [], "provenance": origins.plain()},
+    )  # fmt: skip
+    return store_cluster(cluster, f"generated with {name}", trace), trace
+
+
+def describe(scenario: Scenario) -> dict[str, Any]:
+    """A scenario in one plain row."""
+    return {
+        "id": scenario.pk,
+        "name": scenario.name,
+        "cluster": scenario.cluster.name,
+        "trace": scenario.trace.name,
+        "scheduler": scenario.scheduler,
+        "parameters": scenario.parameters,
+        "seed": scenario.seed,
+    }

@@ -1,0 +1,1 @@
+"""Studies made of runs: questions about a job, sweeps, races, the demo."""

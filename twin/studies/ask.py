@@ -1,0 +1,237 @@
+"""Ask before you submit: the outcome of a job that arrives at a run now, and its effect on the others. Nothing is kept.
+
+The run is played on twice from its newest state, with the job and without it, until the job is done or rejected, or the time is up; what
+differs between the two is what the job would do to the others. So the answer is the scheduler's own, whichever it is.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Event, Job, ModelError, Role
+from scheduling.reporting.reasons import readable
+from scheduling.slotted.counterfactuals import counterfactuals
+from scheduling.slotted.counterfactuals import sentence as flipped
+from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER
+from twin.eventlog.stored_states import at
+from twin.files.jobs_jsonl import job_from_dict, job_to_dict
+from twin.infra import gc_control
+from twin.infra.errors import Refused
+from twin.models import Run
+from twin.runs import engine
+from twin.scenarios import store
+from twin.scenarios.edits import Stage
+from twin.scenarios.store import played
+
+MAX_S = 4.0  # of wall time for each of the two
+STRIDE = 200  # events between two looks at the clock
+MAX_TOLD = 20  # other jobs that it does something to
+WORKER = int(Role.WORKER)
+
+
+@dataclass
+class Seen:
+    """Outcome of each job in one future, by id."""
+
+    plans: dict[str, tuple[int, int]] = field(default_factory=dict)  # start and finish (NEVER) by its newest plan
+    completed: dict[str, int] = field(default_factory=dict)
+    rejected: set[str] = field(default_factory=set)
+    until_ms: int = 0
+
+
+def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
+    """A job like one of the run's, or a new one where `like` is empty, with other fields; ModelError for what no job can be."""
+    _, jobs = store.of_run(run)
+    given: dict[str, Any] = {}
+    if like:
+        model = next((job for job in jobs if job.id == like), None)
+        if model is None:
+            raise ModelError(f"run {run.pk} has no job {like!r}; choose one of its jobs, or give all fields")
+        given = job_to_dict(model)
+    taken = {job.id for job in jobs}
+    name = next(id_ for n in range(1, len(taken) + 2) if (id_ := "asked" if n == 1 else f"asked+{n}") not in taken)
+    job = job_from_dict(given | changes | {"id": name, "arrival_ms": run.sim_ms})
+    return replace(job, provenance={})
+
+
+def ask(run: Run, job: Job) -> dict[str, Any]:
+    """{verdict, sentence, start_ms, finish_ms, workers, servers, displaced, counterfactuals, until_ms, complete} of the job if it came now.
+
+    Refused when the run has ended or has not begun.
+    """
+    if run.status not in Run.ACTIVE or not run.last_seq:
+        raise Refused(f"run {run.pk} is {run.status}; choose an active run, or fork this one and choose the fork")
+    stages = store.worlds(run.scenario, run.edits)
+    now_ms = run.sim_ms
+    with_it = _with(stages, now_ms, job)
+    asked, without = _future(run, with_it), _future(run, stages)
+    told = _Watched(job.id, [server.name for server in with_it[-1].world.cluster.servers])
+    mine, complete = _play(asked, told, None)
+    others, _ = _play(without, None, mine.until_ms)
+    answer = told.answer | {"until_ms": mine.until_ms, "complete": complete, "at_ms": now_ms}
+    answer["displaced"] = _displaced(mine, others, job.id)
+    answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
+    return answer
+
+
+def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
+    """The worlds of the run, and one more from the newest instant on in which the job arrives a moment later."""
+    past = [stage for stage in stages if stage.at_ms <= now_ms]
+    from_ms = now_ms + 1 if past[-1].at_ms == now_ms else now_ms  # what is edited at this instant is, or is about to be
+    new = replace(job, arrival_ms=from_ms + 1)
+
+    def joined(stage: Stage) -> Stage:
+        jobs = list(stage.world.jobs)
+        jobs.insert(bisect_right([row.arrival_ms for row in jobs], new.arrival_ms), new)
+        return stage._replace(world=stage.world.with_jobs(jobs))
+
+    later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
+    return [*past, joined(past[-1])._replace(at_ms=from_ms, said=("Ask about a job",)), *later]
+
+
+def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
+    """The run at the end of its log, in these worlds."""
+    of_run = engine.at_end(run, played(stages, run.scenario.seed))
+    return of_run.simulation
+
+
+def _play(simulation: Simulation, told: _Watched | None, until_ms: int | None) -> tuple[Seen, bool]:
+    """Continuation until the watched job is done, the given time is reached, or the time limit is over; true if it got there."""
+    seen = Seen()
+    ends = time.monotonic() + MAX_S
+    with gc_control.paused():
+        while True:
+            events = simulation.run_until(until_ms, STRIDE)
+            for event in events:
+                _note(seen, event, simulation.jobs)
+                if told is not None:
+                    told.feed(event, simulation.jobs)
+            if events:
+                seen.until_ms = events[-1].at_ms
+            if not events or (told is not None and told.over):
+                return seen, told is None or told.over or simulation.next_ms is None
+            if time.monotonic() > ends:
+                return seen, False
+
+
+def _note(seen: Seen, event: Event, jobs: Sequence[Job]) -> None:
+    data = event.data
+    if event.kind == "plan_changed":
+        for job, start_ms, finish_ms in data["jobs"]:
+            seen.plans[jobs[job].id] = (start_ms, finish_ms)
+    elif event.kind == "job_completed":
+        seen.completed[jobs[data["job"]].id] = event.at_ms
+    elif event.kind == "decided" and data["kind"] == "rejected":
+        seen.rejected.add(jobs[data["job"]].id)
+
+
+class _Watched:
+    """Events about the previewed job."""
+
+    def __init__(self, id_: str, servers: Sequence[str]) -> None:
+        self.id, self.servers = id_, servers
+        self.over = False
+        self.answer: dict[str, Any] = {
+            "verdict": None, "sentence": "", "values": {}, "start_ms": None, "finish_ms": None, "workers": 0, "servers": [], "utility": None,
+        }  # fmt: skip
+
+    def feed(self, event: Event, jobs: Sequence[Job]) -> None:
+        data, answer = event.data, self.answer
+        if event.kind == "plan_changed":
+            for job, start_ms, finish_ms in data["jobs"]:
+                if jobs[job].id == self.id:
+                    answer |= {"start_ms": _known(start_ms), "finish_ms": _known(finish_ms)}
+                    self._bars([bar for bar in np.asarray(data["bars"]).reshape(-1, BORN).tolist() if bar[0] == job])
+            return
+        if data.get("job") is None or jobs[data["job"]].id != self.id:
+            return
+        if event.kind == "decided" and answer["verdict"] is None:
+            answer |= {
+                "verdict": data["kind"],
+                "sentence": readable(data["code"], data["values"], self.servers),
+                "values": dict(data["values"]),
+            }
+            self.over = data["kind"] == "rejected"
+        elif event.kind == "decided" and data["kind"] == "unfinished":
+            self.over = True
+        elif event.kind == "job_completed":
+            answer |= {"finish_ms": event.at_ms, "utility": data["utility"]}
+            self.over = True
+
+    def _bars(self, bars: list[list[int]]) -> None:
+        workers = [bar for bar in bars if bar[1] == WORKER]
+        if not workers:
+            return
+        edges = sorted({bar[3] for bar in workers})
+        peak = max(sum(bar[5] for bar in workers if bar[3] <= ms < bar[4]) for ms in edges)
+        self.answer["workers"] = max(self.answer["workers"], peak)
+        names = {self.servers[bar[2]] if bar[2] >= 0 else "cloud" for bar in workers if bar[2] != -1}
+        self.answer["servers"] = sorted({*self.answer["servers"], *names})
+
+
+def _known(ms: int) -> int | None:
+    return None if ms < 0 else ms
+
+
+def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
+    """{later, later_ms, open, rejected, rows: [{id, was_ms, now_ms, rejected}]}: what it does to others, the worst first.
+
+    later: jobs that end later, by later_ms in all; open: jobs that have no end by then and would have one without it; rejected: jobs that
+    are rejected because of it, which is no delay. Each job counts once; rows are the first MAX_TOLD of all.
+    """
+
+    def end(seen: Seen, id_: str) -> int | None:
+        return seen.completed.get(id_, _known(seen.plans.get(id_, (NEVER, NEVER))[1]))
+
+    rejected: list[dict[str, Any]] = []
+    unending: list[dict[str, Any]] = []
+    later: list[tuple[int, dict[str, Any]]] = []
+    for id_ in sorted(mine.plans.keys() | others.plans.keys() | mine.completed.keys() | others.completed.keys() | mine.rejected):
+        was, now = end(others, id_), end(mine, id_)
+        row = {"id": id_, "was_ms": was, "now_ms": now, "rejected": False}
+        if id_ == asked:
+            continue
+        if id_ in mine.rejected - others.rejected:
+            rejected.append(row | {"now_ms": None, "rejected": True})
+        elif was is not None and now is None:
+            unending.append(row)
+        elif was is not None and now is not None and now > was:
+            later.append((now - was, row))
+    delayed = [row for _, row in sorted(later, key=lambda pair: -pair[0])]
+    return {
+        "later": len(later),
+        "later_ms": sum(by_ms for by_ms, _ in later),
+        "open": len(unending),
+        "rejected": len(rejected),
+        "rows": [*rejected, *unending, *delayed][:MAX_TOLD],
+    }
+
+
+def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
+    return [stage for stage in stages if stage.at_ms <= at_ms][-1]
+
+
+def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
+    """Counterfactuals of the preview, for schedulers that decide by payoff."""
+    world = stage.world
+    scheduler = build(world.scheduler, world.parameters)
+    if not scheduler.quotes:
+        return []
+    scheduler.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+    state = at(run.pk)
+    bars = state.bars.rows
+    scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], int((state.jobs.rows[:, ARRIVED] >= 0).sum()))
+    asked = replace(job, arrival_ms=run.sim_ms + 1)
+    reason = scheduler.explain(asked.arrival_ms, asked)
+    if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
+        return []
+    admitted, slot_ms = reason.code == "payoff_positive", world.cluster.slot_ms
+    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)]

@@ -1,0 +1,125 @@
+"""Every scheduler that can run a scenario's cluster and trace, started side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from scheduling.kernel.registry import build, scheduler_class, schedulers
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.training_models import NEEDS
+from scheduling.model.values import Cluster, ModelError
+from twin.analysis.comparability import comparable, model_of, named
+from twin.files.job_table import DEMANDS, INTEGERS, MISSING, JobTable, unpack_jobs
+from twin.models import Run, Scenario, Trace
+from twin.runs import commands, scheduler_history
+from twin.scenarios import store
+
+PARTS = {part for needs in NEEDS.values() for part in needs}  # of a training model
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A scheduler in a race, or why it is left out."""
+
+    scheduler: type[BaseScheduler]
+    parameters: dict[str, Any]
+    reason: str = ""
+
+
+def entrants(scenario: Scenario) -> list[Entrant]:
+    """Participants, one per scheduler: that of the scenario first, with its parameters; the others with defaults, in alphabetical order.
+
+    All train by one model, that of the scenario's own scheduler, or the figures could not be ranked (comparability.py).
+    """
+    cluster = store.cluster_of(scenario.cluster_id)
+    world = model_of(build(scenario.scheduler, scenario.parameters), cluster)
+    tables = list(unpack_jobs(Trace.objects.only("jobs").get(pk=scenario.trace_id).jobs))
+    found = [_entrant(cls, scenario, cluster, world, tables) for cls in schedulers().values()]
+    return sorted(found, key=lambda entrant: entrant.scheduler.name != scenario.scheduler)
+
+
+def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = None) -> list[Run]:
+    """A batch run of each scheduler that can, or of those chosen among them; scenarios that are there already are used again."""
+    known = {entrant.scheduler.name: entrant for entrant in entrants(scenario)}
+    able = [name for name, entrant in known.items() if not entrant.reason]
+    names = able if chosen is None else list(dict.fromkeys(chosen))
+    for name in names:
+        scheduler_class(name)  # says why there is none of that name
+        if known[name].reason:
+            raise commands.Refused(f"{known[name].scheduler.title} cannot run this: {known[name].reason}")
+    if len(names) < 2:
+        raise commands.Refused(
+            f"a race requires two schedulers that can run this cluster and trace; available: {' and '.join(able) or 'none'}"
+        )
+    with transaction.atomic():
+        return commands.start_runs([_scenario_of(scenario, known[name]) for name in names], user)
+
+
+def _entrant(cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, world: str, tables: list[JobTable]) -> Entrant:
+    own = cls.name == scenario.scheduler
+    parameters: dict[str, Any] = dict(scenario.parameters) if own else {}
+    if (
+        not own
+        and world in cls.model.supports
+        and len(cls.model.supports) > 1
+        and any(f.name == "model" for f in fields(cls.Parameters))
+    ):
+        parameters["model"] = world
+    return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, world, tables))
+
+
+def _obstacle(cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, world: str, tables: list[JobTable]) -> str:
+    scheduler = build(cls.name, parameters)
+    if not comparable([theirs := model_of(scheduler, cluster)], [world]):
+        return f"its training model is {named([theirs])}, but that of this race is {named([world])}, so its metrics could not be ranked"
+    try:
+        scheduler.check(cluster)
+    except ModelError as error:
+        return str(error)
+    needs = cls.needs
+    if len(cls.model.supports) > 1:
+        needs = (*NEEDS[world], *(part for part in cls.needs if part not in PARTS))
+    lacking = [part for part in needs if not any(_has(table, part).any() for table in tables)]
+    if lacking:
+        return f"no job of the trace has {', '.join(lacking)}, which it requires"
+    if not any(
+        np.logical_and.reduce([np.ones(len(table), dtype=bool), *(_has(table, part) for part in needs)]).any() for table in tables
+    ):
+        return f"no job of the trace has all required fields: {', '.join(needs)}"
+    return ""
+
+
+def _has(table: JobTable, part: str) -> np.ndarray:
+    """[job] whether the part is there."""
+    if part == "utility":
+        return np.zeros(len(table), dtype=bool) if table.utility is None else ~np.isnan(table.utility[:, 0])
+    if part == "upload_ms":
+        return np.zeros(len(table), dtype=bool) if table.uploads is None else np.diff(table.uploads[0]) > 0
+    if part in table.texts:
+        return table.texts[part].codes != MISSING
+    column = table.columns.get(part)
+    if column is None:
+        return np.zeros(len(table), dtype=bool)
+    if part in DEMANDS:
+        return column[:, 0] >= 0
+    return column != MISSING if part in INTEGERS else ~np.isnan(column)
+
+
+def _scenario_of(scenario: Scenario, entrant: Entrant) -> Scenario:
+    """The scenario with this scheduler; found again when it was made before."""
+    same = {
+        "cluster_id": scenario.cluster_id, "trace_id": scenario.trace_id, "scheduler": entrant.scheduler.name,
+        "parameters": entrant.parameters, "seed": scenario.seed, "edits": scenario.edits,
+    }  # fmt: skip
+    if entrant.scheduler.name == scenario.scheduler:
+        return scenario
+    known = Scenario.objects.filter(**same).first()
+    in_charge = scheduler_history.words(scheduler_history.in_order(entrant.scheduler.name, scenario.edits))
+    return known or Scenario.objects.create(
+        **same, name=f"{scenario.trace.name}, {in_charge}"[:200], created_by=scenario.created_by
+    )

@@ -1,0 +1,245 @@
+"""Sweeps: a scenario over a grid of values, and several seeds. Every point is an ordinary run, so all workers share them.
+
+An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. A sweep that was cancelled, or
+some of whose runs failed, goes on with `resume`: what is finished stays.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+from django.db import transaction
+
+from scheduling.kernel.registry import parse_parameters, scheduler_class
+from scheduling.model.values import ModelError, shorten
+from scheduling.reporting.metric_table import value_of
+from twin.analysis.comparability import models_of, named
+from twin.files.outputs import cell
+from twin.infra.errors import Refused
+from twin.models import Run, Scenario, Sweep, SweepPoint
+from twin.runs import commands
+from twin.scenarios import store
+from twin.scenarios.edits import verbs
+from twin.scenarios.edits.moments import moment
+from twin.scenarios.forks import past_edits
+
+MAX_POINTS = 500  # runs of one sweep
+MAX_AXES = 2
+FIGURES = (  # keys of the table of metrics
+    "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions", "utilization.gpu",
+    "utilization.cpu",
+)  # fmt: skip
+
+
+def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[int], user: Any = None) -> Sweep:
+    """Points and queued runs, or none of them; ModelError states the axis and the impossible value."""
+    axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
+    if not 1 <= len(axes) <= MAX_AXES:
+        raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
+    if len({title(axis) for axis in axes}) != len(axes):
+        raise ModelError(f"the axes must differ, but both are {title(axes[0])}; change one of them")
+    seeds = list(dict.fromkeys(seeds)) or [scenario.seed]
+    count = len(seeds)
+    for axis in axes:
+        count *= len(axis["values"])
+    if count > MAX_POINTS:
+        raise ModelError(f"a sweep has at most {MAX_POINTS} points, got {count:,}; use fewer values or fewer seeds")
+    places = list(product(*(range(len(axis["values"])) for axis in axes)))
+    with transaction.atomic():
+        sweep = Sweep.objects.create(
+            name=(name or f"{scenario.name}, sweep")[:200], scenario=scenario, axes=axes, seeds=seeds, created_by=user
+        )
+        points = [(place, seed) for place in places for seed in seeds]
+        runs = commands.start_runs([_scenario(scenario, axes, place, seed, user) for place, seed in points], user)
+        SweepPoint.objects.bulk_create(
+            SweepPoint(sweep=sweep, place=list(place), seed=seed, run=run)
+            for (place, seed), run in zip(points, runs, strict=True)
+        )
+        commands.audit(user, "sweep.start", f"sweep {sweep.pk}", {"scenario": scenario.name, "points": count})
+    return sweep
+
+
+def cancel(sweep: Sweep, user: Any = None) -> int:
+    """Cancellation of the unfinished runs; their number."""
+    runs = [point.run for point in sweep.points.select_related("run") if point.run is not None and point.run.status in Run.ACTIVE]
+    with transaction.atomic():
+        count = commands.cancel_all(runs, user)
+        commands.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": count})
+    return count
+
+
+def resume(sweep: Sweep, user: Any = None) -> int:
+    """A new run of each point that has none that is finished or under way; returns how many."""
+    with transaction.atomic():
+        open_points = [
+            point
+            for point in sweep.points.select_related("run__scenario")
+            if point.run is None or point.run.status in (Run.CANCELLED, Run.FAILED)
+        ]
+        if any(point.run is None for point in open_points):
+            _check_axes(sweep)
+        entered = [
+            point.run.scenario if point.run else _scenario(sweep.scenario, sweep.axes, point.place, point.seed, user)
+            for point in open_points
+        ]
+        for point, run in zip(open_points, commands.start_runs(entered, user), strict=True):
+            point.run = run
+        SweepPoint.objects.bulk_update(open_points, ["run"])
+        commands.audit(user, "sweep.resume", f"sweep {sweep.pk}", {"runs": len(open_points)})
+    return len(open_points)
+
+
+def delete(sweep: Sweep, user: Any = None) -> None:
+    """Removal of the sweep with its runs and their scenarios; refused while runs are active."""
+    runs = [point.run for point in sweep.points.select_related("run__scenario") if point.run is not None]
+    busy = sum(run.status in Run.ACTIVE for run in runs)
+    if busy:
+        raise Refused(f"{busy} runs of sweep {sweep.pk} are not finished; cancel it before deleting it")
+    with transaction.atomic():
+        sweep_id = sweep.pk
+        commands.audit(user, "sweep.delete", f"sweep {sweep_id}", {"name": sweep.name})
+        own = {run.scenario_id for run in runs} - {sweep.scenario_id}
+        sweep.delete()
+        every = Run.objects.filter(scenario_id__in=own).select_related("scenario")  # those that were cancelled and run again, too
+        commands.delete_all(every, {"sweep": sweep_id}, user)
+        left = Scenario.objects.filter(pk__in=own, runs=None)
+        for number, name in left.values_list("pk", "name"):
+            commands.audit(user, "scenario.delete", f"scenario {number}", {"name": name, "sweep": sweep_id})
+        left.delete()
+
+
+def told(sweep: Sweep) -> list[dict[str, Any]]:
+    """Points: {place, seed, run, status, figures: {name: number or None}}."""
+    points = sweep.points.select_related("run").defer("run__certificate_prices")
+    return [
+        {
+            "place": point.place, "seed": point.seed, "run": point.run_id, "status": point.run.status if point.run else "gone",
+            "figures": {key: value_of(point.run.metrics, key) for key in FIGURES} if point.run and point.run.status == Run.FINISHED else {},
+        }
+        for point in points
+    ]  # fmt: skip
+
+
+def unranked(sweep: Sweep) -> str | None:
+    """Reason why figures of the points cannot be ranked against each other, or None: an axis changes the model by which jobs train."""
+    deciding = [
+        i for i, axis in enumerate(sweep.axes) if axis.get("parameter") == "model" or axis.get("verb") == "change_scheduler"
+    ]
+    if not deciding:
+        return None
+    one_of_each = {tuple(point.place[i] for i in deciding): point for point in sweep.points.select_related("run__scenario")}
+    found = sorted({models_of(point.run) for point in one_of_each.values() if point.run is not None})
+    if len(found) < 2:
+        return None
+    told = "; ".join(map(named, found))
+    return f"Some points have different training models: {told}. The same job has different durations there, so metrics are not ranked."
+
+
+def as_csv(sweep: Sweep) -> Iterable[str]:
+    """Rows, one per point: the value on each axis, the seed, the run, its status and its metrics."""
+    titles = [title(axis) for axis in sweep.axes]
+    yield _line([*titles, "seed", "run", "status", *FIGURES])
+    for point in told(sweep):
+        values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
+        yield _line(
+            [*values, point["seed"], point["run"], point["status"], *(point["figures"].get(name, "") for name in FIGURES)]
+        )
+
+
+def title(axis: Any) -> str:
+    """Title of the axis: the parameter, or the edit's number, verb and field."""
+    return axis["parameter"] if "parameter" in axis else f"edit {axis['edit']}: {axis['verb'].replace('_', ' ')}, {axis['field']}"
+
+
+def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
+    """The axis, checked: one of its values that cannot be is named."""
+    subject = f"axis {number}"
+    if not isinstance(given, dict) or not isinstance(given.get("values"), list) or not given["values"]:
+        raise ModelError(f"{subject}: must be an object with values, a non-empty list, got {shorten(str(given))}")
+    if ("parameter" in given) == ("edit" in given):
+        raise ModelError(
+            f"{subject}: must contain a parameter of the scheduler, or an edit and its field, got {shorten(str(given))}"
+        )
+    values = list(given["values"])
+    if len({str(value) for value in values}) != len(values):
+        raise ModelError(f"{subject}: values must be distinct, got {shorten(str(values))}")
+    if "parameter" in given:
+        axis: dict[str, Any] = {"parameter": str(given["parameter"]), "values": values}
+        cls = scheduler_class(scenario.scheduler)
+        for value in values:
+            parse_parameters(cls, scenario.parameters | {axis["parameter"]: value})
+        return axis
+    edit, name = given.get("edit"), given.get("field")
+    if isinstance(edit, bool) or not isinstance(edit, int) or not 1 <= edit <= len(scenario.edits):
+        have = f"the scenario has {len(scenario.edits)}" if scenario.edits else "the scenario has no edits; add one first"
+        raise ModelError(f"{subject}: edit must be the number of one of the scenario's edits, got {edit!r}; {have}")
+    verb = verbs()[scenario.edits[edit - 1]["verb"]]
+    known = ["at_ms", *(field.name for field in fields(verb.Parameters))]
+    if name not in known:
+        raise ModelError(f"{subject}: field must be one of {', '.join(known)}, got {name!r}")
+    return {"edit": edit, "verb": verb.name, "field": name, "values": values}
+
+
+def _check_axes(sweep: Sweep) -> None:
+    """Refused when the scenario no longer has the edits that the sweep varies."""
+    edits = sweep.scenario.edits
+    for axis in sweep.axes:
+        if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
+            raise Refused(
+                f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario can no longer "
+                f"{axis['verb'].replace('_', ' ')}; start a new sweep of the scenario as it is now"
+            )
+
+
+def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], seed: int, user: Any) -> Scenario:
+    """The scenario at one point."""
+    parameters, edits = dict(scenario.parameters), [dict(edit) for edit in scenario.edits]
+    said = []
+    for axis, i in zip(axes, place, strict=True):
+        value = axis["values"][i]
+        if "parameter" in axis:
+            parsed = parse_parameters(scheduler_class(scenario.scheduler), {axis["parameter"]: value})
+            parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
+        else:
+            edits[axis["edit"] - 1][axis["field"]] = value
+        said.append(_said(axis.get("parameter") or axis["field"], value))
+    made = Scenario(
+        name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id, trace_id=scenario.trace_id,
+        scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, created_by=user, of_sweep=True,
+    )  # fmt: skip
+    if _same_past(scenario, made):
+        made.parent, made.fork_ms = scenario.parent, scenario.fork_ms
+    store.check(made, edits)
+    made.save()
+    return made
+
+
+def _same_past(scenario: Scenario, made: Scenario) -> bool:
+    """Test whether the log of the run that the scenario is a fork of is that of the point, too; another past is computed from the beginning."""
+    fork_ms = scenario.fork_ms
+    if fork_ms is None or made.seed != scenario.seed:
+        return False
+    cls = scheduler_class(scenario.scheduler)
+    if parse_parameters(cls, made.parameters) != parse_parameters(cls, scenario.parameters):
+        return False
+    return past_edits(made.edits, fork_ms) == past_edits(scenario.edits, fork_ms)
+
+
+def _line(cells: Sequence[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(
+        ["" if value is None else cell(value) if isinstance(value, str) else value for value in cells]
+    )
+    return out.getvalue()
+
+
+def _said(name: str, value: Any) -> str:
+    """Value of an axis in a name, with durations as text."""
+    if name.endswith("_ms") and isinstance(value, int):
+        return f"{name.removesuffix('_ms')} {moment(value)}"
+    return f"{name} {value}"

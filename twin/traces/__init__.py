@@ -1,0 +1,1 @@
+"""Traces: importers, synthesis of missing fields, and the import task."""

@@ -1,0 +1,217 @@
+"""The import of an upload: parsed in a worker, progress told as it goes, all or nothing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from twin.eventlog import frames
+from twin.infra import pubsub
+from twin.models import Trace
+from twin.processes import bounded_process
+from twin.processes.dispatch import send
+from twin.scenarios import store
+from twin.traces import importers, kept_look, synthesis
+from twin.traces.importers.scan import look
+
+log = logging.getLogger(__name__)
+TELL_S = 0.2
+MAX_S = 900.0  # of one look or import; no public trace takes a tenth of it
+GRACE_S = 30.0  # after which an import that does not look at its own time limit is ended
+UNCHOSEN = timedelta(days=7)  # an upload that waits for somebody is kept this long
+ABANDONED = timedelta(seconds=20)  # an import without a sign of life for this long is taken up again
+
+
+def work(trace_id: int) -> None:
+    """Scan or import of an upload in its own process; its failure is reported with the trace."""
+    outcome = bounded_process.run(partial(run, trace_id), limit_s=MAX_S + GRACE_S, wanted=partial(_sign_of_life, trace_id))
+    if outcome in ("late", "failed"):
+        trace = Trace.objects.defer("jobs", "skipped_csv").filter(pk=trace_id, status=Trace.PARSING).first()
+        if trace is not None:
+            late = f"not finished after {MAX_S / 60:.0f} minutes; import it in parts"
+            _fail(
+                trace,
+                late if outcome == "late" else "the import ended unexpectedly; possibly out of memory; import the trace in parts",
+            )
+            _close(trace)
+
+
+def _sign_of_life(trace_id: int) -> bool:
+    """Notes that the import goes on; False when it was cancelled or deleted."""
+    Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(touched_at=timezone.now())
+    return Trace.objects.filter(pk=trace_id).exclude(status=Trace.CANCELLED).exists()
+
+
+def run(trace_id: int) -> None:
+    """Scan or import of an upload; the trace ends as scanned, ready, failed or cancelled, never in between."""
+    now = timezone.now()
+    waiting = Q(status=Trace.QUEUED) | Q(status=Trace.PARSING, touched_at__lt=now - ABANDONED)
+    if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
+        return  # done, cancelled, or in the hands of another worker
+    trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
+    tell(trace)
+    try:
+        if trace.stage == Trace.SCAN:
+            _scan(trace)
+        else:
+            _import(trace)
+    except importers.ImportCancelled:
+        log.info("import of trace %s was cancelled", trace_id)
+    except importers.ImportRefused as refusal:
+        _refused(trace, str(refusal))
+    except DatabaseError:
+        _again(trace)  # the upload stays: the ticker has it parsed again
+        raise
+    except Exception as error:
+        log.exception("import of trace %s failed", trace_id)
+        _fail(trace, f"the import failed: {type(error).__name__}: {error}")
+    _close(trace)
+
+
+def _close(trace: Trace) -> None:
+    """Removal of the files of an ended upload, and its announcement."""
+    trace.refresh_from_db(fields=["status", "message", "progress", "job_count", "server_count", "format", "scan"])
+    if trace.status in (Trace.READY, Trace.FAILED, Trace.CANCELLED):
+        drop_upload(trace)
+    tell(trace)
+
+
+def _scan(trace: Trace) -> None:
+    try:
+        parts = importers.parse(**_given(trace))
+        kept_look.keep(trace, parts)
+        found = look(parts, trace.seed, trace.options.get("slot_ms") or synthesis.SLOT_MS)
+    except importers.Unclear as unclear:  # somebody may know better
+        found = {"unclear": str(unclear), "files": unclear.files}
+    Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
+        status=Trace.SCANNED, progress=1, scan=found, message=found.get("unclear") or found["report"]["summary"].replace(" imported", "")
+    )  # fmt: skip
+
+
+def _import(trace: Trace) -> None:
+    choice = importers.Choice.of(trace.options)
+    _keep(trace, importers.read(**_given(trace), choice=choice, parsed=kept_look.kept(trace)))
+
+
+def _given(trace: Trace) -> dict[str, Any]:
+    uploads = [importers.Upload(Path(settings.UPLOAD_DIR) / file["path"], file["name"]) for file in trace.files]
+    return {
+        "uploads": uploads, "format": trace.format, "mapping": trace.options.get("mapping"), "seed": trace.seed,
+        "slot_ms": trace.options.get("slot_ms"), "progress": _Progress(trace), "cancelled": lambda: _cancelled(trace.pk),
+    }  # fmt: skip
+
+
+def enqueue(trace_id: int) -> bool:
+    """Request for the import. False without a broker: the ticker requests it again."""
+    return send("import_trace", trace_id, queue="io")
+
+
+def take_up() -> list[int]:
+    """Enqueues imports whose message or worker was lost; returns them."""
+    now = timezone.now()
+    lost = Trace.objects.filter(status__in=(Trace.QUEUED, Trace.PARSING), touched_at__lt=now - ABANDONED)
+    found = list(lost.values_list("pk", flat=True))
+    for trace_id in found:
+        Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not asked for at every tick
+        log.warning("the import of trace %s is resumed", trace_id)
+        enqueue(trace_id)
+    return found
+
+
+def forget_abandoned() -> list[int]:
+    """Removal of uploads that stopped midway or were not imported for UNCHOSEN; those uploads."""
+    left = Trace.objects.filter(status__in=(Trace.UPLOADING, Trace.SCANNED), touched_at__lt=timezone.now() - UNCHOSEN)
+    found = list(left.only("pk", "files", "status"))
+    for trace in found:
+        if Trace.objects.filter(pk=trace.pk, status=trace.status).update(
+            status=Trace.CANCELLED, message=f"abandoned for {UNCHOSEN.days} days"
+        ):
+            drop_upload(trace)
+    return [trace.pk for trace in found]
+
+
+def tell(trace: Trace) -> None:
+    """Publication to the pages that show traces."""
+    pubsub.publish(pubsub.TRACES, {"type": "trace", "trace": frames.trace_row(trace)})
+
+
+class _Progress:
+    """Progress, written and published a few times a second."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.told = trace, 0.0
+        self.until = time.monotonic() + MAX_S
+
+    def __call__(self, fraction: float) -> None:
+        now = time.monotonic()
+        if now > self.until:
+            raise importers.ImportRefused(f"{self.trace.name}: not finished after {MAX_S / 60:.0f} minutes; import it in parts")
+        if now - self.told < TELL_S:
+            return
+        self.told, self.trace.progress = now, round(min(1.0, fraction), 4)
+        Trace.objects.filter(pk=self.trace.pk).update(progress=self.trace.progress, touched_at=timezone.now())
+        tell(self.trace)
+
+
+def _cancelled(trace_id: int) -> bool:
+    return not Trace.objects.filter(pk=trace_id, status=Trace.PARSING).exists()
+
+
+def _keep(trace: Trace, result: importers.ImportResult) -> None:
+    with transaction.atomic():
+        changed = Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
+            status=Trace.READY, progress=1, format=result.format, message=result.summary, job_count=len(result.jobs),
+            server_count=len(result.cluster.servers) if result.cluster else 0, report=result.report, preview=result.preview,
+            jobs=result.jobs.data, skipped_csv=result.skipped_csv,
+        )  # fmt: skip
+        if not changed:
+            raise importers.ImportCancelled
+        if result.cluster is not None:
+            store.store_cluster(result.cluster, f"machine list of {trace.name}", trace)
+
+
+def _refused(trace: Trace, why: str) -> None:
+    """An upload that was looked at before waits for another choice, with its files; any other has failed."""
+    if not trace.scan:
+        return _fail(trace, why)
+    found = {**trace.scan, "refused": why}
+    Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
+        status=Trace.SCANNED, progress=1, scan=found, message=why[:2000]
+    )
+    return None
+
+
+def _fail(trace: Trace, message: str) -> None:
+    Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(status=Trace.FAILED, message=message[:2000])
+
+
+def _again(trace: Trace) -> None:
+    try:
+        Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(status=Trace.QUEUED, touched_at=timezone.now())
+    except DatabaseError as error:
+        log.warning("import of trace %s: the database does not respond: %s", trace.pk, error)
+
+
+def drop_upload(trace: Trace) -> None:
+    """Removal of the uploaded files, which are not needed again."""
+    if remove_files(trace):
+        trace.files = [{**file, "path": ""} for file in trace.files]
+        Trace.objects.filter(pk=trace.pk).update(files=trace.files)
+
+
+def remove_files(trace: Trace) -> int:
+    """Removal of files from the disk; their number."""
+    paths = [file["path"] for file in trace.files if file.get("path")]
+    for path in paths:
+        (Path(settings.UPLOAD_DIR) / path).unlink(missing_ok=True)
+        kept_look.drop(path)
+    return len(paths)

@@ -1,0 +1,80 @@
+"""Comma-separated tables of millions of rows: what Table gives, at three times its speed, for files whose cells hold no line ends.
+
+A row with a quote, or with another number of cells than its header, is read by the csv module on its own.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from twin.traces.importers.drafts import Ask, ImportRefused, Skipped, Source
+from twin.traces.importers.lines import chunks
+from twin.traces.importers.tables import Chunk, closeness, header
+
+PIECE = 10_000  # rows of a chunk: their cells stay in the processor's cache
+
+
+class BulkTable:
+    """A file of comma-separated cells. names: its columns where it has no header line. `rows` counts what has been read."""
+
+    def __init__(
+        self, source: Source, wanted: Sequence[str], skipped: Skipped, ask: Ask, names: Sequence[str] | None = None
+    ) -> None:
+        self.source, self.wanted, self.skipped, self.ask = source, wanted, skipped, ask
+        self.rows, self.headed = 0, names is None
+        columns = header(source.head, ",") if names is None else list(names)
+        fits, why, _ = closeness(columns, wanted)
+        if not fits:
+            raise ImportRefused(f"{source.name}: line 1: {why}; needed: {','.join(wanted)}")
+        twice = [name for name in wanted if columns.count(name) > 1]
+        if twice:
+            raise ImportRefused(f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times")
+        self.width, self.places = len(columns), [columns.index(name) for name in wanted]
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Rows; those with too few or too many cells go to `skipped`."""
+        self.skipped.file = self.source.name
+        for number, lines in chunks(self.source, self.ask):
+            first = 1 if self.headed and number == 1 else 0
+            for at in range(first, len(lines), PIECE):
+                yield from self._piece(number + at, lines[at : at + PIECE])
+
+    def _piece(self, number: int, lines: list[bytes]) -> Iterator[Chunk]:
+        """Batch of whole lines: all cells in one list, so that rows cost the garbage collector nothing."""
+        text = b"\n".join(lines).decode("utf-8", "replace")
+        numbers = np.arange(number, number + len(lines))
+        cells: Sequence[str]
+        if '"' in text or any(line.count(b",") != self.width - 1 for line in lines):
+            numbers, rows = self._mended(numbers, text.split("\n"))
+            cells = [cell for row in rows for cell in row]
+        else:
+            cells = text.replace("\n", ",").split(",")
+        self.rows += len(numbers)
+        if len(numbers):
+            yield Chunk(numbers, {name: cells[at :: self.width] for name, at in zip(self.wanted, self.places, strict=True)})
+
+    def _mended(self, numbers: np.ndarray, lines: list[str]) -> tuple[np.ndarray, list[list[str]]]:
+        """The rows that have all wanted cells, with their lines; blank lines are no rows."""
+        kept, whole = [], []
+        least = max(self.places) + 1
+        for line, text in zip(numbers.tolist(), lines, strict=True):
+            if not text.strip():
+                continue
+            try:
+                cells = next(csv.reader([text], skipinitialspace=True, strict=True)) if '"' in text else text.split(",")
+            except csv.Error as error:
+                self.rows += 1
+                self.skipped.add(line, "unreadable_quotes", error)
+                continue
+            if len(cells) < least or (len(cells) > self.width and any(cells[self.width :])):
+                self.rows += 1
+                self.skipped.add(
+                    line, "too_few_cells" if len(cells) < least else "too_many_cells", f"{len(cells)} of {self.width}"
+                )
+                continue
+            kept.append(line)
+            whole.append([*cells, *[""] * self.width][: self.width])
+        return np.array(kept, dtype=np.int64), whole

@@ -1,0 +1,38 @@
+"""ElasticFlow simulator trace: `job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration`, times in seconds.
+
+`ddl` is an absolute time; from the submission on it is the job's target. The duration is that on num_gpu GPUs. `model_name` may be a data
+set, which stands for the model trained on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.simulators import read_gangs
+from twin.traces.importers.tables import Chunk, closeness, header
+
+FORMAT = "elasticflow"
+TITLE = "ElasticFlow simulator trace"
+COLUMNS = ("job_id", "submit_time", "iteration", "model_name", "ddl", "batch_size", "num_gpu", "duration")
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header."""
+    return closeness(header(head), COLUMNS)
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; arrival counts from the first job."""
+    notes = [
+        "Times are seconds; ddl - submit_time is the target of a job's utility.",
+        "The model imagenet is read as resnet-50, cifar10 as resnet-18.",
+    ]
+    return read_gangs(sources, ask, COLUMNS, 1000, notes, model_origin="derived", target=_target)
+
+
+def _target(chunk: Chunk) -> NDArray[np.float64]:
+    return chunk.numbers("ddl") - chunk.numbers("submit_time")

@@ -1,0 +1,138 @@
+"""Gavel trace: tab-separated, no header; 7 columns, or 9 or 10 in later versions. Arrival in seconds, scale factor = GPUs.
+
+7: type, command, argument of the steps, needs a data directory, total steps, arrival, scale factor. 10: type, command, working
+directory, argument, data directory, total steps, scale factor, priority, SLO, arrival; 9: the same without the working directory. Priority
+and SLO are not used. The row number is the id. The file has no duration: it is steps / rate, the rate from a table of model families.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.lines import first_lines
+from twin.traces.importers.models import known_models
+from twin.traces.importers.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
+from twin.traces.importers.tables import Chunk, Table
+
+FORMAT = "gavel"
+TITLE = "Gavel trace"
+NAMES = {
+    7: ("type", "command", "argument", "data", "steps", "arrival", "scale"),
+    9: ("type", "command", "argument", "data", "steps", "scale", "priority", "slo", "arrival"),
+    10: ("type", "command", "directory", "argument", "data", "steps", "scale", "priority", "slo", "arrival"),
+}
+USED = ("type", "steps", "arrival", "scale")
+TYPE = re.compile(r"(.{1,100}?)(?: \(batch size (\d{1,9})\))?")
+# (ms a step, ms a sample of the batch) on one V100, after the magnitude of the rates that Gavel's authors publish with their scheduler.
+RATES = {
+    "A3C": (200.0, 0.0), "CycleGAN": (250.0, 0.0), "LM": (9.0, 0.29), "Recommendation": (20.0, 0.018), "ResNet-18": (13.0, 0.16),
+    "ResNet-50": (30.0, 3.0), "Transformer": (92.0, 0.37),
+}  # fmt: skip
+SPEEDUP = 0.6  # n GPUs are n^0.6 times as fast as one
+
+
+def step_ms(family: str, batch: int, scale: NDArray[np.float64] | float) -> NDArray[np.float64] | float:
+    """Milliseconds of one step; NaN for a family that is not in the table."""
+    fixed, each = RATES.get(family, (np.nan, np.nan))
+    return (fixed + each * batch) / scale**SPEEDUP
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness): the number of columns, and numbers where steps, arrival and scale are."""
+    lines = [line.decode("utf-8", "replace").split("\t") for line in first_lines(head)]
+    width = len(lines[0]) if lines else 0
+    if width not in NAMES:
+        return False, f"the first line has {width} cells between tabs, not 7, 9 or 10", 0.0
+    good = sum(len(cells) == width and _is_job(cells) for cells in lines)
+    return (
+        2 * good >= len(lines),
+        "the cells are those of jobs" if good else "steps, arrival and scale are not numbers",
+        good / len(lines),
+    )
+
+
+def _is_job(cells: Sequence[str]) -> bool:
+    named = dict(zip(NAMES[len(cells)], cells, strict=True))
+    numbers = [_number(named[name]) for name in ("arrival", "steps", "scale", "type")]
+    return numbers[0] >= 0 and numbers[1] > 0 and numbers[2] > 0 and numbers[3] != numbers[3] and " " in named["command"]
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return float("nan")
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; arrival counts from the first job. A later file goes on with the row numbers and is a group of its own."""
+    skipped, rows = Skipped(), 0
+    parts: list[NDArray] = []
+    families: list[str] = []
+    groups: list[str] = []
+    for source in sources:
+        width = len((first_lines(source.head, 1) or [b""])[0].split(b"\t"))
+        if width not in NAMES:
+            raise ImportRefused(
+                f"{source.name}: line 1: {width} cells between tabs; a Gavel trace has 7, 9 or 10 columns and no header"
+            )
+        table = Table(source, USED, skipped, ask, names=NAMES[width], mark="\t")
+        for chunk in table.chunks():
+            good, numbers, types = _rows(chunk, skipped)
+            numbers[0] += rows
+            parts.append(numbers[:, good])
+            families += [types[row] for row in np.flatnonzero(good).tolist()]
+            groups += [safe_name(source.name)] * int(good.sum())
+        rows += table.rows
+    if not families:
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+    number, arrival, run, scale, steps, batch = np.concatenate(parts, axis=1)
+    order = np.argsort(arrival, kind="stable")
+    arrival = np.rint(arrival[order]).astype(np.int64)
+    known = {**known_models(families), "iterations": steps, "global_batch": batch}
+    if len(sources) > 1:
+        known["group"] = np.array(groups, dtype=object)
+    drafts = Drafts(
+        keys=number[order].astype(np.int64), prefix="g", arrival_ms=arrival - arrival[0], run_ms=np.maximum(1, np.rint(run[order])).astype(np.int64),
+        workers=scale[order].astype(np.int64), demand=np.broadcast_to(ONE_GPU, (len(order), 5)),
+        known={name: column[order] for name, column in known.items()},
+        origins={
+            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": "trace", "gradient_mb": "derived",
+            "iterations": "trace", "global_batch": "derived",
+        },
+    )  # fmt: skip
+    notes = [
+        "Run times are derived: total steps / steps per second, from a table of rates on one V100 by model family and batch size; "
+        f"n GPUs are assumed to be n^{SPEEDUP} times as fast.",
+        "One worker has 1 GPU and the batch size of its job type. Gradient sizes are the models' parameter counts x 4 bytes. Job gN is row N.",
+    ]
+    return Read(rows, skipped, drafts=drafts, notes=notes)
+
+
+def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
+    """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
+    steps, arrival, scale = chunk.numbers("steps"), chunk.numbers("arrival") * 1000, chunk.numbers("scale")
+    kinds = {text: TYPE.fullmatch(text) for text in set(chunk.columns["type"])}
+    split = {text: (match[1], int(match[2] or 0)) if match else ("", 0) for text, match in kinds.items()}
+    families = [split[text][0] for text in chunk.columns["type"]]
+    single = {text: step_ms(family, batch, 1.0) for text, (family, batch) in split.items()}
+    batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        run = steps * np.array([single[text] for text in chunk.columns["type"]], dtype=float) / np.maximum(scale, 1) ** SPEEDUP
+    good = chunk.sift(skipped, (
+        ("unknown_model", np.array([family not in RATES for family in families], dtype=bool), "type"),
+        ("unreadable_steps", np.isnan(steps) | (steps != np.round(steps)) | (steps > MAX_ITERATIONS), "steps"),
+        ("run_not_positive", steps <= 0, "steps"),
+        ("unreadable_arrival", ~((arrival >= 0) & (arrival <= LATEST_MS)), "arrival"),
+        ("unreadable_gpus", np.isnan(scale) | (scale != np.round(scale)), "scale"),
+        ("no_gpu", scale <= 0, "scale"),
+        ("too_many_gpus", scale > MAX_GPUS, "scale"),
+        ("run_too_long", run > MAX_RUN_MS, "steps"),
+    ))  # fmt: skip
+    batch = np.where((batch > 0) & (batch * scale <= 10**9), batch * scale, np.nan)
+    return good, np.stack([chunk.lines.astype(float), arrival, run, scale, steps, batch]), families

@@ -1,0 +1,280 @@
+"""Import of uploaded files to jobs and a cluster: detection of formats, readers, synthesis, report."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import Cluster, ModelError
+from twin.files.cluster_json import check_end
+from twin.files.job_table import JobTable, PackedJobs
+from twin.files.jobs_jsonl import job_to_dict
+from twin.traces import synthesis
+from twin.traces.importers.choice import LARGEST, Choice
+from twin.traces.importers.drafts import Ask, ImportCancelled, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.openfile import Upload, opened
+from twin.traces.importers.report import Origins, build_report
+from twin.traces.importers.tables import header
+
+PREVIEW = 20
+FIRST_LINES = 5
+MAX_LINE_BYTES = 300  # characters of a line that is shown
+
+
+@dataclass(frozen=True)
+class Match:
+    """Result of the comparison of a file with a format: `fits`, or the sentence about what is missing."""
+
+    format: str
+    fits: bool
+    why: str
+    closeness: float  # 0..1, to name the nearest format when none fits
+
+
+@dataclass
+class ImportResult:
+    """Result of an import: jobs sorted by arrival, the machines if the source lists them, the report."""
+
+    jobs: PackedJobs
+    cluster: Cluster | None
+    report: dict[str, Any]
+    skipped_csv: bytes  # gzipped
+    preview: list[dict[str, Any]]
+    format: str
+    summary: str
+
+
+class Unclear(ImportRefused):
+    """Failure to select a format because none or two match. `files`: properties of each file for the user."""
+
+    def __init__(self, message: str, files: list[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.files = files
+
+
+@cache
+def formats() -> Mapping[str, ModuleType]:
+    """{name: module} of every format in this folder: a module with FORMAT, TITLE, sniff and read."""
+    import twin.traces.importers as folder
+
+    found: dict[str, ModuleType] = {}
+    for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda i: i.name):
+        module = importlib.import_module(f"twin.traces.importers.{info.name}")
+        name = getattr(module, "FORMAT", None)
+        if name is None:
+            continue
+        if name in found:
+            raise ValueError(f"format {name!r} is defined by {found[name].__name__} and {module.__name__}")
+        found[name] = module
+    return found
+
+
+def sniff(head: bytes) -> list[Match]:
+    """Matches of all formats with a file that begins so, matching formats first."""
+    matches = []
+    for name, module in formats().items():
+        fits, why, closeness = module.sniff(head)
+        matches.append(Match(name, fits, why, closeness))
+    return sorted(matches, key=lambda match: (not match.fits, -match.closeness, match.format))
+
+
+def read(
+    uploads: Path | Sequence[Upload], *, filename: str = "", format: str = "auto", mapping: Mapping[str, Any] | None = None,
+    choice: Choice | None = None, seed: int = 0, slot_ms: int | None = None, progress: Callable[[float], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False, parsed: list[Part] | None = None,
+) -> ImportResult:  # fmt: skip
+    """Import of the files of one upload. ImportRefused states the reason in one sentence; nothing is imported in part.
+
+    slot_ms: slot length that drawn fields and the cluster use (synthesis.SLOT_MS when None); mapping: see mapped_csv.py; parsed: what
+    `parse` has made of the same files with the same options.
+    """
+    choice = choice or Choice()
+    parts = parsed or parse(uploads, filename, format, mapping, seed, slot_ms, _part(progress, 0, 0.6), cancelled)
+    slot, name = slot_ms or synthesis.SLOT_MS, parts[0].file
+    origins, clamped, preview = Origins(), Counter[str](), _First(PREVIEW)
+    tables = _tables(parts, choice, seed, slot, _ticking(_part(progress, 0.6, 1), cancelled), clamped)
+    try:
+        jobs = PackedJobs.of(_watched(tables, origins, preview))
+    except (ImportRefused, ModelError) as error:
+        raise _about(name, error) from error
+    reads = [part.read for part in parts]
+    cluster = next((read.cluster for read in reads if read.cluster), None)
+    report = build_report([part.format for part in parts], reads, jobs.count, origins, clamped, seed, slot)
+    if not jobs.count and cluster is None:
+        raise ImportRefused(f"{name}: no jobs remain to import: {report['summary']}")
+    progress(1.0)
+    skipped = Skipped.joined([read.skipped for read in reads])
+    return ImportResult(jobs, cluster, report, skipped, preview.rows, report["format"], report["summary"])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Content of the files of one format; `file` is the first of them."""
+
+    format: str
+    file: str
+    read: Read
+
+
+def parse(
+    uploads: Path | Sequence[Upload], filename: str = "", format: str = "auto", mapping: Mapping[str, Any] | None = None,
+    seed: int = 0, slot_ms: int | None = None, progress: Callable[[float], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Part]:  # fmt: skip
+    """Content of the files, by format, before the selection and sampling; at most one part has jobs, and one a cluster."""
+    for name, value, least in (("slot_ms", slot_ms, 1), ("seed", seed, 0)):
+        if value is not None and not least <= value <= LARGEST:
+            raise ImportRefused(f"{name} must be from {least} to {LARGEST}, got {value}")
+    given = [Upload(uploads, filename)] if isinstance(uploads, Path) else list(uploads)
+    with opened(given, _part(progress, 0, 0.5), cancelled) as sources:
+        if mapping and format == "auto":
+            format = "mapped_csv"
+        ask = Ask(seed, slot_ms or synthesis.SLOT_MS, _ticking(_part(progress, 0.5, 1), cancelled), mapping)
+        parts = []
+        for module, files in _assigned(sources, format).items():
+            try:
+                parts.append(Part(module.FORMAT, files[0].name, module.read(files, ask)))
+            except (ImportRefused, ModelError) as error:
+                raise _about(files[0].name, error) from error
+    with_jobs = [part for part in parts if part.read.drafts is not None or part.read.jobs is not None]
+    _one(with_jobs, "jobs")
+    _one([part for part in parts if part.read.cluster is not None], "machines")
+    return with_jobs + [part for part in parts if part not in with_jobs]
+
+
+def _one(parts: Sequence[Part], what: str) -> None:
+    if len(parts) > 1:
+        said = " and ".join(f"{part.file} ({part.format})" for part in parts)
+        raise ImportRefused(f"{said} both list {what}; import them one after the other")
+
+
+def _about(name: str, error: Exception) -> ImportRefused:
+    """The refusal with the file's name in it."""
+    if isinstance(error, Unclear):
+        return error
+    return ImportRefused(str(error) if name in str(error) else f"{name}: {error}")
+
+
+def _part(progress: Callable[[float], None], low: float, high: float) -> Callable[[float], None]:
+    return lambda fraction: progress(low + (high - low) * min(1.0, fraction))
+
+
+def _ticking(progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Callable[[float], None]:
+    def tick(fraction: float) -> None:
+        if cancelled():
+            raise ImportCancelled
+        progress(fraction)
+
+    return tick
+
+
+def _assigned(sources: Sequence[Source], wanted: str) -> dict[ModuleType, list[Source]]:
+    """The files by format. A wanted format takes every file that fits no other one; a mapping makes any CSV readable."""
+    if wanted != "auto" and wanted not in formats():
+        raise ImportRefused(f"unknown format {wanted!r}; known: auto, {', '.join(formats())}")
+    found: dict[ModuleType, list[Source]] = {}
+    unclear: list[tuple[Source, list[Match]]] = []
+    for source in sources:
+        matches = sniff(source.head)
+        fitting = [match.format for match in matches if match.fits]
+        if wanted != "auto" and (wanted in fitting or not fitting or len(sources) == 1):
+            fitting = [wanted]
+        if len(fitting) == 1:
+            found.setdefault(formats()[fitting[0]], []).append(source)
+        else:
+            unclear.append((source, matches))
+    if unclear:
+        source, matches = unclear[0]
+        raise Unclear(_unclear(source, matches), [_first_lines(source, matches) for source, matches in unclear])
+    return found
+
+
+def _unclear(source: Source, matches: Sequence[Match]) -> str:
+    fitting = [match for match in matches if match.fits]
+    if fitting:
+        names = " and ".join(match.format for match in fitting)
+        return f"{source.name}: the formats {names} both match; choose one of them"
+    nearest = matches[0]
+    known = f"the most similar is {nearest.format} ({formats()[nearest.format].TITLE}), but {nearest.why}"
+    if nearest.closeness == 0:
+        known = f"it resembles none of {', '.join(formats())}"
+    first = source.head.strip().splitlines()[0][:120].decode("utf-8", "replace")
+    return f"{source.name}: line 1: no known format matches; {known}. The file begins with {first!r}"
+
+
+def _first_lines(source: Source, matches: Sequence[Match]) -> dict[str, Any]:
+    """Data with which a user can choose a format for a file: its first lines, the matches, and what the most similar format lacks."""
+    lines = [line[:MAX_LINE_BYTES].decode("utf-8", "replace") for line in source.head.splitlines()[:FIRST_LINES]]
+    near = [
+        {"format": m.format, "title": formats()[m.format].TITLE, "why": m.why} for m in matches if not m.fits and m.closeness > 0
+    ]
+    fits = [{"format": m.format, "title": formats()[m.format].TITLE} for m in matches if m.fits]
+    return {"file": source.name, "lines": lines, "fits": fits, "nearest": near[:3], "columns": header(source.head)}
+
+
+def _tables(
+    parts: Sequence[Part], choice: Choice, seed: int, slot_ms: int, tick: Callable[[float], None], clamped: Counter[str]
+) -> Iterator[JobTable]:
+    """The chosen jobs, with what the trace lacks drawn."""
+    for part in parts:
+        drafts, jobs = part.read.drafts, part.read.jobs
+        if drafts is not None:
+            rows = choice.rows(drafts.arrival_ms, drafts.known.get("group"), partial(_lots, seed, drafts.keys))
+            chosen = drafts.take(rows)
+            yield from synthesis.fill(
+                replace(chosen, arrival_ms=choice.arrivals(chosen.arrival_ms)), seed, slot_ms, tick, clamped
+            )
+        elif jobs is not None:
+            whole = jobs.take(choice.rows(jobs.columns["arrival_ms"], None, partial(_lots, seed, jobs.ids)))
+            yield whole.moved(choice.arrivals(whole.columns["arrival_ms"]))
+
+
+def _lots(seed: int, keys: np.ndarray) -> np.ndarray:
+    """[job] a number that nothing but its id decides."""
+    return synthesis.Draws(seed, [str(key) for key in keys.tolist()]).unit("sample")
+
+
+class _First:
+    """Collector of the first jobs, as plain rows."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, table: JobTable) -> None:
+        room = self.most - len(self.rows)
+        self.rows += [job_to_dict(job) for job in table.take(slice(0, max(0, room))).jobs()]
+
+
+def _watched(tables: Iterator[JobTable], origins: Origins, preview: _First) -> Iterator[JobTable]:
+    for table in tables:
+        origins.add(table)
+        preview.add(table)
+        yield table
+
+
+def first_jobs(parts: Sequence[Part], seed: int, slot_ms: int) -> list[dict[str, Any]]:
+    """The first jobs as they will be understood."""
+    preview = _First(PREVIEW)
+    for table in _tables(parts, Choice(limit=PREVIEW), seed, slot_ms, lambda _: None, Counter()):
+        preview.add(table)
+    return preview.rows
+
+
+def cluster_with(cluster: Cluster, slot_ms: int | None, horizon_slots: int | None) -> Cluster:
+    """The same machines under another slot length or horizon."""
+    changes: dict[str, Any] = {}
+    if slot_ms is not None:
+        changes["slot_ms"] = slot_ms
+    if horizon_slots is not None:
+        changes["horizon_slots"] = horizon_slots
+    return check_end(replace(cluster, **changes))

@@ -1,0 +1,27 @@
+"""Muri simulator trace: the columns of Tiresias and `batch_size,iteration_time,resource_time_0..2,priority`, times in **milliseconds**.
+
+Recognised by `iteration_time`. The duration is taken as it stands (iterations x iteration_time is close to it, not equal); `interval` is
+not the gap between arrivals in most rows and is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.simulators import read_gangs
+from twin.traces.importers.tables import closeness, header
+
+FORMAT = "muri"
+TITLE = "Muri simulator trace"
+NEEDED = ("job_id", "num_gpu", "submit_time", "iterations", "model_name", "batch_size", "duration")
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header."""
+    return closeness(header(head), (*NEEDED, "iteration_time"))
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; arrival counts from the first job."""
+    return read_gangs(sources, ask, NEEDED, 1, ["Times are milliseconds, because the column iteration_time is present."])

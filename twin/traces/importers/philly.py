@@ -1,0 +1,347 @@
+"""Philly cluster_job_log (JSON: an array of jobs, or one job) and its machine list (no header: `m31,8, 24GB`).
+
+A job's run time is its last attempt's end - its first attempt's start, as in the publisher's notebook; its workers are the
+GPUs of its first attempt. null, "" and "None" all mean that a value is not there.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers.tables import CHUNK, Chunk, Table
+
+FORMAT = "philly"
+TITLE = "Philly cluster_job_log (JSON) and machine list"
+KEYS = (b'"attempts"', b'"submitted_time"', b'"jobid"')
+MACHINE = re.compile(rb"\s*[^\s,]+\s*,\s*\d+\s*,\s*\d+(\.\d+)?\s*Gi?B\s*")
+MACHINE_COLUMNS = ("machine", "gpus", "memory")
+STATUSES = ("Pass", "Killed", "Failed")
+TEXTS = ("jobid", "status", "vc", "user", "submitted_time")
+NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
+LOOKED_AT = 20  # lines of a machine list
+NAMED = 3  # machines that a warning names
+MAX_GPUS = 10_000
+MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
+BLOCK = 256 * 1024  # bytes of JSON
+BLANKS = re.compile(r"[ \t\r\n]*")
+MAX_VALUE = 16 * 1024 * 1024  # characters of one job
+HOUR_MS = 3_600_000
+CLOCK_BACK_MS = 1_509_847_200_000  # 2017-11-05 02:00: the hour before it came twice
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the keys of the first job, or from lines that look like machines."""
+    if _is_json(head):
+        missing = [key.decode() for key in KEYS if key not in head]
+        fits = KEYS[0] in head and len(missing) < 2
+        return fits, f"no job has the key {missing[0]}" if missing else "the keys fit", 1 - len(missing) / len(KEYS)
+    lines = [line for line in head.splitlines()[:LOOKED_AT] if line.strip()]
+    share = sum(MACHINE.fullmatch(line) is not None for line in lines) / max(1, len(lines))
+    return share > 0.5, "the lines are machines" if share > 0.5 else "its lines are not like `m31,8, 24GB`", share
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Jobs of the logs, machines of the lists, and a warning where they contradict each other."""
+    logs = [source for source in sources if _is_json(source.head)]
+    lists = [source for source in sources if not _is_json(source.head)]
+    found = Read(0, Skipped())
+    machines = _machines(lists, found, ask) if lists else {}
+    if logs:
+        log = _Log(found.skipped, {name: machine.gpu // 1000 for name, machine in machines.items()})
+        for source in logs:
+            log.read(source, ask)
+        found.rows += log.rows
+        found.drafts = log.drafts(logs[0])
+        found.notes += log.notes()
+    if machines:
+        found.cluster, notes = to_cluster(safe_name(lists[0].name), list(machines.values()), ask, lists[0].name)
+        found.notes += notes
+    return found
+
+
+def _is_json(head: bytes) -> bool:
+    return head.lstrip()[:1] in (b"[", b"{")
+
+
+def _machines(lists: Sequence[Source], found: Read, ask: Ask) -> dict[str, Machine]:
+    machines: dict[str, Machine] = {}
+    for source in lists:
+        table = Table(source, MACHINE_COLUMNS, found.skipped, ask, names=MACHINE_COLUMNS, mark=",")
+        for chunk in table.chunks():
+            for line, name, gpus, cell in zip(
+                chunk.lines.tolist(), chunk.columns["machine"], chunk.numbers("gpus").tolist(), chunk.columns["gpus"], strict=True
+            ):
+                if not is_server_name(name):
+                    found.skipped.add(line, "unreadable_name", name)
+                elif name in machines:
+                    found.skipped.add(line, "duplicate_id", name)
+                elif not (0 <= gpus <= MAX_GPUS and gpus == int(gpus)):  # NaN fails each comparison
+                    found.skipped.add(line, "unreadable_gpus", cell)
+                else:
+                    machines[name] = Machine(name, int(gpus) * 1000)
+        found.rows += table.rows
+    if not machines:
+        raise ImportRefused(f"{lists[0].name}: none of its {found.rows:,} rows is a machine; {found.skipped.first()}")
+    return machines
+
+
+class _Log:
+    """Collector of the jobs of the logs. listed: GPUs of the machines, for comparison with the used ones; may be empty."""
+
+    def __init__(self, skipped: Skipped, listed: dict[str, int]) -> None:
+        self.skipped, self.listed = skipped, listed
+        self.rows = self.other_sum = self.later_gpus = self.across = 0
+        self.seen: set[str] = set()
+        self.words: dict[str, str] = {}  # one object for each VC and user
+        self.parts: list[np.ndarray] = []  # [submitted ms, run ms, GPUs]
+        self.keys: list[str] = []
+        self.groups: list[str] = []
+        self.users: list[str] = []
+        self.lacking: dict[str, int] = {}  # machine: GPUs used beyond its list
+        self.jobs_lacking = 0
+
+    def read(self, source: Source, ask: Ask) -> None:
+        """Every job of one log, a chunk of them at a time."""
+        self.skipped.file = source.name
+        chunk: list[tuple[int, Any]] = []
+        for entry in _values(source, ask):
+            chunk.append(entry)
+            if len(chunk) == CHUNK:
+                self._add(chunk)
+                chunk = []
+        self._add(chunk)
+
+    def _add(self, entries: list[tuple[int, Any]]) -> None:
+        self.rows += len(entries)
+        texts: dict[str, list[str]] = {name: [] for name in (*TEXTS, "start_time", "end_time", "attempts")}
+        lines: list[int] = []
+        gpus: list[int] = []
+        attempts: list[int] = []
+        owners: list[int] = []  # of every attempt
+        starts: list[str] = []
+        ends: list[str] = []
+        for line, value in entries:
+            if not isinstance(value, dict):
+                self.skipped.add(line, "unreadable_cell", _text(str(value)))
+                continue
+            tries = _dicts(value.get("attempts"))
+            begun = [_text(one.get("start_time")) for one in tries]
+            ended = [_text(one.get("end_time")) for one in tries]
+            owners += [len(lines)] * len(tries)
+            starts += begun
+            ends += ended
+            lines.append(line)
+            attempts.append(len(tries))
+            gpus.append(self._gpus(tries))
+            for name in TEXTS:
+                texts[name].append(_text(value.get(name)))
+            texts["start_time"].append(next(filter(None, begun), ""))
+            texts["end_time"].append(ended[-1] if ended else "")
+            texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries)} attempts")
+        self._keep(Chunk(np.array(lines, dtype=np.int64), texts), np.array(gpus), np.array(attempts), (owners, starts, ends))
+
+    def _gpus(self, tries: list[dict[str, Any]]) -> int:
+        """GPUs of the first attempt that lists any; notes machines that have fewer in their list."""
+        wanted, lacking = 0, False
+        for number, one in enumerate(tries):
+            held = [(_text(d.get("ip")), d.get("gpus")) for d in _dicts(one.get("detail"))]
+            count = sum(len(names) for _, names in held if isinstance(names, list))
+            self.later_gpus += number > 0 and not wanted and count > 0
+            wanted = wanted or count
+            if self.listed:
+                for machine, names in held:
+                    most = max([len(names), *map(_gpu_number, names)]) if isinstance(names, list) else 0
+                    if most > self.listed.get(machine, 0):
+                        self.lacking[machine] = max(most, self.lacking.get(machine, 0))
+                        lacking = True
+        self.jobs_lacking += lacking
+        return wanted
+
+    def _keep(self, chunk: Chunk, gpus: np.ndarray, attempts: np.ndarray, tries: tuple[list[int], list[str], list[str]]) -> None:
+        names = chunk.columns["jobid"]
+        repeated = np.zeros(len(names), dtype=bool)
+        for i, name in enumerate(names):
+            repeated[i] = name in self.seen
+            self.seen.add(name)
+        submitted, start, end = (chunk.milliseconds(name) for name in ("submitted_time", "start_time", "end_time"))
+        with np.errstate(invalid="ignore"):
+            run = end - start
+            in_hour = [(moment >= CLOCK_BACK_MS - HOUR_MS) & (moment < CLOCK_BACK_MS) for moment in (start, end)]
+            run = np.where((run < 0) & in_hour[0] & in_hour[1], run + HOUR_MS, run)
+        empty = {name: np.array([not cell for cell in chunk.columns[name]], dtype=bool) for name in ("start_time", "end_time")}
+        good = chunk.sift(self.skipped, (
+            ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "jobid"),
+            ("duplicate_id", repeated, "jobid"),
+            ("unknown_status", np.array([cell not in STATUSES for cell in chunk.columns["status"]], dtype=bool), "status"),
+            ("unreadable_submitted_time", np.isnan(submitted), "submitted_time"),
+            ("pending", attempts == 0, "attempts"),
+            ("no_gpu", gpus == 0, "attempts"),
+            ("too_many_gpus", gpus > MAX_GPUS, "attempts"),
+            ("no_start", empty["start_time"], "attempts"),
+            ("no_end", empty["end_time"], "attempts"),
+            ("unreadable_start_time", np.isnan(start), "start_time"),
+            ("unreadable_end_time", np.isnan(end), "end_time"),
+            ("run_not_positive", run <= 0, "end_time"),
+            ("run_too_long", run > MAX_RUN_MS, "end_time"),
+        ))  # fmt: skip
+        owners, starts, ends = tries
+        each = Chunk(np.array(owners, dtype=np.int64), {"start": starts, "end": ends})
+        spans = np.nan_to_num(each.milliseconds("end") - each.milliseconds("start"))
+        sums = np.bincount(each.lines, weights=spans, minlength=len(names)) if owners else np.zeros(len(names))
+        self.other_sum += int((sums != run)[good].sum())
+        self.across += int(((start < CLOCK_BACK_MS) & (end >= CLOCK_BACK_MS - HOUR_MS))[good].sum())
+        self.parts.append(np.stack([submitted[good], run[good], gpus[good]]).astype(np.int64))
+        kept = np.flatnonzero(good).tolist()
+        self.keys += [names[i] for i in kept]
+        self.groups += [self._word(chunk.columns["vc"][i]) for i in kept]
+        self.users += [self._word(chunk.columns["user"][i]) for i in kept]
+
+    def _word(self, text: str) -> str:
+        return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 else "")
+
+    def drafts(self, first: Source) -> Drafts:
+        """The jobs by arrival."""
+        submitted, run_ms, gpus = np.concatenate(self.parts, axis=1)
+        if not self.keys:
+            raise ImportRefused(f"{first.name}: none of its {self.rows:,} jobs can be imported; {self.skipped.first()}")
+        order = np.argsort(submitted, kind="stable")
+        self.first_ms = int(submitted.min())
+        return Drafts(
+            keys=np.array(self.keys, dtype=object)[order], prefix="", arrival_ms=submitted[order] - self.first_ms,
+            run_ms=run_ms[order], workers=gpus[order], demand=np.tile(np.array([1000, -1, -1, -1, -1]), (len(order), 1)),
+            origins={"arrival_ms": "trace", "requested_workers": "trace", "group": "trace", "user": "trace"},
+            known={"group": np.array(self.groups, dtype=object)[order], "user": np.array(self.users, dtype=object)[order]},
+        )  # fmt: skip
+
+    def notes(self) -> list[str]:
+        """The rules, each with the number of jobs that it concerns."""
+        notes = [
+            "The run time is the end of the last attempt - the start of the first one, as in the notebook of the publisher; the sum of the "
+            f"attempts differs for {self.other_sum:,} of {len(self.keys):,} jobs.",
+            "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",
+            f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}. "
+            "On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as its first occurrence, or as its second one where a "
+            f"job would otherwise end before its start; runs across the change are counted one hour too short. {self.across:,} jobs ran in or across it.",
+        ]
+        if self.later_gpus:
+            notes.append(f"{self.later_gpus:,} jobs list no GPU in their first attempt: the first attempt with GPUs is used.")
+        if self.lacking:
+            worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[:NAMED]
+            said = ", ".join(f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst)
+            notes.append(
+                f"Warning: {self.jobs_lacking:,} jobs used GPUs that are not in the machine list, on {len(self.lacking):,} machines ({said}). "
+                "The cluster follows the list."
+            )
+        return notes
+
+
+def _text(value: Any) -> str:
+    """A value as text; "" for what stands for nothing, "?" for what is no text."""
+    if value is None or value == "None":
+        return ""
+    if not isinstance(value, str):
+        return "?"
+    return (
+        value.strip() if value.isascii() else value.strip().encode("utf-8", "replace").decode()
+    )  # half a surrogate pair is no text
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _gpu_number(name: Any) -> int:
+    """`gpu7` is the eighth."""
+    number = name.removeprefix("gpu") if isinstance(name, str) else ""
+    return int(number) + 1 if number.isascii() and number.isdigit() and len(number) < 5 else 0
+
+
+def _values(source: Source, ask: Ask) -> Iterator[tuple[int, Any]]:
+    """The jobs of an array, or bare jobs one after another, each with its line; a block of the text is held at a time."""
+    text = _Text(source, ask)
+    opened = text.skip() == "["
+    if opened:
+        text.step()
+    first = True
+    while mark := text.skip():
+        if opened and mark == "]":
+            text.step()
+            if text.skip():
+                raise text.refused("unexpected text after the end of the array")
+            return
+        if opened and not first:
+            if mark != ",":
+                raise text.refused("a comma or the end of the array is missing")
+            text.step()
+            text.skip()
+        first = False
+        yield text.value()
+    if opened:
+        raise text.refused("the array is incomplete; upload the complete file")
+
+
+class _Text:
+    """A text that is read block by block. held: what is not passed yet, from `at` on; line: of `at`."""
+
+    def __init__(self, source: Source, ask: Ask) -> None:
+        self.source, self.ask = source, ask
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.json = json.JSONDecoder()
+        self.held, self.at, self.line, self.ended = "", 0, 1, False
+        source.stream.seek(0)
+
+    def skip(self) -> str:
+        """The next character that is no blank; "" at the end."""
+        while True:
+            self._pass(BLANKS.match(self.held, self.at).end())  # type: ignore[union-attr]
+            if self.at < len(self.held):
+                return self.held[self.at]
+            if self.ended:
+                return ""
+            self._more()
+
+    def step(self) -> None:
+        """Advance by one character."""
+        self.at += 1
+
+    def value(self) -> tuple[int, Any]:
+        """The value that begins here, with its line."""
+        while True:
+            try:
+                value, end = self.json.raw_decode(self.held, self.at)
+            except json.JSONDecodeError as error:
+                if self.ended or len(self.held) - self.at > MAX_VALUE:
+                    raise self.refused(f"the JSON is incomplete or invalid ({error.msg})", error.pos) from error
+            except (RecursionError, ValueError) as error:
+                raise self.refused("a value is nested too deeply or has too many digits") from error
+            else:
+                if end < len(self.held) or self.ended:
+                    line = self.line
+                    self._pass(end)
+                    return line, value
+            self._more()
+
+    def refused(self, why: str, at: int = 0) -> ImportRefused:
+        """The refusal with its line."""
+        line = self.line + self.held.count("\n", self.at, max(at, self.at))
+        return ImportRefused(f"{self.source.name}: line {line}: {why}")
+
+    def _pass(self, at: int) -> None:
+        self.line += self.held.count("\n", self.at, at)
+        self.at = at
+
+    def _more(self) -> None:
+        """Next block; the part already read is dropped."""
+        block = self.source.stream.read(BLOCK)
+        self.ended = not block
+        self.held, self.at = self.held[self.at :] + self.decoder.decode(block, final=self.ended), 0
+        self.ask.tick(self.source.share(self.source.stream.tell()))

@@ -1,0 +1,64 @@
+"""Derived Philly CSV: `timestamp,duration,num_gpus,gpu_time,cluster` (seconds; local time without a zone; cluster = VC).
+
+Rows are not sorted and have no id: the row number is the id, and equal rows are separate jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.tables import Table, closeness, header
+
+FORMAT = "philly_derived"
+TITLE = "derived Philly CSV"
+COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
+MAX_GPUS = 100_000
+MAX_RUN_S = 100 * 366 * 86_400  # a century
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header."""
+    return closeness(header(head), COLUMNS)
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; arrival counts from the earliest row that is imported. A later file goes on with the row numbers."""
+    skipped, rows = Skipped(), 0
+    parts: list[np.ndarray] = []
+    groups: list[np.ndarray] = []
+    for source in sources:
+        table = Table(source, COLUMNS, skipped, ask)
+        for chunk in table.chunks():
+            stamp, seconds, gpus = chunk.milliseconds("timestamp"), chunk.numbers("duration"), chunk.numbers("num_gpus")
+            good = chunk.sift(skipped, (
+                ("unreadable_timestamp", np.isnan(stamp), "timestamp"),
+                ("unreadable_duration", np.isnan(seconds), "duration"),
+                ("run_not_positive", seconds < 0.001, "duration"),
+                ("run_too_long", seconds > MAX_RUN_S, "duration"),
+                ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), "num_gpus"),
+                ("no_gpu", gpus <= 0, "num_gpus"),
+                ("too_many_gpus", gpus > MAX_GPUS, "num_gpus"),
+            ))  # fmt: skip
+            numbers = rows + chunk.lines[good] - 1
+            parts.append(np.stack([numbers, stamp[good], np.rint(seconds[good] * 1000), gpus[good]]).astype(np.int64))
+            groups.append(np.array(chunk.columns["cluster"], dtype=object)[good])
+        rows += table.rows
+    lines, stamps, run_ms, gpus = np.concatenate(parts, axis=1) if parts else np.empty((4, 0), dtype=np.int64)
+    if not len(lines):
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+    order = np.argsort(stamps, kind="stable")
+    first = int(stamps.min())
+    drafts = Drafts(
+        keys=lines[order], prefix="p", arrival_ms=stamps[order] - first, run_ms=run_ms[order], workers=gpus[order],
+        demand=np.broadcast_to(np.array([1000, -1, -1, -1, -1]), (len(lines), 5)),
+        origins={"arrival_ms": "trace", "requested_workers": "trace"}, known={"group": np.concatenate(groups)[order]},
+    )  # fmt: skip
+    notes = [
+        f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
+        "One worker has 1 GPU; job pN is data row N.",
+    ]
+    return Read(rows, skipped, drafts=drafts, notes=notes)

@@ -1,0 +1,51 @@
+"""Nodes of the virtual clusters of the derived Philly trace: `vc,node num`, a cluster without jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importers.tables import Table, closeness, header
+
+FORMAT = "philly_vc"
+TITLE = "nodes of the Philly virtual clusters"
+COLUMNS = ("vc", "node num")
+GPUS = 8  # of a node
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header."""
+    return closeness(header(head), COLUMNS)
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Nodes of each row, named vc-1, vc-2, ..."""
+    skipped, rows, seen = Skipped(), 0, set[str]()
+    machines: list[Machine] = []
+    for source in sources:
+        table = Table(source, COLUMNS, skipped, ask)
+        for chunk in table.chunks():
+            cells = chunk.columns["node num"]
+            for line, vc, nodes, cell in zip(
+                chunk.lines.tolist(), chunk.columns["vc"], chunk.numbers("node num").tolist(), cells, strict=True
+            ):
+                if not is_server_name(f"{vc}-1") or not vc or len(vc) > 190:
+                    skipped.add(line, "unreadable_name", vc)
+                elif vc in seen:
+                    skipped.add(line, "duplicate_id", vc)
+                elif not (0 <= nodes < 2**31 and nodes == int(nodes)):  # NaN fails each comparison
+                    skipped.add(line, "unreadable_nodes", cell)
+                else:
+                    seen.add(vc)
+                    if len(machines) + nodes > MAX_SERVERS:
+                        raise ImportRefused(
+                            f"{source.name}: line {line}: more than {MAX_SERVERS:,} nodes; this is the maximum of a cluster"
+                        )
+                    machines += [Machine(f"{vc}-{number}", GPUS * 1000) for number in range(1, int(nodes) + 1)]
+        rows += table.rows
+    if not machines:
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a node; {skipped.first()}")
+    cluster, notes = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
+    said = f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, {len(machines) * GPUS:,} in total."
+    return Read(rows, skipped, cluster=cluster, notes=[said, *notes])

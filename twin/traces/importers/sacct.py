@@ -1,0 +1,407 @@
+"""Slurm accounting as `sacct -P` or `sacct -p` prints it: a header line, then cells between `|`, in any choice and order.
+
+Needed: JobID (or JobIDRaw), Submit, Start, State and one of End, Elapsed, ElapsedRaw. Used where they are there: AllocTRES, ReqTRES,
+AllocCPUS, NCPUS, ReqCPUS, NNodes, ReqMem, Partition, User, Cluster. Cells are not quoted, so a `|` in a job's name shifts its row; such
+a row is put right when that can be done in one way only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.lines import chunks
+from twin.traces.importers.tables import Chunk
+
+FORMAT = "sacct"
+TITLE = "Slurm accounting (sacct -P)"
+IDS, LENGTHS = ("JobID", "JobIDRaw"), ("ElapsedRaw", "Elapsed", "End")
+NEEDED = ("Submit", "Start", "State")
+OPTIONAL = ("AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS", "ReqCPUS", "NNodes", "ReqMem", "Partition", "User", "Cluster")
+FREE = ("JobName", "SubmitLine")  # columns whose text may hold a |
+ENDED = (
+    "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REQUEUED",
+    "REVOKED", "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL",
+)  # fmt: skip
+WAITING = ("PENDING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD")
+GOING = ("RUNNING", "SUSPENDED", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "POWER_UP_NODE", "UPDATE_DB")
+STATES = {*ENDED, *WAITING, *GOING}
+NULLS = {"", "Unknown", "None", "N/A", "INVALID"}
+NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
+DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:\.\d*)?)")
+MEMORY = re.compile(r"(\d+(?:\.\d*)?)([KMGTP]?)([nc]?)")
+MB = {"K": 2**10 / 1e6, "": 2**20 / 1e6, "M": 2**20 / 1e6, "G": 2**30 / 1e6, "T": 2**40 / 1e6, "P": 2**50 / 1e6}
+MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
+MAX_WORKERS = 1_000_000
+LARGEST = 2.0**50
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header: cells between |, an id, times and a state."""
+    names = _names(head)
+    if "|" not in head.split(b"\n", 1)[0].decode("utf-8", "replace"):
+        return False, "its first line has no | between cells, as in the output of sacct -P", 0.0
+    missing = _missing(names)
+    return not missing, f"the column {missing[0]} is missing" if missing else "the header fits", 1 - len(missing) / 5
+
+
+def _names(head: bytes) -> list[str]:
+    return [name.strip() for name in head.split(b"\n", 1)[0].decode("utf-8", "replace").split("|")]
+
+
+def _missing(names: Sequence[str]) -> list[str]:
+    missing = [] if any(name in names for name in IDS) else ["'JobID'"]
+    missing += [repr(name) for name in NEEDED if name not in names]
+    return missing + ([] if any(name in names for name in LENGTHS) else ["'End' (or 'Elapsed')"])
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; steps and requeued runs are merged into their jobs."""
+    skipped, log = Skipped(), _Log()
+    for source in sources:
+        skipped.file = source.name
+        _read_rows(source, ask, log, skipped)
+    log.skip_strays(skipped)
+    if not log.keys:
+        raise ImportRefused(f"{sources[0].name}: none of its {log.rows:,} rows can be imported; {skipped.first()}")
+    return log.result(skipped)
+
+
+@dataclass
+class _Log:
+    """Content of the rows, one entry per row of a job, not of a step."""
+
+    rows: int = 0
+    steps: int = 0
+    mended: int = 0
+    elapsed: bool = False
+    parts: list[np.ndarray] = field(default_factory=list)  # [line, submit ms, run ms, GPUs, CPUs, MB, source]
+    keys: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    users: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    jobs: set[str] = field(default_factory=set)  # every job that has a row, imported or not
+    strays: list[tuple[int, int, str]] = field(default_factory=list)  # (file, line, step) before its job
+    words: dict[str, str] = field(default_factory=dict)
+
+    def word(self, text: str) -> str:
+        """Text of each queue and user, shared between rows; None if it cannot be displayed."""
+        return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 and text not in NULLS else "")
+
+    def skip_strays(self, skipped: Skipped) -> None:
+        """Steps whose job has no row at all."""
+        for file, line, step in self.strays:
+            if step.partition(".")[0] in self.jobs:
+                self.steps += 1
+            else:
+                skipped.file = self.files[file]
+                skipped.add(line, "no_job", step)
+
+    def result(self, skipped: Skipped) -> Read:
+        """The jobs by arrival."""
+        import pandas as pd
+
+        lines, submit, run, gpus, cpus, mb, file = np.concatenate(self.parts, axis=1)
+        without = gpus == 0
+        mixed = bool(without.any()) and not without.all()
+        if mixed:
+            for row in np.flatnonzero(without).tolist():
+                skipped.file = self.files[int(file[row])]
+                skipped.add(int(lines[row]), "no_gpu", self.keys[row])
+        rows = np.flatnonzero(~without) if mixed else np.arange(len(self.keys))
+        keys = self._keys()[rows]
+        first_of, job = pd.factorize(keys)
+        last = np.zeros(len(job), dtype=np.int64)
+        np.maximum.at(last, first_of, np.arange(len(rows)))  # the row that says what the job needs
+        arrival = np.full(len(job), np.iinfo(np.int64).max)
+        np.minimum.at(arrival, first_of, submit[rows].astype(np.int64))
+        run_ms = np.bincount(first_of, weights=run[rows]).astype(np.int64)
+        order = np.lexsort((last, arrival))
+        chosen = rows[last[order]]
+        workers = np.where(gpus[chosen] > 0, gpus[chosen], cpus[chosen])
+        workers = np.where(np.isnan(workers) | (workers < 1), 1, workers).astype(np.int64)
+        demand = np.full((len(chosen), 5), -1, dtype=np.int64)
+        demand[:, 0] = np.select([gpus[chosen] > 0, ~np.isnan(cpus[chosen])], [1000, 0], -1)
+        for column, amounts in ((1, cpus[chosen] * 1000), (2, mb[chosen])):
+            known = ~np.isnan(amounts)
+            demand[known, column] = np.rint(amounts[known] / workers[known])
+        zero = int(arrival.min())
+        drafts = Drafts(
+            keys=keys[last[order]], prefix="", arrival_ms=arrival[order] - zero, run_ms=run_ms[order],
+            workers=workers, demand=demand,
+            origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace", "user": "trace"},
+            known={name: np.array(words, dtype=object)[chosen] for name, words in (("group", self.groups), ("user", self.users))},
+        )  # fmt: skip
+        again = len(rows) - len(job)
+        return Read(
+            self.rows, skipped, drafts, notes=self._notes(zero, bool(without.all()), skipped, again), merged=self.steps + again
+        )
+
+    def _keys(self) -> np.ndarray:
+        """The job ids, with the name of their cluster only where there are several."""
+        keys = np.array(self.keys, dtype=object)
+        clusters = {key.partition(":")[0] if ":" in key else "" for key in self.keys}
+        return (
+            keys
+            if len(clusters) > 1 or clusters == {""}
+            else np.array([key.partition(":")[2] for key in self.keys], dtype=object)
+        )
+
+    def _notes(self, zero: int, no_gpus: bool, skipped: Skipped, again: int) -> list[str]:
+        notes = [
+            f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(zero / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
+            "The run time is Elapsed, which excludes suspended time." if self.elapsed else "The run time is End - Start.",
+        ]
+        if no_gpus:
+            notes.append(
+                "No job states GPUs: one worker has 1 CPU and its share of the memory (one worker per job if CPUs are not stated "
+                "either). If jobs had GPUs, export AllocTRES too."
+            )
+        else:
+            notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
+            if skipped.counts["no_gpu"]:
+                notes.append(
+                    f"{skipped.counts['no_gpu']:,} rows of jobs without GPUs are not imported, because other jobs have GPUs."
+                )
+        if self.steps:
+            notes.append(f"{self.steps:,} rows of job steps are merged into their jobs; the job's own row is used.")
+        if again:
+            notes.append(
+                f"{again:,} rows repeat a job id (requeued jobs): each is one job with the first Submit and the sum of its run times."
+            )
+        if self.mended:
+            notes.append(f"{self.mended:,} rows with a | in a job name or command were repaired.")
+        return notes
+
+
+def _read_rows(source: Source, ask: Ask, log: _Log, skipped: Skipped) -> None:
+    names = _names(source.head)
+    missing = _missing(names)
+    if missing:
+        raise ImportRefused(
+            f"{source.name}: line 1: the column {missing[0]} is missing; export JobID,Submit,Start,End,State,AllocTRES"
+        )
+    log.files.append(source.name)
+    shape = _Shape(names)
+    heading = [name for name in names if name]
+    for number, lines in chunks(source, ask):
+        numbers, rows = [], []
+        for line, raw in enumerate(lines, number):
+            if not raw.strip():
+                continue
+            cells = raw.decode("utf-8", "replace").split("|")
+            if len(cells) != shape.width:
+                cells, found = shape.mended(cells), len(cells)
+                if cells:
+                    log.mended += 1
+                else:
+                    log.rows += 1
+                    skipped.add(line, "too_few_cells" if found < shape.width else "too_many_cells", f"{found} of {shape.width}")
+                    continue
+            elif [cell.strip() for cell in cells if cell.strip()] == heading:
+                continue  # the header, and again where outputs are put together
+            log.rows += 1
+            numbers.append(line)
+            rows.append(cells)
+        if rows:
+            whole = list(zip(*rows, strict=True))
+            columns = {name: [cell.strip() for cell in whole[at]] for name, at in shape.places.items()}
+            _add(Chunk(np.array(numbers, dtype=np.int64), columns), log, skipped)
+
+
+class _Shape:
+    """Positions of the columns."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.width, self.closed = len(names), not names[-1]
+        wanted = (*IDS, *NEEDED, *LENGTHS, *OPTIONAL)
+        self.places = {name: names.index(name) for name in wanted if name in names}
+        self.free = sorted(names.index(name) for name in FREE if name in names)
+
+    def mended(self, cells: list[str]) -> list[str]:
+        """The cells with those that a | in a text made put together again; none where it is not clear how."""
+        extra = len(cells) - self.width
+        if extra == 1 and not self.closed and not cells[-1].strip():
+            return cells[:-1]  # the header has no | at its end, the row has one
+        if not 0 < extra <= 100 or not self.free:
+            return []
+        found = []
+        for more in range(extra + 1) if len(self.free) > 1 else [extra]:
+            joined = list(cells)
+            for at, count in zip(self.free, (more, extra - more), strict=False):
+                joined[at : at + count + 1] = ["|".join(joined[at : at + count + 1])]
+            if self._fits(joined):
+                found.append(joined)
+        return found[0] if len(found) == 1 else []
+
+    def _fits(self, cells: list[str]) -> bool:
+        return _state(cells[self.places["State"]]) in STATES and all(
+            not math.isnan(_moment(cells[self.places[name]].strip())) or cells[self.places[name]].strip() in NULLS
+            for name in ("Submit", "Start")
+        )
+
+
+def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
+    """Addition of the rows of a batch: steps counted, jobs sifted."""
+    columns = dict(chunk.columns)
+    ids = columns["JobID"] if "JobID" in columns else columns["JobIDRaw"]
+    if "Cluster" in columns:
+        ids = [name if cluster in NULLS else f"{cluster}:{name}" for name, cluster in zip(ids, columns["Cluster"], strict=True)]
+    columns["id"] = ids
+    is_step = np.array(["." in name for name in ids], dtype=bool)
+    log.jobs.update(name for name, step in zip(ids, is_step.tolist(), strict=True) if not step)
+    for i in np.flatnonzero(is_step).tolist():
+        if ids[i].partition(".")[0] in log.jobs:
+            log.steps += 1
+        else:
+            log.strays.append((len(log.files) - 1, int(chunk.lines[i]), ids[i]))
+    at = np.flatnonzero(~is_step)
+    jobs = Chunk(chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in columns.items()})
+    good, run, submit = _sift(jobs, log, skipped)
+    gpus, cpus, mb = _amounts(jobs)
+    numbers = np.stack([jobs.lines, submit, run, gpus, cpus, mb, np.full(len(at), len(log.files) - 1)])
+    huge = good & ((gpus > MAX_WORKERS) | ((gpus == 0) & (cpus > MAX_WORKERS)))
+    good &= jobs.sift(skipped, (("too_many_gpus", huge, "id"),))
+    log.parts.append(numbers[:, good])
+    kept = np.flatnonzero(good).tolist()
+    blank = [""] * len(at)
+    log.keys += [jobs.columns["id"][i] for i in kept]
+    log.groups += [log.word(jobs.columns.get("Partition", blank)[i]) for i in kept]
+    log.users += [log.word(jobs.columns.get("User", blank)[i]) for i in kept]
+
+
+def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of jobs that ran; run ms and submit ms of every row."""
+    columns = jobs.columns
+    states = [_state(cell) for cell in columns["State"]]
+    submit, start = _moments(columns["Submit"]), _moments(columns["Start"])
+    end = _moments(columns["End"]) if "End" in columns else np.full(len(states), math.nan)
+    run = end - start
+    if "ElapsedRaw" in columns or "Elapsed" in columns:
+        log.elapsed = True
+        elapsed = (
+            jobs.numbers("ElapsedRaw") * 1000 if "ElapsedRaw" in columns else np.array(list(map(_duration, columns["Elapsed"])))
+        )
+        run = np.where(np.isnan(elapsed), run, elapsed)
+    has = {name: np.array([cell not in NULLS for cell in columns[name]], dtype=bool) for name in ("Submit", "Start")}
+    ends = np.array([cell not in NULLS for cell in columns["End"]], dtype=bool) if "End" in columns else ~np.isnan(run)
+    length = next(name for name in (*LENGTHS[::-1],) if name in columns)
+    good = jobs.sift(skipped, (
+        ("unreadable_name", np.array([not NAME.fullmatch(name) for name in columns["id"]], dtype=bool), "id"),
+        ("unknown_status", np.array([state not in STATES for state in states], dtype=bool), "State"),
+        ("pending", np.array([state in WAITING for state in states], dtype=bool), "State"),
+        ("no_start", ~has["Start"], "State"),
+        ("no_end", np.array([state in GOING for state in states], dtype=bool) | (~ends & np.isnan(run)), "State"),
+        ("unreadable_submit", np.isnan(submit), "Submit"),
+        ("unreadable_start", np.isnan(start), "Start"),
+        ("unreadable_end", np.isnan(run), length),
+        ("run_not_positive", run < 1, length),
+        ("run_too_long", run > MAX_RUN_MS, length),
+    ))  # fmt: skip
+    return good, run, submit
+
+
+def _state(cell: str) -> str:
+    """`CANCELLED by 1000` and the cut `CANCELLED+` are CANCELLED."""
+    return cell.split(maxsplit=1)[0].rstrip("+") if cell.strip() else ""
+
+
+def _moments(cells: Sequence[str]) -> np.ndarray:
+    """ms since 1970 of `2026-11-20T10:00:00`, of the same with a blank or an offset (the clock's reading counts), and of Unix seconds."""
+    import pandas as pd
+
+    stamps = (
+        pd.to_datetime(pd.Series(cells, dtype=object), format="%Y-%m-%dT%H:%M:%S", errors="coerce")
+        .to_numpy()
+        .astype("datetime64[ms]")
+    )
+    odd = np.isnat(stamps)
+    values = np.where(odd, math.nan, stamps.astype(np.int64))
+    for i in np.flatnonzero(odd).tolist():
+        if cells[i] not in NULLS:
+            values[i] = _moment(cells[i])
+    return values
+
+
+def _moment(cell: str) -> float:
+    if cell.isascii() and cell.isdigit():
+        return int(cell) * 1000.0 if 9 <= len(cell) <= 10 else math.nan
+    try:
+        return round(datetime.fromisoformat(cell).replace(tzinfo=UTC).timestamp() * 1000) if len(cell) >= 19 else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _duration(cell: str) -> float:
+    """ms of `1-02:03:04`, `02:03:04` or `03:04`."""
+    found = DURATION.fullmatch(cell)
+    if not found:
+        return math.nan
+    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+
+
+def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """GPUs, CPUs and MB of each job: what it held, where that is not said what it asked for; NaN = not said."""
+    columns = jobs.columns
+    none = np.full(len(jobs.lines), math.nan)
+    gpus, cpus, mb = none.copy(), none.copy(), none.copy()
+    for name in ("AllocTRES", "ReqTRES"):
+        if name in columns:
+            known: dict[str, tuple[float, float, float]] = {}
+            found = [known.setdefault(cell, _tres(cell)) if cell not in known else known[cell] for cell in columns[name]]
+            amounts = np.array(found, dtype=float).reshape(-1, 3).T
+            said = ~np.isnan(gpus) | ~np.isnan(cpus)
+            gpus = np.where(said, gpus, amounts[0])
+            cpus = np.where(np.isnan(cpus), amounts[1], cpus)
+            mb = np.where(np.isnan(mb), amounts[2], mb)
+    for name in ("AllocCPUS", "NCPUS", "ReqCPUS"):
+        if name in columns:
+            amounts = jobs.numbers(name)
+            cpus = np.where(np.isnan(cpus) & (amounts > 0) & (amounts < LARGEST), amounts, cpus)
+    if "ReqMem" in columns:
+        nodes = jobs.numbers("NNodes") if "NNodes" in columns else np.ones(len(none))
+        each = [_memory(cell) for cell in columns["ReqMem"]]
+        factor = np.select([np.array([per == unit for _, per in each], dtype=bool) for unit in "nc"], [nodes, cpus], 1.0)
+        asked = np.array([amount for amount, _ in each], dtype=float) * factor
+        mb = np.where(np.isnan(mb) & (asked > 0) & (asked < LARGEST), asked, mb)
+    return np.nan_to_num(gpus), np.floor(cpus), mb
+
+
+def _tres(cell: str) -> tuple[float, float, float]:
+    """(GPUs, CPUs, MB) of `billing=8,cpu=8,gres/gpu=4,mem=64G,node=1`; typed GPUs (`gres/gpu:a100=4`) count where the plain sum is not there."""
+    gpus, typed, cpus, mb = math.nan, Counter[str](), math.nan, math.nan
+    for part in cell.split(","):
+        name, _, amount = part.strip().partition("=")
+        if name == "gres/gpu":
+            gpus = _whole(amount)
+        elif name.startswith("gres/gpu:"):
+            typed[name] += 0 if math.isnan(_whole(amount)) else int(_whole(amount))
+        elif name == "cpu":
+            cpus = _whole(amount)
+        elif name == "mem":
+            mb = _memory(amount)[0]
+    if typed and math.isnan(gpus):
+        gpus = float(sum(typed.values()))
+    said = not math.isnan(cpus)
+    return 0.0 if said and math.isnan(gpus) else gpus, cpus, mb
+
+
+def _whole(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 15 else math.nan
+
+
+def _memory(text: Any) -> tuple[float, str]:
+    """(MB, "n" for each node, "c" for each CPU) of `4000M`, `62.50G` or `16Gn`; MiB without a unit."""
+    found = MEMORY.fullmatch(text)
+    if not found or len(found[1]) > 15:
+        return math.nan, ""
+    return float(found[1]) * MB[found[2]], found[3]

@@ -1,0 +1,78 @@
+"""A look at an upload before anything is imported: what it holds, when jobs arrive, how large they are, whose they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.traces.importers.imports import Part, first_jobs
+from twin.traces.importers.report import Origins, build_report
+
+BINS = 120  # of the arrivals
+MAX_GROUPS = 200  # virtual clusters that are named; the others are counted together
+
+
+def look(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
+    """{formats, report, jobs, machines, arrivals, gpus, run_ms, groups, preview}; counts of all jobs, before any choice."""
+    reads = [part.read for part in parts]
+    found = next((r for r in reads if r.drafts is not None or r.jobs is not None), None)
+    arrival, run, gpus, groups = _columns(found) if found else (np.empty(0, np.int64), None, None, None)
+    report = build_report([part.format for part in parts], reads, len(arrival), Origins(), Counter(), seed, slot_ms)
+    return {
+        "format": report["format"],
+        "report": report,
+        "jobs": len(arrival),
+        "machines": sum(len(read.cluster.servers) for read in reads if read.cluster),
+        "gpus_in_machines": sum(s.capacity[0] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
+        "arrivals": _histogram(arrival),
+        "gpus": None if gpus is None else _sizes(gpus),
+        "run_ms": None if run is None or not len(run) else dict(zip(QUANTILES, np.quantile(run, SHARES).astype(int).tolist(), strict=True)),
+        "groups": None if groups is None else _groups(groups),
+        "preview": first_jobs(parts, seed, slot_ms),
+    }  # fmt: skip
+
+
+QUANTILES, SHARES = ("least", "median", "p95", "most"), (0, 0.5, 0.95, 1)
+
+
+def _columns(read: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """(arrival ms, run ms, GPUs of the gang, group) of each job, as far as the source says it."""
+    if read.drafts is not None:
+        drafts = read.drafts
+        known = drafts.demand[:, 0] >= 0
+        gpus = drafts.workers * drafts.demand[:, 0] / 1000 if known.all() else drafts.workers.astype(float)
+        return drafts.arrival_ms, drafts.run_ms, gpus, drafts.known.get("group")
+    columns = read.jobs.columns
+    workers = columns.get("requested_workers")
+    worker = columns.get("worker")
+    gpus = workers * np.maximum(worker[:, 0], 0) / 1000 if workers is not None and worker is not None else None
+    return columns["arrival_ms"], None, gpus, None
+
+
+def _histogram(arrival_ms: np.ndarray) -> dict[str, Any]:
+    """{from_ms, bin_ms, counts}: jobs that arrive in each of at most BINS pieces of the span."""
+    if not len(arrival_ms):
+        return {"from_ms": 0, "bin_ms": 1, "counts": []}
+    first, last = int(arrival_ms.min()), int(arrival_ms.max())
+    bin_ms = max(1, -(-(last - first + 1) // BINS))
+    return {"from_ms": first, "bin_ms": bin_ms, "counts": np.bincount((arrival_ms - first) // bin_ms).tolist()}
+
+
+def _sizes(gpus: np.ndarray) -> list[list[float]]:
+    """[[size, jobs], ...] by size."""
+    sizes, counts = np.unique(np.round(gpus, 3), return_counts=True)
+    if len(sizes) > BINS:  # as many as a chart shows: by powers of two
+        powers = np.floor(np.log2(np.maximum(gpus, 2**-10)))
+        exponents, counts = np.unique(powers, return_counts=True)
+        sizes = 2.0**exponents
+    return [[size, count] for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)]
+
+
+def _groups(groups: np.ndarray) -> list[list[Any]]:
+    """[[name, jobs], ...], the largest first; the last stands for all that are not named."""
+    counts = Counter(groups.tolist()).most_common()
+    rest = sum(count for _, count in counts[MAX_GROUPS:])
+    return [[name, count] for name, count in counts[:MAX_GROUPS]] + ([["", rest]] if rest else [])

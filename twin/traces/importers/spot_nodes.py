@@ -1,0 +1,56 @@
+"""Alibaba spot GPU trace (v2026), node list: `gpu_model,gpu_capacity_num,cpu_num,node_name`, in the order that the header has.
+
+One machine a row, without memory; the type of its GPUs is not kept. What the list lacks is filled as in machines.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers.tables import Table, closeness, header
+
+FORMAT = "spot_nodes"
+TITLE = "Alibaba spot GPU node list"
+COLUMNS = ("gpu_model", "gpu_capacity_num", "cpu_num", "node_name")
+NEEDED = COLUMNS[1:]
+PREFIX = "node-"  # names are numbers
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header."""
+    return closeness(header(head), COLUMNS)
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Servers, one per row."""
+    skipped, machines, seen, rows = Skipped(), list[Machine](), set[str](), 0
+    for source in sources:
+        table = Table(source, NEEDED, skipped, ask)
+        machines += _machines(table, skipped, seen)
+        rows += table.rows
+    if not machines:
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows is a machine; {skipped.first()}")
+    cluster, notes = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
+    return Read(rows, skipped, cluster=cluster, notes=notes)
+
+
+def _machines(table: Table, skipped: Skipped, seen: set[str]) -> Iterator[Machine]:
+    for chunk in table.chunks():
+        cells = (
+            chunk.lines.tolist(),
+            chunk.columns["node_name"],
+            chunk.numbers("gpu_capacity_num").tolist(),
+            chunk.numbers("cpu_num").tolist(),
+        )
+        for line, name, gpus, cpus in zip(*cells, strict=True):
+            if not name or not is_server_name(PREFIX + name):
+                skipped.add(line, "unreadable_name", name)
+            elif name in seen:
+                skipped.add(line, "duplicate_id", name)
+            elif not (0 <= gpus < 10_000 and gpus == int(gpus) and 0 < cpus < 1_000_000):  # NaN fails each comparison
+                skipped.add(line, "unreadable_cell", f"{gpus:g},{cpus:g}")
+            else:
+                seen.add(name)
+                yield Machine(PREFIX + name, int(gpus) * 1000, round(cpus * 1000))

@@ -1,0 +1,330 @@
+"""Standard Workload Format: `;` header lines, then at least 18 numbers a job; and `.machines` files, a table of nodes.
+
+-1 = unknown in any field. Workers = processors that the job used, or asked for where that is unknown, which keeps the work. Each has 1
+CPU and no GPU, and so has a parameter server. The row count of the header is not trusted. A row of status 2, 3 or 4 that repeats an id is
+a part of that job: merged into its summary, or added up where there is none. The cluster comes from the `.machines` file, otherwise from
+MaxNodes and MaxProcs.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduling.model.values import Cluster
+from twin.files.swf import MARK
+from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.lines import chunks, first_lines, floats
+from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
+
+FORMAT = "swf"
+TITLE = "Standard Workload Format"
+COLUMNS = (
+    "id", "submit", "wait", "run", "procs", "cpu_time", "memory", "requested_procs", "requested_time", "requested_memory", "status", "user",
+    "group", "executable", "queue", "partition", "preceding", "think_time",
+)  # fmt: skip
+USED = ("id", "submit", "run", "procs", "memory", "requested_procs", "requested_memory", "status", "user", "queue", "partition")
+NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells of a line of a .machines file
+KEY = re.compile(rb";?\s*([A-Za-z]+)\s*:\s*(.*)")
+PARTS = (2, 3, 4)  # statuses of a part of a job
+KB_TO_MB = 1.024e-3
+LATEST_S, MAX_RUN_S = 200 * 366 * 86_400, 100 * 366 * 86_400
+MAX_PROCS = 10_000_000
+SAMPLE = 400  # lines that a sniff looks at
+HEADERS = 60  # of them at most before the first job
+CPU = 1000  # thousandths
+WIDE = b"0 " * len(COLUMNS)  # a row that shows the parser all columns, where rows are short
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness): lines of 18 numbers, or of 6 cells of a machine, below what may be a header."""
+    if MARK in head:
+        return False, "its comments contain jobs: it is a jobs.swf of the twin", 0.9
+    lines = first_lines(head, SAMPLE)
+    body = [line for line in lines if not _is_comment(line)]
+    commented = bool(lines) and _is_comment(lines[0]) and any(KEY.match(line.strip()) for line in lines[:HEADERS])
+    if _are_nodes(body):
+        return True, "the lines are those of a .machines file", 1.0
+    jobs = [_is_job(line) for line in body]
+    if True not in jobs[:HEADERS]:
+        return commented and not body, f"no line after the header is {len(COLUMNS)} numbers separated by spaces", 0.5 * commented
+    jobs = jobs[jobs.index(True) :]
+    return 2 * sum(jobs) >= len(jobs), "the lines are jobs", sum(jobs) / len(jobs)
+
+
+def _is_comment(line: bytes) -> bool:
+    return line.lstrip()[:1] == b";"
+
+
+def _is_job(line: bytes) -> bool:
+    cells = line.split()
+    return len(cells) >= len(COLUMNS) and all(map(_is_number, cells[: len(COLUMNS)]))
+
+
+def _are_nodes(body: Sequence[bytes]) -> bool:
+    tables = [line.split(b"\t") for line in body]
+    return bool(body) and all(
+        len(cells) == len(NODE) and all(_is_number(cells[at]) for at in (0, 2, 3, 4, 5)) for cells in tables
+    )
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Jobs, and machines where they are known."""
+    skipped = Skipped()
+    tables = [
+        source for source in sources if _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
+    ]
+    logs = [_Log(number, source, skipped) for number, source in enumerate(s for s in sources if s not in tables)]
+    blocks = [block for log in logs for block in log.blocks(ask)]
+    nodes, node_rows, used_rows = _nodes(tables, skipped, ask)
+    rows = sum(log.rows for log in logs) + node_rows
+    drafts, merged = _drafts(logs, np.concatenate(blocks), skipped) if blocks else (None, 0)
+    if drafts is None and not nodes:
+        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+    if drafts is not None:
+        merged += used_rows
+    notes = _notes(logs) if drafts is not None else []
+    cluster: Cluster | None = None
+    if nodes:
+        cluster, said = to_cluster(safe_name(tables[0].name), nodes, ask, tables[0].name)
+        notes += said
+    else:
+        for log in logs:
+            if machines := log.machines():
+                cluster, said = to_cluster(safe_name(log.source.name), machines, ask, log.source.name)
+                cpus = sum(machine.cpu or 0 for machine in machines) // CPU
+                notes += [f"The header gives {len(machines):,} nodes with {cpus:,} processors in total.", *said]
+                break
+    return Read(rows, skipped, drafts=drafts, cluster=cluster, notes=notes, merged=merged)
+
+
+# One good row of a log. number: of the row in all logs; group: 2 x queue, 2 x partition + 1, or -1.
+ROW = np.dtype([
+    ("id", np.int64), ("submit", np.float64), ("run", np.float64), ("procs", np.int32), ("memory", np.int32), ("status", np.int8),
+    ("user", np.int32), ("group", np.int32), ("log", np.int16), ("line", np.int32),
+])  # fmt: skip
+
+
+@dataclass
+class _Log:
+    """File of jobs. header: {key: value} of its header lines; bare: header lines that lack the semicolon."""
+
+    number: int
+    source: Source
+    skipped: Skipped
+    rows: int = 0
+    bare: int = 0
+    begun: bool = False  # the header is over
+    header: dict[str, str] = field(default_factory=dict)
+
+    def blocks(self, ask: Ask) -> Iterator[NDArray]:
+        """Good rows, as ROW."""
+        self.skipped.file = self.source.name
+        for first, lines in chunks(self.source, ask):
+            stripped = map(bytes.strip, lines)
+            held = [(number, line) for number, line in enumerate(stripped, first) if line and self._is_row(line)]
+            if held:
+                numbers, rows = zip(*held, strict=True)
+                block = self._block(np.array(numbers), rows)
+                self.rows += len(rows)
+                yield block
+
+    def _is_row(self, line: bytes) -> bool:
+        """Test whether it is no header line; a header may lack its semicolon, but begins with no number."""
+        if line[:1] != b";":
+            self.begun = self.begun or _is_number(line.split(None, 1)[0])
+            if self.begun:
+                return True
+            self.bare += 1
+        if match := KEY.match(line):
+            self.header.setdefault(match[1].decode().lower(), match[2].decode("utf-8", "replace"))
+        return False
+
+    def _block(self, numbers: NDArray, rows: Sequence[bytes]) -> NDArray:
+        import pandas as pd
+
+        frame = pd.read_csv(
+            io.BytesIO(b"\n".join([WIDE, *rows])), sep=r"\s+", header=None, names=range(len(COLUMNS)), usecols=range(len(COLUMNS)), quoting=3,
+            keep_default_na=False, na_values=[""], low_memory=False, lineterminator="\n",
+        )[1:]  # fmt: skip
+        short = np.array([value != value for value in frame[len(COLUMNS) - 1].tolist()], dtype=bool)
+        cells = {name: floats(frame[COLUMNS.index(name)]) for name in USED}
+        identity, submit, run = cells["id"], cells["submit"], cells["run"]
+        procs = np.where(cells["procs"] > 0, cells["procs"], cells["requested_procs"])
+        good = np.ones(len(rows), dtype=bool)
+        for reason, bad, at in (
+            ("too_few_cells", short, 17),
+            ("unreadable_id", np.isnan(identity) | (identity != np.round(identity)) | (np.abs(identity) >= 2**53), 0),
+            ("unreadable_submit", np.isnan(submit) | (submit > LATEST_S), 1),
+            ("no_submit", submit < 0, 1),
+            ("unreadable_run", np.isnan(run), 3),
+            ("no_end", run == -1, 3),
+            ("run_not_positive", run < 0.001, 3),
+            ("run_too_long", run > MAX_RUN_S, 3),
+            ("no_processors", ~(procs > 0), 4),
+            ("unreadable_procs", procs != np.round(procs), 4),
+            ("too_many_processors", procs > MAX_PROCS, 4),
+        ):
+            for row in np.flatnonzero(good & bad).tolist():
+                words = rows[row].split(None, len(COLUMNS))
+                value = words[at].decode("utf-8", "replace") if at < len(words) else f"{len(words)} of {len(COLUMNS)}"
+                self.skipped.add(int(numbers[row]), reason, value)
+            good &= ~bad
+        memory = np.where(cells["memory"] > 0, cells["memory"], cells["requested_memory"])
+        queue, partition = _code(cells["queue"]), _code(cells["partition"])
+        block = np.empty(int(good.sum()), dtype=ROW)
+        for name, column in (
+            ("id", identity), ("submit", submit), ("run", run), ("procs", procs), ("memory", _code(np.ceil(memory * KB_TO_MB), least=1)),
+            ("status", np.where((cells["status"] >= 0) & (cells["status"] < 100), cells["status"], -1)), ("user", _code(cells["user"])),
+            ("group", np.where(queue >= 0, 2 * queue, np.where(partition >= 0, 2 * partition + 1, -1))), ("line", numbers),
+        ):  # fmt: skip
+            block[name] = column[good]
+        block["log"] = self.number
+        return block
+
+    def machines(self) -> list[Machine]:
+        """The nodes that the header tells of; none where it does not, or tells of more than a cluster holds."""
+        nodes, procs = self.count("maxnodes"), self.count("maxprocs")
+        nodes = min(nodes or procs, procs or nodes)
+        if not 0 < nodes <= MAX_SERVERS or procs * CPU >= LARGEST:
+            return []
+        each, more = divmod(procs or nodes, nodes)
+        return [Machine(f"node{n + 1}", 0, (each + (n < more)) * CPU) for n in range(nodes)]
+
+    def count(self, key: str) -> int:
+        match = re.match(r"\d{1,12}", self.header.get(key, ""))
+        return int(match[0]) if match else 0
+
+
+def _code(values: NDArray, least: int = 0) -> NDArray[np.int64]:
+    """Small whole numbers, -1 where there is none."""
+    return np.where((values >= least) & (values < 2**30), values, -1).astype(np.int64)
+
+
+def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Drafts | None, int]:
+    """(jobs by arrival, rows merged into them)."""
+    if not len(rows):
+        return None, 0
+    rows = rows[np.lexsort((rows["line"], rows["log"]))]
+    befores = np.cumsum([0, *(log.rows for log in logs)])
+    numbers = befores[rows["log"]] + rows["line"]
+    _, kept, inverse = np.unique(np.where(rows["id"] >= 0, rows["id"], -1 - numbers), return_index=True, return_inverse=True)
+    again = np.ones(len(rows), dtype=bool)
+    again[kept] = False
+    of = kept[inverse]  # the first row of the same job
+    part = again & np.isin(rows["status"], PARTS)
+    for row in np.flatnonzero(again & ~part).tolist():
+        skipped.file = logs[rows["log"][row]].source.name
+        skipped.add(int(rows["line"][row]), "duplicate_id", int(rows["id"][row]))
+    added = part & np.isin(rows["status"][of], PARTS)  # no summary: the parts are the job
+    np.add.at(rows["run"], of[added], (rows["run"] * rows["procs"])[added] / rows["procs"][of[added]])
+    starts = [log.count("unixstarttime") for log in logs]
+    offset = np.array(starts if all(starts) else [0] * len(logs), dtype=float)
+    submit = rows["submit"] + offset[rows["log"]]
+    order = np.flatnonzero(~again)
+    order = order[np.argsort(submit[order], kind="stable")]
+    chosen, submit = rows[order], submit[order]
+    keys = [f"j{key}" if key >= 0 else f"row{n}" for key, n in zip(chosen["id"].tolist(), numbers[order].tolist(), strict=True)]
+    demand = np.full((len(chosen), 5), -1, dtype=np.int64)
+    demand[:, 0], demand[:, 1], demand[:, 2] = 0, CPU, chosen["memory"]
+    drafts = Drafts(
+        keys=np.array(keys, dtype=object), prefix="", arrival_ms=np.rint((submit - submit[0]) * 1000).astype(np.int64),
+        run_ms=np.maximum(1, np.rint(chosen["run"] * 1000)).astype(np.int64), workers=chosen["procs"].astype(np.int64), demand=demand,
+        origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "ps": "derived", "user": "trace", "group": "trace"},
+        known={
+            "user": _words(chosen["user"], str), "group": _words(chosen["group"], _group),
+            "ps": np.broadcast_to(np.array([0, CPU, -1, -1, -1]), (len(chosen), 5)),
+        },
+    )  # fmt: skip
+    return drafts, int(part.sum())
+
+
+def _words(codes: NDArray, word: Callable[[int], str]) -> NDArray[np.object_]:
+    """Text of each code, "" for -1."""
+    distinct, inverse = np.unique(codes, return_inverse=True)
+    return np.array([word(code) if code >= 0 else "" for code in distinct.tolist()], dtype=object)[inverse]
+
+
+def _group(code: int) -> str:
+    return f"{'partition' if code % 2 else 'queue'}-{code // 2}"
+
+
+def _notes(logs: Sequence[_Log]) -> list[str]:
+    """Rules, and where a header is not what it says."""
+    notes = [
+        "Workers are the processors that a job used, or requested if that is unknown; a worker and a parameter server have 1 CPU and no GPU.",
+        "Job jN has job number N; jobs without a number are named rowN after their row.",
+    ]
+    for log in logs:
+        said = log.count("maxjobs") or log.count("maxrecords")
+        if said and said != log.rows:
+            notes.append(f"{log.source.name}: the header states {said:,} jobs; the file has {log.rows:,} rows.")
+        if log.bare:
+            notes.append(
+                f"{log.source.name}: {log.bare:,} lines before the first job are treated as a header, although they have no semicolon."
+            )
+        start = log.count("unixstarttime")
+        if 0 < start < LATEST_S:
+            zone = log.header.get("timezonestring", "")
+            notes.append(
+                f"{log.source.name}: times count from {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M:%S} UTC{f' (the log is from {zone})' if zone else ''}."
+            )
+    return notes
+
+
+def _nodes(tables: Sequence[Source], skipped: Skipped, ask: Ask) -> tuple[list[Machine], int, int]:
+    """(nodes of .machines files, rows, rows that became nodes)."""
+    machines: list[Machine] = []
+    seen: set[str] = set()
+    rows = 0
+    for source in tables:
+        skipped.file = source.name
+        for first, lines in chunks(source, ask):
+            for number, line in enumerate(lines, first):
+                if not line.strip() or _is_comment(line):
+                    continue
+                rows += 1
+                cells = [cell.strip() for cell in line.decode("utf-8", "replace").split("\t")]
+                if len(cells) < len(NODE):
+                    skipped.add(number, "too_few_cells", f"{len(cells)} of {len(NODE)}")
+                    continue
+                name = re.sub(r"[\s,]+", "-", cells[1]) or f"machine{cells[0]}"
+                count, cpus, memory = (_amount(cells[at]) for at in (2, 3, 5))
+                many = 1 if count is None or count < 0 else count
+                if not is_server_name(name) or len(name) > 190:
+                    skipped.add(number, "unreadable_name", name)
+                elif name in seen:
+                    skipped.add(number, "duplicate_id", name)
+                elif count is None or cpus is None or memory is None or many != int(many) or max(cpus, memory) * CPU >= LARGEST:
+                    skipped.add(number, "unreadable_cell", ",".join(cells[2:6]))
+                elif many == 0 or many + len(machines) > MAX_SERVERS:
+                    skipped.add(number, "no_nodes" if many == 0 else "too_many_nodes", cells[2])
+                else:
+                    seen.add(name)
+                    cpu = round(cpus * CPU) if cpus > 0 else None
+                    size = round(memory * KB_TO_MB) if memory > 0 else None
+                    names = [name] if many == 1 else [f"{name}-{n + 1}" for n in range(int(many))]
+                    machines += [Machine(node, 0, cpu, size) for node in names]
+    return machines, rows, len(seen)
+
+
+def _amount(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if abs(value) < LARGEST else None

@@ -1,0 +1,40 @@
+"""Tiresias simulator trace: `job_id,num_gpu,submit_time,iterations,model_name,duration,interval`, times in seconds.
+
+`interval` is the gap to the next arrival and not needed. A file with the single column `duration` has no arrivals and
+is refused. Chronus and Muri have these columns too, with times in minutes and milliseconds: a file with more columns is
+read in seconds only when it is said to be of this format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twin.traces.importers.drafts import Ask, ImportRefused, Read, Source
+from twin.traces.importers.simulators import read_gangs, stray
+from twin.traces.importers.tables import closeness, header
+
+FORMAT = "tiresias"
+TITLE = "Tiresias simulator trace"
+COLUMNS = ("job_id", "num_gpu", "submit_time", "iterations", "model_name", "duration")
+OTHERS = ("interval",)  # which a file may have
+
+
+def sniff(head: bytes) -> tuple[bool, str, float]:
+    """(fits, why, closeness) from the header; a list of durations fits, so that it is refused by name."""
+    cells = header(head)
+    if cells == ["duration"]:
+        return True, "the single column of a list of durations", 1.0
+    fits, why, share = closeness(cells, COLUMNS)
+    other = stray(cells, (*COLUMNS, *OTHERS)) if fits else ""
+    return fits and not other, other or why, share / 2 if other else share
+
+
+def read(sources: Sequence[Source], ask: Ask) -> Read:
+    """Rows to drafts; arrival counts from the first job."""
+    for source in sources:
+        if header(source.head) == ["duration"]:
+            raise ImportRefused(
+                f"{source.name}: line 1: the only column is duration: arrivals and GPUs of the jobs are missing; "
+                f"a trace has the columns {','.join(COLUMNS)}"
+            )
+    return read_gangs(sources, ask, COLUMNS, 1000, ["Times are seconds."])

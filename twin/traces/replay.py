@@ -1,0 +1,21 @@
+"""Arrivals and scheduling classes of a trace, as PD-ORS's generator replays them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twin.traces import importers
+
+MAX_ARRIVALS = 100_000
+CRITICAL = 1.0  # sensitivities above are those of time-critical jobs
+
+
+def replayed(trace: Path) -> dict[str, Any]:
+    """Options of the workload: the timestamps, and the scheduling class that the importer made each job's sensitivity of."""
+    jobs = importers.read(trace, seed=0, choice=importers.Choice(limit=MAX_ARRIVALS)).jobs
+    kinds = [job.utility.sensitivity if job.utility else 0.0 for job in jobs]
+    return {
+        "timestamps": [job.arrival_ms for job in jobs],
+        "classes": [0 if kind == 0 else 3 if kind > CRITICAL else 1 for kind in kinds],
+    }
