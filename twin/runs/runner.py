@@ -33,6 +33,7 @@ from twin.scenarios import store
 log = logging.getLogger(__name__)
 SLICE_S = 2.0  # then the worker is free for others
 LATE_S = 5.0  # a live run whose next event was due before that, with nobody working on it, was away
+AWAY = "no process worked on it: the ticker or the workers were stopped or busy"
 
 
 def advance(run_id: int) -> None:
@@ -116,7 +117,7 @@ def _keep_moment(run: Run) -> None:
         return
     since = max(due, run.progressed_at or due)
     if (timezone.now() - since).total_seconds() > LATE_S:
-        holds.late(run, since, "it had no worker")
+        holds.late(run, since, AWAY)
     if run.held_since is not None:
         _set_clock_back(run, clock, since)
 

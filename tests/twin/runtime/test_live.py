@@ -111,7 +111,7 @@ def test_a_live_run_that_nobody_worked_on_goes_on_from_the_moment_where_it_was(r
     assert due <= run.sim_ms < due + 10 * HOUR_MS, "90 s at this pace are 90 hours"
     assert run.clock_sim_ms == due
     entry = AuditEntry.objects.get(action="run.held", subject=f"run {run.pk}")
-    assert (entry.detail["reason"], entry.detail["clock_ms"]) == ("it had no worker", due)
+    assert (entry.detail["reason"], entry.detail["clock_ms"]) == (runner.AWAY, due)
     assert 90 <= entry.detail["seconds"] < 100
     assert run.message.startswith("resumed after 9")
     assert run.held_since is None
