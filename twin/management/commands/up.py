@@ -34,6 +34,7 @@ MAX_PORT = 65_535
 MAX_WORKERS = 256
 # What glibc's allocator is told of the web server: memory that its many threads have freed goes back to the system.
 GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
+PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
 BACKGROUND_WORKERS = 2  # certificates are computed one at a time, so the other one is free for imports
 
 
@@ -138,7 +139,7 @@ class Command(BaseCommand):
         python = sys.executable
         web = [python, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port", str(options["port"]),
                "--log-level", "warning", "--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
-        family.add(Child("web", web, GIVES_BACK | env, logs / "web.log"))
+        family.add(Child("web", web, GIVES_BACK | PATIENCE | env, logs / "web.log"))
         family.add(Child("worker", _worker("runs", options["workers"]), env, logs / "worker.log"))
         family.add(Child("long", _worker("long", options["workers"]), env, logs / "long.log"))
         family.add(Child("background", _worker("io,certificates", BACKGROUND_WORKERS), env, logs / "background.log"))
