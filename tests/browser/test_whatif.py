@@ -129,7 +129,7 @@ def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[
     page.locator("#s-what-1").select_option("p:floor_scale")
     page.locator("#s-values-1").fill("0.1, 1, 10")
     page.locator("#s-seeds").fill("0, 1")
-    expect(page.get_by_text("6 runs in all")).to_be_visible()
+    expect(page.get_by_text("6 runs in total")).to_be_visible()
     page.locator("#start").click()
     page.wait_for_url(re.compile(r"/sweeps/\d+/"))
     expect(page.locator("#going")).to_have_text("6 of 6 runs finished", timeout=60_000)
