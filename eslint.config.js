@@ -1,11 +1,16 @@
-// What ESLint says about the browser's modules and their tests. Layout is Prettier's (`npm run format`), types are tsc's.
+// What ESLint says about the browser's modules and their tests.
+// Layout is Prettier's (`npm run format`), types are tsc's.
 
 import js from '@eslint/js';
 import globals from 'globals';
 
 export default [
   { files: ['static/js/**/*.js'], ...js.configs.recommended, languageOptions: { globals: globals.browser } },
-  { files: ['tests/js/**/*.js', '*.js'], ...js.configs.recommended, languageOptions: { globals: { ...globals.node, document: 'readonly', location: 'readonly' } } }, // document: of tests/js/dom.js
+  {
+    files: ['tests/js/**/*.js', '*.js'],
+    ...js.configs.recommended,
+    languageOptions: { globals: { ...globals.node, document: 'readonly', location: 'readonly' } }, // of tests/js/dom.js
+  },
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {

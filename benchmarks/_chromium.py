@@ -15,8 +15,8 @@ from benchmarks import Skip
 from benchmarks._stack import family
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync",
-         "--disable-component-update", "--disable-dev-shm-usage"]  # fmt: skip
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-sync", "--disable-component-update", "--disable-dev-shm-usage"]  # fmt: skip
 
 
 @contextmanager
@@ -44,8 +44,8 @@ def chromium() -> Iterator[Any]:
 def _stopped_with(driver: int) -> Iterator[None]:
     """SIGTERM and SIGINT end Playwright's driver first, and only then do what they did before.
 
-    An exception that a handler raises inside Playwright's loop ends the loop, and the next call, be it close(), waits for it for
-    ever at full speed. Without its driver every call fails at once.
+    An exception that a handler raises inside Playwright's loop ends the loop, and the next call, be it close(), waits
+    for it for ever at full speed. Without its driver every call fails at once.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

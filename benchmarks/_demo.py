@@ -18,7 +18,8 @@ AGAIN_MS = 300
 OVER = ("finished", "failed", "cancelled")
 HOUR_MS = 3_600_000
 FETCH = """async ([path, body]) => {
-  const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content };
+  const headers = { 'Content-Type': 'application/json',
+    'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content };
   const options = body === null ? {} : { method: 'POST', headers, body: JSON.stringify(body) };
   const answer = await fetch(path, options);
   if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
@@ -65,7 +66,9 @@ def swept(page: Any, scenario: int) -> int:
         {"edit": 2, "field": "factor", "values": [0.5, 1, 2]},
         {"edit": 1, "field": "for_ms", "values": [HOUR_MS, 12 * HOUR_MS]},
     ]
-    sweep = ask(page, "/api/sweeps/", {"scenario": scenario, "name": "Length of the outage of ten servers", "axes": axes})["id"]
+    sweep = ask(
+        page, "/api/sweeps/", {"scenario": scenario, "name": "Length of the outage of ten servers", "axes": axes}
+    )["id"]
     _until(page, f"/api/sweeps/{sweep}/", lambda answer: answer["total"] and not answer["active"])
     return int(sweep)
 

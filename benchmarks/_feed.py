@@ -52,7 +52,12 @@ def publish(run: int, seconds: float) -> None:
                 ("job_arrived", {"job": job}),
                 (
                     "decided",
-                    {"job": job, "kind": "started", "code": "in_order", "values": {"waited_ms": 0, "workers": 1, "ps": 0}},
+                    {
+                        "job": job,
+                        "kind": "started",
+                        "code": "in_order",
+                        "values": {"waited_ms": 0, "workers": 1, "ps": 0},
+                    },
                 ),
                 ("plan_changed", {"scope": "job", "keys": [job], "jobs": [[job, now, now + SLOT_MS]], "bars": [bar]}),
                 ("job_completed", {"job": job, "utility": 1.0}),

@@ -18,7 +18,7 @@ from twin.runs.engine import Engine
 
 
 class Played(NamedTuple):
-    """Seconds of the run and of its metrics, ms of its slowest hundredth of decisions on arrival, and how much it told."""
+    """Seconds of the run and its metrics, ms of its slowest hundredth of decisions on arrival, and how much it told."""
 
     run_s: float
     cpu_s: float  # of the run: what other processes take from the machine does not count
@@ -29,7 +29,11 @@ class Played(NamedTuple):
 
 
 def play(
-    cluster: Cluster, jobs: Sequence[Job], scheduler: str, parameters: dict[str, Any] | None = None, metrics: bool = True
+    cluster: Cluster,
+    jobs: Sequence[Job],
+    scheduler: str,
+    parameters: dict[str, Any] | None = None,
+    metrics: bool = True,
 ) -> Played:
     """As a worker does it."""
     engine = Engine(Simulation(cluster, jobs, build(scheduler, parameters or {}), 1))

@@ -1,4 +1,7 @@
-"""A_online on the paper's simulator, 300 jobs on 100 servers of 8 workers: with parameter servers, metrics and log; cost of a doubling."""
+"""A_online on the paper's simulator, 300 jobs on 100 servers of 8 workers.
+
+With parameter servers, metrics and log; the cost of a doubling.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,9 @@ def run() -> list[Figure]:
 def _played(scheduler: str) -> dict[int, list[Played]]:
     """Runs of every size, in turn, so that a slow minute of the machine hits them alike."""
     worlds = {
-        count: generate("a-online", num_jobs=count, num_servers=100, seed=1, workers=8, span_hours=HOURS * count / SIZES[0])
+        count: generate(
+            "a-online", num_jobs=count, num_servers=100, seed=1, workers=8, span_hours=HOURS * count / SIZES[0]
+        )
         for count in SIZES
     }
     found: dict[int, list[Played]] = {count: [] for count in SIZES}

@@ -1,4 +1,7 @@
-"""A_online on 1,000 servers of 8 workers, 5,000 jobs: time and memory, with parameter servers, metrics and log; cost of a doubling."""
+"""A_online on 1,000 servers of 8 workers, 5,000 jobs.
+
+Time and memory, with parameter servers, metrics and log; the cost of a doubling.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ def measure(scheduler: str, count: int) -> None:
     from benchmarks._lanes import play
     from scheduling.workloads import generate
 
-    cluster, jobs = generate("a-online", num_jobs=count, num_servers=1_000, seed=1, workers=8, span_hours=HOURS * count / JOBS)
+    cluster, jobs = generate(
+        "a-online", num_jobs=count, num_servers=1_000, seed=1, workers=8, span_hours=HOURS * count / JOBS
+    )
     played = play(cluster, jobs, scheduler)
     mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000
     seconds = played.run_s + played.metrics_s

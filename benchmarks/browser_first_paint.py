@@ -33,12 +33,15 @@ def run() -> list[Figure]:
         figures = []
         for title, path in {
             "run": "/runs/1/", "overview": "/", "server": "/runs/1/servers/0/", "scenarios": "/scenarios/",
-            "scenario": f"/scenarios/{scenario}/", "sweeps": "/sweeps/", "sweep": f"/sweeps/{sweep}/", "compare": "/compare/?runs=1",
-            "traces": "/traces/", "trace": "/traces/1/", "clusters": "/clusters/", "audit": "/audit/",
+            "scenario": f"/scenarios/{scenario}/", "sweeps": "/sweeps/", "sweep": f"/sweeps/{sweep}/",
+            "compare": "/compare/?runs=1", "traces": "/traces/", "trace": "/traces/1/", "clusters": "/clusters/",
+            "audit": "/audit/",
         }.items():  # fmt: skip
             times = []
             for _ in range(LOADS):
-                context = browser.new_context(base_url=url, storage_state=session, viewport={"width": 1280, "height": 900})
+                context = browser.new_context(
+                    base_url=url, storage_state=session, viewport={"width": 1280, "height": 900}
+                )
                 page = context.new_page()
                 page.goto(path)
                 times.append(float(page.wait_for_function(PAINTED).json_value()))

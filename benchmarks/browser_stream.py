@@ -1,7 +1,7 @@
 """From an event to a pixel, through the real bus, hub and socket, onto the real run page.
 
-An event's age is counted from the moment at which its batch is published (50 batches of 200 events a second) to the task
-after the animation frame that painted it.
+An event's age is counted from the moment at which its batch is published (50 batches of 200 events a second) to the
+task after the animation frame that painted it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ WATCH = """() => {
 
 
 def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory(prefix="twin-bench-") as name, stack(Path(name)) as (_, url), chromium() as browser:
+    with (
+        tempfile.TemporaryDirectory(prefix="twin-bench-") as name,
+        stack(Path(name)) as (_, url),
+        chromium() as browser,
+    ):
         folder = Path(name)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(url + _manage(folder, "login_link"))
@@ -57,8 +61,12 @@ def run() -> list[Figure]:
         page.evaluate(WATCH)
         _feed(folder, str(SECONDS), run_id)
         total = int(SECONDS * FRAMES_PER_S) * BATCH
-        page.wait_for_function("(total) => window.twin.store.lastSeq >= total || window.twin.stream.gaps > 0", arg=total)
-        found = page.evaluate("() => ({ ...window.found, gaps: window.twin.stream.gaps, last: window.twin.store.lastSeq })")
+        page.wait_for_function(
+            "(total) => window.twin.store.lastSeq >= total || window.twin.stream.gaps > 0", arg=total
+        )
+        found = page.evaluate(
+            "() => ({ ...window.found, gaps: window.twin.stream.gaps, last: window.twin.store.lastSeq })"
+        )
     ages, ticks = found["ages"][WARM_UP:], found["ticks"]
     return [
         Figure("p50", median(ages), "ms", MAX_P50),
@@ -80,5 +88,7 @@ def _feed(folder: Path, *words: str) -> str:
 
 def _output(folder: Path, *words: str) -> str:
     env = environment(folder) | {"LAYER_URL": f"unix://{socket_path(folder)}"}
-    done = subprocess.run([sys.executable, *words], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, *words], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()

@@ -18,7 +18,9 @@ def run() -> list[Figure]:
 
     figures = []
     for jobs, slots, most in SIZES:
-        cluster, rows = generate("oasis", variant="calibrated", num_jobs=jobs, num_servers=100, seed=SEED, horizon_slots=slots)
+        cluster, rows = generate(
+            "oasis", variant="calibrated", num_jobs=jobs, num_servers=100, seed=SEED, horizon_slots=slots
+        )
         certify(problem(cluster, rows[:5], range(5), "oasis"), 0.0)  # the solver is loaded
         began = time.perf_counter()
         task = problem(cluster, rows, range(jobs), "oasis")

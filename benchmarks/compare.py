@@ -50,10 +50,13 @@ def measure() -> None:
     from twin.scenarios import store
 
     unit = (1_000, 1_000, 1_000, 1_000, 1_000)
-    cluster = Cluster("bench", 1_000, tuple(Server(f"s{i}", "edge" if i % 2 else "cloud", unit) for i in range(SERVERS)))
+    cluster = Cluster(
+        "bench", 1_000, tuple(Server(f"s{i}", "edge" if i % 2 else "cloud", unit) for i in range(SERVERS))
+    )
     utility = Utility(5, 0.1, 10)
     jobs = [
-        Job(f"j{i}", i * 10, f"m{i % 7}", worker=unit, ps=unit, requested_workers=1 + i % 8, utility=utility) for i in range(JOBS)
+        Job(f"j{i}", i * 10, f"m{i % 7}", worker=unit, ps=unit, requested_workers=1 + i % 8, utility=utility)
+        for i in range(JOBS)
     ]
     spec, trace = store.store_generated("bench", cluster, jobs, 0)
     scenario = Scenario.objects.create(name="bench", cluster=spec, trace=trace, scheduler="fifo")
@@ -75,7 +78,10 @@ def measure() -> None:
 
 
 def _write(run_id: int, shift: int) -> None:
-    """Each job arrives, is started and completes a second later; from the middle on, the second run starts it later and elsewhere."""
+    """Each job arrives, is started and completes a second later.
+
+    From the middle on, the second run starts it later and elsewhere.
+    """
     from scheduling.model.values import Event, Placement
     from twin.eventlog import event_log
 
@@ -88,7 +94,8 @@ def _write(run_id: int, shift: int) -> None:
             bars = [Placement(job, 0, (job + late) % SERVERS, at_ms + 5 * late, at_ms + 1_000, 1)]
             plan = {"scope": "job", "keys": [job], "jobs": [[job, bars[0].start_ms, at_ms + 1_000]], "bars": bars}
             happened: list[tuple[str, dict[str, Any]]] = [
-                ("job_arrived", {"job": job}), ("decided", {"job": job, "kind": "started", "code": "in_order", "values": reason}),
+                ("job_arrived", {"job": job}),
+                ("decided", {"job": job, "kind": "started", "code": "in_order", "values": reason}),
                 ("plan_changed", plan), ("job_completed", {"job": job, "utility": 1.0}),
             ]  # fmt: skip
             events += [Event(4 * job + i, at_ms, kind, data) for i, (kind, data) in enumerate(happened, 1)]

@@ -62,7 +62,7 @@ def measure() -> None:
 def answers(
     title: str, name: str, slots: int, num_jobs: int, every: int, parameters: dict[str, Any]
 ) -> tuple[list[float], float]:
-    """ms of the answer about each job of a stored run, the first of which reads it; and the share of what was searched to the end."""
+    """ms of the answer about each job of a stored run, the first of which reads it; the share searched to the end."""
     from django.contrib.auth import get_user_model
     from django.test import Client
 
@@ -75,7 +75,9 @@ def answers(
 
     cluster, jobs = generate(PROFILES[name], num_jobs=num_jobs, num_servers=100, seed=SEED, horizon_slots=slots)
     spec, trace = store_generated(title, cluster, jobs, SEED)
-    scenario = Scenario.objects.create(name=title, cluster=spec, trace=trace, scheduler=name, parameters=parameters, seed=SEED)
+    scenario = Scenario.objects.create(
+        name=title, cluster=spec, trace=trace, scheduler=name, parameters=parameters, seed=SEED
+    )
     run = Run.objects.create(scenario=scenario, status=Run.FINISHED)
     events = list(Simulation(cluster, jobs, build(name, parameters), SEED).events())
     for first in range(0, len(events), BATCH):

@@ -30,7 +30,13 @@ def run() -> list[Figure]:
     return [
         Figure("written", ROWS / figures["write_s"], "rows/s", ROWS_PER_SECOND, at_least=True),
         Figure("read", ROWS / figures["read_s"], "rows/s", ROWS_PER_SECOND, at_least=True),
-        Figure("written and read", ROWS / (figures["write_s"] + figures["read_s"]), "rows/s", ROWS_PER_SECOND, at_least=True),
+        Figure(
+            "written and read",
+            ROWS / (figures["write_s"] + figures["read_s"]),
+            "rows/s",
+            ROWS_PER_SECOND,
+            at_least=True,
+        ),
         Figure("size on disk per placement", figures["bytes"] / ROWS, "bytes"),
     ]
 
@@ -50,7 +56,9 @@ def measure() -> None:
 
     server = Server("s0", "edge", (8_000, 8_000, 8_000, 8_000, 8_000))
     spec, trace = store_generated("bench", Cluster("bench", 1_000, (server,)), [], 0)
-    run = Run.objects.create(scenario=Scenario.objects.create(name="bench", cluster=spec, trace=trace, scheduler="fifo"))
+    run = Run.objects.create(
+        scenario=Scenario.objects.create(name="bench", cluster=spec, trace=trace, scheduler="fifo")
+    )
 
     def events(first: int) -> list[Event]:
         made = []

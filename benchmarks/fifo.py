@@ -62,7 +62,9 @@ def _jobs(count: int) -> tuple[list[Job], str]:
     folders = [Path(os.environ["TWIN_TRACES"])] if "TWIN_TRACES" in os.environ else []
     for folder in [*folders, settings.BASE_DIR.parent / "shared" / "traces"]:
         if (folder / FILE).is_file():
-            return list(importers.read(folder / FILE, seed=1, choice=importers.Choice(limit=count)).jobs), "the public trace"
+            return list(
+                importers.read(folder / FILE, seed=1, choice=importers.Choice(limit=count)).jobs
+            ), "the public trace"
     return _stand_in(count), "a generated stand-in"
 
 

@@ -1,4 +1,4 @@
-"""A fork of a finished run of 10,000 jobs in its middle: until its log is there, and until it tells its first new event."""
+"""A fork in the middle of a finished run of 10,000 jobs: until its log is there, and until its first new event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports: Google's parts, a large SWF log, a large jobs.csv; each in a process of its own, so that its memory can be told."""
+"""Imports: Google's parts, a large SWF log, a large jobs.csv; each in its own process, to tell its memory."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def google_parts() -> list[Path]:
     """The public parts, where they are."""
     folders = [Path(os.environ["TWIN_TRACES"])] if "TWIN_TRACES" in os.environ else []
     found = (
-        sorted((folder / GOOGLE).glob("*/*.csv.gz")) for folder in [*folders, settings.BASE_DIR.parent / "shared" / "traces"]
+        sorted((folder / GOOGLE).glob("*/*.csv.gz"))
+        for folder in [*folders, settings.BASE_DIR.parent / "shared" / "traces"]
     )
     return next(filter(None, found), [])
 
@@ -96,12 +97,14 @@ def csv_lines() -> Iterator[str]:
     rng = np.random.default_rng(SEED)
     arrivals = np.sort(rng.integers(0, 10**10, CSV_ROWS)).tolist()
     yield (
-        "id,arrival_ms,model,requested_workers,epochs,num_chunks,minibatches_per_chunk,minibatch_ms,gradient_mb,worker.gpu,worker.cpu,worker.memory,"
-        "worker.storage,worker.bandwidth,ps.cpu,ps.memory,ps.bandwidth,utility.priority,utility.sensitivity,utility.target_slots\n"
+        "id,arrival_ms,model,requested_workers,epochs,num_chunks,minibatches_per_chunk,minibatch_ms,gradient_mb,"
+        "worker.gpu,worker.cpu,worker.memory,worker.storage,worker.bandwidth,ps.cpu,ps.memory,ps.bandwidth,"
+        "utility.priority,utility.sensitivity,utility.target_slots\n"
     )
     numbers = rng.random((CSV_ROWS, 3)).tolist()
     for i, (at, (tau, priority, steep)) in enumerate(zip(arrivals, numbers, strict=True)):
         yield (
-            f"job{i},{at},vgg-16,{i % 8 + 1},{50 + i % 100},{i % 90 + 10},{i % 50 + 1},{100 * tau!r},{100.5 + i % 300},1,{i % 8 + 1},{i % 32 + 2},5.5,"
-            f"0.{i % 9 + 1},4,16,5.25,{100 * priority!r},{steep!r},{i % 14 + 1}\n"
+            f"job{i},{at},vgg-16,{i % 8 + 1},{50 + i % 100},{i % 90 + 10},{i % 50 + 1},{100 * tau!r},"
+            f"{100.5 + i % 300},1,{i % 8 + 1},{i % 32 + 2},5.5,0.{i % 9 + 1},4,16,5.25,"
+            f"{100 * priority!r},{steep!r},{i % 14 + 1}\n"
         )

@@ -63,7 +63,11 @@ def _figures(name: str, folder: Path, given: dict[str, str]) -> list[Figure]:
             "--scope",
             "ingest:bench",
         ]
-        token = subprocess.run(command, env=environment(folder) | given, capture_output=True, check=True).stdout.decode().strip()
+        token = (
+            subprocess.run(command, env=environment(folder) | given, capture_output=True, check=True)
+            .stdout.decode()
+            .strip()
+        )
         sender = _Sender(url, token)
         figures = []
         for size, requests in (LARGE, SMALL):
@@ -78,7 +82,7 @@ def _figures(name: str, folder: Path, given: dict[str, str]) -> list[Figure]:
 
 
 class _Sender:
-    """A client that sends one request after the other; the rate limit of the token makes it wait, which is not counted."""
+    """A client that sends one request after another; the rate limit of the token makes it wait, not counted."""
 
     def __init__(self, url: str, token: str) -> None:
         self.connection = http.client.HTTPConnection(url.removeprefix("http://"))

@@ -1,4 +1,7 @@
-"""SRTF and Tiresias-L on the window of the Philly trace that FIFO has (benchmarks/fifo.py): jobs a second, with placements and log."""
+"""SRTF and Tiresias-L on the window of the Philly trace that FIFO has (benchmarks/fifo.py).
+
+Jobs a second, with placements and log.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,12 @@ from benchmarks import Figure, fifo
 from benchmarks._lanes import play
 
 TITLE = "SRTF and Tiresias-L, Philly window on 64 GPUs, with placements and full log"
-TARGETS = (("srtf", 4_000, 17_000), ("srtf", 8_000, 10_000), ("tiresias_l", 4_000, 12_000), ("tiresias_l", 8_000, 8_000))
+TARGETS = (
+    ("srtf", 4_000, 17_000),
+    ("srtf", 8_000, 10_000),
+    ("tiresias_l", 4_000, 12_000),
+    ("tiresias_l", 8_000, 8_000),
+)
 REPEATS = 3
 
 

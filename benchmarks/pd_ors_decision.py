@@ -20,7 +20,10 @@ from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.workload_pd_ors import pd_ors
 
 TITLE = "PD-ORS, one decision, 100 shared servers, calibrated"
-CASES = ((20, 100, 15.0, 3.0), (80, 200, 40.0, 6.0))  # slots, jobs, ms that the median may take with and without refinement
+CASES = (
+    (20, 100, 15.0, 3.0),
+    (80, 200, 40.0, 6.0),
+)  # slots, jobs, ms that the median may take with and without refinement
 P95_MS = 150.0  # with refinement
 POINT_MS = 0.15  # of the linear program, warm
 SLOT_MS = 3_600_000
@@ -58,7 +61,10 @@ def percentiles(slots: int, num_jobs: int, **parameters: Any) -> tuple[float, fl
 
 
 def sweep(most: int = 200) -> float:
-    """ms a point of the relaxation for 1, 2, ... workers in the first slot of a loaded cluster, less the building of the program."""
+    """ms a point of the relaxation for 1, 2, ... workers in the first slot of a loaded cluster.
+
+    Without the building of the program.
+    """
     cluster, jobs = pd_ors("calibrated", 100, 100, SEEDS[0], 20, SLOT_MS)
     scheduler = build("pd_ors")
     assert isinstance(scheduler, PdOrs)

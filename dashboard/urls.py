@@ -69,11 +69,18 @@ urlpatterns = [
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
     *[
-        path(f"api/traces/<int:pk>/jobs.{kind}", TraceViewSet.as_view({"get": "jobs"}), {"kind": kind}, name=f"trace-jobs-{kind}")
+        path(
+            f"api/traces/<int:pk>/jobs.{kind}",
+            TraceViewSet.as_view({"get": "jobs"}),
+            {"kind": kind},
+            name=f"trace-jobs-{kind}",
+        )
         for kind in KINDS
     ],
     path("api/traces/<int:pk>/report.csv", TraceViewSet.as_view({"get": "report"}), name="trace-report"),
-    path("api/runs/<int:pk>/jobs/<int:index>/counterfactuals/", CounterfactualsView.as_view(), name="run-counterfactuals"),
+    path(
+        "api/runs/<int:pk>/jobs/<int:index>/counterfactuals/", CounterfactualsView.as_view(), name="run-counterfactuals"
+    ),
     path("api/runs/<int:pk>/prices/", PricesView.as_view(), name="run-prices"),
     path("api/runs/<int:pk>/prices/<int:server>/", ServerPricesView.as_view(), name="run-server-prices"),
     path("api/runs/<int:pk>/groups/<int:group>/subtasks/", SubtasksView.as_view(), name="run-subtasks"),

@@ -1,8 +1,10 @@
-"""The papers' experiments, one a file: the folder is the list. A file's name says paper, figure and topic, and is the experiment's id.
+"""The papers' experiments, one a file: the folder is the list.
 
-A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is thinned) and
-`run(ask) -> Table`; its keyword arguments, if any, are the grid. Files whose name begins with _ are helpers. An experiment that
-cannot run here raises Skip with the reason.
+A file's name says paper, figure and topic, and is the experiment's id.
+
+A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is
+thinned) and `run(ask) -> Table`; its keyword arguments, if any, are the grid. Files whose name begins with _ are
+helpers. An experiment that cannot run here raises Skip with the reason.
 """
 
 from __future__ import annotations
@@ -59,7 +61,8 @@ def full_name(beginning: str) -> str:
     matches = [beginning] if beginning in known else [name for name in known if name.startswith(beginning)]
     if len(matches) > 1:
         raise UnknownName(
-            f"experiment {shorten(repr(beginning))} matches {len(matches)} experiments: {', '.join(matches)}; specify one"
+            f"experiment {shorten(repr(beginning))} matches {len(matches)} experiments: {', '.join(matches)}; "
+            "specify one"
         )
     if not matches:
         raise UnknownName(f"unknown experiment {shorten(repr(beginning))}; known: {', '.join(known)}")

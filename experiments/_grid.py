@@ -21,8 +21,8 @@ SEPARATE: Mapping[str, Player] = {
     "OASiS": ("oasis", {}), "FIFO": ("fifo", {}), "DRF": ("drf", {}), "RRH": ("rrh", {}), "Dorm": ("dorm", {}),
 }  # fmt: skip
 SHARED: Mapping[str, Player] = {
-    "PD-ORS": ("pd_ors", {}), "OASiS": ("oasis", {"model": "pd-ors"}), "FIFO": ("fifo", {}), "DRF": ("drf", {}), "RRH": ("rrh", {}),
-    "Dorm": ("dorm", {}),
+    "PD-ORS": ("pd_ors", {}), "OASiS": ("oasis", {"model": "pd-ors"}), "FIFO": ("fifo", {}), "DRF": ("drf", {}),
+    "RRH": ("rrh", {}), "Dorm": ("dorm", {}),
 }  # fmt: skip
 
 
@@ -61,7 +61,9 @@ def oasis_world(num_jobs: int, slots: int, num_servers: int = 100) -> Callable[[
 
 def pd_ors_world(num_jobs: int, num_servers: int, slots: int, **options: Any) -> Callable[[int], Instance]:
     """Shared servers: the workload of PD-ORS."""
-    return lambda seed: generate("pd-ors", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots, **options)
+    return lambda seed: generate(
+        "pd-ors", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots, **options
+    )
 
 
 def lead(row: Mapping[str, float], first: str, others: Sequence[str] | None = None) -> float:

@@ -18,7 +18,7 @@ NAIVE_CASES = [(parts, jobs) for parts in (5, 8, 10) for jobs in (2, 3)]  # thos
 
 @dataclass(frozen=True)
 class Outcome:
-    """Times in ms; shares of all machines from the first arrival to the last completion; counts are means over that time."""
+    """Times in ms; shares of all machines from the first arrival to the last completion; counts: means over it."""
 
     makespan: float
     completion: float  # mean over the jobs
@@ -53,7 +53,8 @@ def outcome(instance: Instance, player: Player) -> Outcome:
     )  # fmt: skip
     return Outcome(
         makespan, mean(at - jobs[job].arrival_ms for job, at in ends.items()), machine_ms["cpu_utilization"] / area,
-        machine_ms["net_utilization"] / area, job_ms / makespan, group_ms / makespan, used_ms / group_ms, away / area, len(ends),
+        machine_ms["net_utilization"] / area, job_ms / makespan, group_ms / makespan, used_ms / group_ms, away / area,
+        len(ends),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The simulations of A_online: total completion times against SRTF, suspensions, utilization, and the linear program of ratios."""
+"""The simulations of A_online: completion times against SRTF, suspensions, utilization, linear program of ratios."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from scheduling.typed_workers import workers
 from scheduling.workloads import generate
 
 PLAYERS: Mapping[str, Player] = {
-    "A_online": ("a_online", {}), "A_online-E": ("a_online_edge", {}), "SRTF": ("srtf", {}), "Tiresias-L": ("tiresias_l", {}),
-    "BatchSche": ("batch_sche", {}),
+    "A_online": ("a_online", {}), "A_online-E": ("a_online_edge", {}), "SRTF": ("srtf", {}),
+    "Tiresias-L": ("tiresias_l", {}), "BatchSche": ("batch_sche", {}),
 }  # fmt: skip
 PREEMPTIVE = {name: player for name, player in PLAYERS.items() if name != "BatchSche"}
 JOBS, SERVERS = (100, 150, 200, 250, 300), (60, 80, 100, 120, 140)
 NOTE = (
-    "3 seeds, 137 days, 2 or 8 workers per server, gangs of half the chunks, limit of Tiresias-L 500 worker-hours. The cloud costs 10 to 15 h and chunks take 64 h "
-    "on average, so A_online gains more on SRTF, which has no cloud, than in the paper; nothing is tuned to its results"
+    "3 seeds, 137 days, 2 or 8 workers per server, gangs of half the chunks, limit of Tiresias-L 500 worker-hours. The "
+    "cloud costs 10 to 15 h and chunks take 64 h on average, so A_online gains more on SRTF, which has no cloud, than "
+    "in the paper; nothing is tuned to its results"
 )
 HOUR_MS = 3_600_000
 
@@ -38,10 +39,14 @@ def world(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
 
 
 def total(instance: Instance, events: Sequence[Event]) -> float:
-    """Hours of completion time, over the jobs; nan when one does not complete, since totals are then of different jobs."""
+    """Hours of completion time over the jobs; nan when one does not complete, as totals are then of different jobs."""
     jobs = instance[1]
     done = {event.data["job"]: event.at_ms for event in events if event.kind == "job_completed"}
-    return sum(at_ms - jobs[job].arrival_ms for job, at_ms in done.items()) / HOUR_MS if len(done) == len(jobs) else float("nan")
+    return (
+        sum(at_ms - jobs[job].arrival_ms for job, at_ms in done.items()) / HOUR_MS
+        if len(done) == len(jobs)
+        else float("nan")
+    )
 
 
 def stops(instance: Instance, events: Sequence[Event]) -> float:
@@ -64,13 +69,15 @@ def makespan_and_use(ask: Ask, make: Callable[[int], Instance]) -> dict[str, dic
         for seed in ask.seeds_or(3):
             instance = make(seed)
             figures = summarize(play(instance, player), *instance)
-            rows.append((figures["makespan_ms"] / HOUR_MS, figures["lanes"]["mean_busy"], figures["lanes"]["peak_busy"]))
+            rows.append(
+                (figures["makespan_ms"] / HOUR_MS, figures["lanes"]["mean_busy"], figures["lanes"]["peak_busy"])
+            )
         found[name] = dict(zip(("makespan_h", "mean", "peak"), np.mean(rows, axis=0).tolist(), strict=True))
     return found
 
 
 def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
-    """Jobs whose chunks take 4 to 13 hours, at about the same load whatever the size: what the linear program can hold."""
+    """Jobs whose chunks take 4 to 13 hours, at about the same load at any size: what the linear program can hold."""
 
     def make(seed: int) -> Instance:
         span = 200 * (num_jobs / 15) * (10 / num_servers)
@@ -79,7 +86,9 @@ def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
         scaled = []
         for job in jobs:
             share = int(rng.integers(4, 14)) * HOUR_MS / workers.chunk_times(job).apart
-            parts: dict[str, Any] = {name: getattr(job, name) * share for name in ("minibatch_ms", "ps_update_ms", "gradient_mb")}
+            parts: dict[str, Any] = {
+                name: getattr(job, name) * share for name in ("minibatch_ms", "ps_update_ms", "gradient_mb")
+            }
             scaled.append(replace(job, **parts))
         return cluster, scaled
 
@@ -87,7 +96,7 @@ def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
 
 
 def competitive(ask: Ask, points: Mapping[Any, Callable[[int], Instance]], speeds: Sequence[float]) -> Grid:
-    """Fractional flow of A_online at speed 1 + epsilon to the optimum of the relaxed ILP (4) at speed 1, all in one place."""
+    """Fractional flow of A_online at speed 1 + epsilon to optimum of the relaxed ILP (4) at speed 1, in one place."""
     found: dict[Any, dict[str, float]] = {}
     for point, make in points.items():
         ask.tell(f"{point}")
@@ -123,8 +132,8 @@ def flow(instance: Instance, events: Sequence[Event]) -> float:
 def relaxed(instance: Instance) -> float:
     """The optimum of the relaxed ILP (4) with zeta = 1, in hours; slots of an hour, each counted from its start.
 
-    Chunks of a job are one variable per server and slot, workers of a server and type one capacity: they are alike. Behind the
-    time in which the cloud can have done everything, nothing has to be kept.
+    Chunks of a job are one variable per server and slot, workers of a server and type one capacity: they are alike.
+    Behind the time in which the cloud can have done everything, nothing has to be kept.
     """
     cluster, jobs = instance
     lanes = workers.lanes(cluster, 0)

@@ -12,12 +12,14 @@ from scheduling.model.values import Event
 
 
 def lateness(ask: Ask, instances: Sequence[Instance]) -> Table:
-    """Mean and variance over all completed jobs. Who completes only the easy ones looks well: the number of them is told."""
+    """Mean and variance over all completed jobs. Completing only the easy ones looks good: their number is told."""
     rows = []
     for name, player in SEPARATE.items():
         ask.tell(name)
         late = [slots for instance in instances for slots in late_slots(instance, play(instance, player))]
-        rows.append((name, mean(late), pvariance(late), float(len(late))) if late else (name, float("inf"), float("inf"), 0.0))
+        rows.append(
+            (name, mean(late), pvariance(late), float(len(late))) if late else (name, float("inf"), float("inf"), 0.0)
+        )
     own, *others = rows
     checks = (
         Figure("absolute mean / smallest of the others", abs(own[1]), "slots", min(abs(row[1]) for row in others)),

@@ -15,10 +15,10 @@ NOTHING = 1e-6  # utility
 
 
 def against_optimum(
-    ask: Ask, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], world: str, seeds: Sequence[int],
-    most: float,
+    ask: Ask, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], world: str,
+    seeds: Sequence[int], most: float,
 ) -> Table:  # fmt: skip
-    """OPT, or an upper bound of it where the search was cut off, over what each player earns; the median is held against `most`.
+    """OPT, or an upper bound of it if the search was cut off, over what each player earns; median against `most`.
 
     Ratios are of the instances in which any job can finish at all.
     """
@@ -33,10 +33,16 @@ def against_optimum(
             own = [b / r if r else float("inf") for b, r in zip(bounds, reached, strict=True) if b > NOTHING]
             ratios[title] += own
             worst = (median(own), max(own)) if own else (float("nan"), float("nan"))
-            rows.append((f"{point}, {title}", mean(bounds), mean(reached), *worst, float(len(own)), mean(map(float, proved))))
-    checks = [Figure(f"median of optimum / utility of {title} earns", median(own), "x", most) for title, own in ratios.items()]
+            rows.append(
+                (f"{point}, {title}", mean(bounds), mean(reached), *worst, float(len(own)), mean(map(float, proved)))
+            )
+    checks = [
+        Figure(f"median of optimum / utility of {title} earns", median(own), "x", most) for title, own in ratios.items()
+    ]
     return Table(
-        ("setting", "OPT", "earned", "median ratio", "largest", "instances", "proved optimal"), tuple(rows), tuple(checks)
+        ("setting", "OPT", "earned", "median ratio", "largest", "instances", "proved optimal"),
+        tuple(rows),
+        tuple(checks),
     )
 
 

@@ -21,7 +21,9 @@ def in_order(grid: Grid) -> list[Figure]:
     checks = []
     for point, row in grid.items():
         rest = max(row[name] for name in ("FIFO", "DRF", "Dorm"))
-        checks.append(Figure(f"PD-ORS / OASiS, {point}", row["PD-ORS"] / max(row["OASiS"], 1e-9), "x", 1.0, at_least=True))
+        checks.append(
+            Figure(f"PD-ORS / OASiS, {point}", row["PD-ORS"] / max(row["OASiS"], 1e-9), "x", 1.0, at_least=True)
+        )
         checks.append(
             Figure(f"OASiS / best of FIFO, DRF, Dorm, {point}", row["OASiS"] / max(rest, 1e-9), "x", 1.0, at_least=True)
         )

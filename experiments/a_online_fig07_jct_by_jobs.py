@@ -10,7 +10,10 @@ from experiments._lanes import JOBS, NOTE, PLAYERS, never_rises, rates, world
 
 TITLE = "total completion time relative to SRTF, by number of jobs"
 PAPER = "A_online, Fig. 7"
-CLAIM = "A_online and A_online-E are best in their categories; their advantage over SRTF and Tiresias-L grows with the number of jobs, as does that of A_online over A_online-E"
+CLAIM = (
+    "A_online and A_online-E are best in their categories; their advantage over SRTF and Tiresias-L grows with "
+    "the number of jobs, as does that of A_online over A_online-E"
+)
 SETTING = f"100 servers; {NOTE}"
 
 

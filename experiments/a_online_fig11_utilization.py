@@ -7,17 +7,30 @@ from experiments._lanes import NOTE, makespan_and_use, world
 
 TITLE = "utilization and makespan"
 PAPER = "A_online, Fig. 11"
-CLAIM = "A_online and A_online-E use all workers at the peaks of submission; the makespan of A_online is 0.76 of that of SRTF and 0.74 of that of Tiresias-L"
+CLAIM = (
+    "A_online and A_online-E use all workers at the peaks of submission; the makespan of A_online is 0.76 of that "
+    "of SRTF and 0.74 of that of Tiresias-L"
+)
 SETTING = f"300 jobs, 100 servers; {NOTE}"
 
 
 def run(ask: Ask, jobs: int = 300, servers: int = 100) -> Table:
     found = makespan_and_use(ask, world(jobs, servers))
     own = found["A_online"]["makespan_h"]
-    rows = tuple((name, row["makespan_h"], own / row["makespan_h"], row["mean"], row["peak"]) for name, row in found.items())
+    rows = tuple(
+        (name, row["makespan_h"], own / row["makespan_h"], row["mean"], row["peak"]) for name, row in found.items()
+    )
     checks = (
-        Figure("maximum number of concurrent workers, A_online-E", found["A_online-E"]["peak"], "share", 0.999, at_least=True),
-        Figure("maximum number of concurrent workers, A_online", found["A_online"]["peak"], "share", 0.9, at_least=True),
+        Figure(
+            "maximum number of concurrent workers, A_online-E",
+            found["A_online-E"]["peak"],
+            "share",
+            0.999,
+            at_least=True,
+        ),
+        Figure(
+            "maximum number of concurrent workers, A_online", found["A_online"]["peak"], "share", 0.9, at_least=True
+        ),
         Figure("makespan, A_online / SRTF (paper: 0.76)", own / found["SRTF"]["makespan_h"], "x", 1.0),
         Figure("makespan, A_online / Tiresias-L (paper: 0.74)", own / found["Tiresias-L"]["makespan_h"], "x", 1.0),
     )

@@ -13,8 +13,8 @@ PAPER = "A_online, Fig. 12"
 CLAIM = "below 1.7, falls with epsilon, near 1 at epsilon = 0.5; the number of jobs has little influence"
 EPSILONS = (0.0, 0.1, 0.3, 0.5)
 SETTING = (
-    "10 servers, chunks of 4 to 13 h, 3 seeds; fractional flow of A_online at speed 1 + epsilon / relaxed ILP (4) at speed 1, all in one location. "
-    "The ratio can be below 1, because the algorithm has the higher speed"
+    "10 servers, chunks of 4 to 13 h, 3 seeds; fractional flow of A_online at speed 1 + epsilon / relaxed ILP (4) at "
+    "speed 1, all in one location. The ratio can be below 1, because the algorithm has the higher speed"
 )
 
 

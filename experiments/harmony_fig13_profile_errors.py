@@ -12,8 +12,13 @@ from scheduling.colocation.subtasks import mean_iteration_ms
 
 TITLE = "makespan with profiling errors, and Eq. (1) compared with the subtasks"
 PAPER = "Harmony, Fig. 13"
-CLAIM = "over 90 % of the gain with errors up to 7.5 %, and a rapid decline beyond; predictions are within 5 % at all times"
-SETTING = "errors are uniform for each job, independent or opposed for computation and communication; all groups of the runs; the subtasks are simulated, not measured"
+CLAIM = (
+    "over 90 % of the gain with errors up to 7.5 %, and a rapid decline beyond; predictions are within 5 % at all times"
+)
+SETTING = (
+    "errors are uniform for each job, independent or opposed for computation and communication; all groups of "
+    "the runs; the subtasks are simulated, not measured"
+)
 ERRORS = (0.0, 0.025, 0.05, 0.075, 0.2, 0.4)
 
 
@@ -45,6 +50,10 @@ def run(ask: Ask) -> Table:
         Figure("groups predicted within 5 %", mean(error <= 0.05 for error in off), "share", 0.95, at_least=True),
         Figure("groups checked", len(off), ""),
         Figure("worst prediction", max(off), "share"),
-        Figure("within 5 % if a PULL queues again, as in the released code", mean(error <= 0.05 for error in released), "share"),
+        Figure(
+            "within 5 % if a PULL queues again, as in the released code",
+            mean(error <= 0.05 for error in released),
+            "share",
+        ),
     )
     return Table(("error", "makespan, ×", "opposed, makespan, ×"), rows, checks)

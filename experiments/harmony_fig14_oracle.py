@@ -16,8 +16,9 @@ TITLE = "one decision and a whole run with a search over all numbers of jobs and
 PAPER = "Harmony, Fig. 14, Section V-F"
 CLAIM = "up to about 2 % worse than an exhaustive search"
 SETTING = (
-    "80 jobs on 100 machines: the exhaustive search of the paper cannot cover all groupings (more than 10^90), and the paper does not state its "
-    "limits; this one covers all pairs of a number of jobs and up to 24 groups. 7 jobs on 16 machines: exact over all subsets of jobs, while Algorithm 1 considers prefixes"
+    "80 jobs on 100 machines: the exhaustive search of the paper cannot cover all groupings (more than 10^90), and the "
+    "paper does not state its limits; this one covers all pairs of a number of jobs and up to 24 groups. 7 jobs on 16 "
+    "machines: exact over all subsets of jobs, while Algorithm 1 considers prefixes"
 )
 
 
@@ -55,7 +56,12 @@ def run(ask: Ask) -> Table:
         Figure("one decision, worst gap to all pairs", max(pairs), "share", 0.005),
         Figure("small cases, mean gap to the optimum", mean(tiny), "share", 0.05),
         Figure("small cases, worst", max(tiny), "share"),
-        Figure("whole run, makespan above that of the Oracle", of(own, "makespan") / of(wide, "makespan") - 1, "share", 0.06),
+        Figure(
+            "whole run, makespan above that of the Oracle",
+            of(own, "makespan") / of(wide, "makespan") - 1,
+            "share",
+            0.06,
+        ),
         Figure(
             "whole run, completion time above that of the Oracle",
             of(own, "completion") / of(wide, "completion") - 1,
@@ -68,5 +74,7 @@ def run(ask: Ask) -> Table:
 
 def _work(jobs: int, machines: int, seed: int) -> Work:
     _, rows = table1(seed, jobs)
-    comp, comm = (np.array([getattr(job, name) for job in rows], dtype=float) for name in ("comp_machine_ms", "comm_ms"))
+    comp, comm = (
+        np.array([getattr(job, name) for job in rows], dtype=float) for name in ("comp_machine_ms", "comm_ms")
+    )
     return Work(comp, comm, machines, np.zeros(jobs), np.zeros(jobs))

@@ -8,14 +8,18 @@ from experiments._groups import NAIVE_CASES, averages, of, ratio, table1
 TITLE = "subtasks alone, with grouping, with spilling"
 PAPER = "Harmony, Section V-C"
 CLAIM = "subtasks alone give 32 % of the gain, with grouping 81 %, with reloading 100 %"
-SETTING = "subtasks alone: naive partitions with the subtasks of Harmony, mean over the cases; grouping: no spilling, so memory limits the groups"
+SETTING = (
+    "subtasks alone: naive partitions with the subtasks of Harmony, mean over the cases; grouping: no "
+    "spilling, so memory limits the groups"
+)
 
 
 def run(ask: Ask) -> Table:
     instances = [table1(seed) for seed in ask.seeds_or(4)]
     isolated = averages(ask, "Isolated", instances, ("isolated", {}))
     cases = [
-        averages(ask, f"subtasks {parts} x {jobs}", instances, ("naive_colocation", {"partitions": parts, "jobs": jobs, "sharing": "subtasks"}))
+        averages(ask, f"subtasks {parts} x {jobs}", instances,
+                 ("naive_colocation", {"partitions": parts, "jobs": jobs, "sharing": "subtasks"}))
         for parts, jobs in NAIVE_CASES
     ]  # fmt: skip
     steps = {
@@ -23,10 +27,17 @@ def run(ask: Ask) -> Table:
         "grouping": [averages(ask, "grouping", instances, ("harmony", {"memory": "none"}))],
         "reloading": [averages(ask, "all", instances, ("harmony", {}))],
     }
-    gains = {name: sum(ratio(isolated, found, "makespan") for found in runs) / len(runs) for name, runs in steps.items()}
+    gains = {
+        name: sum(ratio(isolated, found, "makespan") for found in runs) / len(runs) for name, runs in steps.items()
+    }
     whole = gains["reloading"] - 1
     rows = tuple(
-        (name, gains[name], (gains[name] - 1) / whole, sum(of(found, "jobs") for found in steps[name]) / len(steps[name]))
+        (
+            name,
+            gains[name],
+            (gains[name] - 1) / whole,
+            sum(of(found, "jobs") for found in steps[name]) / len(steps[name]),
+        )
         for name in steps
     )
     shares = [float(row[2]) for row in rows]

@@ -11,15 +11,21 @@ TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
 PAPER = "OASiS, Fig. 3"
 CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs."
 JOBS, SLOTS, DORM_JOBS = (100, 200, 300, 400), 300, 200
-SETTING = f"T = {SLOTS}, 50 + 50 servers, calibrated, 3 seeds; thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
+SETTING = (
+    f"T = {SLOTS}, 50 + 50 servers, calibrated, 3 seeds; thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
+)
 BAND = 1.3
 
 
 def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
     points = {num_jobs: oasis_world(num_jobs, slots) for num_jobs in jobs}
-    grid = compare(ask, points, SEPARATE, ask.seeds_or(3), leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs)
+    grid = compare(
+        ask, points, SEPARATE, ask.seeds_or(3), leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs
+    )
     checks = [
-        Figure(f"OASiS / best other, {point} jobs", lead(row, "OASiS"), "x", BAND if point >= 200 else None, at_least=True)
+        Figure(
+            f"OASiS / best other, {point} jobs", lead(row, "OASiS"), "x", BAND if point >= 200 else None, at_least=True
+        )
         for point, row in grid.items()
     ]
     gaps = [row["OASiS"] - max(value for name, value in row.items() if name != "OASiS") for row in grid.values()]

@@ -16,7 +16,10 @@ PAPER = "OASiS, Fig. 5"
 CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend in servers or priorities."
 SLOTS, JOBS = 10, 10
 SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
-SETTING = f"T = {SLOTS}, {JOBS} jobs, calibrated, 10 seeds; thinned: all numbers of servers for one range of priorities, all ranges for 6"
+SETTING = (
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, 10 seeds; thinned: all numbers of servers for one range of "
+    "priorities, all ranges for 6"
+)
 BAND = 1.6
 PLAYERS = {mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal")}
 
@@ -34,7 +37,9 @@ def _maker(servers: int, low: int, high: int) -> Callable[[int], Instance]:
         cluster, jobs = oasis_world(JOBS, SLOTS, servers)(seed)
         rng = np.random.default_rng([seed, 5])
         return cluster, [
-            replace(job, utility=replace(job.utility, priority=float(rng.uniform(low, high)))) for job in jobs if job.utility
+            replace(job, utility=replace(job.utility, priority=float(rng.uniform(low, high))))
+            for job in jobs
+            if job.utility
         ]
 
     return make

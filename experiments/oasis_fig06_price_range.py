@@ -11,17 +11,22 @@ TITLE = "total utility with wrong estimates of U / L"
 PAPER = "OASiS, Fig. 6"
 CLAIM = "Where resources are scarce it is better to under-estimate U / L than to over-estimate it."
 JOBS, SLOTS, PERCENT = (100, 400), 300, (20, 50, 100, 300, 500, 1000)
-SETTING = f"T = {SLOTS}, 50 + 50 servers, calibrated, L is varied (the paper does not state which), 2 seeds; thinned: two numbers of jobs"
+SETTING = (
+    f"T = {SLOTS}, 50 + 50 servers, calibrated, L is varied (the paper does not state which), 2 "
+    "seeds; thinned: two numbers of jobs"
+)
 
 
 def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Table:
     players = {
-        f"{mode} {share} %": ("oasis", {"price_mode": mode, "floor_scale": 100 / share}) for mode in ("marginal", "literal") for share in percent
+        f"{mode} {share} %": ("oasis", {"price_mode": mode, "floor_scale": 100 / share})
+        for mode in ("marginal", "literal") for share in percent
     }  # fmt: skip
     grid = compare(ask, {number: oasis_world(number, slots) for number in jobs}, players, ask.seeds_or(2))
     most = grid[max(jobs)]
     checks = [
-        Figure(f"{mode}, {max(jobs)} jobs: {percent[0]} % to {percent[-1]} %", most[f"{mode} {percent[0]} %"] / most[f"{mode} {percent[-1]} %"], "x", 1.0, at_least=True)
+        Figure(f"{mode}, {max(jobs)} jobs: {percent[0]} % to {percent[-1]} %",
+               most[f"{mode} {percent[0]} %"] / most[f"{mode} {percent[-1]} %"], "x", 1.0, at_least=True)
         for mode in ("marginal", "literal")
     ]  # fmt: skip
     return table_of("jobs", grid, players, checks)

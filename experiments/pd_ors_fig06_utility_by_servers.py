@@ -12,7 +12,9 @@ PAPER = "PD-ORS, Fig. 6"
 CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of servers."
 SERVERS, JOBS, SLOTS = (10, 20, 30, 60, 100), 50, 20
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, 5 seeds, calibrated and literal; thinned: five numbers of servers; OASiS and RRH are added here"
+    f"T = {SLOTS}, {JOBS} jobs, 5 seeds, calibrated and literal; thinned: "
+    "five numbers of servers; OASiS and RRH "
+    "are added here"
 )
 BAND = 1.5
 RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
@@ -20,7 +22,9 @@ RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
 
 def run(ask: Ask, servers: Sequence[int] = SERVERS, variants: Sequence[str] = ("calibrated", "literal")) -> Table:
     points = {
-        f"{number}, {variant}": pd_ors_world(JOBS, number, SLOTS, variant=variant) for variant in variants for number in servers
+        f"{number}, {variant}": pd_ors_world(JOBS, number, SLOTS, variant=variant)
+        for variant in variants
+        for number in servers
     }
     grid = compare(ask, points, SHARED, ask.seeds_or(5))
     checks = [

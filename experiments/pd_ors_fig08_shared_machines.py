@@ -19,7 +19,8 @@ LEAST, AT_MOST_JOBS = 1.0, 1.1
 def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
     grid = compare(ask, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, PLAYERS, ask.seeds_or(5))
     checks = [
-        Figure(f"PD-ORS / OASiS, {point} jobs", row["PD-ORS"] / row["OASiS"], "x", AT_MOST_JOBS if point == JOBS[-1] else LEAST, at_least=True)
+        Figure(f"PD-ORS / OASiS, {point} jobs", row["PD-ORS"] / row["OASiS"], "x",
+               AT_MOST_JOBS if point == JOBS[-1] else LEAST, at_least=True)
         for point, row in grid.items()
     ]  # fmt: skip
     return table_of("jobs", grid, PLAYERS, checks)

@@ -15,13 +15,19 @@ PAPER = "PD-ORS, Fig. 9"
 CLAIM = "Jobs have the lowest median training time under PD-ORS."
 JOBS, SERVERS, SLOTS = 100, 30, 80
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, {JOBS} jobs, calibrated, 3 seeds; jobs that do not finish count as T (as in the paper)"
+    f"T = {SLOTS}, {SERVERS} servers, {JOBS} jobs, calibrated, 3 seeds; jobs that do not "
+    "finish count as T (as in the paper)"
 )
 LESS = -1e-9  # a tie is not lowest
 
 
 def run(ask: Ask, servers: int = SERVERS) -> Table:
-    measures = {"median slots": _median, "median of completed jobs": _of_completed, "completed": _completed, "utility": utility}
+    measures = {
+        "median slots": _median,
+        "median of completed jobs": _of_completed,
+        "completed": _completed,
+        "utility": utility,
+    }
     grid: dict[str, dict[str, float]] = {what: {} for what in measures}
     instances = [pd_ors_world(JOBS, servers, SLOTS)(seed) for seed in ask.seeds_or(3)]
     for name, player in SHARED.items():
@@ -30,7 +36,9 @@ def run(ask: Ask, servers: int = SERVERS) -> Table:
         for what, measure in measures.items():
             grid[what][name] = mean(measure(*one) for one in runs)
     own, *others = grid["median slots"].values()
-    return table_of("mean over seeds", grid, SHARED, [Figure("median slots: PD-ORS - best other", own - min(others), "", LESS)])
+    return table_of(
+        "mean over seeds", grid, SHARED, [Figure("median slots: PD-ORS - best other", own - min(others), "", LESS)]
+    )
 
 
 def _taken(instance: Instance, events: Sequence[Event]) -> list[int]:

@@ -12,10 +12,15 @@ TITLE = "total utility with the arrivals of a trace, by number of servers"
 PAPER = "PD-ORS, Fig. 12"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
 SERVERS, JOBS, SLOTS = (10, 30, 50), 100, 80
-SETTING = f"T = {SLOTS}, {JOBS} jobs, calibrated, 2 seeds, --arrivals FILE (the paper's is Google 2011); thinned: three numbers of servers"
+SETTING = (
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, 2 seeds, --arrivals FILE (the paper's is Google "
+    "2011); thinned: three numbers of servers"
+)
 
 
 def run(ask: Ask, servers: Sequence[int] = SERVERS) -> Table:
     trace = replayed(ask)
-    grid = compare(ask, {number: pd_ors_world(JOBS, number, SLOTS, **trace) for number in servers}, SHARED, ask.seeds_or(2))
+    grid = compare(
+        ask, {number: pd_ors_world(JOBS, number, SLOTS, **trace) for number in servers}, SHARED, ask.seeds_or(2)
+    )
     return table_of("servers", grid, SHARED, in_order(grid))

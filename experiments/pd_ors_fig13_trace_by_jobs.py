@@ -12,10 +12,15 @@ TITLE = "total utility with the arrivals of a trace, by number of jobs"
 PAPER = "PD-ORS, Fig. 13"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
-SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, 2 seeds, --arrivals FILE (the paper's is Google 2011); thinned: three numbers of jobs"
+SETTING = (
+    f"T = {SLOTS}, {SERVERS} servers, calibrated, 2 seeds, --arrivals FILE (the paper's is Google 2011); "
+    "thinned: three numbers of jobs"
+)
 
 
 def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
     trace = replayed(ask)
-    grid = compare(ask, {number: pd_ors_world(number, SERVERS, SLOTS, **trace) for number in jobs}, SHARED, ask.seeds_or(2))
+    grid = compare(
+        ask, {number: pd_ors_world(number, SERVERS, SLOTS, **trace) for number in jobs}, SHARED, ask.seeds_or(2)
+    )
     return table_of("jobs", grid, SHARED, in_order(grid))

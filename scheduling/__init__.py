@@ -1,1 +1,1 @@
-"""The scheduling core: pure values and algorithms (numpy, scipy, highspy, standard library); no I/O, no clock, no framework."""
+"""The scheduling core: pure values and algorithms (numpy, scipy, highspy, stdlib); no I/O, no clock, no framework."""

@@ -26,7 +26,8 @@ ABOUT = {  # of each profile, for people
     "oasis": "OASiS: workers and parameter servers on separate servers, jobs with a utility; half edge, half cloud",
     "pd-ors": "PD-ORS: shared servers, jobs with a utility, trained by samples",
     "a-online": "A_online: typed workers at the edge, an unlimited cloud with upload delays, jobs in data chunks",
-    "harmony": "Harmony: machines shared by jobs with alternating computation and communication; eight models, ten settings each",
+    "harmony": "Harmony: machines shared by jobs with alternating computation and communication; eight models, ten "
+    "settings each",
 }
 ENDLESS = ("a-online", "harmony")  # profiles without a horizon unless one is asked for
 

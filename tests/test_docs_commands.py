@@ -1,7 +1,9 @@
-"""Commands that README.md and docs/ show: each is run as it stands there, except for those of servers and long measurements.
+"""Commands that README.md and docs/ show: each is run as it stands there.
 
-Words in capitals stand for something of the reader's: EXAMPLES says what is taken for them. A command inside a sentence may leave
-out options that the sentence is not about.
+Except for those of servers and long measurements.
+
+Words in capitals stand for something of the reader's: EXAMPLES says what is taken for them. A command inside a sentence
+may leave out options that the sentence is not about.
 """
 
 import os
@@ -22,24 +24,37 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "changelog.md")]
 COMMAND = r"(?:(?:python )?manage\.py \w|bin/\w|celery |uvicorn |\. \.venv/)"
 # what does not end, needs a cluster, or runs this file
-SERVERS = ("bin/up", "bin/test", "celery", "uvicorn", "manage.py up", "manage.py ticker", "manage.py follow", "manage.py connect")
+SERVERS = (
+    "bin/up",
+    "bin/test",
+    "celery",
+    "uvicorn",
+    "manage.py up",
+    "manage.py ticker",
+    "manage.py follow",
+    "manage.py connect",
+)
 FILES = {
     "mine.csv": "submitted,seconds,cards\n2024-05-01 10:00:00,3600,2\n2024-05-01 10:05:00,1800,1\n",
-    "arrivals.csv": "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:00,600,1,600,a\n2017-10-01 00:01:00,600,1,600,a\n2017-10-01 00:02:00,600,1,600,a\n",
+    "arrivals.csv": "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:00,600,1,600,a\n2017-10-01 "
+    "00:01:00,600,1,600,a\n2017-10-01 00:02:00,600,1,600,a\n",
 }
 EXAMPLES = {
     "generate --jobs N": "3", "generate --servers N": "4", "generate --seed S": "1", "generate --out DIR": "generated",
     "generate --trace FILE": "arrivals.csv",
-    "import_trace FILE": "arrivals.csv", "import_trace --limit N": "1", "import_trace --seed S": "1", "import_trace --out DIR": "imported",
-    "simulate --cluster F": "small/cluster.json", "simulate --jobs F": "small/jobs.jsonl", "simulate --scheduler NAME": "fifo",
+    "import_trace FILE": "arrivals.csv", "import_trace --limit N": "1", "import_trace --seed S": "1",
+    "import_trace --out DIR": "imported", "simulate --cluster F": "small/cluster.json",
+    "simulate --jobs F": "small/jobs.jsonl", "simulate --scheduler NAME": "fifo",
     "simulate --param k=v": "backfill=true", "simulate --seed S": "1", "simulate --out DIR": "simulated",
-    "verify DIR": "played", "bench --only NAME": "certificate",
-    "reproduce --only ID": "oasis_fig07", "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv",
-    "reproduce --json FILE": "tables.json",
+    "verify DIR": "played", "bench --only NAME": "certificate", "reproduce --only ID": "oasis_fig07",
+    "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --json FILE": "tables.json",
 }  # fmt: skip
 SLOW = ("reproduce", "bench")
 ENVIRONMENTS = {
-    "manage.py check --deploy": {"HTTPS": "true", "SECRET_KEY": "a-secret-of-fifty-characters-or-more-1234567890-abcdef"}
+    "manage.py check --deploy": {
+        "HTTPS": "true",
+        "SECRET_KEY": "a-secret-of-fifty-characters-or-more-1234567890-abcdef",
+    }
 }
 
 
@@ -103,7 +118,7 @@ def is_mention(command: str) -> bool:
 
 
 def shown() -> list[tuple[Path, list[str]]]:
-    """(page, script) of all that is shown; lines that are patterns stand for themselves, others of a block follow each other."""
+    """(page, script) of all that is shown; patterns stand alone, other lines of a block follow each other."""
     found: list[tuple[Path, list[str]]] = []
     for page in PAGES:
         text = page.read_text()
@@ -145,7 +160,9 @@ def checkout(tmp_path_factory):
     for name, text in FILES.items():
         (folder / name).write_text(text)
     made = "manage.py generate --profile oasis --jobs 5 --servers 4 --seed 1 --out small"
-    played = "manage.py simulate --cluster small/cluster.json --jobs small/jobs.jsonl --scheduler fifo --seed 1 --out played"
+    played = (
+        "manage.py simulate --cluster small/cluster.json --jobs small/jobs.jsonl --scheduler fifo --seed 1 --out played"
+    )
     done = typed(folder, f"{made}\n{played}")
     assert done.returncode == 0, done.stderr
     return folder
@@ -159,16 +176,20 @@ def typed(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_of_a_page_is_taken():
-    """A block with a line of another form, or a command in a place that is not looked at, would be left out in silence."""
+    """A block with a line of another form, or a command in an unknown place, would be left out in silence."""
     left = {}
     for page in PAGES:
         taken = "\n".join(line for found, block in shown() if found == page for line in block)
         text = re.sub(r"^```\n\S+ -> .*?^```", "", page.read_text(), flags=re.M | re.S)  # a drawing
         text = " ".join(text.split())
         named = re.findall(r"manage\.py [a-z_]+|(?<![\w/])bin/[a-z]+|celery -A \w+|uvicorn \w+\.[\w.]+:\w+", text)
-        left |= {(page.name, command): more for command in named if (more := named.count(command) - taken.count(command)) > 0}
+        left |= {
+            (page.name, command): more for command in named if (more := named.count(command) - taken.count(command)) > 0
+        }
     assert left == {}
-    run = {words_after_manage(line)[0] for case in scripts() for line in case.values[0].splitlines() if "manage.py" in line}
+    run = {
+        words_after_manage(line)[0] for case in scripts() for line in case.values[0].splitlines() if "manage.py" in line
+    }
     assert run >= {"check", "generate", "import_trace", "reproduce", "simulate", "verify"}
 
 
@@ -206,7 +227,10 @@ def test_the_rows_of_measurements_exist():
 
 def test_commands_are_found_wherever_they_stand():
     """In fences, indented, and in sentences; a drawing is none."""
-    page = "Text `manage.py verify DIR`:\n\n    python manage.py bench   # some minutes\n\n```\nbin/up -> a\n  b\n```\n\n```\nbin/test \\\n   --fast\n```\n"
+    page = (
+        "Text `manage.py verify DIR`:\n\n    python manage.py bench   # some minutes\n\n```\nbin/up -> a\n  "
+        "b\n```\n\n```\nbin/test \\\n   --fast\n```\n"
+    )
     assert blocks(page) == [["bin/test --fast"], ["python manage.py bench"]]
     assert in_sentences(page) == ["manage.py verify DIR"]
     assert filled("manage.py generate --variant a|b --jobs N") == [

@@ -13,14 +13,26 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = {"numpy", "scipy", "highspy", "scheduling"} | sys.stdlib_module_names
-IMPURE = {"socket", "asyncio", "subprocess", "multiprocessing", "threading", "sqlite3", "urllib", "http", "random", "datetime"}
+IMPURE = {
+    "socket",
+    "asyncio",
+    "subprocess",
+    "multiprocessing",
+    "threading",
+    "sqlite3",
+    "urllib",
+    "http",
+    "random",
+    "datetime",
+}
 FAMILIES = {"scheduling.slotted", "scheduling.typed_workers", "scheduling.colocation", "scheduling.observed"}
 PRODUCT = ("scheduling", "twin", "dashboard")
 WORKBENCH = ("benchmarks", "experiments")  # they measure the product and are no part of it
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
 MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart
-    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/scenarios/edits", "twin/traces/importers",
+    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/scenarios/edits",
+    "twin/traces/importers",
 }  # fmt: skip
 
 
@@ -35,7 +47,7 @@ def imports_of(node: ast.AST, package: list[str]) -> Iterator[str]:
 
 
 def imported(path: Path, at_load: bool = False) -> set[str]:
-    """Full names of what a file imports, also inside functions and for types alone; with at_load only what it imports itself."""
+    """Full names of what a file imports, also in functions and for types; with at_load only what loading imports."""
     tree = ast.parse(path.read_text(), str(path))
     package = list(path.relative_to(ROOT).parent.parts)
     return {name for node in (tree.body if at_load else ast.walk(tree)) for name in imports_of(node, package)}
@@ -56,7 +68,9 @@ def name_of(path: Path) -> str:
 
 def arrows(folder: str, to: set[str]) -> set[tuple[str, str]]:
     """(file, package) of each file in the folder that imports one of the packages."""
-    return {(name_of(path), package) for path in files(folder) for name in imported(path) for package in within(name, to)}
+    return {
+        (name_of(path), package) for path in files(folder) for name in imported(path) for package in within(name, to)
+    }
 
 
 def rooms_but(*own: str) -> set[str]:
@@ -80,9 +94,13 @@ def test_twin_never_imports_dashboard():
 
 
 def test_scheduling_reads_no_clock_for_its_decisions():
-    """perf_counter measures the kernel's hooks and enters no event; it ends questions that take too long, which decide nothing."""
+    """perf_counter measures the kernel's hooks and enters no event; it ends long questions, which decide nothing."""
     clocks = sorted(path for path, _ in arrows("scheduling", {"time"}))
-    assert clocks == ["scheduling/kernel/decisions.py", "scheduling/kernel/quotes.py", "scheduling/slotted/counterfactuals.py"]
+    assert clocks == [
+        "scheduling/kernel/decisions.py",
+        "scheduling/kernel/quotes.py",
+        "scheduling/slotted/counterfactuals.py",
+    ]
 
 
 def test_the_model_imports_no_other_room():
@@ -142,6 +160,7 @@ def test_a_folder_holds_no_more_modules_than_can_be_looked_over():
         name_of(folder)
         for folder in folders
         if folder.name != "migrations"
-        and len([path for path in folder.iterdir() if path.suffix in (".py", ".js") and path.name != "__init__.py"]) > MAX_MODULES
+        and len([path for path in folder.iterdir() if path.suffix in (".py", ".js") and path.name != "__init__.py"])
+        > MAX_MODULES
     }
     assert crowded - MENUS == set()

@@ -1,4 +1,6 @@
-"""No branch on the execution model outside the rooms of the three families: whoever needs one asks the model, or a table of its family.
+"""No branch on the execution model outside the rooms of the three families.
+
+Whoever needs one asks the model, or a table of its family.
 
 Sets of exceptions are exact: who removes one takes it off its list.
 """
@@ -18,7 +20,9 @@ ROOMS = ("scheduling/slotted", "scheduling/typed_workers", "scheduling/colocatio
 PYTHON = ("scheduling", "twin", "dashboard", "benchmarks", "experiments")
 MODELS = {cls.model.name for cls in schedulers().values()}
 CLASSES = {type(cls.model) for cls in schedulers().values()}
-INSTANCES = {name.upper() for name in MODELS} | {cls.__name__ for cls in CLASSES}  # as execution.py of each family names its own
+INSTANCES = {name.upper() for name in MODELS} | {
+    cls.__name__ for cls in CLASSES
+}  # as execution.py of each family names its own
 FIELDS = {name for cls in CLASSES for name in cls.__annotations__} - set(
     ExecutionModel.__annotations__
 )  # rules that only one model has
@@ -40,7 +44,9 @@ def names_model(node: ast.AST) -> bool:
         return any(names_model(item) for item in node.elts)
     if isinstance(node, ast.Constant):
         return node.value in MODELS if isinstance(node.value, str) else False
-    return ends(node) in INSTANCES or (isinstance(node, ast.Attribute) and node.attr == "name" and names_model(node.value))
+    return ends(node) in INSTANCES or (
+        isinstance(node, ast.Attribute) and node.attr == "name" and names_model(node.value)
+    )
 
 
 def is_own(node: ast.AST) -> bool:
@@ -62,7 +68,12 @@ def found_in(node: ast.AST) -> str | None:
         return "table by model"
     if isinstance(node, ast.Attribute) and node.attr in FLAGS and is_scheduler(node.value):
         return f"flag {node.attr} of a scheduler"
-    if isinstance(node, ast.Attribute) and node.attr in FIELDS and ends(node.value) == "model" and not is_own(node.value):
+    if (
+        isinstance(node, ast.Attribute)
+        and node.attr in FIELDS
+        and ends(node.value) == "model"
+        and not is_own(node.value)
+    ):
         return f"rule {node.attr} of a model"
     if isinstance(node, ast.Call) and ends(node.func) == "getattr" and len(node.args) > 1:
         flag = node.args[1]
@@ -116,9 +127,10 @@ def test_a_branch_is_found(text, what):
 
 
 @pytest.mark.parametrize("text", [
-    'name = "slotted"', "model = SLOTTED", "x = decision.workers", "x = pool.groups", "x = typed.lanes(cluster, 0)", 'x = data["groups"]',
-    "model = TypedWorkers(fixed=True)", "x = cls.model.supports", "x = pool.fills", "x = self.model.cloud",
-    'x = scheduler.model.ledger(cluster, jobs, scheduler)', "x = RULES[execution['model']]", 'x = kind == "grouped"',
+    'name = "slotted"', "model = SLOTTED", "x = decision.workers", "x = pool.groups", "x = typed.lanes(cluster, 0)",
+    'x = data["groups"]', "model = TypedWorkers(fixed=True)", "x = cls.model.supports", "x = pool.fills",
+    "x = self.model.cloud", 'x = scheduler.model.ledger(cluster, jobs, scheduler)', "x = RULES[execution['model']]",
+    'x = kind == "grouped"',
 ])  # fmt: skip
 def test_what_is_no_branch_is_not(text):
     assert list(branches(text)) == []

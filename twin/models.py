@@ -11,7 +11,14 @@ from django.db import models
 class Trace(models.Model):
     """An uploaded or generated workload. Its jobs are stored as gzipped jobs.jsonl in `jobs`."""
 
-    UPLOADING, QUEUED, PARSING, READY, FAILED, CANCELLED = "uploading", "queued", "parsing", "ready", "failed", "cancelled"
+    UPLOADING, QUEUED, PARSING, READY, FAILED, CANCELLED = (
+        "uploading",
+        "queued",
+        "parsing",
+        "ready",
+        "failed",
+        "cancelled",
+    )
     SCANNED = "scanned"  # looked at; waits for somebody to choose what is imported
     BUSY = (UPLOADING, QUEUED, PARSING)
     SCAN, IMPORT = "scan", "import"
@@ -22,7 +29,9 @@ class Trace(models.Model):
     stage = models.CharField(max_length=8, default=IMPORT)  # what the worker does next
     message = models.TextField(blank=True)  # why it failed, in one line
     progress = models.FloatField(default=0)  # 0..1 of the bytes parsed
-    checksum = models.CharField(max_length=64, blank=True, db_index=True)  # of the files' SHA-256; duplicates are found by it
+    checksum = models.CharField(
+        max_length=64, blank=True, db_index=True
+    )  # of the files' SHA-256; duplicates are found by it
     files = models.JSONField(
         default=list
     )  # [{name, size, received, path}]: path is a random name under UPLOAD_DIR, gone once imported
@@ -68,7 +77,9 @@ class Scenario(models.Model):
     seed = models.BigIntegerField(default=0)
     edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
     version = models.IntegerField(default=1)  # of name and edits: who edits an older one is told
-    parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")  # the run that it is a fork of
+    parent = models.ForeignKey(
+        "Run", null=True, on_delete=models.SET_NULL, related_name="forks"
+    )  # the run that it is a fork of
     fork_ms = models.BigIntegerField(null=True)  # from which moment on it is edited
     of_sweep = models.BooleanField(default=False)  # a point of a sweep: lists leave it out
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -81,19 +92,30 @@ class Scenario(models.Model):
 class Run(models.Model):
     """Execution of a scenario, with its lease, its clock and the extent of its log."""
 
-    QUEUED, RUNNING, PAUSED, FINISHED, CANCELLED, FAILED = "queued", "running", "paused", "finished", "cancelled", "failed"
+    QUEUED, RUNNING, PAUSED, FINISHED, CANCELLED, FAILED = (
+        "queued",
+        "running",
+        "paused",
+        "finished",
+        "cancelled",
+        "failed",
+    )
     ACTIVE = (QUEUED, RUNNING, PAUSED)
     BATCH, LIVE, MIRROR = "batch", "live", "mirror"
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
     edits = models.JSONField(default=list)  # of the scenario when the run was started
-    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")  # whose log it begins with
+    parent = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="children"
+    )  # whose log it begins with
     fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
     mode = models.CharField(
         max_length=8, default=BATCH
     )  # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
-    wanted = models.CharField(max_length=12, default=RUNNING)  # what the operator asked for: running | paused | cancelled
+    wanted = models.CharField(
+        max_length=12, default=RUNNING
+    )  # what the operator asked for: running | paused | cancelled
     message = models.TextField(blank=True)  # why it paused or failed, in one line
     # The lease: whoever holds the newest epoch may write; every write checks it, so a late twin of a task does no harm.
     epoch = models.BigIntegerField(default=0)
@@ -119,7 +141,9 @@ class Run(models.Model):
     certificate_prices = models.BinaryField(default=b"")  # columns.pack of prices[slot, pool, resource]
     certified_seq = models.BigIntegerField(default=0)  # the event up to which the certificate looked
     certify_after = models.DateTimeField(null=True)  # not asked for again before this time
-    certify_owner = models.CharField(max_length=100, blank=True)  # who computes it now; empty while it is only asked for
+    certify_owner = models.CharField(
+        max_length=100, blank=True
+    )  # who computes it now; empty while it is only asked for
     certify_until = models.DateTimeField(null=True)  # the end of that lease
     certify_began = models.DateTimeField(null=True)  # when its owner began
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -170,11 +194,13 @@ class EventBatch(models.Model):
     class Meta:
         ordering = ["first_seq"]
         constraints = [models.UniqueConstraint(fields=["run", "first_seq"], name="batch_starts_once")]
-        indexes = [models.Index(fields=["run", "last_seq"], name="batch_after_seq")]  # "after seq" of a reconnecting page
+        indexes = [
+            models.Index(fields=["run", "last_seq"], name="batch_after_seq")
+        ]  # "after seq" of a reconnecting page
 
 
 class Checkpoint(models.Model):
-    """A state of a run's simulation: the newest ones, and some of those before, from which forks begin (eventlog.keep)."""
+    """A state of a run's simulation: the newest ones, and some before, from which forks begin (eventlog.keep)."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
     seq = models.BigIntegerField()  # the state is the one right after this event
@@ -187,7 +213,7 @@ class Checkpoint(models.Model):
 
 
 class FoldedState(models.Model):
-    """The fold of a run's log up to an event (eventlog.stored_states): made from the log alone, and made anew when it is missing."""
+    """The fold of a run's log up to an event (eventlog.stored_states): from the log alone, and anew when missing."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="folded")
     version = models.IntegerField()  # of state_codec
@@ -203,7 +229,9 @@ class Connection(models.Model):
 
     name = models.SlugField(max_length=60, unique=True)
     connector = models.CharField(max_length=60)  # name of a file of twin/connectors
-    parameters = models.JSONField(default=dict)  # of the connector; secrets are names of files or of variables, never values
+    parameters = models.JSONField(
+        default=dict
+    )  # of the connector; secrets are names of files or of variables, never values
     sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
     interval_ms = models.IntegerField(default=1_000)  # between two looks, where the cluster is polled
     wanted = models.CharField(max_length=12, default=FOLLOWING)
@@ -258,7 +286,7 @@ class PushSource(models.Model):
 
 
 class PushedEvent(models.Model):
-    """One accepted event of a source. Its job or node is `key`; the state of it follows from its events alone (push/fold.py)."""
+    """An accepted event of a source. `key`: its job or node, whose state follows from events alone (push/fold.py)."""
 
     source = models.ForeignKey(PushSource, on_delete=models.CASCADE, related_name="events")
     seq = models.BigIntegerField()

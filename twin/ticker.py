@@ -1,7 +1,7 @@
 """The twin's heartbeat, five times a second: wakes live runs that are due, and runs whose worker is gone.
 
-Recovery is ours, not the broker's: a run whose lease ran out, or whose message was lost, is enqueued again here. Several
-tickers do no harm (the lease lets only one slice work), but one is enough.
+Recovery is ours, not the broker's: a run whose lease ran out, or whose message was lost, is enqueued again here.
+Several tickers do no harm (the lease lets only one slice work), but one is enough.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ log = logging.getLogger(__name__)
 TICK_S = 0.2
 ASK_AGAIN_S = 5.0  # a slice that was asked for and did not begin is asked for again
 SLOW_S = 2.0  # between two looks at imports, noted holds, the disk and the demo
-STUCK_S = 60.0  # a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
+STUCK_S = (
+    60.0  # a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
+)
 LOCK_WAIT_S = 1.0  # the loop comes round again, so a write that fails is tried again
 COMPACT_S = 3_600.0  # between two compactions of pushed events
 TELL_AGAIN_S = 10.0  # between two announcements of a run that still waits
@@ -114,7 +116,11 @@ class Ticker:
         """Announcement of runs that began or stopped waiting or stalling, and now and then of those that still do."""
         known = vitals.take()
         doing = {run: activity(run, known) for run in _waiting()}
-        told = {run.pk: f"{what['state']} {what['seconds'] // TELL_AGAIN_S}" for run, what in doing.items() if what is not None}
+        told = {
+            run.pk: f"{what['state']} {what['seconds'] // TELL_AGAIN_S}"
+            for run, what in doing.items()
+            if what is not None
+        }
         for run in doing:
             if told.get(run.pk) != self.told.get(run.pk):
                 pubsub.announce(run, frames.status(run, known))
@@ -140,7 +146,9 @@ class Ticker:
 
 def _waiting() -> QuerySet[Run]:
     """Runs that are not over and not at rest."""
-    active = Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).exclude(status=Run.PAUSED, wanted=Run.PAUSED)
+    active = (
+        Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).exclude(status=Run.PAUSED, wanted=Run.PAUSED)
+    )
     return active.defer("decision_ms")
 
 

@@ -1,5 +1,5 @@
-// Bench page: two of the product's Gantts on one view, as the compare page links them, panned and zoomed for a number of
-// frames. `measure` is called by benchmarks/browser_compare.py.
+// Bench page: two of the product's Gantts on one view, as the compare page links them, panned and zoomed for a number
+// of frames. `measure` is called by benchmarks/browser_compare.py.
 
 import { Gantt } from '/static/js/gantt/gantt.js';
 import { Tip } from '/static/js/ui/tooltip.js';
@@ -17,23 +17,46 @@ function filled(count, late) {
   const jobs = Array.from({ length: count }, (_, job) => job);
   const starts = jobs.map((job) => Math.floor(job / SERVERS) * BAR_MS + (job % 3 ? late : 0));
   const columns = {
-    jobs_job: jobs, jobs_start_ms: starts, jobs_finish_ms: starts.map((ms) => ms + BAR_MS),
-    bars_job: jobs, bars_role: jobs.map(() => 0), bars_server: jobs.map((job) => job % SERVERS), bars_start_ms: starts,
-    bars_end_ms: starts.map((ms) => ms + BAR_MS - 60_000), bars_count: jobs.map(() => 1),
-    bars_lane: jobs.map(() => -1), bars_chunk: jobs.map(() => -1), bars_group: jobs.map(() => -1),
+    jobs_job: jobs,
+    jobs_start_ms: starts,
+    jobs_finish_ms: starts.map((ms) => ms + BAR_MS),
+    bars_job: jobs,
+    bars_role: jobs.map(() => 0),
+    bars_server: jobs.map((job) => job % SERVERS),
+    bars_start_ms: starts,
+    bars_end_ms: starts.map((ms) => ms + BAR_MS - 60_000),
+    bars_count: jobs.map(() => 1),
+    bars_lane: jobs.map(() => -1),
+    bars_chunk: jobs.map(() => -1),
+    bars_group: jobs.map(() => -1),
   };
   const store = new Store();
   store.feed({
-    first: 1, columns,
-    events: jobs.flatMap((job) => [[0, 'job_arrived', { job }], [0, 'plan_changed', ['job', 1, 1, 0]]]),
+    first: 1,
+    columns,
+    events: jobs.flatMap((job) => [
+      [0, 'job_arrived', { job }],
+      [0, 'plan_changed', ['job', 1, 1, 0]],
+    ]),
   });
   return store;
 }
 
 function info(count) {
   const demand = new Array(count * 5).fill(1000);
-  const servers = Array.from({ length: SERVERS }, (_, i) => ({ name: `s${i}`, site: i % 2 ? 'cloud' : 'edge', roles: ['worker', 'ps'], capacity: [4000, 4000, 4000, 4000, 4000] }));
-  return { phases: [{ from_ms: 0, model: 'slotted' }], cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: Array.from({ length: count }, (_, i) => `j${i}`), worker: demand, ps: demand };
+  const servers = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `s${i}`,
+    site: i % 2 ? 'cloud' : 'edge',
+    roles: ['worker', 'ps'],
+    capacity: [4000, 4000, 4000, 4000, 4000],
+  }));
+  return {
+    phases: [{ from_ms: 0, model: 'slotted' }],
+    cluster: { slot_ms: BAR_MS, horizon_slots: null, servers },
+    ids: Array.from({ length: count }, (_, i) => `j${i}`),
+    worker: demand,
+    ps: demand,
+  };
 }
 
 /** {pan, zoom}: ms between the frames while every frame moves the picture. */
@@ -43,16 +66,31 @@ globalThis.measure = async (count, frames, order) => {
   const about = info(count);
   const stores = [0, 60_000].map((late) => filled(count, late));
   const gantts = stores.map((store) => {
-    const [canvas, scroller, tip] = [h('canvas', { tabindex: 0 }), h('div', { class: 'scroller' }, h('div')), h('div', { class: 'tip', popover: 'manual' })];
+    const [canvas, scroller, tip] = [
+      h('canvas', { tabindex: 0 }),
+      h('div', { class: 'scroller' }, h('div')),
+      h('div', { class: 'tip', popover: 'manual' }),
+    ];
     document.getElementById('gantts').append(h('div', { class: 'plot gantt half' }, canvas, scroller, tip));
-    return new Gantt(canvas, { store, info: about, view, playhead, scroller, tip: new Tip(tip), order, paint: (job, c) => (job % 3 ? [c.jobs[1], c.ink] : [c.same, c.ink]) });
+    return new Gantt(canvas, {
+      store,
+      info: about,
+      view,
+      playhead,
+      scroller,
+      tip: new Tip(tip),
+      order,
+      paint: (job, c) => (job % 3 ? [c.jobs[1], c.ink] : [c.same, c.ink]),
+    });
   });
   const extent = stores[1].horizonMs;
   view.setExtent(extent);
   playhead.setLive(extent);
   await frame();
   await frame();
-  const pan = await moved(frames, (i) => view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))));
+  const pan = await moved(frames, (i) =>
+    view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))),
+  );
   const zoom = await moved(frames, (i) => {
     const half = (extent / 2) * (0.5 + 0.49 * Math.cos(i / 12));
     view.set(extent / 2 - half, extent / 2 + half);

@@ -19,10 +19,18 @@ function filled(count) {
   const of = (value) => Float64Array.from({ length: SERVERS * each }, (_, i) => value(Math.floor(i / each), i % each));
   const [none, server] = [of(() => -1), of((s) => s)];
   const columns = {
-    jobs_job: servers, jobs_start_ms: servers.map(() => 0), jobs_finish_ms: servers.map(() => each * BAR_MS),
-    bars_job: server, bars_role: of(() => 0), bars_server: server, bars_start_ms: of((_, i) => i * BAR_MS),
-    bars_end_ms: of((_, i) => (i + 1) * BAR_MS - (i % 7) * 60_000), bars_count: of((_, i) => 1 + (i % 3)),
-    bars_lane: none, bars_chunk: none, bars_group: none,
+    jobs_job: servers,
+    jobs_start_ms: servers.map(() => 0),
+    jobs_finish_ms: servers.map(() => each * BAR_MS),
+    bars_job: server,
+    bars_role: of(() => 0),
+    bars_server: server,
+    bars_start_ms: of((_, i) => i * BAR_MS),
+    bars_end_ms: of((_, i) => (i + 1) * BAR_MS - (i % 7) * 60_000),
+    bars_count: of((_, i) => 1 + (i % 3)),
+    bars_lane: none,
+    bars_chunk: none,
+    bars_group: none,
   };
   const store = new Store();
   store.feed({ first: 1, events, columns });
@@ -31,16 +39,37 @@ function filled(count) {
 
 function info() {
   const demand = new Array(SERVERS * 5).fill(1000);
-  const servers = Array.from({ length: SERVERS }, (_, i) => ({ name: `s${i}`, site: i % 2 ? 'cloud' : 'edge', roles: ['worker', 'ps'], capacity: [4000, 4000, 4000, 4000, 4000] }));
-  return { phases: [{ from_ms: 0, model: 'slotted' }], cluster: { slot_ms: BAR_MS, horizon_slots: null, servers }, ids: servers.map((s) => s.name), worker: demand, ps: demand };
+  const servers = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `s${i}`,
+    site: i % 2 ? 'cloud' : 'edge',
+    roles: ['worker', 'ps'],
+    capacity: [4000, 4000, 4000, 4000, 4000],
+  }));
+  return {
+    phases: [{ from_ms: 0, model: 'slotted' }],
+    cluster: { slot_ms: BAR_MS, horizon_slots: null, servers },
+    ids: servers.map((s) => s.name),
+    worker: demand,
+    ps: demand,
+  };
 }
 
-/** {pan, zoom}: ms between the frames while every frame moves the picture; {paint}: ms of the page's own drawing in each. */
+/**
+ * {pan, zoom}: ms between the frames while every frame moves the picture;
+ * {paint}: ms of the page's own drawing in each.
+ */
 globalThis.measure = async (count, frames) => {
   const store = filled(count);
   const view = new View();
   const playhead = new Playhead();
-  const gantt = new Gantt(document.getElementById('gantt'), { store, info: info(), view, playhead, scroller: document.getElementById('scroller'), tip: new Tip(document.getElementById('tip')) });
+  const gantt = new Gantt(document.getElementById('gantt'), {
+    store,
+    info: info(),
+    view,
+    playhead,
+    scroller: document.getElementById('scroller'),
+    tip: new Tip(document.getElementById('tip')),
+  });
   view.setExtent(store.horizonMs);
   playhead.setLive(store.horizonMs);
   const paint = [];
@@ -53,7 +82,9 @@ globalThis.measure = async (count, frames) => {
   await frame();
   await frame();
   const extent = store.horizonMs;
-  const pan = await moved(frames, (i) => view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))));
+  const pan = await moved(frames, (i) =>
+    view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))),
+  );
   const zoom = await moved(frames, (i) => {
     const half = (extent / 2) * (0.5 + 0.49 * Math.cos(i / 12));
     view.set(extent / 2 - half, extent / 2 + half);

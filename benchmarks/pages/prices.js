@@ -1,5 +1,5 @@
-// Bench page: sixteen synthetic price curves in the product's panel, panned and zoomed for a number of frames. `measure` is
-// called by benchmarks/browser_prices.py.
+// Bench page: sixteen synthetic price curves in the product's panel, panned and zoomed for a number of frames.
+// `measure` is called by benchmarks/browser_prices.py.
 
 import { Curves } from '/static/js/charts/line-panel.js';
 import { LongCurve } from '/static/js/util/step-series.js';
@@ -13,19 +13,40 @@ const COLORS = ['#0072b2', '#d55e00', '#009e73', '#a0568a'];
 
 /** Prices that rise and fall by steps over the slots `x`, each curve its own. */
 function series(x, which) {
-  const y = x.map((_, slot) => 1 + Math.abs(Math.sin(slot / (300 + 40 * which))) + 0.3 * Math.abs(Math.sin(slot * (which + 1))));
+  const y = x.map(
+    (_, slot) => 1 + Math.abs(Math.sin(slot / (300 + 40 * which))) + 0.3 * Math.abs(Math.sin(slot * (which + 1))),
+  );
   return new LongCurve({ x, y, low: y.map((v) => v * 0.8), high: y.map((v) => v * 1.3) });
 }
 
-/** {pan, zoom}: ms between the frames while every frame moves the picture; {paint}: ms of the page's own drawing in each. */
+/**
+ * {pan, zoom}: ms between the frames while every frame moves the picture;
+ * {paint}: ms of the page's own drawing in each.
+ */
 globalThis.measure = async (count, frames) => {
   const x = Float64Array.from({ length: count }, (_, slot) => slot * SLOT_MS);
   const all = Array.from({ length: CURVES }, (_, i) => series(x, i));
   const view = new View();
   const playhead = new Playhead();
   const extent = count * SLOT_MS;
-  const compute = () => all.map((long, i) => ({ key: String(i), group: i, name: `curve ${i}`, unit: 'per unit', color: COLORS[i % COLORS.length], dash: i % 2 ? [5, 3] : [], long }));
-  const curves = new Curves(document.getElementById('prices'), { view, playhead, legend: document.getElementById('legend'), compute, format: (v) => v.toFixed(2), y: { type: 'linear' } });
+  const compute = () =>
+    all.map((long, i) => ({
+      key: String(i),
+      group: i,
+      name: `curve ${i}`,
+      unit: 'per unit',
+      color: COLORS[i % COLORS.length],
+      dash: i % 2 ? [5, 3] : [],
+      long,
+    }));
+  const curves = new Curves(document.getElementById('prices'), {
+    view,
+    playhead,
+    legend: document.getElementById('legend'),
+    compute,
+    format: (v) => v.toFixed(2),
+    y: { type: 'linear' },
+  });
   view.setExtent(extent);
   playhead.setLive(extent);
   const paint = [];
@@ -37,7 +58,9 @@ globalThis.measure = async (count, frames) => {
   };
   await frame();
   await frame();
-  const pan = await moved(frames, (i) => view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))));
+  const pan = await moved(frames, (i) =>
+    view.set(extent * 0.02 * Math.sin(i / 9), extent * (0.98 + 0.02 * Math.sin(i / 9))),
+  );
   const zoom = await moved(frames, (i) => {
     const half = (extent / 2) * (0.5 + 0.49 * Math.cos(i / 12));
     view.set(extent / 2 - half, extent / 2 + half);

@@ -69,7 +69,9 @@ class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
     @extend_schema(
         parameters=[
             OpenApiParameter("user", str, description="name of an account"),
-            OpenApiParameter("action", str, description="action such as run.start, or its first part for all its actions: run"),
+            OpenApiParameter(
+                "action", str, description="action such as run.start, or its first part for all its actions: run"
+            ),
             OpenApiParameter("q", str, description="part of the subject or of its name"),
             OpenApiParameter("since", str, description="first day, YYYY-MM-DD, UTC"),
             OpenApiParameter("until", str, description="last day, YYYY-MM-DD, UTC"),
@@ -88,7 +90,9 @@ class AuditViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[AuditEntry]):
         if user := asked.get("user"):
             queryset = queryset.filter(user__username=user)
         if action := asked.get("action"):
-            queryset = queryset.filter(action=action) if "." in action else queryset.filter(action__startswith=f"{action}.")
+            queryset = (
+                queryset.filter(action=action) if "." in action else queryset.filter(action__startswith=f"{action}.")
+            )
         if text := asked.get("q"):
             queryset = queryset.filter(reduce(or_, (Q(**{f"{field}__icontains": text}) for field in SEARCHED)))
         for name, lookup in (("since", "at__date__gte"), ("until", "at__date__lte")):

@@ -25,7 +25,7 @@ class CertificateView(APIView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
-        """{certificate, prices}: prices of the pooled relaxation per whole unit and slot, by pool of servers and resource."""
+        """{certificate, prices}: prices of the pooled relaxation per unit and slot, by pool of servers and resource."""
         run = get_object_or_404(Run.objects.only("certificate", "certificate_prices"), pk=pk)
         return Response({"certificate": run.certificate or None, "prices": _curves(bytes(run.certificate_prices))})
 

@@ -36,5 +36,11 @@ class ClientErrorView(APIView):
         form = ClientErrorSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         told = form.validated_data
-        log.error("in the browser of %s at %r: %r, %r", request.user.get_username(), told["page"], told["message"], told["stack"])
+        log.error(
+            "in the browser of %s at %r: %r, %r",
+            request.user.get_username(),
+            told["page"],
+            told["message"],
+            told["stack"],
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)

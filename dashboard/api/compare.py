@@ -20,15 +20,17 @@ RUNS = OpenApiParameter(
     "runs",
     str,
     required=True,
-    description="2 to 24 run ids, for example 1,2,3. The first run is the baseline; the first six are compared in full. "
-    "Runs that were deleted are left out, which a note states; 404 if none is left",
+    description="2 to 24 run ids, for example 1,2,3. The first run is the baseline; the first six are compared in "
+    "full. Runs that were deleted are left out, which a note states; 404 if none is left",
 )
 FILTERS = [
     OpenApiParameter("run", int, description="run to compare with the baseline; default: the second"),
     OpenApiParameter("kind", str, enum=list(KINDS), description="filter by kind of difference"),
     OpenApiParameter("q", str, description="filter by part of the job's id or model"),
     OpenApiParameter(
-        "sort", str, description=f"{', '.join(SORTS)}: value of the other run minus the baseline; prefix - for descending order"
+        "sort",
+        str,
+        description=f"{', '.join(SORTS)}: value of the other run minus the baseline; prefix - for descending order",
     ),
 ]
 
@@ -38,7 +40,7 @@ class CompareViewSet(viewsets.ViewSet):
 
     @extend_schema(operation_id="compare", parameters=[RUNS], responses=OpenApiTypes.OBJECT)
     def list(self, request: Request) -> Response:
-        """Metrics with differences and direction, distributions, counts of differences, first divergence, breakdowns."""
+        """Metrics with differences and direction, distributions, counts of differences, divergence, breakdowns."""
         found = _listed(request)
         return Response(comparisons.told(found.runs, found.lost))
 
@@ -52,19 +54,27 @@ class CompareViewSet(viewsets.ViewSet):
         return Response(comparisons.page(_runs(request), request.query_params))
 
     @extend_schema(
-        operation_id="compare_kinds", parameters=[RUNS], responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}
+        operation_id="compare_kinds",
+        parameters=[RUNS],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def kinds(self, request: HttpRequest) -> HttpResponse:
         """Kinds of difference of every job, as columns (docs/formats.md)."""
         return answered(request, comparisons.kinds(_runs(request)), "application/octet-stream")
 
-    @extend_schema(operation_id="compare_metrics_csv", parameters=[RUNS], responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    @extend_schema(
+        operation_id="compare_metrics_csv", parameters=[RUNS], responses={(200, "text/csv"): OpenApiTypes.BINARY}
+    )
     def metrics(self, request: Request) -> StreamingHttpResponse:
         """Table of metrics as CSV."""
-        return downloads.download(comparisons.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8")
+        return downloads.download(
+            comparisons.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8"
+        )
 
     @extend_schema(
-        operation_id="compare_differences_csv", parameters=[RUNS, *FILTERS], responses={(200, "text/csv"): OpenApiTypes.BINARY}
+        operation_id="compare_differences_csv",
+        parameters=[RUNS, *FILTERS],
+        responses={(200, "text/csv"): OpenApiTypes.BINARY},
     )
     def differences(self, request: Request) -> StreamingHttpResponse:
         """Jobs that differ, as CSV, with the filters of the table."""

@@ -30,5 +30,7 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, OperationalError):
         log.warning("%s: %s", context["request"].path, error)
         said = disk.behind(error) or "the database cannot store it now"
-        return Response({"detail": f"{said[0].upper()}{said[1:]} ({' '.join(str(error).split())}). Try again later."}, status=503)
+        return Response(
+            {"detail": f"{said[0].upper()}{said[1:]} ({' '.join(str(error).split())}). Try again later."}, status=503
+        )
     return exception_handler(error, context)

@@ -25,7 +25,7 @@ class SubtasksView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter(n, int) for n in ("at", "from", "to")], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int, group: int) -> Response:
-        """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}: between `from` and `to`.
+        """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}.
 
         Of the group as it was at the moment `at`. whole: nothing was left out.
         """
@@ -50,6 +50,7 @@ class SubtasksView(APIView):
         empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []
         return Response({
             "kinds": KINDS, "lanes": LANES, "whole": whole,
-            "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)] for b in bars],
+            "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)]
+                     for b in bars],
             "idle": [[LANES.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
         })  # fmt: skip

@@ -1,4 +1,4 @@
-"""GET /api/runs/<id>/prices/ and prices/<server>/: prices per slot of the sites or of one server, now or at a past time."""
+"""GET /api/runs/<id>/prices/ and prices/<server>/: prices per slot of the sites or a server, now or at a past time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PricesView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
-        """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as a snapshot has them; with at_ms as they were then."""
+        """{at_ms, default_prices, prices: [[slot, low, mean, high]]}, as in a snapshot; with at_ms as of then."""
         run = get_object_or_404(Run, pk=pk)
         at_ms = number(request.query_params, "at_ms", run.sim_ms, 0, 2**62)
         state = RunState()
@@ -43,7 +43,7 @@ class ServerPricesView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int, server: int) -> Response:
-        """{server, slot_ms, prices: {resource: [price per whole unit in slot 0, 1, ...]}}; null where it has none or is away.
+        """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null if none or away.
 
         With at_ms as they were then: what was planned at that moment.
         """
@@ -54,7 +54,9 @@ class ServerPricesView(APIView):
         with Newest(run) as state:
             bars = state.bars.rows
             at_ms = number(request.query_params, "at_ms", state.sim_ms, 0, 2**62)
-            world = next(stage.world for stage in reversed(store.worlds(run.scenario, run.edits)) if stage.at_ms <= at_ms)
+            world = next(
+                stage.world for stage in reversed(store.worlds(run.scenario, run.edits)) if stage.at_ms <= at_ms
+            )
             scheduler = build(world.scheduler, world.parameters)
             if not scheduler.quotes:
                 raise ModelError(f"{scheduler.title} has no prices")

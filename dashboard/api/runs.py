@@ -28,7 +28,9 @@ MAX_EVENTS = 5_000
 class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
     """Runs of scenarios."""
 
-    queryset = Run.objects.select_related("scenario", "scenario__trace").defer("scenario__trace__jobs", "scenario__trace__report")
+    queryset = Run.objects.select_related("scenario", "scenario__trace").defer(
+        "scenario__trace__jobs", "scenario__trace__report"
+    )
     serializer_class = RunSerializer
     lookup_value_regex = r"\d+"
 
@@ -44,7 +46,9 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         """Runs, newest first; by_status: number of matching runs by status."""
         answer = super().list(request)
         found = self.filter_queryset(self.get_queryset()).order_by().values_list("status").annotate(Count("pk"))
-        answer.data["by_status"] = dict.fromkeys((*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED), 0) | dict(found)
+        answer.data["by_status"] = dict.fromkeys((*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED), 0) | dict(
+            found
+        )
         return answer
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -155,18 +159,24 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         """Arrived jobs, searched, filtered, sorted and paged by the server; at_ms selects a past time."""
         return Response(job_table.page(self.get_object(), request.query_params))
 
-    @extend_schema(operation_id="runs_job_story", parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="runs_job_story", parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT
+    )
     @action(detail=True, url_path=r"jobs/(?P<index>\d+)")
     def job(self, request: Request, pk: str, index: str) -> Response:
         """Details of one job; at_ms selects a past time."""
         run = self.get_object()
-        at_ms = job_table.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
+        at_ms = (
+            job_table.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
+        )
         story = job_table.story(run, int(index), at_ms)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
         return Response(story)
 
-    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT
+    )
     @action(detail=True)
     def events(self, request: Request, pk: str) -> Response:
         """Events after the sequence number `after`."""
@@ -206,7 +216,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY, 404: OpenApiTypes.OBJECT})
     def groups(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Groups of co-located jobs as CSV: members, servers, utilization and disk ratios over time; 404 for runs without groups."""
+        """Groups of co-located jobs as CSV: members, servers, utilization, disk ratios over time; 404 if none."""
         try:
             return downloads.groups(self.get_object())
         except ModelError as error:

@@ -41,8 +41,8 @@ class TraceSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Trace
-        fields: tuple[str, ...] = ("id", "name", "format", "status", "stage", "message", "progress", "checksum", "files", "seed", "options",
-                  "job_count", "server_count", "created_by", "created_at")  # fmt: skip
+        fields: tuple[str, ...] = ("id", "name", "format", "status", "stage", "message", "progress", "checksum",
+                  "files", "seed", "options", "job_count", "server_count", "created_by", "created_at")  # fmt: skip
         read_only_fields = fields
 
     def get_files(self, trace: Trace) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ class TraceSerializer(serializers.ModelSerializer):
 
 
 class TraceDetailSerializer(TraceSerializer):
-    """With what a look found, the report, the first jobs as they are understood, and earlier imports of the same files."""
+    """With what a look found, the report, the first jobs as understood, and earlier imports of the same files."""
 
     earlier = serializers.SerializerMethodField()
 
@@ -106,7 +106,9 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     def options(self) -> dict[str, Any]:
         """Options stored with the trace."""
         return {
-            name: value for name, value in self.validated_data.items() if name not in ("name", "format", "seed", "stage", "files")
+            name: value
+            for name, value in self.validated_data.items()
+            if name not in ("name", "format", "seed", "stage", "files")
         }
 
 
@@ -177,7 +179,9 @@ class ScenarioSerializer(serializers.ModelSerializer):
     job_count = serializers.IntegerField(source="trace.job_count", read_only=True)
     server_count = serializers.IntegerField(source="cluster.server_count", read_only=True)
     slot_ms = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=LARGEST, write_only=True)
-    horizon_slots = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True)
+    horizon_slots = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=1_000_000, write_only=True
+    )
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     parameters = serializers.DictField(default=dict)
     edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MAX_EDITS)
@@ -186,8 +190,9 @@ class ScenarioSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Scenario
-        fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count", "scheduler", "schedulers", "parameters",
-                  "seed", "edits", "ends_ms", "version", "parent", "fork_ms", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+        fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count",
+                  "scheduler", "schedulers", "parameters", "seed", "edits", "ends_ms", "version", "parent", "fork_ms",
+                  "slot_ms", "horizon_slots", "created_at")  # fmt: skip
         read_only_fields = ("version", "parent", "fork_ms")
 
     def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
@@ -210,7 +215,9 @@ class ScenarioSerializer(serializers.ModelSerializer):
         parsed = parse_parameters(scheduler_class(attrs["scheduler"]), given)
         attrs["parameters"] = {key: getattr(parsed, key) for key in given}
         if attrs["trace"].status != Trace.READY:
-            raise serializers.ValidationError({"trace": f"trace {attrs['trace'].name} is {attrs['trace'].status}, not ready"})
+            raise serializers.ValidationError(
+                {"trace": f"trace {attrs['trace'].name} is {attrs['trace'].status}, not ready"}
+            )
         if not attrs["trace"].job_count:
             raise serializers.ValidationError({"trace": f"trace {attrs['trace'].name} has machines but no jobs"})
         return attrs
@@ -219,7 +226,9 @@ class ScenarioSerializer(serializers.ModelSerializer):
 class RaceSerializer(serializers.Serializer[Any]):
     """Schedulers of a race; by default all that can run the scenario."""
 
-    schedulers = serializers.ListField(child=serializers.CharField(max_length=60), required=False, min_length=2, max_length=24)
+    schedulers = serializers.ListField(
+        child=serializers.CharField(max_length=60), required=False, min_length=2, max_length=24
+    )
 
 
 class RunSerializer(serializers.ModelSerializer):
@@ -245,10 +254,11 @@ class RunSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Run
-        fields = ("id", "scenario", "scenario_name", "scheduler", "schedulers", "trace_name", "job_count", "mode", "speed", "status", "wanted", "message", "activity", "last_seq",
-                  "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
-        read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent", "fork_ms", "metrics", "decision_ms",
-                            "created_at", "started_at", "finished_at")  # fmt: skip
+        fields = ("id", "scenario", "scenario_name", "scheduler", "schedulers", "trace_name", "job_count", "mode",
+                  "speed", "status", "wanted", "message", "activity", "last_seq", "sim_ms", "end_ms", "clock_speed",
+                  "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+        read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent",
+                            "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
 
     def get_scheduler(self, run: Run) -> str:
         """The one in charge at the moment that the run has reached."""

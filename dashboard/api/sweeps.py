@@ -38,7 +38,18 @@ class SweepSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Sweep
-        fields = ("id", "name", "scenario", "scenario_name", "axes", "seeds", "total", "finished", "active", "created_at")
+        fields = (
+            "id",
+            "name",
+            "scenario",
+            "scenario_name",
+            "axes",
+            "seeds",
+            "total",
+            "finished",
+            "active",
+            "created_at",
+        )
 
 
 class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Sweep]):
@@ -76,7 +87,8 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         names = [sweeps.title(axis) for axis in sweep.axes]
         charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
         return Response({
-            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES, "scheduler": scheduler_history.words(charges), "points": sweeps.told(sweep),
+            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES,
+            "scheduler": scheduler_history.words(charges), "points": sweeps.told(sweep),
             "unranked": sweeps.unranked(sweep),
         })  # fmt: skip
 

@@ -39,7 +39,10 @@ class ScenarioEditSerializer(serializers.Serializer[Any]):
 
 
 class ForkSerializer(serializers.Serializer[Any]):
-    """Request for a fork. at_ms: start of the fork, by default the newest time of the run. edits: added to those of the run. start: run at once."""
+    """Request for a fork: edits are added to those of the run; start: run it at once.
+
+    at_ms: start of the fork, by default the newest time of the run.
+    """
 
     at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")

@@ -19,7 +19,9 @@ from dashboard.http.throttles import LoginThrottle
 def _too_often(request: HttpRequest) -> HttpResponse | None:
     if LoginThrottle().allow_request(request, None):
         return None
-    return render(request, "error.html", {"title": "Too many attempts", "message": "Wait a minute, then try again."}, status=429)
+    return render(
+        request, "error.html", {"title": "Too many attempts", "message": "Wait a minute, then try again."}, status=429
+    )
 
 
 @method_decorator(login_not_required, name="dispatch")

@@ -38,7 +38,7 @@ def in_templates(request: HttpRequest) -> dict[str, Any]:
 
 
 class ViewersLookOperatorsAct(BasePermission):
-    """Safe methods for every role, the others for operators, but for those that a view names in `looks`: they change nothing."""
+    """Safe methods for every role, the others for operators, but for those in a view's `looks`: they change nothing."""
 
     message = "This requires the operator role; you are logged in as a viewer."
 
@@ -83,5 +83,8 @@ def _beyond(token: ApiToken, looks: bool, allowed: bool) -> str:
     """Why the request is more than the token may do; empty where it may."""
     needed = ("read", "operate") if looks else ("operate",)
     if not set(needed) & set(token.scopes):
-        return f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this request needs {' or '.join(needed)}."
+        return (
+            f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this "
+            f"request needs {' or '.join(needed)}."
+        )
     return "" if allowed else f"The account of the token {token.name!r} no longer has the role for this."

@@ -23,7 +23,17 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "scopes", "created_by", "created_at", "expires_at", "revoked_at", "last_used_at", "ended")
+        fields = (
+            "id",
+            "name",
+            "scopes",
+            "created_by",
+            "created_at",
+            "expires_at",
+            "revoked_at",
+            "last_used_at",
+            "ended",
+        )
 
     def get_ended(self, token: ApiToken) -> str:
         """Why it is not accepted any more; empty while it is."""
@@ -35,7 +45,9 @@ class NewTokenSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=tokens.MAX_NAME)
     scopes = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=20)
-    days = serializers.IntegerField(min_value=1, max_value=tokens.MAX_DAYS, allow_null=True, default=tokens.DEFAULT_DAYS)
+    days = serializers.IntegerField(
+        min_value=1, max_value=tokens.MAX_DAYS, allow_null=True, default=tokens.DEFAULT_DAYS
+    )
 
 
 class MadeTokenSerializer(TokenSerializer):

@@ -41,7 +41,9 @@ def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tup
     value = PREFIX + secrets.token_urlsafe(32)
     expires_at = None if days is None else timezone.now() + timedelta(days=days)
     with transaction.atomic():
-        token = ApiToken.objects.create(name=name, digest=_digest(value), scopes=chosen, created_by=user, expires_at=expires_at)
+        token = ApiToken.objects.create(
+            name=name, digest=_digest(value), scopes=chosen, created_by=user, expires_at=expires_at
+        )
         _record(user, "token.create", token)
     return token, value
 
@@ -69,7 +71,9 @@ def note_use(token: ApiToken) -> None:
 def why_ended(token: ApiToken) -> str:
     """Why the token is not accepted any more; empty while it is."""
     if token.revoked_at is not None:
-        return f"The token {token.name!r} was revoked on {token.revoked_at:%Y-%m-%d}; an operator can create another one."
+        return (
+            f"The token {token.name!r} was revoked on {token.revoked_at:%Y-%m-%d}; an operator can create another one."
+        )
     if token.expires_at is not None and token.expires_at <= timezone.now():
         return f"The token {token.name!r} expired on {token.expires_at:%Y-%m-%d}; an operator can create another one."
     return ""
@@ -80,8 +84,8 @@ def _check_scope(scope: str) -> None:
         return
     if not scope.startswith(INGEST) or not SOURCE.fullmatch(scope.removeprefix(INGEST)):
         raise ModelError(
-            f"scope must be {READ}, {OPERATE} or {INGEST}SOURCE, with a source of 1 to 60 of the characters a-z, 0-9, _ and -; "
-            f"got {scope[:80]!r}"
+            f"scope must be {READ}, {OPERATE} or {INGEST}SOURCE, with a source of 1 to 60 of the characters "
+            f"a-z, 0-9, _ and -; got {scope[:80]!r}"
         )
 
 

@@ -20,7 +20,9 @@ def without_refused(get_response: Callable[..., Any]) -> Callable[..., Any]:
 
     def strip(request: HttpRequest) -> None:
         if HEADER in request.META:
-            request.META[HEADER] = ",".join(part for part in request.META[HEADER].split(",") if not REFUSED.search(part))
+            request.META[HEADER] = ",".join(
+                part for part in request.META[HEADER].split(",") if not REFUSED.search(part)
+            )
 
     async def later(request: HttpRequest) -> Any:
         strip(request)

@@ -1,4 +1,4 @@
-"""Reads JSON by orjson: it refuses NaN, infinities and bottomless nesting, which the standard library lets through or trips over."""
+"""Reads JSON by orjson: it refuses NaN, infinities and bottomless nesting, which the standard library mishandles."""
 
 from __future__ import annotations
 

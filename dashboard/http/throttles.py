@@ -28,7 +28,7 @@ class Allowance:
         self.counting = threading.Lock()
 
     def take(self, key: int, amount: int) -> float:
-        """Takes the amount and returns 0; where there is not enough, takes nothing and returns the seconds until there is."""
+        """Takes the amount and returns 0; if there is not enough, takes nothing, returns the seconds until there is."""
         with self.counting:
             now = self.now()
             if len(self.left) > self.MAX_KEYS:

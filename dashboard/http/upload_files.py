@@ -1,7 +1,7 @@
 """Streams an upload to UPLOAD_DIR, hashing as it comes, and stops at the limit.
 
-The file is a temporary one, gone when the request ends, until the view keeps it: Django parses a form before anybody has
-asked whether its sender may upload.
+The file is a temporary one, gone when the request ends, until the view keeps it: Django parses a form before anybody
+has asked whether its sender may upload.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class StreamToUploadDir(FileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
         Path(settings.UPLOAD_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.file = tempfile.NamedTemporaryFile(dir=settings.UPLOAD_DIR, prefix="part-")  # noqa: SIM115 (the request closes it)
+        # the request closes it
+        self.file = tempfile.NamedTemporaryFile(dir=settings.UPLOAD_DIR, prefix="part-")  # noqa: SIM115
         self.digest, self.size = sha256(), 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
@@ -83,7 +84,10 @@ class StreamToUploadDir(FileUploadHandler):
 
 def too_large() -> str:
     """Error message for an upload over the limit."""
-    return f"The file is larger than the limit of {settings.UPLOAD_LIMIT_BYTES // 2**20} MiB; split it or compress it with gzip."
+    return (
+        f"The file is larger than the limit of {settings.UPLOAD_LIMIT_BYTES // 2**20} "
+        "MiB; split it or compress it with gzip."
+    )
 
 
 def new() -> str:

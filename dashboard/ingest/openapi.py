@@ -40,7 +40,9 @@ _event = {"$ref": REF.format(name="PushedEvent")}
 EVENTS = {
     "application/cloudevents-batch+json": {"type": "array", "items": _event, "maxItems": 1_000},
     "application/cloudevents+json": _event,
-    "application/json": {"description": "CloudEvents, Ray's exported events, or documents of Slurm's jobcomp/elasticsearch"},
+    "application/json": {
+        "description": "CloudEvents, Ray's exported events, or documents of Slurm's jobcomp/elasticsearch"
+    },
 }
 SNAPSHOT = {"application/json": {"oneOf": list(STEPS)}}
 ANSWER = {

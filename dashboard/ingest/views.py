@@ -68,7 +68,9 @@ class IngestView(APIView):
         wait_s = throttles.events.take(self.request.auth.pk, events)
         if wait_s:
             most = f"{throttles.MAX_EVENTS:,}"
-            raise Throttled(wait_s, f"The token sends more than {most} events in a second; nothing of this request was stored.")
+            raise Throttled(
+                wait_s, f"The token sends more than {most} events in a second; nothing of this request was stored."
+            )
 
 
 class EventsView(IngestView):
@@ -76,7 +78,7 @@ class EventsView(IngestView):
 
     @extend_schema(request=openapi.EVENTS, responses={200: OpenApiResponse(openapi.ANSWER)})
     def post(self, request: Request, source: str) -> Response:
-        """Stores a batch of events, or a single one; an event that comes again is counted as duplicate (docs/push.md)."""
+        """Stores a batch of events, or a single one; an event that comes again counts as duplicate (docs/push.md)."""
         media_type = request.content_type.partition(";")[0].strip().lower()
         if media_type not in bodies.media_types():
             known = ", ".join(bodies.media_types())
@@ -92,7 +94,8 @@ class EventsView(IngestView):
         return Response({
             "accepted": accepted,
             "duplicate": len(facts) - accepted,
-            "rejected": [{"index": index, "error": str(found)} for index, found in enumerate(read) if isinstance(found, EventError)],
+            "rejected": [{"index": index, "error": str(found)}
+                         for index, found in enumerate(read) if isinstance(found, EventError)],
             "ignored": sum(found == [] for found in read),
             "cursor": cursor,
         })  # fmt: skip

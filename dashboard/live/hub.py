@@ -1,7 +1,7 @@
 """One subscription per web process, fanned out to its own sockets through bounded queues.
 
-The frame that a worker published is handed on as it is: encoded once, never decoded here. The bus may drop messages and go
-away; whoever may have missed something is told so (mailbox.Gap) and repairs it from the log.
+The frame that a worker published is handed on as it is: encoded once, never decoded here. The bus may drop messages and
+go away; whoever may have missed something is told so (mailbox.Gap) and repairs it from the log.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ class Hub:
         self.task: asyncio.Task[None] | None = None
 
     async def join(self, box: Mailbox, *channels: str) -> None:
-        """From now on `box` gets the messages of the channels. Returns when the server has confirmed that, so that a look at
-        the log made afterwards leaves no gap; without a bus it returns after PATIENCE_S and the box is told later."""
+        """From now on `box` gets the messages of the channels.
+
+        Returns when the server has confirmed that, so that a look at the log made afterwards leaves no gap; without a
+        bus it returns after PATIENCE_S and the box is told later.
+        """
         for channel in channels:
             self.boxes.setdefault(channel, set()).add(box)
         if self.task is None or self.task.done():
@@ -117,7 +120,7 @@ class Hub:
                 self._stands(message["channel"].decode())
 
     def _stands(self, channel: str) -> None:
-        """The server has confirmed the channel: who waits for it may go on, who was served without is told of the gap."""
+        """The server has confirmed the channel: who waits for it may go on, who was served without hears of the gap."""
         event = self.standing.setdefault(channel, asyncio.Event())
         again = event.is_set()  # redis-py connected again by itself
         event.set()

@@ -18,7 +18,7 @@ class Gap(Enum):
 
 
 class Mailbox:
-    """Bounded queue of messages for one client. Beyond MAX_MESSAGES or MAX_BYTES it is emptied, and the client is notified once."""
+    """Bounded queue of messages of one client. Beyond MAX_MESSAGES or MAX_BYTES it is emptied and the client told."""
 
     def __init__(self) -> None:
         self.messages: deque[bytes | Gap] = deque()

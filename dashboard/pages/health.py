@@ -1,6 +1,7 @@
 """GET /healthz: whether all parts of the twin do their work; open to everybody.
 
-The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs that wait or stall; a full disk.
+The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs that wait
+or stall; a full disk.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def shared(request: HttpRequest) -> JsonResponse:
-    """The same for pages, always with 200: an answer of this process that is at most SHARED_S old, so that many pages cost one look."""
+    """The same for pages, always with 200: an answer at most SHARED_S old, so that many pages cost one look."""
     global _latest
     if not is_viewer(request.user):
         raise PermissionDenied
@@ -83,7 +84,12 @@ def _follows() -> bool:
 
 
 def _row(process: heartbeat.Process) -> dict[str, Any]:
-    row = {"name": process.name, "kind": process.kind, "answers": process.answers, "silent_s": round(process.silent_s, 1)}
+    row = {
+        "name": process.name,
+        "kind": process.kind,
+        "answers": process.answers,
+        "silent_s": round(process.silent_s, 1),
+    }
     row |= {"trouble": process.trouble} if process.trouble else {}
     return row | ({"doing": process.doing, "busy_s": round(process.busy_s, 1)} if process.doing else {})
 
@@ -96,7 +102,7 @@ def _stalled(known: Vitals) -> list[str]:
 
 
 def _database_fault(error: Exception, known: Vitals) -> str:
-    """Reason why it takes no write, and since when where that is known: a moment, which stays right while a page shows it."""
+    """Reason why it takes no write, and since when if known: a moment, which stays right while a page shows it."""
     since = known.locked_since
     locked = f"; locked since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
     return " ".join(str(error).split()) + locked

@@ -41,7 +41,9 @@ def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
     trace = Trace.objects.only("name").filter(pk=trace_id).first()
     if trace is None:
         return _gone(request, "trace", trace_id)
-    return _page(request, "trace.html", trace=trace, formats=[(name, module.TITLE) for name, module in formats().items()])
+    return _page(
+        request, "trace.html", trace=trace, formats=[(name, module.TITLE) for name, module in formats().items()]
+    )
 
 
 @_looked_at
@@ -60,7 +62,11 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
     """Edit one: what if."""
     scenario = Scenario.objects.only("name").filter(pk=scenario_id).first()
-    return _gone(request, "scenario", scenario_id) if scenario is None else _page(request, "scenario.html", scenario=scenario)
+    return (
+        _gone(request, "scenario", scenario_id)
+        if scenario is None
+        else _page(request, "scenario.html", scenario=scenario)
+    )
 
 
 @_looked_at
@@ -131,5 +137,7 @@ def _gone(request: HttpRequest, noun: str, number: int) -> HttpResponse:
 
 def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
     if not is_viewer(request.user):
-        raise PermissionDenied("Your account has no role yet; ask an administrator to add you to the group viewer or operator.")
+        raise PermissionDenied(
+            "Your account has no role yet; ask an administrator to add you to the group viewer or operator."
+        )
     return render(request, template, context)

@@ -1,4 +1,4 @@
-"""Jobs in groups of co-located jobs: what each does at a moment, and all its stretches, from `grouped` events as the state folds them."""
+"""Jobs in groups of co-located jobs: what each does at a moment, and all its stretches, from `grouped` events."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
 
 def here(data: dict[str, Any], place: int) -> dict[str, Any]:
     """The part of a `grouped` event that is about one job, and what its group says of itself."""
-    own = {"disk_ratio": "disk_ratios", "model_disk_ratio": "model_disk_ratios", "memory_gb": "memory_gb", "comp_ms": "comp_ms",
-           "comm_ms": "comm_ms", "pace_ms": "pace_ms"}  # fmt: skip
+    own = {"disk_ratio": "disk_ratios", "model_disk_ratio": "model_disk_ratios", "memory_gb": "memory_gb",
+           "comp_ms": "comp_ms", "comm_ms": "comm_ms", "pace_ms": "pace_ms"}  # fmt: skip
     shared = ("group", "machines", "cpu_utilization", "net_utilization", "memory_used", "bound")
     return (
         {name: data[key][place] for name, key in own.items()}
@@ -32,9 +32,14 @@ def here(data: dict[str, Any], place: int) -> dict[str, Any]:
 
 
 def stretches(state: RunState, job: int) -> list[dict[str, Any]]:
-    """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between; neighbours that differ in nothing but ratios are one."""
+    """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between.
+
+    Neighbours that differ in nothing but ratios are one.
+    """
     found: list[dict[str, Any]] = []
-    for from_ms, until_ms, data in sorted((row for row in state.groups if job in row[2]["jobs"]), key=lambda row: row[0]):
+    for from_ms, until_ms, data in sorted(
+        (row for row in state.groups if job in row[2]["jobs"]), key=lambda row: row[0]
+    ):
         place = data["jobs"].index(job)
         end_ms = None if until_ms == NEVER else until_ms
         ready_ms = data["ready_ms"][place]

@@ -32,8 +32,8 @@ from twin.scenarios.edits.moments import moment
 
 MAX_ROWS = 500
 LARGE = (  # fields of the runs, traces and clusters that no comparison shows
-    "certificate_prices", "scenario__trace__jobs", "scenario__trace__report", "scenario__trace__skipped_csv", "scenario__trace__preview",
-    "scenario__trace__scan", "scenario__cluster__spec",
+    "certificate_prices", "scenario__trace__jobs", "scenario__trace__report", "scenario__trace__skipped_csv",
+    "scenario__trace__preview", "scenario__trace__scan", "scenario__cluster__spec",
 )  # fmt: skip
 SORTS = ("index", "start", "finish", "jct", "utility")
 
@@ -53,12 +53,18 @@ def listed(text: str) -> Listed:
         raise ModelError(f"runs must be numbers separated by commas, for example runs=1,2, got {wrong[0][:40]!r}")
     ids = [int(name) for name in names]
     if len(set(ids)) < len(ids):
-        raise ModelError(f"a run cannot be compared with itself; run {next(i for i in ids if ids.count(i) > 1)} is listed twice")
+        raise ModelError(
+            f"a run cannot be compared with itself; run {next(i for i in ids if ids.count(i) > 1)} is listed twice"
+        )
     if not 2 <= len(ids) <= MAX_RUNS:
-        raise ModelError(f"compare takes 2 to {MAX_RUNS} runs, as in runs=1,2 (the first {MAX_DRAWN} in full), got {len(ids)}")
+        raise ModelError(
+            f"compare takes 2 to {MAX_RUNS} runs, as in runs=1,2 (the first {MAX_DRAWN} in full), got {len(ids)}"
+        )
     found = Run.objects.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
     lost = [
-        str(deleted.what_was("run", i) or f"Run {i} does not exist; it may have been deleted.") for i in ids if i not in found
+        str(deleted.what_was("run", i) or f"Run {i} does not exist; it may have been deleted.")
+        for i in ids
+        if i not in found
     ]
     runs = [found[i] for i in ids if i in found]
     if not runs:
@@ -66,7 +72,8 @@ def listed(text: str) -> Listed:
     if len(runs) > 1 and all(store.same(runs[0], run) for run in runs[1:]):
         *others, last = [run.pk for run in runs]
         raise ModelError(
-            f"runs {', '.join(map(str, others))} and {last} have identical scenarios: the same cluster, trace, scheduler, parameters, "
+            f"runs {', '.join(map(str, others))} and {last} have identical scenarios: the same "
+            "cluster, trace, scheduler, parameters, "
             "seed and edits; edit one of them, or choose another run"
         )
     return Listed(runs, lost)
@@ -90,7 +97,9 @@ def told(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     found = compared(runs)
     values = [
         (figures if run.last_seq else {}) | _measured(run, share, found.until_ms)
-        for run, share, figures in zip(runs, shares(runs), [*found.figures, *map(_stored, runs[MAX_DRAWN:])], strict=True)
+        for run, share, figures in zip(
+            runs, shares(runs), [*found.figures, *map(_stored, runs[MAX_DRAWN:])], strict=True
+        )
     ]
     bases = [basis_of(run) for run in runs]
     ranked = [rankable(basis, bases[0]) for basis in bases]
@@ -145,7 +154,7 @@ def _differences(found: Compared, which: int) -> dict[str, Any]:
 
 
 def kinds(runs: Sequence[Run]) -> bytes:
-    """columns.pack: of each run compared in full `run_<id>`, uint8 [its job index] sums of meta.bits; 0 = no difference to the base.
+    """columns.pack: of each run in full `run_<id>`, uint8 [its job index] sums of meta.bits; 0 = as the base.
 
     The base's own column holds what differs in any of the others.
     """
@@ -169,7 +178,12 @@ def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
     yield _csv(head)
     for row in answer["metrics"]:
         yield _csv(
-            [row["title"], row["unit"], row["direction"] or "", *(x for v in row["values"] for x in (v["value"], v["delta"]))]
+            [
+                row["title"],
+                row["unit"],
+                row["direction"] or "",
+                *(x for v in row["values"] for x in (v["value"], v["delta"])),
+            ]
         )
 
 
@@ -215,17 +229,18 @@ def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:
     if run.status != Run.FINISHED or until_ms != FOREVER:
         return {}
     return {
-        "certificate_ratio": share.ratio, "certificate_ratio_about": share.about, "certificate_ratio_ranked": share.ranked,
-        "decision_p95_ms": run.decision_ms.get("p95"),
+        "certificate_ratio": share.ratio, "certificate_ratio_about": share.about,
+        "certificate_ratio_ranked": share.ranked, "decision_p95_ms": run.decision_ms.get("p95"),
     }  # fmt: skip
 
 
 def _run(run: Run) -> dict[str, Any]:
     scenario = run.scenario
     return {
-        "id": run.pk, "name": scenario.name, "scheduler": scheduler_history.present(run).name, "title": scheduler_history.words(scheduler_history.of_run(run)),
-        "parameters": scenario.parameters, "seed": scenario.seed, "trace": scenario.trace.name, "cluster": scenario.cluster.name,
-        "mode": run.mode, "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,
+        "id": run.pk, "name": scenario.name, "scheduler": scheduler_history.present(run).name,
+        "title": scheduler_history.words(scheduler_history.of_run(run)), "parameters": scenario.parameters,
+        "seed": scenario.seed, "trace": scenario.trace.name, "cluster": scenario.cluster.name, "mode": run.mode,
+        "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,
     }  # fmt: skip
 
 
@@ -247,19 +262,21 @@ def _notes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iter
     if apart:
         told = ", ".join(f"{named(models)} in run {run.pk}" for run, models in apart)
         yield (
-            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {told}. The same job has different durations, "
-            f"so the metrics of {'these runs' if len(apart) > 1 else f'run {apart[0][0].pk}'} are not ranked."
+            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {told}. The same "
+            "job has different durations, so the metrics of "
+            f"{'these runs' if len(apart) > 1 else f'run {apart[0][0].pk}'} are not ranked."
         )
     strange = [run for run, basis in pairs if not same_trace(basis.trace_id, bases[0].trace_id)]
     if strange:
         told = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in strange)
         yield (
-            f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {told}. Their jobs differ, "
-            f"so the metrics of {'these runs' if len(strange) > 1 else f'run {strange[0].pk}'} are not ranked."
+            f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {told}. Their jobs "
+            f"differ, so the metrics of {'these runs' if len(strange) > 1 else f'run {strange[0].pk}'} are not ranked."
         )
     if len(runs) > MAX_DRAWN:
         yield (
-            f"{len(runs)} runs are listed. The first {MAX_DRAWN} are compared in full; for the others only the metrics stored "
+            f"{len(runs)} runs are listed. The first {MAX_DRAWN} are compared in full; for "
+            "the others only the metrics stored "
             "at their end are shown."
         )
     going = [run for run in runs[:MAX_DRAWN] if run.status != Run.FINISHED]
@@ -276,7 +293,8 @@ def _notes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iter
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
         yield (
-            f"The runs do not have the same jobs: {shared:,} are common ({of}). Differences, distributions and breakdowns "
+            f"The runs do not have the same jobs: {shared:,} are common ({of}). "
+            "Differences, distributions and breakdowns "
             "cover these; the metrics of each run cover all of its own jobs."
         )
     yield from _notes_of_listed(runs)
@@ -295,8 +313,8 @@ def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
             raise ModelError(f"runs {runs[0].pk} and {run.pk} have no common job ids; compare runs of the same trace")
         if own != ids:
             yield (
-                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {shared:,} are common ({len(ids):,} of run {runs[0].pk}, "
-                f"{len(own):,} of run {run.pk}). Its metrics cover all of its own jobs."
+                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {shared:,} are common ({len(ids):,} of run "
+                f"{runs[0].pk}, {len(own):,} of run {run.pk}). Its metrics cover all of its own jobs."
             )
 
 
@@ -310,7 +328,11 @@ def _parting(found: Compared, which: int) -> dict[str, Any]:
     """The first divergence of one run from the base, with both decisions in words."""
     base, other, parting = found.sides[0], found.sides[which], found.partings[which]
     if parting is None:
-        return {"run": other.run_id, "at_ms": None, "why": None if found.same_trace[which] else _other_trace(base, other)}
+        return {
+            "run": other.run_id,
+            "at_ms": None,
+            "why": None if found.same_trace[which] else _other_trace(base, other),
+        }
     mine, yours = int(found.rows[0][parting.job]), int(found.rows[which][parting.job])
     (job,) = some_of(base.jobs, [mine])
     return {
@@ -338,7 +360,8 @@ def _which(found: Compared, asked: Mapping[str, str]) -> int:
         return 1
     if wanted not in map(str, ids[1:]):
         raise ModelError(
-            f"run must be one of {', '.join(map(str, ids[1:]))}, which are compared with run {ids[0]}, got {wanted[:40]!r}"
+            f"run must be one of {', '.join(map(str, ids[1:]))}, which are compared with run {ids[0]}, "
+            f"got {wanted[:40]!r}"
         )
     return ids.index(int(wanted))
 
@@ -349,7 +372,9 @@ def _chosen(found: Compared, which: int, asked: Mapping[str, str]) -> np.ndarray
     if kind and kind not in BIT:
         raise ModelError(f"kind must be one of {', '.join(BIT)}, got {kind[:40]!r}")
     if sort.lstrip("-") not in SORTS:
-        raise ModelError(f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort[:40]!r}")
+        raise ModelError(
+            f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort[:40]!r}"
+        )
     mask = found.kinds[which]
     chosen = np.flatnonzero(mask & BIT[kind] if kind else mask)
     if query:

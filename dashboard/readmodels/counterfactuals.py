@@ -32,7 +32,7 @@ PRICED = (
 
 
 def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
-    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None when the job has not been decided.
+    """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None for an undecided job.
 
     What takes longer than `seconds` is not searched. ModelError when its scheduler does not decide by prices.
     """
@@ -56,7 +56,10 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
 
 
 def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
-    """The run's scheduler at that moment, as its world begins; what arrives at an edit's own instant is decided before it."""
+    """The run's scheduler at that moment, as its world begins.
+
+    What arrives at an edit's own instant is decided before it.
+    """
     stages = store.worlds(run.scenario, run.edits)
     phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)
     world, key = stages[phase].world, ("started", run.pk, phase)

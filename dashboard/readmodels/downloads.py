@@ -35,7 +35,8 @@ def download(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpR
     """Lines as a file."""
     answer = StreamingHttpResponse(_pieces(iter(lines)), content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    # GZipMiddleware would make every piece a gzip file of its own, and browsers stop after the first: the rest would be lost
+    # GZipMiddleware would make every piece a gzip file of its own,
+    # and browsers stop after the first: the rest would be lost
     answer["Content-Encoding"] = "identity"
     return answer
 
@@ -58,13 +59,15 @@ def groups(run: Run) -> StreamingHttpResponse:
         raise ModelError(f"run {run.pk} has no {GROUPS}: only runs whose scheduler co-locates jobs in groups have it")
     cluster, jobs = store.of_run(run)
     with Newest(run) as state:
-        spans = [(from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups]
+        spans = [
+            (from_ms, state.sim_ms if until_ms == NEVER else until_ms, data) for from_ms, until_ms, data in state.groups
+        ]
     lines = (text.encode() for text in group_lines(cluster, jobs, spans))
     return download(lines, f"run-{run.pk}-{GROUPS}", "text/csv; charset=utf-8")
 
 
 def model_files(run: Run) -> list[str]:
-    """Names of the files that the run has because of the execution models of its schedulers, besides those that all runs have."""
+    """Names of the files that the run has from the execution models of its schedulers, besides those of all runs."""
     known = schedulers()
     models = [known[one.name].model.name for one in scheduler_history.of_run(run) if one.name in known]
     return sorted({name for model in models for name in files_of({"model": model})})

@@ -39,9 +39,9 @@ MAX_READ = 400  # batches that one answer looks through
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     """{rows, next, total}: events before `before` (a seq) that match, the newest first.
 
-    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this moment), size. next: the `before`
-    of the next page; None at the beginning of the log. A page may hold fewer rows than asked for, even none, where matches are
-    rare; `next` then goes on.
+    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this moment), size. next:
+    the `before` of the next page; None at the beginning of the log. A page may hold fewer rows than asked for, even
+    none, where matches are rare; `next` then goes on.
     """
     size = number(asked, "size", 50, 1, MAX_ROWS)
     before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
@@ -83,14 +83,23 @@ def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[in
 
 
 def payoffs(run: Run, after: int) -> dict[str, Any]:
-    """{last_seq, rows: [[job, payoff]]}: of the decisions behind the event `after` that told one, in order; a later one counts."""
+    """{last_seq, rows: [[job, payoff]]}: of the decisions behind the event `after` that told one, in order.
+
+    A later one counts.
+    """
     decided = event_log.lines_of(run.pk, ("decided",), after)
-    rows = [[data["job"], float(f"{data['values']['payoff']:.6g}")] for *_, data in decided if "payoff" in data["values"]]
+    rows = [
+        [data["job"], float(f"{data['values']['payoff']:.6g}")] for *_, data in decided if "payoff" in data["values"]
+    ]
     return {"last_seq": run.last_seq, "rows": rows}
 
 
 def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: int | None) -> bool:
-    if job is not None and data.get("job") != job and not (kind == "plan_changed" and job in (row[0] for row in data["jobs"])):
+    if (
+        job is not None
+        and data.get("job") != job
+        and not (kind == "plan_changed" and job in (row[0] for row in data["jobs"]))
+    ):
         return False
     if "kind" in wanted and kind != wanted["kind"]:
         return False
@@ -115,11 +124,14 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "regrouped":
         (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
         return (
-            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to {new_cpu:.0%}, "
-            f"network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} affected"
+            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to "
+            f"{new_cpu:.0%}, network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} affected"
         )
     if kind == "edited":
-        return f"{'. '.join(data['said'])}. {_counted(data['kept'], 'plan')} kept, {_counted(len(data['displaced']), 'job')} displaced"
+        return (
+            f"{'. '.join(data['said'])}. {_counted(data['kept'], 'plan')} kept, "
+            f"{_counted(len(data['displaced']), 'job')} displaced"
+        )
     if kind in ("server_added", "server_set"):
         return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
     if kind == "gap":
@@ -129,7 +141,11 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'becomes unavailable' if data['away'] else 'becomes available'}"
     if kind == "job_completed":
-        return f"completed with utility {data['utility']:.4g}" if job is not None and job.utility is not None else "completed"
+        return (
+            f"completed with utility {data['utility']:.4g}"
+            if job is not None and job.utility is not None
+            else "completed"
+        )
     if kind == "priced":
         return "prices of all slots" if data["slots"] == "all" else f"prices of {len(data['slots'])} slots"
     return kind.replace("_", " ")

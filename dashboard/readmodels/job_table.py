@@ -51,7 +51,9 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     if wanted and wanted not in STATES:
         raise ModelError(f"state must be one of {', '.join(STATES)}, got {wanted!r}")
     if sort.lstrip("-") not in SORTS:
-        raise ModelError(f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort!r}")
+        raise ModelError(
+            f"sort must be one of {', '.join(SORTS)}, with the prefix - for descending order, got {sort!r}"
+        )
     _, jobs = store.of_run(run)
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
@@ -69,7 +71,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | None:
-    """The job's fields with their provenance, its decisions as sentences, its bars, its utility and the price of its plan.
+    """The job's fields with their provenance, decisions as sentences, bars, utility and the price of its plan.
 
     With at_ms as far as it was known at that moment. None if there is no such job. Of a job in groups also `stretches`.
     """
@@ -83,7 +85,9 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         arrived = index < len(known) and 0 <= known[index, 0] <= then
         code = STATES[job_states(state, then)[index]] if arrived else "not arrived"
         verdict = state.verdicts[index] if arrived else None
-        row = _row(index, job, known[index], verdict, code) if arrived else {"index": index, "id": job.id, "state": code}
+        row = (
+            _row(index, job, known[index], verdict, code) if arrived else {"index": index, "id": job.id, "state": code}
+        )
         bars = state.bars.rows[state.bars.rows[:, 0] == index]
         if at_ms is not None:
             bars = bars[_true_at(bars, then)]
@@ -100,7 +104,9 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
     return {
         **row,
         "at_ms": at_ms,
-        "fields": [{"name": name, "value": value, "provenance": provenance.get(name, "")} for name, value in fields.items()],
+        "fields": [
+            {"name": name, "value": value, "provenance": provenance.get(name, "")} for name, value in fields.items()
+        ],
         "worth": _worth(job, cluster.slot_ms),
         "decisions": [decision for decision in decisions if decision["at_ms"] <= then],
         "bar_fields": BAR_FIELDS,
@@ -125,7 +131,7 @@ def _true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
 
 
 def _known(state: RunState, at_ms: int) -> np.ndarray:
-    """The rows of jobs as they were known at a moment: start and finish from the plan of then, and nothing that lay ahead."""
+    """Rows of jobs as they were known at a moment: start and finish from the plan of then, nothing that lay ahead."""
     rows = state.jobs.rows.copy()
     bars = state.bars.rows
     bars = bars[_true_at(bars, at_ms) & (bars[:, 1] == WORKER)]
@@ -201,7 +207,9 @@ def _row(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, 
     }
 
 
-def _decisions(run: Run, index: int, since_ms: int, until_ms: int | None, servers: Sequence[str]) -> list[dict[str, Any]]:
+def _decisions(
+    run: Run, index: int, since_ms: int, until_ms: int | None, servers: Sequence[str]
+) -> list[dict[str, Any]]:
     """Each decision about the job with its sentence, from the batches of the log that touch its lifetime."""
     first = run.batches.filter(last_ms__gte=since_ms).values_list("first_seq", flat=True).first()
     if first is None:

@@ -32,7 +32,10 @@ MAX_SPAN = 1 << 24  # between the least and the largest number, up to which the 
 
 
 def static(request: HttpRequest, run: Run) -> HttpResponse:
-    """Cluster, schedulers by phase, what servers run out of, and of each job its id, model, arrival and demands (flat, thousandths, five a job)."""
+    """Cluster, schedulers by phase, what servers run out of; of each job:
+
+    its id, model, arrival and demands (flat, thousandths, five per job).
+    """
     cluster, jobs = store.of_run(run)
     stages = store.worlds(run.scenario, run.edits)
     charges = scheduler_history.of_run(run)
@@ -123,7 +126,7 @@ def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def delays(request: HttpRequest, run: Run) -> HttpResponse:
-    """Upload time of a chunk of each job: `code` [job, server, and the cloud last] into meta's `values` in ms, where -1 is never."""
+    """Upload time of a chunk of each job: `code` [job, server; cloud last] into meta's `values` in ms, -1 is never."""
     cluster, jobs = store.of_run(run)
     given, rows = _upload_ms(jobs, len(cluster.servers))
     cloud = np.array([-1 if ms is None else ms for ms in field_of(jobs, "cloud_upload_ms")], dtype=np.int64)
@@ -142,7 +145,9 @@ def _upload_ms(jobs: Sequence[Job], servers: int) -> tuple[np.ndarray, np.ndarra
         begins, delays = jobs.table.uploads or (np.zeros(len(jobs) + 1, dtype=np.int64), np.empty(0, dtype=np.int64))
         return np.diff(begins) > 0, delays.reshape(-1, servers)
     rows = [job.upload_ms for job in jobs if job.upload_ms is not None]
-    return np.array([job.upload_ms is not None for job in jobs], dtype=bool), np.array(rows, dtype=np.int64).reshape(-1, servers)
+    return np.array([job.upload_ms is not None for job in jobs], dtype=bool), np.array(rows, dtype=np.int64).reshape(
+        -1, servers
+    )
 
 
 def _distinct(table: np.ndarray) -> np.ndarray:

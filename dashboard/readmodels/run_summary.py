@@ -1,4 +1,4 @@
-"""A run in figures at its newest moment: jobs by state, utility earned, what each site has allocated, and its metrics so far."""
+"""A run in figures at its newest moment: jobs by state, utility, what each site has allocated, metrics so far."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "
 
 
 def now(run: Run) -> dict[str, Any]:
-    """{sim_ms, jobs: {state: count}, utility: None where jobs have none, sites: [{site, servers, allocated: {resource: share of the site's capacity}}]}.
+    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, allocated: {resource: share of capacity}}]}.
 
-    Allocated are the resources that servers run out of under the scheduler in charge; none while jobs stand on lanes or share machines.
+    utility: None where jobs have none.
+
+    Allocated are the resources that servers run out of under the scheduler in charge; none while jobs stand on lanes or
+    share machines.
     """
     cluster, jobs = store.of_run(run)
     with Newest(run) as state:
@@ -32,7 +35,9 @@ def now(run: Run) -> dict[str, Any]:
         done = codes == STATES.index("completed")
         utility = float(state.jobs.rows[done, 5].sum()) if any_utility(jobs) else None
         bars = state.bars.rows
-        bars = bars[(bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)]
+        bars = bars[
+            (bars[:, START] <= at_ms) & (bars[:, END] > at_ms) & (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0)
+        ]
     placed = some_of(jobs, bars[:, JOB].tolist())
     roles = bars[:, ROLE].tolist()
     demand = np.array([(job.worker, job.ps, ZERO)[role] or ZERO for job, role in zip(placed, roles, strict=True)])
@@ -52,7 +57,9 @@ def now(run: Run) -> dict[str, Any]:
                 "site": name,
                 "servers": int((site == i).sum()),
                 "allocated": {
-                    r: float(u / c) for r, u, c in zip(RESOURCES, used[i], capacity[i], strict=True) if c and r in packed
+                    r: float(u / c)
+                    for r, u, c in zip(RESOURCES, used[i], capacity[i], strict=True)
+                    if c and r in packed
                 },
             }
             for i, name in enumerate(SITES)
@@ -62,7 +69,7 @@ def now(run: Run) -> dict[str, Any]:
 
 
 def metrics_so_far(run: Run) -> dict[str, Any]:
-    """The metrics of a run that ended before its end, as a finished run keeps them; up to the moment that it has reached."""
+    """The metrics of a run that ended before its end, as a finished run keeps them; up to the moment reached."""
     with Newest(run) as state:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)

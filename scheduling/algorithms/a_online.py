@@ -1,19 +1,22 @@
 """A_online: preemptive scheduling of typed workers in an edge-cloud network (Algorithms 1 to 5 and Section VI).
 
-On arrival, each chunk of a job goes to the worker where it raises the sum of completion times least (Eq. 5); every worker runs its chunks
-highest average processing rate first; a job that runs holds one parameter server.
+On arrival, each chunk of a job goes to the worker where it raises the sum of completion times least (Eq. 5); every
+worker runs its chunks highest average processing rate first; a job that runs holds one parameter server.
 
 Differs from the paper:
-- Workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves idle holes and collides
-  with chunks that are still uploading; with no upload in flight both are the same, otherwise this is never later for a chunk.
-- The cloud for the first chunk means the whole job in the cloud, at the rate of one place (zeta = 1); for a later chunk it
-  means all that are left, at the other rate. The cloud's cost is constant and the edge's only grow, so that is the greedy result.
+- Workers are work-conserving. The paper's plan shifts what is postponed (Algorithm 4, lines 3 to 7), leaves idle
+  holes and collides with chunks that are still uploading; with no upload in flight both are the same, otherwise this
+  is never later for a chunk.
+- The cloud for the first chunk means the whole job in the cloud, at the rate of one place (zeta = 1); for a later
+  chunk it means all that are left, at the other rate. The cloud's cost is constant and the edge's only grow, so that
+  is the greedy result.
 - Of equal costs, in 1/1000 ms, the edge goes before the cloud and the first worker before others.
 - When no parameter server of its type is free, a job takes another one of the edge, and at last one in the cloud.
-- Section VI leaves out what happens without a cloud when storage is full: a job is dispatched when all of its chunks fit, in the order of
-  arrival, with those that fit going ahead of those that do not; dispatched one by one, chunks that hold storage could block each other.
-- Servers that leave: a lane that is not there waits, with its chunks; its absences are known. A server that ever leaves offers no
-  parameter servers.
+- Section VI leaves out what happens without a cloud when storage is full: a job is dispatched when all of its chunks
+  fit, in the order of arrival, with those that fit going ahead of those that do not; dispatched one by one, chunks
+  that hold storage could block each other.
+- Servers that leave: a lane that is not there waits, with its chunks; its absences are known. A server that ever
+  leaves offers no parameter servers.
 - What lies behind a horizon is not planned; the paper's T is "large enough".
 """
 
@@ -57,7 +60,9 @@ _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 @dataclass(frozen=True, slots=True)
 class AOnlineParameters(Parameters):
     storage: str = parameter(
-        "none", "storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)", choices=storing.KINDS
+        "none",
+        "storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)",
+        choices=storing.KINDS
     )  # fmt: skip
     speed_augmentation: float = parameter(
         0.0, "epsilon: chunks run at 1 + epsilon times their speed, as in the analysis of the paper", low=0.0, high=10.0
@@ -73,13 +78,16 @@ class Lane(NamedTuple):
 
 
 class AOnline(BaseScheduler):
-    """A_online: one shard of workers per type, since jobs only use workers of their own type; parameter servers are shared by all."""
+    """A_online: one shard of workers per type, since jobs only use their own type; all share the parameter servers."""
 
     model: ClassVar[TypedWorkers] = TypedWorkers(chunks=True, cloud=True)
     name = "a_online"
     title = "A_online"
     paper = "Wang et al., Preemptive Scheduling for Distributed Machine Learning Jobs in Edge-Cloud Networks"
-    summary = "Dispatches each data chunk where it increases total completion time least, at the edge or in the cloud; faster chunks preempt slower ones."
+    summary = (
+        "Dispatches each data chunk where it increases total completion time least, at the edge or in the "
+        "cloud; faster chunks preempt slower ones."
+    )
     needs = typed.PARTS
     final = True
     Parameters = AOnlineParameters
@@ -91,8 +99,9 @@ class AOnline(BaseScheduler):
         workers, ps = len(_lasting(cluster).server), len(_steady(cluster).server)
         if ps < workers:
             raise ModelError(
-                f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, on servers that never "
-                f"leave: {workers} workers and {ps} parameter servers; add parameter servers, or use a_online on a cluster with an unlimited cloud"
+                f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, "
+                f"on servers that never leave: {workers} workers and {ps} parameter servers; add parameter servers, or "
+                "use a_online on a cluster with an unlimited cloud"
             )
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -150,7 +159,7 @@ class AOnline(BaseScheduler):
         return Decision(workers=plans.clipped(self.horizon_ms, *settled, []), alarm_ms=alarm_ms)
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
-        """Share of the chunks' time that is still planned, equal for all chunks: the next phase dispatches all of them again."""
+        """Share of the chunks' time still planned, equal for all chunks: the next phase dispatches all again."""
         if job not in self.at_edge:
             return 1.0
         row, edge = self.jobs[job], self.at_edge[job]
@@ -176,14 +185,17 @@ class AOnline(BaseScheduler):
         ]
         in_cloud = [(role, CLOUD, job) for job, *_ in jobs for role in (_WORKER, _PS)]
         rows = plans.table([], len(Placement._fields))
-        return Decision(workers=WorkerPlan(np.concatenate([*named, plans.table(in_cloud, 3)]), rows, plans.table(jobs, 3)))
+        return Decision(
+            workers=WorkerPlan(np.concatenate([*named, plans.table(in_cloud, 3)]), rows, plans.table(jobs, 3))
+        )
 
     def state(self) -> dict[str, Any]:
         now_ms = 0  # bars that are over do no harm
         names = sorted(self.shards, key=str)
         return {
-            "names": names, "shards": [self.shards[name].shard.state(now_ms) for name in names], "dispatched": self.dispatched,
-            "at_edge": sorted(self.at_edge.items()), "waiting": list(self.waiting), "stored": self.storage.state(), **self.assignment.state(), "due_ms": self.due_ms,
+            "names": names, "shards": [self.shards[name].shard.state(now_ms) for name in names],
+            "dispatched": self.dispatched, "at_edge": sorted(self.at_edge.items()), "waiting": list(self.waiting),
+            "stored": self.storage.state(), **self.assignment.state(), "due_ms": self.due_ms,
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -203,7 +215,9 @@ class AOnline(BaseScheduler):
             chosen = self.workers.of(kind)
             server = self.workers.server[chosen]
             away = [self.cluster.servers[s].away for s in server.tolist()]
-            self.shards[name] = Lane(server, self.workers.number[chosen], Shard(len(chosen), away if any(away) else None))
+            self.shards[name] = Lane(
+                server, self.workers.number[chosen], Shard(len(chosen), away if any(away) else None)
+            )
         return self.shards[name]
 
     def _lanes(self) -> Iterator[tuple[np.ndarray, Shard]]:
@@ -245,8 +259,8 @@ class AOnline(BaseScheduler):
         displaced: list[tuple[int, int]] = []
         if len(chosen):
             bars, displaced = lane.shard.insert(
-                now_ms, chosen, np.arange(len(chosen)), now_ms + upload[chosen], job=job, order=order, key=key, work_ms=times.apart,
-                weight=1.0 / chunks,
+                now_ms, chosen, np.arange(len(chosen)), now_ms + upload[chosen], job=job, order=order, key=key,
+                work_ms=times.apart, weight=1.0 / chunks,
             )  # fmt: skip
         cloud = dispatch.cloud_part(now_ms, row, chunks - len(chosen), times)
         cost = dispatch.cost(row, quotes, upload, chosen, times, cloud)
@@ -268,7 +282,9 @@ class AOnline(BaseScheduler):
             chunks = self.jobs[job].num_chunks or 0
             own = np.full(cloud.chunks, job)
             parts.append(
-                plans.bars(own, _WORKER, CLOUD, cloud.start_ms, cloud.end_ms, NONE, np.arange(chunks - cloud.chunks, chunks))
+                plans.bars(
+                    own, _WORKER, CLOUD, cloud.start_ms, cloud.end_ms, NONE, np.arange(chunks - cloud.chunks, chunks)
+                )
             )
             named.append(np.array([(_WORKER, CLOUD, job)]))
         if bars is None:  # all in one place, the parameter server too
@@ -279,7 +295,9 @@ class AOnline(BaseScheduler):
             server, number = lane.server[bars.row], lane.number[bars.row]
             parts.insert(0, plans.bars(bars.job, _WORKER, server, bars.start_ms, bars.end_ms, number, bars.chunk))
             touched = np.unique(bars.row)
-            named.insert(0, np.stack([np.full(len(touched), _WORKER), lane.server[touched], lane.number[touched]], axis=1))
+            named.insert(
+                0, np.stack([np.full(len(touched), _WORKER), lane.server[touched], lane.number[touched]], axis=1)
+            )
             if cloud.chunks:
                 self.assignment.partly_in_cloud(job, cloud.start_ms, cloud.end_ms)
             future = lane.shard.future(now_ms, np.unique(bars.job))
@@ -287,7 +305,10 @@ class AOnline(BaseScheduler):
         return plans.clipped(self.horizon_ms, np.concatenate(named), np.concatenate(parts), changes)
 
     def _next_alarm(self, now_ms: int) -> int | None:
-        """Time of the next alarm: now if parameter servers change or an alarm is due, otherwise the next span of a job or release of storage."""
+        """Time of the next alarm.
+
+        Now if parameter servers change or an alarm is due, otherwise the next span of a job or release of storage.
+        """
         if self.assignment.changed or self.due_ms == now_ms:
             self.due_ms = now_ms
             return now_ms
@@ -304,7 +325,9 @@ class AOnline(BaseScheduler):
 def _lasting(cluster: Cluster) -> typed.Lanes:
     """The workers on servers that do not leave for good: on those that do, a chunk might wait for ever."""
     return typed.lanes(
-        cluster, _WORKER, [i for i, server in enumerate(cluster.servers) if not any(end >= LARGEST for _, end in server.away)]
+        cluster,
+        _WORKER,
+        [i for i, server in enumerate(cluster.servers) if not any(end >= LARGEST for _, end in server.away)],
     )
 
 

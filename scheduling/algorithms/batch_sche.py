@@ -1,14 +1,17 @@
-"""BatchSche (own interpretation): batches of jobs, each placed where it costs least (Zhang et al., MobiHoc 2020), a baseline of A_online.
+"""BatchSche (own interpretation): batches of jobs, each placed where it costs least.
 
-The text of that paper was not at hand. This is what A_online, Section V, says of it, made precise where it had to be: jobs are
-grouped in batches, batches are scheduled one by one for least cost of resources with prices that grow exponentially, a job keeps what
-it starts with, the number of its workers is elastic, and the cloud is cheap. A batch is all jobs that have arrived when it opens. In
-ascending order of work, each job takes the cheapest of: the whole job in the cloud, at 1 per worker-time; or n free edge workers of its type,
-for n among D, D/2, D/4 and the gang that it asks for, at 0.8 x 10^u, u the used share of these workers with its own. Of equal costs
-the earliest end. Two rules say when the next batch opens: when the one before is done, or at the end of each period.
+A baseline of A_online (Zhang et al., MobiHoc 2020).
 
-Ours: the gang loads its data first, on the nearest workers; workers on servers that leave before the end are not taken; a job for which
-nothing is free, without a cloud, waits for the next batch.
+The text of that paper was not at hand. This is what A_online, Section V, says of it, made precise where it had to be:
+jobs are grouped in batches, batches are scheduled one by one for least cost of resources with prices that grow
+exponentially, a job keeps what it starts with, the number of its workers is elastic, and the cloud is cheap. A batch is
+all jobs that have arrived when it opens. In ascending order of work, each job takes the cheapest of: the whole job in
+the cloud, at 1 per worker-time; or n free edge workers of its type, for n among D, D/2, D/4 and the gang that it asks
+for, at 0.8 x 10^u, u the used share of these workers with its own. Of equal costs the earliest end. Two rules say when
+the next batch opens: when the one before is done, or at the end of each period.
+
+Ours: the gang loads its data first, on the nearest workers; workers on servers that leave before the end are not taken;
+a job for which nothing is free, without a cloud, waits for the next batch.
 """
 
 from __future__ import annotations
@@ -21,7 +24,19 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import CLOUD, NONE, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
+from scheduling.model.values import (
+    CLOUD,
+    NONE,
+    NOTHING,
+    Cluster,
+    Decision,
+    Job,
+    ModelError,
+    Placement,
+    Reason,
+    Role,
+    Verdict,
+)
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.execution import TypedWorkers
 
@@ -56,7 +71,8 @@ class BatchSche(BaseScheduler):
     name = "batch_sche"
     title = "BatchSche (own interpretation)"
     paper = (
-        "Zhang et al., Online Scheduling of Heterogeneous Distributed Machine Learning Jobs (MobiHoc 2020); baseline of A_online"
+        "Zhang et al., Online Scheduling of Heterogeneous Distributed Machine Learning Jobs "
+        "(MobiHoc 2020); baseline of A_online"
     )
     summary = "Schedules jobs in batches, each job at the lowest cost, mostly in the cloud; no preemption."
     needs = typed.PARTS
@@ -104,7 +120,8 @@ class BatchSche(BaseScheduler):
         finishes: dict[int, int] = {}
         verdicts = []
         order = sorted(
-            self.waiting, key=lambda job: ((self.jobs[job].num_chunks or 0) * typed.chunk_times(self.jobs[job]).apart, job)
+            self.waiting,
+            key=lambda job: ((self.jobs[job].num_chunks or 0) * typed.chunk_times(self.jobs[job]).apart, job),
         )
         for job in order:
             choices = self._choices(now_ms, job)
@@ -133,7 +150,9 @@ class BatchSche(BaseScheduler):
         return min(1.0, max(0, self.ends[job] - now_ms) / whole_ms)
 
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
-        place = {at: i for i, at in enumerate(zip(self.workers.server.tolist(), self.workers.number.tolist(), strict=True))}
+        place = {
+            at: i for i, at in enumerate(zip(self.workers.server.tolist(), self.workers.number.tolist(), strict=True))
+        }
         for job, bars in kept.items():
             assert isinstance(before, BatchSche)
             held = {place[bar.server, bar.lane] for bar in bars if bar.server != CLOUD}
@@ -174,7 +193,9 @@ class BatchSche(BaseScheduler):
         if self._uses_cloud(row):
             assert row.cloud_upload_ms is not None
             start_ms = now_ms + row.cloud_upload_ms
-            found.append(Choice(CLOUD_PRICE * chunks * times.together, start_ms + times.together, start_ms, chunks, None))
+            found.append(
+                Choice(CLOUD_PRICE * chunks * times.together, start_ms + times.together, start_ms, chunks, None)
+            )
         own = self.workers.of(row.worker_type)
         if not len(own):
             return found
@@ -190,7 +211,9 @@ class BatchSche(BaseScheduler):
             lanes, load_ms = near[:workers], int(loads[workers - 1])
             if self.leaves.any():
                 staying = [
-                    at for at, load in zip(near.tolist(), loads.tolist(), strict=True) if self._stays(at, now_ms, load + work_ms)
+                    at
+                    for at, load in zip(near.tolist(), loads.tolist(), strict=True)
+                    if self._stays(at, now_ms, load + work_ms)
                 ]
                 if len(staying) < workers:
                     continue
@@ -200,7 +223,9 @@ class BatchSche(BaseScheduler):
                     continue
             used = (busy + workers) / len(own)
             start_ms = now_ms + load_ms
-            found.append(Choice(EDGE_PRICE * BASE**used * chunks * times.apart, start_ms + work_ms, start_ms, workers, lanes))
+            found.append(
+                Choice(EDGE_PRICE * BASE**used * chunks * times.apart, start_ms + work_ms, start_ms, workers, lanes)
+            )
         return found
 
     def _stays(self, lane: int, now_ms: int, for_ms: int) -> bool:

@@ -1,26 +1,31 @@
-"""Dorm (Sun et al. 2017), a baseline of OASiS and PD-ORS: an integer program shares out the cluster whenever jobs come or go.
+"""Dorm (Sun et al. 2017), a baseline of OASiS and PD-ORS.
 
-The method of Sun et al. as far as it is known; their program is restated for jobs with chunks or samples. Of all ways to give the active jobs
-workers and parameter servers on types of servers, the program takes the one that uses most, summed over resources, where
+An integer program shares out the cluster whenever jobs come or go.
 
-- fairness: the shares differ from those of (divisible) DRF by at most theta1 x 2 x resources, added up over the jobs, and
+The method of Sun et al. as far as it is known; their program is restated for jobs with chunks or samples. Of all ways
+to give the active jobs workers and parameter servers on types of servers, the program takes the one that uses most,
+summed over resources, where
+
+- fairness: the shares differ from those of (divisible) DRF by at most theta1 x 2 x resources, added up over the jobs,
+  and
 - adjustment: of the jobs that run, at most the share theta2 (rounded up) get another number of workers.
 
-Then jobs that keep their number stay in place, and the others are placed round robin; one that does not fit loses worker after
-worker until it does. When the solver finds nothing, because there is no such allocation or it runs out of time or nodes, the
-last allocation stays.
+Then jobs that keep their number stay in place, and the others are placed round robin; one that does not fit loses
+worker after worker until it does. When the solver finds nothing, because there is no such allocation or it runs out of
+time or nodes, the last allocation stays.
 
 Differs from that:
 - A job has exactly as many parameter servers as its workers need; else the objective fills servers with idle ones.
 - Which type a worker goes to does not enter the placement, so only the sums are integers.
-- Types are servers of equal capacity but for bandwidth; where there are more than MAX_TYPES, or MAX_PAIRS with the jobs, those of
-  equal GPUs, or all of a role.
-- When nothing runs and the fairness cannot be had in whole workers, it is given up: the cluster would stay idle for ever.
+- Types are servers of equal capacity but for bandwidth; where there are more than MAX_TYPES, or MAX_PAIRS with the
+  jobs, those of equal GPUs, or all of a role.
+- When nothing runs and the fairness cannot be had in whole workers, it is given up: the cluster would stay idle for
+  ever.
 - A job that holds nothing can be given workers without counting as adjusted.
-- With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the gap is then told
-  against the relaxation of the whole program, and allocations may be missed.
-A job has at most MAX_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the time limit is
-a safety for machines that stand still, and where it strikes the reasons say "time".
+- With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the
+  gap is then told against the relaxation of the whole program, and allocations may be missed.
+A job has at most MAX_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the
+time limit is a safety for machines that stand still, and where it strikes the reasons say "time".
 """
 
 from __future__ import annotations
@@ -36,7 +41,16 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.values import Cluster, Job, Reason, Verdict
-from scheduling.slotted.reallocation import MAX_WORKERS, PS, WORKER, GangParameters, GangScheduler, Packing, Units, workers_of
+from scheduling.slotted.reallocation import (
+    MAX_WORKERS,
+    PS,
+    WORKER,
+    GangParameters,
+    GangScheduler,
+    Packing,
+    Units,
+    workers_of,
+)
 from scheduling.slotted.solvers.dorm_program import Answer, Demands, Pool, share_out
 
 MAX_TYPES = 12
@@ -46,9 +60,14 @@ MAX_PAIRS = 400  # of jobs and types
 @dataclass(frozen=True, slots=True)
 class DormParameters(GangParameters):
     theta1: float = parameter(
-        0.1, "bound on unfairness: total deviation from fair shares, relative to 2 x the number of resources", low=0.0, high=1.0
+        0.1,
+        "bound on unfairness: total deviation from fair shares, relative to 2 x the number of resources",
+        low=0.0,
+        high=1.0,
     )
-    theta2: float = parameter(0.1, "share of running jobs whose number of workers may change per event", low=0.0, high=1.0)
+    theta2: float = parameter(
+        0.1, "share of running jobs whose number of workers may change per event", low=0.0, high=1.0
+    )
     gap: float = parameter(0.01, "relative optimality gap at which the solver may stop", low=0.0, high=1.0)
     narrow: bool = parameter(
         True,
@@ -68,7 +87,8 @@ class Dorm(GangScheduler):
     title = "Dorm"
     paper = "Sun, Wen, Ta, Yan: Towards Distributed Machine Learning in Shared Clusters, SMARTCOMP 2017"
     summary = (
-        "Maximizes utilization by an integer program, within bounds on unfairness and on the number of jobs that are reallocated."
+        "Maximizes utilization by an integer program, within bounds on unfairness and on the "
+        "number of jobs that are reallocated."
     )
     Parameters = DormParameters
 
@@ -85,7 +105,11 @@ class Dorm(GangScheduler):
         self.answer = self._ask(jobs, before)
         if self.answer.workers is None:
             self.wanted = before
-            told = [Verdict(job, "admitted", self._waits()) for job in jobs if job not in self.left and job not in self.waiting]
+            told = [
+                Verdict(job, "admitted", self._waits())
+                for job in jobs
+                if job not in self.left and job not in self.waiting
+            ]
             self.waiting.update(verdict.job for verdict in told)
         else:
             self.wanted = dict(zip(jobs, self.answer.workers.tolist(), strict=True))
@@ -95,8 +119,9 @@ class Dorm(GangScheduler):
     def why(self, job: int, kind: str, units: Units) -> Reason:
         workers = workers_of(units)
         values = {
-            "workers": workers, "ps": self.shapes[job].ps_of(workers), "wanted": self.wanted[job], "jobs": len(self.shapes),
-            "solver": self.answer.status, "gap": self.answer.gap if math.isfinite(self.answer.gap) else None,
+            "workers": workers, "ps": self.shapes[job].ps_of(workers), "wanted": self.wanted[job],
+            "jobs": len(self.shapes), "solver": self.answer.status,
+            "gap": self.answer.gap if math.isfinite(self.answer.gap) else None,
         }  # fmt: skip
         return Reason("shared_out", values) if workers else Reason("shared_out_nothing", values)
 
@@ -105,10 +130,15 @@ class Dorm(GangScheduler):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
-        self.pointers, self.waiting = [int(server) for server in state["pointers"]], {int(job) for job in state["waiting"]}
+        self.pointers, self.waiting = (
+            [int(server) for server in state["pointers"]],
+            {int(job) for job in state["waiting"]},
+        )
 
     def _waits(self) -> Reason:
-        return Reason("allocation_kept", {"solver": self.answer.status, "jobs": len(self.shapes), "running": len(self.held)})
+        return Reason(
+            "allocation_kept", {"solver": self.answer.status, "jobs": len(self.shapes), "running": len(self.held)}
+        )
 
     def _ask(self, jobs: Sequence[int], before: Mapping[int, int]) -> Answer:
         """The solver's answer; without the fairness if that is all that keeps an idle cluster idle."""
@@ -157,7 +187,7 @@ class Dorm(GangScheduler):
             yield Pool(capacity.sum(axis=0), *rooms)
 
     def _types(self) -> list[tuple[tuple[bool, bool], list[int]]]:
-        """(takes workers, takes parameter servers) and members of each type, told apart as finely as the limits allow."""
+        """(takes workers, takes parameter servers) and members of each type, as finely told apart as limits allow."""
         servers = self.servers
         here = [i for i, there in enumerate(servers.open) if there]
         groups: dict[Any, list[int]] = {}

@@ -1,9 +1,9 @@
 """DRF, dominant resource fairness (Ghodsi et al., NSDI 2011), the baseline of OASiS and PD-ORS that Yarn and Mesos use.
 
-Whenever a job has arrived or completed, or a server has come or gone, all is shared out anew by progressive filling from the
-empty cluster: the job whose dominant share (the largest share that it has of any resource) is lowest gets one more
-worker, with a parameter server when the number of workers asks for one. A job for which there is no room any more, or
-that has all workers it can use, drops out of the filling. No weights; ties go to the job that arrived first.
+Whenever a job has arrived or completed, or a server has come or gone, all is shared out anew by progressive filling
+from the empty cluster: the job whose dominant share (the largest share that it has of any resource) is lowest gets one
+more worker, with a parameter server when the number of workers asks for one. A job for which there is no room any more,
+or that has all workers it can use, drops out of the filling. No weights; ties go to the job that arrived first.
 
 Follows the papers' descriptions. Nobody is refused who could run;
 a job that the horizon cuts off is worth nothing.
@@ -27,7 +27,8 @@ class Drf(GangScheduler):
     title = "DRF"
     paper = "Ghodsi et al.: Dominant Resource Fairness, NSDI 2011"
     summary = (
-        "Repeatedly gives one worker to the job with the smallest dominant share; reallocates at each arrival and completion."
+        "Repeatedly gives one worker to the job with the smallest dominant share; "
+        "reallocates at each arrival and completion."
     )
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
@@ -64,7 +65,7 @@ class Drf(GangScheduler):
 
 
 def _dominant(demands: Sequence[tuple[int, int, int, int]], shape: Shape, workers: int) -> tuple[float, int]:
-    """(dominant share, its resource); shares that are equal are equal to the bit, as both parts of the quotient are integers."""
+    """(dominant share, its resource); equal shares are equal to the bit, as both parts of the quotient are integers."""
     ps = shape.ps_of(workers)
     share, resource = 0.0, 0
     for r, worker, server, total in demands:

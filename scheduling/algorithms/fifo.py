@@ -5,11 +5,10 @@ beginning of a slot when its whole gang fits, and keeps it until its work is don
 pointer per role that persists; the next server where the unit fits); the head of the queue blocks those behind it; a
 job that the horizon cuts off is worth nothing.
 
-Differs from the papers: a gang that cannot fit even the empty cluster is rejected, since it would block the queue for ever.
-Ours: when a server leaves (Server.away), its jobs stop at the end of the slot before and go to the head of the queue with the
-work that is left; nothing is lost but the slot that the leaving cuts.
-The parameter `backfill` is ours: of each kind of gang the first in the queue is tried; a kind that did not fit is tried
-again when a job has ended.
+Differs from the papers: a gang that cannot fit even the empty cluster is rejected, since it would block the queue for
+ever. Ours: when a server leaves (Server.away), its jobs stop at the end of the slot before and go to the head of the
+queue with the work that is left; nothing is lost but the slot that the leaving cuts. The parameter `backfill` is ours:
+of each kind of gang the first in the queue is tried; a kind that did not fit is tried again when a job has ended.
 """
 
 from __future__ import annotations
@@ -107,12 +106,16 @@ class Fifo(BaseScheduler):
         if not self.cluster.servers[server].is_away(now_ms):
             self._bring_back(server)
             return NOTHING
-        stopped = sorted((job for job, units in self.running.items() if any(unit[1] == server for unit in units)), reverse=True)
+        stopped = sorted(
+            (job for job, units in self.running.items() if any(unit[1] == server for unit in units)), reverse=True
+        )
         for job in stopped:
             self._stop(now_ms, job)
         self._take_away(server)
         reason = Reason("server_left", {"server": server})
-        return Decision({job: [] for job in stopped}, {}, tuple(Verdict(job, "preempted", reason) for job in reversed(stopped)))
+        return Decision(
+            {job: [] for job in stopped}, {}, tuple(Verdict(job, "preempted", reason) for job in reversed(stopped))
+        )
 
     def on_slot(self, now_ms: int, slot: int) -> Decision:
         plan: dict[int, list[Placement]] = {}
@@ -150,7 +153,11 @@ class Fifo(BaseScheduler):
         self._look_around(now_ms)
         for job in kept:
             assert isinstance(before, Fifo)
-            self.gangs[job], self.running[job], self.begun[job] = before.gangs[job], before.running[job], before.begun[job]
+            self.gangs[job], self.running[job], self.begun[job] = (
+                before.gangs[job],
+                before.running[job],
+                before.begun[job],
+            )
             if job in before.left:
                 self.left[job] = before.left[job]
             self.packing.take(self.gangs[job].shape, self.running[job])
@@ -187,7 +194,10 @@ class Fifo(BaseScheduler):
 
     def _too_large(self, job: Job, gang: Gang) -> Reason | None:
         """A gang larger than the empty cluster, on which one unit of each role fits, would block the queue for ever."""
-        for role, demand, count in (("worker", job.worker, gang.workers), ("ps", job.ps, gang.shape.ps_of(gang.workers))):
+        for role, demand, count in (
+            ("worker", job.worker, gang.workers),
+            ("ps", job.ps, gang.shape.ps_of(gang.workers)),
+        ):
             assert demand is not None
             if count > 1 and count > (most := self.room.places(role, demand, count)):
                 return Reason("gang_too_large", {"role": role, "count": count, "most": most})
@@ -254,4 +264,8 @@ class Fifo(BaseScheduler):
                     end_ms = left_ms // cluster.slot_ms * cluster.slot_ms
         if end_ms == done_ms:
             finishes[job] = end_ms
-        return [Placement(job, role, server, now_ms, end_ms, count) for role, server, count in units] if end_ms > now_ms else []
+        return (
+            [Placement(job, role, server, now_ms, end_ms, count) for role, server, count in units]
+            if end_ms > now_ms
+            else []
+        )

@@ -1,14 +1,19 @@
 """Harmony: jobs that complement each other share machines, in groups whose subtasks are coordinated.
 
-Algorithm 1 and its steps are in scheduling/harmony/; here are the rules of when to regroup (Section IV-B4), profiling (IV-B1) and what memory
-does (IV-C). One instance for each site. The paper's own scheduler is not public; what it leaves open is decided beside each rule.
+Algorithm 1 and its steps are in scheduling/harmony/; here are the rules of when to regroup (Section IV-B4), profiling
+(IV-B1) and what memory does (IV-C). One instance for each site. The paper's own scheduler is not public; what it leaves
+open is decided beside each rule.
 
 Differs from the paper:
-- Algorithm 1 as group_selection.py says; it also runs over all jobs when a job arrives that nobody waited for, if that gains `regroup_gain`.
-- A regrouping is chosen only among those that gain `regroup_gain`: the fewest jobs, if more of them gain less than that again. Sets of groups that
-  cannot gain as much even at full utilization are not looked at, which changes no choice.
-- When a server leaves, its group goes on with the machines that are left, and its jobs are regrouped like those of a group that became empty.
-- Jobs that arrive in the same instant are profiled together; the first ones on an empty site are grouped by Algorithm 1.
+- Algorithm 1 as group_selection.py says; it also runs over all jobs when a job arrives that nobody waited for, if
+  that gains `regroup_gain`.
+- A regrouping is chosen only among those that gain `regroup_gain`: the fewest jobs, if more of them gain less than
+  that again. Sets of groups that cannot gain as much even at full utilization are not looked at, which changes no
+  choice.
+- When a server leaves, its group goes on with the machines that are left, and its jobs are regrouped like those of a
+  group that became empty.
+- Jobs that arrive in the same instant are profiled together; the first ones on an empty site are grouped by Algorithm
+  1.
 - A job that moves has its iteration under way counted by its part instead of waiting for its end.
 """
 
@@ -54,7 +59,8 @@ class RegroupingParameters(GroupParameters):
     profile_error: float = parameter(0.0, "maximum relative error of a job's estimated times", low=0.0, high=0.95)
     opposed_errors: bool = parameter(False, "opposite signs for the errors of computation and communication")
     memory: str = parameter(
-        "adaptive", "spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none", choices=MODES,
+        "adaptive", "spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
+        choices=MODES,
     )  # fmt: skip
     disk_ratio: float = parameter(0.3, "share of each input on disk if memory is fixed", low=0.0, high=1.0)
     sites: str = parameter("edge_first", "site of a job that fits both sites", choices=("edge_first", "balanced"))
@@ -65,7 +71,8 @@ class HarmonyParameters(RegroupingParameters):
     window: int = parameter(1, "search window around the balanced number of groups, to either side", low=0, high=20)
     patience: float = parameter(
         PATIENCE,
-        "prefixes without gain before Algorithm 1 stops, as a multiple of the number of groups; 0 = as printed in the paper",
+        "prefixes without gain before Algorithm 1 stops, as a multiple of the number of "
+        "groups; 0 = as printed in the paper",
         low=0.0,
         high=1e6,
     )
@@ -83,8 +90,13 @@ class Harmony(GroupedScheduler):
 
     name = "harmony"
     title = "Harmony"
-    paper = "Lee et al.: Harmony: A Scheduling Framework Optimized for Multiple Distributed Machine Learning Jobs, ICDCS 2021"
-    summary = "Co-locates jobs with complementary computation and communication, so that both CPUs and network are busy."
+    paper = (
+        "Lee et al.: Harmony: A Scheduling Framework Optimized for Multiple "
+        "Distributed Machine Learning Jobs, ICDCS 2021"
+    )
+    summary = (
+        "Co-locates jobs with complementary computation and communication, so that both CPUs and network are busy."
+    )
     model = Colocation(fills=True)
     Parameters: ClassVar[type] = HarmonyParameters
 
@@ -131,8 +143,8 @@ class Harmony(GroupedScheduler):
         spilled = self.spilling.of(pool, id_, servers, jobs, times)
         guess = pool.times(servers, jobs, self.beliefs.guess).utilization if self.beliefs.of else times.utilization
         return Group(
-            id_, servers, jobs, times, [spilled.pace_ms] * len(jobs), spilled.disk, spilled.model, guess=guess, climb=spilled.climb,
-            due_ms=spilled.due_ms,
+            id_, servers, jobs, times, [spilled.pace_ms] * len(jobs), spilled.disk, spilled.model, guess=guess,
+            climb=spilled.climb, due_ms=spilled.due_ms,
         )  # fmt: skip
 
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
@@ -255,7 +267,10 @@ class Harmony(GroupedScheduler):
     # --- arrivals ---
 
     def _handle(self, pool: Pool, change: Change, new: list[int]) -> None:
-        """Jobs whose times became known. While others wait they do too; else one joins the group that gains most, if any gains."""
+        """Jobs whose times became known.
+
+        While others wait they do too; else one joins the group that gains most, if any gains.
+        """
         waiting = self._ready(pool)
         new = [job for job in new if job in waiting]
         if not new:
@@ -298,7 +313,10 @@ class Harmony(GroupedScheduler):
     # --- completions ---
 
     def _completed(self, pool: Pool, change: Change, id_: int, job: int) -> None:
-        """A similar job takes the finished one's place, or two or three; else its group is regrouped, with others if that pays."""
+        """A similar job takes the finished one's place, or two or three.
+
+        Else its group is regrouped, with others if that pays.
+        """
         group, waiting = pool.groups[id_], self._ready(pool)
         if waiting:
             times = pool.times(group.servers, [job, *waiting], self.beliefs.guess)
@@ -312,7 +330,7 @@ class Harmony(GroupedScheduler):
         self._repair(pool, change, id_, forced=not group.jobs)
 
     def _repair(self, pool: Pool, change: Change, id_: int | None, forced: bool) -> None:
-        """Regroups group `id_`, or idle machines, with the waiting jobs and those of the other groups whose part in it gains enough.
+        """Regroups group `id_`, or idle machines, with waiting jobs and those of other groups whose part gains enough.
 
         forced: the machines have to go somewhere, whatever the gain.
         """
@@ -328,11 +346,15 @@ class Harmony(GroupedScheduler):
             return
         total, machines, gain = self._total(pool), len(pool.present), 1 + self.parameters.regroup_gain
         idle, waiting = len(pool.idle), self._ready(pool)
-        looked: dict[int, tuple[float, list[int], Found | None]] = {}  # place in `sets` -> (score, jobs, what was found)
+        looked: dict[
+            int, tuple[float, list[int], Found | None]
+        ] = {}  # place in `sets` -> (score, jobs, what was found)
         sets = [[*own, *chosen] for chosen in self._sets(others)]
         counts = [sum(len(pool.groups[g].servers) for g in chosen) + idle for chosen in sets]
         rests = [total - sum(self._worth(pool.groups[g]) for g in chosen) / machines for chosen in sets]
-        most = [rest + count / machines for rest, count in zip(rests, counts, strict=True)]  # if all of its machines were busy
+        most = [
+            rest + count / machines for rest, count in zip(rests, counts, strict=True)
+        ]  # if all of its machines were busy
 
         def look(place: int) -> float:
             if place not in looked:

@@ -1,9 +1,10 @@
 """Isolated, a baseline of Harmony (Section V-A): every job has machines of its own.
 
 Follows the paper's description: jobs are admitted in the order of their arrival, at most
-`at_once` at a time (calibrated to the CPU utilization that the paper's figures imply; the makespan hangs on it); each gets the machines that its
-memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU utilization falls least, which maximises the CPU
-utilization of the cluster, for it is concave. Machines are dealt out anew at each event, without a cost, as by Optimus and SLAQ.
+`at_once` at a time (calibrated to the CPU utilization that the paper's figures imply; the makespan hangs on it); each
+gets the machines that its memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU
+utilization falls least, which maximises the CPU utilization of the cluster, for it is concave. Machines are dealt out
+anew at each event, without a cost, as by Optimus and SLAQ.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ class Isolated(GroupedScheduler):
                 pool.place(change, id_, servers, [job], moving=False)
 
     def _admitted(self, pool: Pool, machines: int) -> tuple[list[int], dict[int, int]]:
-        """The first jobs whose memory fits beside each other, and the machines that it takes. The first that does not fit blocks the others."""
+        """The first jobs whose memory fits beside each other, and the machines that it takes.
+
+        The first that does not fit blocks the others.
+        """
         queue = pool.running(pool.groups.values()) + pool.waiting
         floors: dict[int, int] = {}
         left = machines

@@ -1,12 +1,14 @@
 """Naive co-location, a baseline of Harmony (Section V-A): jobs share machines, and nobody coordinates their subtasks.
 
-The cluster is cut into equal partitions that each hold a fixed number of jobs, filled in the order of arrival, as the released PartitioningScheduler
-does. The subtasks of a partition's jobs contend for its CPUs and network (contention.py). Nothing is spilled: a job waits until a partition
-has the memory for it, and blocks those behind it; `forced` places it all the same, and then a partition that runs out of memory loses the
-epoch of all its jobs (Section VI) and puts the last one back. `sharing` = subtasks runs the partitions with Harmony's subtasks instead: the first
-step of the paper's ablation (Section V-C).
+The cluster is cut into equal partitions that each hold a fixed number of jobs, filled in the order of arrival, as the
+released PartitioningScheduler does. The subtasks of a partition's jobs contend for its CPUs and network
+(contention.py). Nothing is spilled: a job waits until a partition has the memory for it, and blocks those behind it;
+`forced` places it all the same, and then a partition that runs out of memory loses the epoch of all its jobs (Section
+VI) and puts the last one back. `sharing` = subtasks runs the partitions with Harmony's subtasks instead: the first step
+of the paper's ablation (Section V-C).
 
-The paper reports the mean over all cases and the best and the worst; here a case is a choice of `partitions` and `jobs`.
+The paper reports the mean over all cases and the best and the worst; here a case is a choice of `partitions` and
+`jobs`.
 """
 
 from __future__ import annotations
@@ -24,11 +26,17 @@ from scheduling.kernel.parameters import parameter
 
 @dataclass(frozen=True, slots=True)
 class NaiveParameters(GroupParameters):
-    partitions: int = parameter(8, "number of equal partitions of a site; at most its number of machines", low=1, high=100_000)
+    partitions: int = parameter(
+        8, "number of equal partitions of a site; at most its number of machines", low=1, high=100_000
+    )
     jobs: int = parameter(2, "jobs per partition", low=1, high=100)
-    contention: float = parameter(CONTENTION, "relative slowdown per additional subtask on a resource", low=0.0, high=10.0)
+    contention: float = parameter(
+        CONTENTION, "relative slowdown per additional subtask on a resource", low=0.0, high=10.0
+    )
     sharing: str = parameter(
-        "processor", "processor: subtasks contend; subtasks: coordinated as in Harmony", choices=("processor", "subtasks")
+        "processor",
+        "processor: subtasks contend; subtasks: coordinated as in Harmony",
+        choices=("processor", "subtasks"),
     )
     forced: bool = parameter(False, "place jobs even if memory is insufficient")
 
@@ -102,7 +110,11 @@ class NaiveColocation(GroupedScheduler):
         best = None
         for id_, servers in parts.items():
             there = [server for server in servers if server in pool.present]
-            if not there or len(held[id_]) >= self.parameters.jobs or (best is not None and len(held[id_]) >= len(held[best])):
+            if (
+                not there
+                or len(held[id_]) >= self.parameters.jobs
+                or (best is not None and len(held[id_]) >= len(held[best]))
+            ):
                 continue
             if self.parameters.forced or self._holds(pool, there, [*held[id_], job]):
                 best = id_
@@ -118,7 +130,9 @@ class NaiveColocation(GroupedScheduler):
         """Garbage collection, where memory is short."""
         short = self._usage(pool, servers, jobs)
         return (
-            1 + GC_FULL * max(0.0, (min(short, OUT_OF_MEMORY) - GC_FROM) / (1 - GC_FROM)) ** 2 if self.parameters.forced else 1.0
+            1 + GC_FULL * max(0.0, (min(short, OUT_OF_MEMORY) - GC_FROM) / (1 - GC_FROM)) ** 2
+            if self.parameters.forced
+            else 1.0
         )
 
     def _usage(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:

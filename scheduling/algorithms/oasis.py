@@ -1,7 +1,8 @@
 """OASiS: admission and scheduling of asynchronous training jobs by resource prices (Algorithms 1 and 2).
 
-When a job arrives, its best schedule is found at current prices; it is admitted if its utility exceeds what the schedule
-costs, and then runs exactly so: as many workers and parameter servers in each slot as planned, on the servers planned.
+When a job arrives, its best schedule is found at current prices; it is admitted if its utility exceeds what the
+schedule costs, and then runs exactly so: as many workers and parameter servers in each slot as planned, on the servers
+planned.
 
 Differs from the paper:
 - Price bounds: see prices.py. A schedule's least cost is found over worker-slots: see solvers/window.py.
@@ -9,13 +10,14 @@ Differs from the paper:
 - Servers that may hold both roles are divided: `worker_share` of them hold workers, the rest parameter servers. Servers
   with GPUs become worker servers first, spread evenly over the cluster's order.
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
-- In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma) parameter
-  servers, and no bandwidth; machines with both roles are divided as everywhere.
+- In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma)
+  parameter servers, and no bandwidth; machines with both roles are divided as everywhere.
 - A server may be away for known times; it then holds nothing. Price bounds are of the whole capacity all the same.
 - A completion slot counts from the arrival slot, the first slot that begins at or after the arrival.
 - A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
-- Where a job is so large that need x workers exceeds CELLS (far beyond the paper), its workers come in equal lots, and a job
-  whose window has more than MAX_CURVE slots x workers runs with fewer workers at a time. No job takes more memory than that.
+- Where a job is so large that need x workers exceeds CELLS (far beyond the paper), its workers come in equal lots,
+  and a job whose window has more than MAX_CURVE slots x workers runs with fewer workers at a time. No job takes more
+  memory than that.
 """
 
 from __future__ import annotations
@@ -59,7 +61,15 @@ from scheduling.slotted.prices import (
 )
 from scheduling.slotted.solvers.slot_cost import fill, marginal_costs, prefix, relaxed_marginals
 from scheduling.slotted.solvers.window import Best, best_completion, near_best
-from scheduling.slotted.time_slots import away_slots, bars_of, cells_of, check_known, check_size, own_horizon, whole_slots
+from scheduling.slotted.time_slots import (
+    away_slots,
+    bars_of,
+    cells_of,
+    check_known,
+    check_size,
+    own_horizon,
+    whole_slots,
+)
 
 MAX_UNITS = 100_000  # workers of one job in one slot
 MAX_CURVE = 16_000_000  # slots of the window x workers: 128 MB for each of some arrays
@@ -71,7 +81,9 @@ CELLS = 4_000_000  # worker-slots x workers that are planned worker by worker
 class OasisParameters(PriceParameters):
     """Parameters of OASiS."""
 
-    model: str = parameter("oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS)
+    model: str = parameter(
+        "oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
+    )
     worker_share: float = parameter(0.5, "share of servers with both roles that host workers", low=0.0, high=1.0)
 
 
@@ -91,7 +103,9 @@ class Oasis(BaseScheduler):
     name = "oasis"
     title = "OASiS"
     paper = "Bao, Peng, Wu, Li: Online Job Scheduling in Distributed Machine Learning Clusters, INFOCOM 2018"
-    summary = "Prices each resource by its utilization; admits a job if its utility exceeds the price of its best schedule."
+    summary = (
+        "Prices each resource by its utilization; admits a job if its utility exceeds the price of its best schedule."
+    )
     needs = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "utility")
     quotes = True
     keeps = final = True
@@ -113,7 +127,9 @@ class Oasis(BaseScheduler):
         self.limits = LIMITS[self.world]
         self.needed = self.needs if self.world == "oasis" else (*NEEDS[self.world], "utility")
         self.rows = [self._as_seen(job) for job in jobs]
-        self.horizon = cluster.horizon_slots or own_horizon(jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms)
+        self.horizon = cluster.horizon_slots or own_horizon(
+            jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms
+        )
         check_size(self.name, cluster, self.horizon)
         divided = self.seen(cluster).servers
         self.fits = Room(self.seen(cluster), limits=self.limits)
@@ -127,7 +143,9 @@ class Oasis(BaseScheduler):
         self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
         self.bounds = self._estimate(workers, ps)
         self.books = (
-            PriceBook(workers, self.horizon, self.bounds.worker_floor, self.bounds.worker_ceiling, away[:, self.members[0]]),
+            PriceBook(
+                workers, self.horizon, self.bounds.worker_floor, self.bounds.worker_ceiling, away[:, self.members[0]]
+            ),
             PriceBook(ps, self.horizon, self.bounds.ps_floor, self.bounds.ps_ceiling, away[:, self.members[1]]),
         )
 
@@ -158,7 +176,8 @@ class Oasis(BaseScheduler):
             return replace(_rejected(job, reason), repriced=repriced)
         workers, ps, finish_slot = found
         for book, demand, units in zip(self.books, (row.worker, row.ps), (workers, ps), strict=True):
-            book.take(demand, units.slots, units.servers, units.counts)  # type: ignore[arg-type]  # checked by `impossible`
+            # no demand is None: checked by `impossible`
+            book.take(demand, units.slots, units.servers, units.counts)  # type: ignore[arg-type]
         bars = self._bars(job, Role.WORKER, workers) + self._bars(job, Role.PS, ps)
         finish_ms = (finish_slot + 1) * self.cluster.slot_ms
         return Decision(
@@ -194,7 +213,9 @@ class Oasis(BaseScheduler):
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Share of the W worker-slots that is still planned; plans can have a few more than the job needs."""
-        planned_ms = sum(bar.count * (bar.end_ms - max(bar.start_ms, now_ms)) for bar in bars if bar.role == Role.WORKER)
+        planned_ms = sum(
+            bar.count * (bar.end_ms - max(bar.start_ms, now_ms)) for bar in bars if bar.role == Role.WORKER
+        )
         return min(1.0, planned_ms / self.cluster.slot_ms / oasis_worker_slots(self.rows[job], self.cluster.slot_ms))
 
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
@@ -211,12 +232,16 @@ class Oasis(BaseScheduler):
             place[members] = np.arange(len(members))
             own = bars[bars[:, 1] == role]
             rows, slots = cells_of(own, slot_ms)
-            demands = np.array([(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, 0].tolist()], dtype=np.int64)
+            demands = np.array(
+                [(self.rows[job].worker, self.rows[job].ps)[role] for job in own[:, 0].tolist()], dtype=np.int64
+            )
             amounts = demands.reshape(-1, len(RESOURCES)) * own[:, 5:6]
             book.hold(slots, place[own[rows, 2]], amounts[rows])
 
-    def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, tuple[Units, Units, int] | None]:
-        """Decision about a job that arrives now, with its workers, parameter servers and last slot if it is admitted."""
+    def _consider(
+        self, now_ms: int, job: Job, most_workers: int | None = None
+    ) -> tuple[Reason, tuple[Units, Units, int] | None]:
+        """Decision about a job that arrives now, with workers, parameter servers and last slot if it is admitted."""
         quote = self._look(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
@@ -297,10 +322,10 @@ class Quote:
     """Costs of one job: cost curves over its window, in lots of workers (one worker, unless the job is huge)."""
 
     def __init__(
-        self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook], world: str = "oasis",
-        late: int = 0,
+        self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook],
+        world: str = "oasis", late: int = 0,
     ) -> None:  # fmt: skip
-        """need: worker-slots, at most `most` in each slot. world: which of training.WORLDS counts the parameter servers.
+        """need: worker-slots, at most `most` per slot. world: one of training.WORLDS, for parameter servers.
 
         late: slots since the job arrived, when it is offered again.
         """
@@ -322,12 +347,14 @@ class Quote:
             self.ratio = 1 / (job.workers_per_ps or 1)
         self.utility = utility_over(job.utility, np.arange(late, late + horizon - first))
         self.grid = grid_of(utility_at(job.utility, 0))
-        worker, ps = (np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True))
+        worker, ps = (
+            np.rint(b.least_cost(d) / self.grid) * self.grid for b, d in zip(books, self.demands, strict=True)
+        )
         self.least_unit = float(worker + self.ratio * ps) * self.lot
         self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def put_off(self, slot: int) -> bool:
-        """The same for an arrival in a later slot; False where more workers might be looked at then, or the curves are large."""
+        """The same for an arrival in a later slot; False where more workers might be tried then or curves are large."""
         window = self.horizon - self.first
         if self.most >= MAX_CURVE // window or window * self.most > MAX_KEPT:
             return False
@@ -402,7 +429,7 @@ def no_capacity(role: str, need: int, slots: int) -> Reason:
 
 
 def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server, ...]:
-    """Cluster in which each server has one role: of those with both, the first `worker_share`, GPU servers first, host workers.
+    """Cluster in which each server has one role: of those with both the first `worker_share`, GPUs first, host workers.
 
     Within each kind the choice is spread evenly over the order given, so that no site or rack is left out.
     """
@@ -413,7 +440,8 @@ def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server
     of_gpu = min(wanted, len(with_gpu))
     workers = set(_spread(with_gpu, of_gpu)) | set(_spread(without, wanted - of_gpu))
     return tuple(
-        s if len(s.roles) == 1 else replace(s, roles=("worker",) if i in workers else ("ps",)) for i, s in enumerate(servers)
+        s if len(s.roles) == 1 else replace(s, roles=("worker",) if i in workers else ("ps",))
+        for i, s in enumerate(servers)
     )
 
 

@@ -1,8 +1,8 @@
-"""The Oracle that Harmony is held against (Section V-F): the same scheduler with a wider search in place of Algorithm 1.
+"""The Oracle that Harmony is held against (Section V-F): Harmony with a wider search in place of Algorithm 1.
 
-Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond it is **not** exhaustive, and cannot be: it looks at all pairs of
-a number of jobs and a number of groups up to 24, each with Harmony's swaps and allocation (exhaustive.py). Every regrouping is over all
-groups of the site, with Harmony's threshold of 5 %.
+Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond it is **not** exhaustive,
+and cannot be: it looks at all pairs of a number of jobs and a number of groups up to 24, each with Harmony's swaps and
+allocation (exhaustive.py). Every regrouping is over all groups of the site, with Harmony's threshold of 5 %.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ class Oracle(Harmony):
     name = "oracle"
     title = "Oracle (all-pairs search)"
     paper = "Exhaustive search of Harmony (ICDCS 2021)"
-    summary = "Harmony with a wider search for groups: exhaustive for small cases, otherwise all combinations of job count and group count."
+    summary = (
+        "Harmony with a wider search for groups: exhaustive for small cases, otherwise all "
+        "combinations of job count and group count."
+    )
     Parameters: ClassVar[type] = RegroupingParameters
 
     def _found(self, work: Work) -> Found | None:

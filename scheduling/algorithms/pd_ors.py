@@ -1,19 +1,24 @@
 """PD-ORS: admission and scheduling by resource prices where workers and parameter servers share machines.
 
-Algorithms 1-4 of Yu, Liu, Wu, Ji, Bentley, "Toward Efficient Online Scheduling for Distributed Machine Learning Systems".
+Algorithms 1-4 of Yu, Liu, Wu, Ji, Bentley, "Toward Efficient Online Scheduling for Distributed Machine Learning
+Systems".
 
-When a job arrives, its best schedule at current prices is found; it is admitted if its utility exceeds what the schedule costs,
-and then runs exactly so. In each slot its units stand on one machine (internal: fast) or on any (external: slow).
+When a job arrives, its best schedule at current prices is found; it is admitted if its utility exceeds what the
+schedule costs, and then runs exactly so. In each slot its units stand on one machine (internal: fast) or on any
+(external: slow).
 
-Placements on several machines: in mode `production` a nested greedy, and integer programs for those that the plan uses (2 passes:
-the plan is made again once if one got cheaper); in mode `paper` the linear relaxation, rounded at random, and where no rounding
-is feasible the greedy or an integer program. A solver that fails or runs out of time leaves what was known; the decision's numbers
-then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and `relaxation_error` of a linear program.
+Placements on several machines: in mode `production` a nested greedy, and integer programs for those that the plan uses
+(2 passes: the plan is made again once if one got cheaper); in mode `paper` the linear relaxation, rounded at random,
+and where no rounding is feasible the greedy or an integer program. A solver that fails or runs out of time leaves what
+was known; the decision's numbers then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and
+`relaxation_error` of a linear program.
 
 Differs from the paper:
-- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see solvers/knapsack.py. The work
-  of short jobs is counted exactly, that of long ones in the finest parts that keep the programs small: see pd_ors/work.py.
-- At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take none.
+- Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see
+  solvers/knapsack.py. The work of short jobs is counted exactly, that of long ones in the finest parts that keep the
+  programs small: see pd_ors/work.py.
+- At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take
+  none.
 - An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
 - A server may be away for known times; it then holds nothing. Servers with one role hold only that.
@@ -46,7 +51,15 @@ from scheduling.slotted.pd_ors.prices import SharedPrices, estimate_shared
 from scheduling.slotted.pd_ors.quote import Quote, Schedule
 from scheduling.slotted.price_breakdown import Held, costs
 from scheduling.slotted.prices import HISTORY, PriceBook, PriceParameters, sample_size, window_slots
-from scheduling.slotted.time_slots import away_slots, bars_of, cells_of, check_known, check_size, own_horizon, whole_slots
+from scheduling.slotted.time_slots import (
+    away_slots,
+    bars_of,
+    cells_of,
+    check_known,
+    check_size,
+    own_horizon,
+    whole_slots,
+)
 
 ROLES = (Role.WORKER, Role.PS)
 PLACEMENTS = ("production", "paper")
@@ -57,24 +70,34 @@ class PdOrsParameters(PriceParameters):
     """Parameters of PD-ORS."""
 
     mode: str = parameter(
-        "production", "placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
+        "production",
+        "placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
         choices=PLACEMENTS,
     )  # fmt: skip
-    refine: bool = parameter(True, "production: replace the chosen placements by the cheapest ones, found by integer programs")
+    refine: bool = parameter(
+        True, "production: replace the chosen placements by the cheapest ones, found by integer programs"
+    )
     rounding_gain: float = parameter(
-        1.0, "paper: factor for fractions before rounding; above 1 favours covering the work, below 1 respecting capacities",
+        1.0,
+        "paper: factor for fractions before rounding; above 1 favours covering the work, below 1 respecting capacities",
         low=0.01, high=10.0,
     )  # fmt: skip
     failure_probability: float | None = parameter(
         None, "paper: delta; if given, G_delta replaces the gain: Eq. (29), or Eq. (30) if rounding_gain is above 1",
         type=float, low=1e-9, high=1.0,
     )  # fmt: skip
-    tries: int = parameter(50, "paper: random roundings per slot and number of workers (5000 in the paper)", low=1, high=100_000)
+    tries: int = parameter(
+        50, "paper: random roundings per slot and number of workers (5000 in the paper)", low=1, high=100_000
+    )
     solver_seconds: float = parameter(
-        2.0, "time limit of one integer or linear program; afterwards the best known placement is used, and the decision reports it",
+        2.0,
+        "time limit of one integer or linear program; afterwards the best known placement is used, and the decision "
+        "reports it",
         low=0.0, high=3600.0, unit="s",
     )  # fmt: skip
-    first_feasible: int = parameter(5, "paper: number of feasible roundings, of which the cheapest is used", low=1, high=1000)
+    first_feasible: int = parameter(
+        5, "paper: number of feasible roundings, of which the cheapest is used", low=1, high=1000
+    )
 
 
 class PdOrs(BaseScheduler):
@@ -83,8 +106,14 @@ class PdOrs(BaseScheduler):
     model = Slotted(supports=("pd-ors",))
     name = "pd_ors"
     title = "PD-ORS"
-    paper = "Yu, Liu, Wu, Ji, Bentley: Toward Efficient Online Scheduling for Distributed Machine Learning Systems, TNSE 2022"
-    summary = "Prices each resource by its utilization; packs workers and parameter servers on one machine where this is cheaper."
+    paper = (
+        "Yu, Liu, Wu, Ji, Bentley: Toward Efficient Online Scheduling for Distributed "
+        "Machine Learning Systems, TNSE 2022"
+    )
+    summary = (
+        "Prices each resource by its utilization; packs workers and parameter servers "
+        "on one machine where this is cheaper."
+    )
     needs = (*NEEDS["pd-ors"], "utility")
     quotes = True
     keeps = final = True
@@ -149,7 +178,11 @@ class PdOrs(BaseScheduler):
             self.book.take(counted(demand), units.slots, units.servers, units.counts)
         self._sort(np.unique(schedule.units[0].slots))
         slot_ms = self.cluster.slot_ms
-        bars = [bar for role, units in zip(ROLES, schedule.units, strict=True) for bar in bars_of(job, role, *units, slot_ms)]
+        bars = [
+            bar
+            for role, units in zip(ROLES, schedule.units, strict=True)
+            for bar in bars_of(job, role, *units, slot_ms)
+        ]
         finish_ms = (schedule.last + 1) * slot_ms
         return Decision(
             plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),), repriced=repriced
@@ -213,7 +246,10 @@ class PdOrs(BaseScheduler):
         for role in ROLES:
             own = bars[bars[:, 1] == role]
             rows, slots = cells_of(own, self.cluster.slot_ms)
-            units = [counted(job.ps if role == Role.PS else job.worker) for job in map(self.jobs.__getitem__, own[:, 0].tolist())]
+            units = [
+                counted(job.ps if role == Role.PS else job.worker)
+                for job in map(self.jobs.__getitem__, own[:, 0].tolist())
+            ]
             amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, 5:6]
             self.book.hold(slots, own[rows, 2], amounts[rows])
             touched.append(slots)
@@ -260,7 +296,9 @@ class PdOrs(BaseScheduler):
         if reason is not None:
             return reason
         seed = (self.seed, *job.id.encode())
-        return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, seed, most_workers)
+        return Quote(
+            job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, seed, most_workers
+        )
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""

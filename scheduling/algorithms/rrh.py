@@ -1,17 +1,21 @@
-"""RRH, the risk-reward heuristic of Irwin, Grit and Chase (HPDC 2004), a baseline of OASiS: utility now against what it costs others.
+"""RRH, the risk-reward heuristic of Irwin, Grit and Chase (HPDC 2004), a baseline of OASiS.
+
+Utility now against what it costs others.
 
 The method of Irwin et al., adapted to training jobs. A job has a fixed number of
-workers, as under FIFO. With RPT the slots that its work still takes and PV = f(duration if it ran from now on) / (1 + discount RPT):
+workers, as under FIFO. With RPT the slots that its work still takes and PV = f(duration if it ran from now on) / (1 +
+discount RPT):
 
-- In the first slot after its arrival it is admitted if PV - cost > threshold. Its cost is what the admitted jobs would lose if all
-  of them waited for RPT slots, and nothing if it fits beside those that run.
-- In every slot the admitted jobs are placed in the order of PV / RPT, whole gangs only; whoever is not placed pauses, at no cost.
-  That is done when a job or server has come or gone: in between, the reward of who runs only rises and that of who waits only falls.
+- In the first slot after its arrival it is admitted if PV - cost > threshold. Its cost is what the admitted jobs
+  would lose if all of them waited for RPT slots, and nothing if it fits beside those that run.
+- In every slot the admitted jobs are placed in the order of PV / RPT, whole gangs only; whoever is not placed pauses,
+  at no cost. That is done when a job or server has come or gone: in between, the reward of who runs only rises and
+  that of who waits only falls.
 
-Differs from that: RPT is by the external rate in the world of PD-ORS, since the place is not known before; a gang that cannot
-fit even the empty cluster is rejected. Equal rewards: who came first.
-The rule knows no horizon; a job that it cuts off is worth nothing. A job without a utility is worth nothing, so it is refused.
-Ours: the round-robin pointers start at the first server in every slot, so that who is not affected stays in place.
+Differs from that: RPT is by the external rate in the world of PD-ORS, since the place is not known before; a gang that
+cannot fit even the empty cluster is rejected. Equal rewards: who came first. The rule knows no horizon; a job that it
+cuts off is worth nothing. A job without a utility is worth nothing, so it is refused. Ours: the round-robin pointers
+start at the first server in every slot, so that who is not affected stays in place.
 """
 
 from __future__ import annotations
@@ -43,7 +47,8 @@ class Rrh(GangScheduler):
     title = "RRH"
     paper = "Irwin, Grit, Chase: Balancing Risk and Reward in a Market-Based Task Service, HPDC 2004"
     summary = (
-        "Admits a job if its utility exceeds the loss of the other jobs, and runs the jobs with the highest utility per slot."
+        "Admits a job if its utility exceeds the loss of the other jobs, and runs the "
+        "jobs with the highest utility per slot."
     )
     extra_needs = ("requested_workers",)
     Parameters = RrhParameters
@@ -92,7 +97,9 @@ class Rrh(GangScheduler):
         rest = int(self._rest([job], slot)[0])
         values = {"workers": self.workers[job], "ps": self.shapes[job].ps_of(self.workers[job]), "rest_slots": rest}
         worth = float(self._worth([job], slot, np.array([rest]))[0])
-        return Reason("outbid" if kind == "preempted" else "rewarding", values | {"reward": self._present(worth, rest) / rest})
+        return Reason(
+            "outbid" if kind == "preempted" else "rewarding", values | {"reward": self._present(worth, rest) / rest}
+        )
 
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         super().take_over(now_ms, before, kept)
@@ -171,7 +178,9 @@ class Rrh(GangScheduler):
 
     def _worth(self, jobs: Sequence[int], slot: int, rest: np.ndarray) -> np.ndarray:
         """Utility of each job when it completes `rest` slots from now."""
-        priority, sensitivity, target, arrival = np.array([self.values[job] for job in jobs], dtype=float).reshape(-1, 4).T
+        priority, sensitivity, target, arrival = (
+            np.array([self.values[job] for job in jobs], dtype=float).reshape(-1, 4).T
+        )
         exponent = sensitivity * (slot + rest - 1 - arrival - target)
         return np.where(exponent > OVERFLOW, 0.0, priority / (1.0 + np.exp(np.minimum(exponent, OVERFLOW))))
 

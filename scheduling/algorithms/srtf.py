@@ -15,7 +15,9 @@ from scheduling.typed_workers.gang_scheduler import Gang, Key, TypedGangSchedule
 
 @dataclass(frozen=True, slots=True)
 class SrtfParameters(Parameters):
-    overhead_ms: int = parameter(0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms")
+    overhead_ms: int = parameter(
+        0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms"
+    )
 
 
 class Srtf(TypedGangScheduler):
@@ -23,7 +25,10 @@ class Srtf(TypedGangScheduler):
 
     name = "srtf"
     title = "SRTF"
-    paper = "Schrage and Miller, The Queue M/G/1 with the Shortest Remaining Processing Time Discipline; baseline of A_online"
+    paper = (
+        "Schrage and Miller, The Queue M/G/1 with the Shortest Remaining Processing "
+        "Time Discipline; baseline of A_online"
+    )
     summary = "Runs the gangs with the least remaining time on typed edge workers; shorter jobs preempt longer ones."
     Parameters = SrtfParameters
 

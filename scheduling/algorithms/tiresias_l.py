@@ -1,14 +1,16 @@
-"""Tiresias-L: queues by service received, for jobs of unknown length (Gu et al., NSDI 2019), the baseline of A_online (Section V).
+"""Tiresias-L: queues by service received, for jobs of unknown length (Gu et al., NSDI 2019).
+
+The baseline of A_online (Section V).
 
 Read in its public code, whose text defines it here: service is workers
-x executed time. A new job comes into the first queue and moves to the next when its service reaches the queue's limit. The jobs of a queue
-run in the order of their first start, those that run before those that wait, jobs that never ran last and by arrival. With a knob > 0
-a job that waits in a later queue, having run, comes back to the first with its service forgotten, once it has waited for knob x what it
-executed.
+x executed time. A new job comes into the first queue and moves to the next when its service reaches the queue's limit.
+The jobs of a queue run in the order of their first start, those that run before those that wait, jobs that never ran
+last and by arrival. With a knob > 0 a job that waits in a later queue, having run, comes back to the first with its
+service forgotten, once it has waited for knob x what it executed.
 
-Differs from the code: the time at which a running job reaches a limit is (limit - service) / workers, where the code subtracts the executed
-time from the limit before dividing. The limits of the code, thousands of GPU seconds, mean nothing for chunks of 64 hours: the
-default is one limit of 500 worker-hours, hence two queues.
+Differs from the code: the time at which a running job reaches a limit is (limit - service) / workers, where the code
+subtracts the executed time from the limit before dividing. The limits of the code, thousands of GPU seconds, mean
+nothing for chunks of 64 hours: the default is one limit of 500 worker-hours, hence two queues.
 """
 
 from __future__ import annotations
@@ -34,8 +36,12 @@ class TiresiasParameters(Parameters):
     limits: str = parameter(
         "500", "service limits of all queues except the last, ascending, for example 500,2000", unit="worker-hours"
     )
-    knob: float = parameter(0.0, "promotion to the first queue after waiting this multiple of the run time; 0 = never", low=0.0)
-    overhead_ms: int = parameter(0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms")
+    knob: float = parameter(
+        0.0, "promotion to the first queue after waiting this multiple of the run time; 0 = never", low=0.0
+    )
+    overhead_ms: int = parameter(
+        0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms"
+    )
 
     def __post_init__(self) -> None:
         super(TiresiasParameters, self).__post_init__()
@@ -50,7 +56,8 @@ def limits_of(text: str) -> list[int]:
         found = []
     if not found or not all(0 < low < high for low, high in zip(found, [*found[1:], 1e12], strict=True)):
         raise ModelError(
-            f"parameter limits must be ascending numbers above 0 separated by commas, for example 500,2000; got {shorten(repr(text))}"
+            "parameter limits must be ascending numbers above 0 separated by commas, for example "
+            f"500,2000; got {shorten(repr(text))}"
         )
     return [round(hours * _HOUR_MS) for hours in found]
 
@@ -61,13 +68,18 @@ class TiresiasL(TypedGangScheduler):
     name = "tiresias_l"
     title = "Tiresias-L"
     paper = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning (NSDI 2019); baseline of A_online"
-    summary = "Runs the gangs with the least attained service first, in multi-level queues on typed edge workers; all or nothing."
+    summary = (
+        "Runs the gangs with the least attained service first, in multi-level queues on "
+        "typed edge workers; all or nothing."
+    )
     Parameters = TiresiasParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.limits_ms = limits_of(self.parameters.limits)
-        self.moves: list[tuple[int, int]] = []  # heap of (when a job changes queues, job); stale where `_move_ms` says otherwise
+        self.moves: list[
+            tuple[int, int]
+        ] = []  # heap of (when a job changes queues, job); stale where `_move_ms` says otherwise
 
     def waiting_key(self, gang: Gang) -> Key:
         return gang.queue, 1, gang.first_ms if gang.first_ms >= 0 else _NEVER, gang.job
@@ -141,7 +153,9 @@ class TiresiasL(TypedGangScheduler):
             del running[bisect_left(running, (self.running_key(gang), gang.job))]
             gang.queue += 1
             insort(running, (self.running_key(gang), gang.job))
-            return Reason("demoted", {"queue": gang.queue, "served_ms": (gang.executed_ms + gang.ran_ms(now_ms)) * gang.size})
+            return Reason(
+                "demoted", {"queue": gang.queue, "served_ms": (gang.executed_ms + gang.ran_ms(now_ms)) * gang.size}
+            )
         self._unwait(gang)
         gang.queue, gang.executed_ms = 0, 0
         self._wait(gang)

@@ -2,11 +2,14 @@
 
 Two facts of the model (Harmony Section IV), of which the greater wins; time counts from the first arrival:
 
-    work     the computation of the jobs that arrive at or after a moment, spread over all machines without a gap, begins then at the earliest
-    longest  a job alone on all machines: per iteration its computation and, behind it, its communication at the fastest network card
+    work     the computation of the jobs that arrive at or after a moment, spread over all machines without a gap,
+             begins then at the earliest
+    longest  a job alone on all machines: per iteration its computation and, behind it, its communication at the fastest
+             network card
 
-What memory, profiling, moves and contention add only makes schedules longer, so the bound stays valid. Of one site's jobs it knows
-nothing: all machines count as one pool. Nothing is claimed about utility, or about the completion times of single jobs.
+What memory, profiling, moves and contention add only makes schedules longer, so the bound stays valid. Of one site's
+jobs it knows nothing: all machines count as one pool. Nothing is claimed about utility, or about the completion times
+of single jobs.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ SAFE = 1 - 1e-9  # sums in floating point: rounded down by this
 
 
 def certify(cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int]) -> Certificate:
-    """Certificate for the jobs in `completions` ({job: ms of the actual or planned completion}); ms from first arrival to last end."""
+    """Certificate for the jobs in `completions` ({job: ms of the actual or planned completion}).
+
+    In ms from the first arrival to the last end.
+    """
     counted = sorted(completions, key=lambda job: (jobs[job].arrival_ms, job))
     if not counted:
         return Certificate(KINDS[0], 0.0, 0.0)
@@ -47,17 +53,22 @@ def nic_gbps(server: Server) -> float:
 
 
 def _powers(cluster: Cluster, demands: Sequence[Demand | None]) -> tuple[np.ndarray, np.ndarray]:
-    """([job, kind] what a machine of a kind is worth to a job, in workers of the reference speed; how many machines of each kind)."""
+    """([job, kind] worth of a machine of a kind to a job, in workers of the reference speed; machines of each kind)."""
     kinds: dict[tuple[Any, ...], list[Server]] = {}
     for server in cluster.servers:
         if "worker" in server.roles:
             kinds.setdefault((server.capacity, server.speed), []).append(server)
     rows = {demand: [workers_on(demand, members[0]) for members in kinds.values()] for demand in set(demands)}
-    return np.array([rows[demand] for demand in demands], dtype=float), np.array([len(members) for members in kinds.values()])
+    return np.array([rows[demand] for demand in demands], dtype=float), np.array(
+        [len(members) for members in kinds.values()]
+    )
 
 
 def _work(begins: np.ndarray, work: np.ndarray, power: np.ndarray, counts: np.ndarray) -> float:
-    """Work bound: with m_j the most that one machine is worth to job j, and q_h = max_j power_jh / m_j: sum_j work_j / m_j <= T sum_h q_h."""
+    """Work bound, with m_j the most that one machine is worth to job j, and q_h = max_j power_jh / m_j.
+
+    sum_j work_j / m_j <= T sum_h q_h.
+    """
     most = power.max(axis=1)
     room = float((power / most[:, None]).max(axis=0) @ counts)
     still = np.cumsum((work / most)[::-1])[::-1]  # of the jobs that arrive at or after each

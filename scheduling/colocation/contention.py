@@ -1,7 +1,9 @@
-"""Jobs side by side without coordination, the paper's naive co-location: subtasks of different jobs contend for CPU and network.
+"""Jobs side by side without coordination, the paper's naive co-location.
 
-k subtasks on one resource progress at 1 / (k (1 + contention (k - 1))) each: an equal share, less what switching costs. The paper measures
-this on machines; the contention of 0.05 meets its means.
+Subtasks of different jobs contend for CPU and network.
+
+k subtasks on one resource progress at 1 / (k (1 + contention (k - 1))) each: an equal share, less what switching costs.
+The paper measures this on machines; the contention of 0.05 meets its means.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def paces_ms(comp_ms: Sequence[float], comm_ms: Sequence[float], contention: flo
     return [_mean(now, turns[j], *marks[j], left[j], phase[j], lengths[j]) for j in jobs]
 
 
-def _mean(now: float, turns: int, from_ms: float, from_turns: int, left: float, phase: int, length: tuple[float, float]) -> float:
+def _mean(
+    now: float, turns: int, from_ms: float, from_turns: int, left: float, phase: int, length: tuple[float, float]
+) -> float:
     """Time per iteration since the mark, the unfinished one counted by its part."""
     part = (length[0] - left if phase == 0 else sum(length) - left) / sum(length)
     return (now - from_ms) / max(turns + part - from_turns, 1e-9)

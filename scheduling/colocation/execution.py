@@ -1,4 +1,4 @@
-"""The co-location execution model: jobs share whole machines in groups, whose computation and communication interleave."""
+"""The co-location execution model: jobs share machines in groups whose computation and communication alternate."""
 
 from __future__ import annotations
 
@@ -40,10 +40,20 @@ class Colocation(ExecutionModel):
         return MAKESPAN
 
     def certify(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         found = certificate.certify(cluster, jobs, outcome.completions)
-        plain = {"kind": found.kind, "achieved": found.achieved, "bound": found.bound, "ratio": share_of_lower_bound(found)}
+        plain = {
+            "kind": found.kind,
+            "achieved": found.achieved,
+            "bound": found.bound,
+            "ratio": share_of_lower_bound(found),
+        }
         left_out = len(outcome.arrived) - len(outcome.completions)
         return found, plain | {"about": MAKESPAN, "jobs": len(outcome.completions), "left_out": left_out}
 

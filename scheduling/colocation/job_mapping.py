@@ -1,8 +1,9 @@
 """One job under every paper's model: what Harmony needs from chunks or samples, and the other way round.
 
-The total work of computation is the same on both sides, to the last float: iterations x comp_machine_ms = mini-batches x their time. An iteration
-combines `gang` mini-batches, so that at that degree of parallelism it takes a worker's time for one. Communication is one pull and one push
-of the gradient per iteration at REFERENCE_NIC; a group whose slowest machine has another network takes proportionally longer.
+The total work of computation is the same on both sides, to the last float: iterations x comp_machine_ms = mini-batches
+x their time. An iteration combines `gang` mini-batches, so that at that degree of parallelism it takes a worker's time
+for one. Communication is one pull and one push of the gradient per iteration at REFERENCE_NIC; a group whose slowest
+machine has another network takes proportionally longer.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from scheduling.model.values import RESOURCES, Demand, Job, Server
 
 REFERENCE_NIC = 1.1  # Gbps, of the paper's m4.2xlarge
 REFERENCE_DISK = 1.2  # Gbps = 0.15 GB/s
-GANG = (
-    16  # mini-batches in an iteration of a job that names no number of workers, and the paper's degree of parallelism in Fig. 9
-)
+# mini-batches in an iteration of a job that names no number of workers, and the paper's degree of parallelism in Fig. 9
+GANG = 16
 CHUNK_GB = 0.128  # OASiS
 PER_EPOCH = 10  # iterations, as in the released sample scripts (9 to 25)
 NATIVE = ("comp_machine_ms", "comm_ms", "iterations")
 
 
 class Facts(NamedTuple):
-    """Properties of a job for Harmony: machine-ms and ms of one iteration, iterations in total and per epoch, and its data.
+    """Properties of a job for Harmony: machine-ms and ms of one iteration, iterations in total and per epoch, data.
 
-    demand: of one worker with its share of a parameter server, when a machine stands for as many workers as it holds; None = for one.
+    demand: of one worker with its share of a parameter server, when a machine stands for as many workers as it holds;
+    None = for one.
     """
 
     comp: float
@@ -63,9 +64,12 @@ def as_harmony(job: Job) -> Job | None:
 
 
 def for_others(job: Job, worker: Demand, ps: Demand, nic_gbps: float = REFERENCE_NIC) -> Job:
-    """A job of Harmony with the fields of the others: GANG chunks, each a worker that fills a machine; an epoch of theirs is one of its.
+    """A job of Harmony with the fields of the others.
 
-    With GANG workers and one parameter server for all of them a mini-batch takes them what an iteration takes Harmony on GANG machines.
+    GANG chunks, each a worker that fills a machine; an epoch of theirs is one of its.
+
+    With GANG workers and one parameter server for all of them a mini-batch takes them what an iteration takes Harmony
+    on GANG machines.
     """
     assert job.comp_machine_ms is not None
     assert job.comm_ms is not None
@@ -75,11 +79,12 @@ def for_others(job: Job, worker: Demand, ps: Demand, nic_gbps: float = REFERENCE
     each_ms = job.comp_machine_ms * job.iterations / (epochs * per_epoch * GANG)
     derived = {
         "epochs": epochs, "num_chunks": GANG, "minibatches_per_chunk": per_epoch, "minibatch_ms": each_ms,
-        "gradient_mb": job.comm_ms * nic_gbps / 16, "worker": worker, "ps": ps, "num_samples": GANG * per_epoch, "global_batch": GANG,
-        "sample_ms": each_ms, "workers_per_ps": GANG, "internal_gbps": 10 * nic_gbps, "external_gbps": nic_gbps,
-        "requested_workers": GANG, "chunk_mb": (job.input_gb or 0.0) * 1000 / GANG,
+        "gradient_mb": job.comm_ms * nic_gbps / 16, "worker": worker, "ps": ps, "num_samples": GANG * per_epoch,
+        "global_batch": GANG, "sample_ms": each_ms, "workers_per_ps": GANG, "internal_gbps": 10 * nic_gbps,
+        "external_gbps": nic_gbps, "requested_workers": GANG, "chunk_mb": (job.input_gb or 0.0) * 1000 / GANG,
     }  # fmt: skip
-    return replace(job, **derived, provenance={**job.provenance, **dict.fromkeys(derived, "derived")})  # type: ignore[arg-type]
+    provenance = {**job.provenance, **dict.fromkeys(derived, "derived")}
+    return replace(job, **derived, provenance=provenance)  # type: ignore[arg-type]
 
 
 def workers_on(demand: Demand | None, server: Server) -> float:
@@ -125,18 +130,24 @@ def _derived(job: Job, gang: int, units: int, per_epoch: int, each_ms: float, ch
     iterations = math.ceil(units / gang)
     gradient = job.gradient_mb or 0.0
     values = {
-        "comp_machine_ms": units * each_ms / iterations, "comm_ms": 2 * transfer_ms(gradient, REFERENCE_NIC), "iterations": iterations,
-        "iterations_per_epoch": math.ceil(per_epoch / gang),
-        "input_gb": job.input_gb if job.input_gb is not None else chunks * (job.chunk_mb / 1000 if job.chunk_mb else CHUNK_GB),
+        "comp_machine_ms": units * each_ms / iterations, "comm_ms": 2 * transfer_ms(gradient, REFERENCE_NIC),
+        "iterations": iterations, "iterations_per_epoch": math.ceil(per_epoch / gang),
+        "input_gb": job.input_gb if job.input_gb is not None
+        else chunks * (job.chunk_mb / 1000 if job.chunk_mb else CHUNK_GB),
         "model_gb": job.model_gb if job.model_gb is not None else 2 * gradient / 1000,
     }  # fmt: skip
-    return replace(job, **values, provenance={**job.provenance, **dict.fromkeys(values, "derived")})  # type: ignore[arg-type]
+    provenance = {**job.provenance, **dict.fromkeys(values, "derived")}
+    return replace(job, **values, provenance=provenance)  # type: ignore[arg-type]
 
 
 def _demand(job: Job) -> Demand | None:
-    """Demand of one worker and its part of a parameter server; Harmony takes the whole network of a machine, so it does not count."""
+    """Demand of one worker and its part of a parameter server.
+
+    Harmony takes the whole network of a machine, so it does not count.
+    """
     if job.worker is None:
         return None
     share = job.workers_per_ps or 1
     ps = job.ps or (0,) * len(RESOURCES)
-    return (*(-(-(need * share + other) // share) for need, other in zip(job.worker[:4], ps[:4], strict=True)), 0)  # type: ignore[return-value]
+    amounts = zip(job.worker[:4], ps[:4], strict=True)
+    return (*(-(-(need * share + other) // share) for need, other in amounts), 0)  # type: ignore[return-value]

@@ -7,7 +7,7 @@ from scheduling.model.values import Placement
 
 
 class MachineLedger(Ledger):
-    """Plans of jobs on machines that take their role. Which jobs share a machine, the verifier rechecks from `grouped` events."""
+    """Plans of jobs on machines that take their role. Who shares one, the verifier rechecks from `grouped` events."""
 
     def _check_place(self, bar: Placement) -> None:
         self._check_server(bar)

@@ -13,13 +13,15 @@ def hand_over(
 ) -> None:
     """Assignment of the machines of old groups and of idle ones to `groups`, of positions in `jobs`.
 
-    A new group takes over the number and the machines of the old one with which it shares most jobs, the largest first. Machines
-    that are left over, those with the highest numbers, go where some are missing, lowest first.
+    A new group takes over the number and the machines of the old one with which it shares most jobs, the largest first.
+    Machines that are left over, those with the highest numbers, go where some are missing, lowest first.
     """
     free = set(pool.idle)
     inherited = {id_: (set(pool.groups[id_].jobs), list(pool.groups[id_].servers)) for id_ in old}
     parts = (
-        [([jobs[p] for p in own], m) for own, m in zip(groups.lists(), groups.machines.tolist(), strict=True)] if groups else []
+        [([jobs[p] for p in own], m) for own, m in zip(groups.lists(), groups.machines.tolist(), strict=True)]
+        if groups
+        else []
     )
     parts.sort(key=lambda part: (-part[1], part[0]))
     takes: list[tuple[int, list[int], int, list[int]]] = []

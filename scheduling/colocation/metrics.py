@@ -45,14 +45,19 @@ class Groups(Part):
 
     def figures(self, run: Played) -> dict[str, Any] | None:
         """Metrics from the first arrival to the last completion; shares from 0 to 1, means over that time."""
-        return self._means(run.cluster, run.first_ms, max(run.completions.values(), default=run.first_ms)) if self.any else None
+        return (
+            self._means(run.cluster, run.first_ms, max(run.completions.values(), default=run.first_ms))
+            if self.any
+            else None
+        )
 
     def _means(self, cluster: Cluster, first_ms: int, last_ms: int) -> dict[str, Any]:
         lasted = max(1, last_ms - first_ms)
         area = lasted * max(1, len(cluster.servers))
         return {
             "cpu_utilization": self.cpu / area, "net_utilization": self.net / area, "mean_jobs": self.jobs_ms / lasted,
-            "mean_groups": self.group_ms / lasted, "mean_parallelism": self.machine_ms / self.group_ms if self.group_ms else None,
+            "mean_groups": self.group_ms / lasted,
+            "mean_parallelism": self.machine_ms / self.group_ms if self.group_ms else None,
             "regroupings": self.regroupings, "moves": self.moves,
         }  # fmt: skip
 

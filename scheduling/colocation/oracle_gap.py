@@ -1,8 +1,9 @@
 """Gap between the groups of a run and a wider search (Harmony Section V-F): a comparison at some moments, not a bound.
 
-At a moment the jobs that were there are put before the Oracle (exhaustive.py): exact for tiny cases, beyond it all pairs of a number of jobs and a number of
-groups. The paper measures Harmony so. It is compared only where both see the same: one site, machines that are all alike, exact times, memory
-that is spilled or not but never runs out; and up to MAX_JOBS jobs. The groups that stood may score more: the wider search takes the jobs in their order, too.
+At a moment the jobs that were there are put before the Oracle (exhaustive.py): exact for tiny cases, beyond it all
+pairs of a number of jobs and a number of groups. The paper measures Harmony so. It is compared only where both see the
+same: one site, machines that are all alike, exact times, memory that is spilled or not but never runs out; and up to
+MAX_JOBS jobs. The groups that stood may score more: the wider search takes the jobs in their order, too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Job
 
 MAX_JOBS = 100  # all pairs of 80 jobs on 100 machines take about a second
-GROWTH = 4  # the regroupings that are looked at: the first, and those with numbers that grow by this factor, and the newest
+GROWTH = (
+    4  # the regroupings that are looked at: the first, and those with numbers that grow by this factor, and the newest
+)
 
 Segment = Sequence[Any]  # (from_ms, until_ms or -1, data of `grouped`)
 
@@ -74,10 +77,13 @@ def chosen(moments: Sequence[int]) -> list[int]:
 
 
 def compare(
-    scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], segments: Sequence[Segment], arrived: Iterable[int],
-    ends_ms: Mapping[int, int], at_ms: int,
+    scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], segments: Sequence[Segment],
+    arrived: Iterable[int], ends_ms: Mapping[int, int], at_ms: int,
 ) -> Moment | None:  # fmt: skip
-    """Comparison at one time. arrived: jobs submitted until then and not rejected; ends_ms: their completions. None if it is too large or empty."""
+    """Comparison at one time.
+
+    arrived: jobs submitted until then and not rejected; ends_ms: their completions. None if it is too large or empty.
+    """
     servers = [i for i, server in enumerate(cluster.servers) if "worker" in server.roles]
     if cluster.servers[servers[0]].site == "cloud":
         servers = servers[: scheduler.parameters.cloud_pool]
@@ -103,7 +109,8 @@ def compare(
     if best is None:
         return None
     score = (
-        sum(g["machines"] * (weight * g["cpu_utilization"] + (1 - weight) * g["net_utilization"]) for g in standing) / machines
+        sum(g["machines"] * (weight * g["cpu_utilization"] + (1 - weight) * g["net_utilization"]) for g in standing)
+        / machines
     )
     own = best.lists()
     return Moment(at_ms, len(open_jobs), len(standing), score, best.score, sum(map(len, own)), len(own))

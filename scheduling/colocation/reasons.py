@@ -19,18 +19,20 @@ def _grouped(values: Values) -> str:
 def _memory(values: Values) -> str:
     spilled = "even with all its data on disk" if values["spill"] else "and spilling to disk is disabled"
     return (
-        f"Rejected: needs {values['need']:.4g} GB of memory, {spilled}; all eligible machines together have "
-        f"{values['most']:.4g} GB."
+        f"Rejected: needs {values['need']:.4g} GB of memory, {spilled}; all eligible machines "
+        f"together have {values['most']:.4g} GB."
     )
 
 
 COLOCATION = Sentences("colocation", {
     "job_known": lambda v: (
-        f"Admitted: {count(v['iterations'], 'iteration')}, each with {duration(v['comp_ms'])} of computation on one machine and "
-        f"{duration(v['comm_ms'])} of communication."
+        f"Admitted: {count(v['iterations'], 'iteration')}, each with {duration(v['comp_ms'])} of computation on one "
+        f"machine and {duration(v['comm_ms'])} of communication."
     ),
     "grouped": _grouped,
-    "left_out": lambda v: f"Paused after {v['iterations']:.1f} iterations: utilization is currently higher without this job.",
+    "left_out": lambda v: (
+        f"Paused after {v['iterations']:.1f} iterations: utilization is currently higher without this job."
+    ),
     "measured": lambda v: f"Paused after {v['iterations']:.1f} iterations: profiling is complete; waiting for a group.",
     "out_of_memory": lambda v: (
         f"Out of memory on the machines of its group: {v['lost']:.1f} iterations since the last epoch are lost, "

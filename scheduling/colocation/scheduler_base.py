@@ -1,7 +1,7 @@
 """Base class of Harmony and its baselines: sites, job facts, and conversion of group changes to a Decision.
 
-Everything that happens in one instant is collected and decided on together, in `_decide`. A bar of a job is its stretch in a group, without a
-server; the servers are told with the group, in a `grouped` event.
+Everything that happens in one instant is collected and decided on together, in `_decide`. A bar of a job is its stretch
+in a group, without a server; the servers are told with the group, in a `grouped` event.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ _WORKER = int(Role.WORKER)
 class GroupParameters(Parameters):
     """Parameters of every scheduler that forms groups."""
 
-    quantise: bool = parameter(False, "decide only at the start of slots, as slotted schedulers do, instead of immediately")
-    cloud_pool: int = parameter(100, "maximum number of machines of the cloud site; the first ones are used", low=0, high=100_000)
+    quantise: bool = parameter(
+        False, "decide only at the start of slots, as slotted schedulers do, instead of immediately"
+    )
+    cloud_pool: int = parameter(
+        100, "maximum number of machines of the cloud site; the first ones are used", low=0, high=100_000
+    )
 
 
 class GroupedScheduler(BaseScheduler):
@@ -44,7 +48,9 @@ class GroupedScheduler(BaseScheduler):
         self.pools: list[Pool] = []
         self.site_of: dict[int, int] = {}  # server -> its pool
         for site in SITES:
-            members = [i for i, server in enumerate(cluster.servers) if server.site == site and "worker" in server.roles]
+            members = [
+                i for i, server in enumerate(cluster.servers) if server.site == site and "worker" in server.roles
+            ]
             if site == "cloud":
                 members = members[: self.parameters.cloud_pool]
             if members:
@@ -76,7 +82,9 @@ class GroupedScheduler(BaseScheduler):
         self._arrived(self.pools[pool], job)
         known = self.facts(job)
         values = {"comp_ms": known.comp, "comm_ms": known.comm, "iterations": known.iterations}
-        return Decision(verdicts=(Verdict(job, "admitted", Reason("job_known", values)),), alarm_ms=self._due_ms(now_ms))
+        return Decision(
+            verdicts=(Verdict(job, "admitted", Reason("job_known", values)),), alarm_ms=self._due_ms(now_ms)
+        )
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
         pool = self.pool_of.pop(job)
@@ -107,7 +115,13 @@ class GroupedScheduler(BaseScheduler):
             after = self._used(pool)
             if change.groups - change.adapted:
                 cause = "machines" if moved else "completion" if finished else "arrival"
-                values = {"site": number, "cause": cause, "before": before, "after": after, "jobs": sorted(change.before)}
+                values = {
+                    "site": number,
+                    "cause": cause,
+                    "before": before,
+                    "after": after,
+                    "jobs": sorted(change.before),
+                }
                 told.append(("regrouped", values))
         for number, _, job in self.finished:
             self.known.pop(job, None)
@@ -168,7 +182,7 @@ class GroupedScheduler(BaseScheduler):
         pool.take(job)
 
     def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
-        """Removal of servers that left from their groups and registration of returned ones; the groups that lost servers."""
+        """Removal of servers that left from their groups, registration of returned ones; groups that lost servers."""
         shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):
@@ -218,7 +232,8 @@ class GroupedScheduler(BaseScheduler):
         pool = max(self.pools, key=lambda p: len(p.servers) * p.least_memory)
         need = sum(self._needs(job, pool.least_memory)) * pool.least_memory * USABLE
         return Reason(
-            "memory_too_small", {"need": need, "most": len(pool.servers) * pool.least_memory * USABLE, "spill": self.spill}
+            "memory_too_small",
+            {"need": need, "most": len(pool.servers) * pool.least_memory * USABLE, "spill": self.spill},
         )
 
     def _fits(self, pool: Pool, job: int) -> bool:
@@ -226,7 +241,7 @@ class GroupedScheduler(BaseScheduler):
         return sum(self._needs(job, pool.least_memory)) <= len(pool.servers) + 1e-9
 
     def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
-        """Machines of so much memory that the job fills: what adds up in a group, and what only its largest job takes."""
+        """Machines of so much memory that the job fills: what adds up in a group, what only its largest job takes."""
         all_or_nothing = float(self.spill)
         return machines_needed(self.facts(job).data, memory_gb, all_or_nothing, all_or_nothing)
 
@@ -240,7 +255,8 @@ class GroupedScheduler(BaseScheduler):
     def _load(self, pool: Pool) -> float:
         """ms of computation that the site's jobs still are for its machines."""
         work = sum(
-            self.facts(j).comp * (self.facts(j).iterations - r.done) / max(pool.power(j)) for j, r in sorted(pool.of.items())
+            self.facts(j).comp * (self.facts(j).iterations - r.done) / max(pool.power(j))
+            for j, r in sorted(pool.of.items())
         )
         return work / len(pool.servers)
 
@@ -253,8 +269,8 @@ class GroupedScheduler(BaseScheduler):
         return [total / max(1, len(pool.present)) for total in totals]
 
     def _follow(
-        self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]], finishes: dict[int, int],
-        verdicts: list[Verdict],
+        self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]],
+        finishes: dict[int, int], verdicts: list[Verdict],
     ) -> None:  # fmt: skip
         """Consequences of a touched job's new record: its bar, its end and its decision."""
         record, now_ms = pool.of[job], change.now_ms
@@ -272,7 +288,11 @@ class GroupedScheduler(BaseScheduler):
         group = pool.groups[record.group]
         finish_ms = max(now_ms, pool.finish_ms(job))
         end_ms = finish_ms if self.horizon_ms is None else min(finish_ms, self.horizon_ms)
-        plan[job] = [Placement(job, _WORKER, NONE, now_ms, end_ms, len(group.servers), group=group.id)] if end_ms > now_ms else []
+        plan[job] = (
+            [Placement(job, _WORKER, NONE, now_ms, end_ms, len(group.servers), group=group.id)]
+            if end_ms > now_ms
+            else []
+        )
         if end_ms == finish_ms:
             finishes[job] = finish_ms
         kind = None
@@ -297,20 +317,22 @@ class GroupedScheduler(BaseScheduler):
         held = [held_gb(one, size, a, b) for one, a, b in zip(data, group.disk, group.model, strict=True)]
         return {
             "group": id_, "servers": list(group.servers), "jobs": list(group.jobs), "machines": len(group.servers),
-            "iteration_ms": group.times.iteration_ms if group.coordinated else None, "cpu_utilization": cpu, "net_utilization": net,
-            "disk_ratios": list(group.disk), "model_disk_ratios": list(group.model), "comp_ms": list(group.times.comp),
-            "comm_ms": list(group.times.comm), "pace_ms": list(group.paces_ms), "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
-            "bound": _bound(group) if group.coordinated else None, "profiling": [int(self._profiles(job)) for job in group.jobs],
-            "memory_gb": held, "memory_used": usage(data, pool.ground(group.servers), group.disk, group.model),
+            "iteration_ms": group.times.iteration_ms if group.coordinated else None, "cpu_utilization": cpu,
+            "net_utilization": net, "disk_ratios": list(group.disk), "model_disk_ratios": list(group.model),
+            "comp_ms": list(group.times.comp), "comm_ms": list(group.times.comm), "pace_ms": list(group.paces_ms),
+            "ready_ms": [pool.of[job].ready_ms for job in group.jobs],
+            "bound": _bound(group) if group.coordinated else None,
+            "profiling": [int(self._profiles(job)) for job in group.jobs], "memory_gb": held,
+            "memory_used": usage(data, pool.ground(group.servers), group.disk, group.model),
         }  # fmt: skip
 
 
 def nobody(id_: int) -> dict[str, Any]:
     """The data of a `grouped` event about a group that is no more."""
     return {
-        "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0, "net_utilization": 0.0,
-        "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [], "ready_ms": [], "bound": None, "profiling": [],
-        "memory_gb": [], "memory_used": 0.0,
+        "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0,
+        "net_utilization": 0.0, "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [],
+        "ready_ms": [], "bound": None, "profiling": [], "memory_gb": [], "memory_used": 0.0,
     }  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""The machines of one site, the groups of jobs on them, and how far each job is: the fluid layer under Harmony and its baselines.
+"""Machines of one site, the groups of jobs on them, and how far each job is: the fluid layer of Harmony and baselines.
 
-Between two changes every job of a group makes 1 / pace iterations a ms, from the moment it is ready (a job that moves first restores its
-model and reads its input again). A job is done at the first whole ms at which all its iterations are. Everything else follows from
-(servers, jobs) of the groups and from these records, so that is all that a checkpoint holds.
+Between two changes every job of a group makes 1 / pace iterations a ms, from the moment it is ready (a job that moves
+first restores its model and reads its input again). A job is done at the first whole ms at which all its iterations
+are. Everything else follows from (servers, jobs) of the groups and from these records, so that is all that a checkpoint
+holds.
 """
 
 from __future__ import annotations
@@ -110,14 +111,17 @@ class Pool:
     """Pool of one site. form: makes a Group of (id, servers, jobs)."""
 
     def __init__(
-        self, cluster: Cluster, servers: Sequence[int], facts: Callable[[int], Facts], form: Callable[[Pool, int, list[int], list[int]], Group]
+        self, cluster: Cluster, servers: Sequence[int], facts: Callable[[int], Facts],
+        form: Callable[[Pool, int, list[int], list[int]], Group]
     ) -> None:  # fmt: skip
         self.servers = list(servers)
         self.facts, self._form = facts, form
         self.rows = {s: cluster.servers[s] for s in servers}
         kinds: dict[Any, int] = {}
         self.kind = {s: kinds.setdefault((row.capacity, row.speed), len(kinds)) for s, row in self.rows.items()}
-        self.examples: list[Server] = [next(self.rows[s] for s in servers if self.kind[s] == kind) for kind in kinds.values()]
+        self.examples: list[Server] = [
+            next(self.rows[s] for s in servers if self.kind[s] == kind) for kind in kinds.values()
+        ]
         self.shares = [sum(kind == k for kind in self.kind.values()) / len(servers) for k in kinds.values()]
         self.present = {s for s in servers if not self.rows[s].is_away(0)}
         self.nic = {s: row.nic_gbps or row.capacity[4] / 1000 or REFERENCE_NIC for s, row in self.rows.items()}
@@ -164,7 +168,9 @@ class Pool:
         one = counts[0] if len(counts) == 1 else None  # machines, where all are alike
         for job in jobs:
             known, power = look(job), self.power(job)
-            comp.append(known.comp / (one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True))))
+            comp.append(
+                known.comp / (one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True)))
+            )
             comm.append(known.comm * nic)
         return Times(comp, comm)
 
@@ -179,7 +185,7 @@ class Pool:
         facts: Callable[[int], Facts],
         needs: Callable[[int, float], tuple[float, float]],
     ) -> Work:
-        """The jobs as Algorithm 1 sees them: on average machines of the site, with its slowest network and least memory.
+        """The jobs as Algorithm 1 sees them: on average machines of the site, its slowest network and least memory.
 
         needs: the machines of so much memory that a job fills (spread, peak).
         """
@@ -200,14 +206,16 @@ class Pool:
         self.profiled.append(job)
 
     def finish(self, job: int) -> int:
-        """The job is done; the group that it leaves. The records of the other jobs stay as they are until the group is placed again."""
+        """The job is done; the group that it leaves. Records of other jobs stay until the group is placed again."""
         id_ = self.of.pop(job).group
         group = self.groups[id_]
         self.groups[id_] = self.form(id_, group.servers, [other for other in group.jobs if other != job])
         return id_
 
     def place(self, change: Change, id_: int, servers: list[int], jobs: Sequence[int], moving: bool = True) -> None:
-        """Assignment of these jobs and servers to group `id_` from now on; the caller places what it held before and no other group takes.
+        """Assignment of these jobs and servers to group `id_` from now on.
+
+        The caller places what it held before and no other group takes.
 
         moving: jobs that come from another group, from a pause, or to other machines are away while they move.
         """
@@ -251,13 +259,13 @@ class Pool:
             self.paused.append(job)
 
     def set_back(self, change: Change, job: int) -> None:
-        """The machines ran out of memory: what a running job did since its last epoch is lost. It has to be placed again, or to leave."""
+        """The machines ran out of memory: work since a job's last epoch is lost; it is placed again or has to leave."""
         was, per_epoch = self._touch(change, job), self.facts(job).per_epoch
         if was.group != NONE:
             change.lost[job] = float(was.at(change.now_ms) // per_epoch * per_epoch)
 
     def moving_ms(self, job: int, group: Group, place: int) -> int:
-        """Checkpoint of the model, its restoring, and the reading of the input that belongs into memory, by all disks of the group."""
+        """Checkpoint, its restoring, and reading the input that belongs in memory, by all disks of the group."""
         data = self.facts(job).data
         size = data.input_gb * (1 - group.disk[place]) + 2 * data.model_gb
         return math.ceil(size / (len(group.servers) * min(self.disk[s] for s in group.servers)) - EARLY_MS)
@@ -275,7 +283,8 @@ class Pool:
             "present": sorted(self.present),
             "groups": [[group.id, group.servers, group.jobs] for group in self.groups.values()],
             "jobs": np.array(sorted(self.of), dtype=np.int64),
-            "records": np.array([[*self.of[job]] for job in sorted(self.of)], dtype=np.float64).reshape(-1, len(Record._fields)),
+            "records": np.array([[*self.of[job]] for job in sorted(self.of)],
+                                dtype=np.float64).reshape(-1, len(Record._fields)),
             "paused": self.paused,
             "profiled": self.profiled,
         }  # fmt: skip
@@ -286,7 +295,9 @@ class Pool:
         for job, row in zip(state["jobs"].tolist(), state["records"].tolist(), strict=True):
             done, since_ms, ready_ms, pace_ms, group, begun_ms = row
             self.of[job] = Record(done, int(since_ms), int(ready_ms), pace_ms, int(group), int(begun_ms))
-        self.groups = {int(id_): self.form(int(id_), list(servers), list(jobs)) for id_, servers, jobs in state["groups"]}
+        self.groups = {
+            int(id_): self.form(int(id_), list(servers), list(jobs)) for id_, servers, jobs in state["groups"]
+        }
         self.paused, self.profiled = list(state["paused"]), list(state["profiled"])
 
     def _touch(self, change: Change, job: int) -> Record:

@@ -1,15 +1,17 @@
-"""The subtasks of a group, one by one: what an operator sees when looking into a group (Harmony Section IV-A, Fig. 5b and 7).
+"""The subtasks of a group, one by one, as an operator sees them (Harmony Section IV-A, Fig. 5b and 7).
 
-All machines of a group move in step, so a group has one CPU lane and one network lane. Each serves one subtask at a time, first come first
-served. A job goes PULL, COMP, PUSH; PULL and PUSH each take half of the communication. It may begin iteration k once every job of its group has
-finished iteration k - 2; with a strict barrier Eq. (1) would be 15 % off.
+All machines of a group move in step, so a group has one CPU lane and one network lane. Each serves one subtask at a
+time, first come first served. A job goes PULL, COMP, PUSH; PULL and PUSH each take half of the communication. It may
+begin iteration k once every job of its group has finished iteration k - 2; with a strict barrier Eq. (1) would be 15 %
+off.
 
-Ours: a job's PULL follows its own PUSH without going to the end of the queue, as one subtask of communication (the paper's COMM). Then a group takes
-exactly the time of Eq. (1). In the released code a PULL queues anew, and Eq. (1) is more than 5 % off in 8 % of random groups and in up to a fifth
-of those of two or three jobs that nearly bind two resources; `chained` = False shows that.
+Ours: a job's PULL follows its own PUSH without going to the end of the queue, as one subtask of communication (the
+paper's COMM). Then a group takes exactly the time of Eq. (1). In the released code a PULL queues anew, and Eq. (1) is
+more than 5 % off in 8 % of random groups and in up to a fifth of those of two or three jobs that nearly bind two
+resources; `chained` = False shows that.
 
-`window` is a pure function of its arguments, lazily computed: the pattern of a group repeats, so what lies before the window is skipped in
-whole periods. Inside, times are integer microseconds, so that a repetition is exact.
+`window` is a pure function of its arguments, lazily computed: the pattern of a group repeats, so what lies before the
+window is skipped in whole periods. Inside, times are integer microseconds, so that a repetition is exact.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ class Idle(NamedTuple):
 
 
 def window(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], begin_ms: float, from_ms: float, to_ms: float, *, lead: int = LEAD,
-    most: int = MAX_BARS,
+    comp_ms: Sequence[float], comm_ms: Sequence[float], begin_ms: float, from_ms: float, to_ms: float, *,
+    lead: int = LEAD, most: int = MAX_BARS,
 ) -> list[Subtask]:  # fmt: skip
     """The subtasks of a group that began at begin_ms which touch [from_ms, to_ms), by start; at most `most` of them.
 
@@ -63,10 +65,13 @@ def window(
     return out
 
 
-def of_group(data: Mapping[str, Any], told_ms: int, from_ms: float, to_ms: float, *, most: int = MAX_BARS) -> list[Subtask]:
+def of_group(
+    data: Mapping[str, Any], told_ms: int, from_ms: float, to_ms: float, *, most: int = MAX_BARS
+) -> list[Subtask]:
     """The same of a group as its `grouped` event of told_ms says it; none where jobs contend.
 
-    A job that moves joins when it is ready, and the group begins anew with it. What memory adds to an iteration stretches all its subtasks.
+    A job that moves joins when it is ready, and the group begins anew with it. What memory adds to an iteration
+    stretches all its subtasks.
     """
     if data["iteration_ms"] is None:
         return []
@@ -117,8 +122,13 @@ def mean_iteration_ms(
 def _run(
     comp_ms: Sequence[float], comm_ms: Sequence[float], lead: int, chained: bool = True, skip_to: int = 0
 ) -> Iterator[Subtask]:
-    """Subtasks in the order of their starts, in microseconds from the start of the group; those well before `skip_to` may be missing."""
-    lengths = [(_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)]
+    """Subtasks in the order of their starts, in microseconds from the start of the group.
+
+    Those well before `skip_to` may be missing.
+    """
+    lengths = [
+        (_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)
+    ]
     order = sorted(range(len(lengths)), key=lambda j: (-comp_ms[j] - comm_ms[j], j))
     state = _Lanes(lengths, order, lead, chained)
     seen: dict[tuple[int, ...], tuple[int, int]] = {}

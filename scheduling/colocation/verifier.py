@@ -1,7 +1,8 @@
 """Rechecks what a log says about groups of jobs that share machines, and groups.csv, from plain rows alone.
 
-Recomputed here, with code of its own: the times of each job on the machines of its group (Eq. 2), the time of an iteration (Eq. 1), utilization
-(Eq. 3 and 4), memory on each machine, and the iterations that a job has made when it completes.
+Recomputed here, with code of its own: the times of each job on the machines of its group (Eq. 2), the time of an
+iteration (Eq. 1), utilization (Eq. 3 and 4), memory on each machine, and the iterations that a job has made when it
+completes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from scheduling.verification.rules import Output, Row, Rules, Stage
 from scheduling.verification.schema import boolean
 
 GROUP_COLUMNS = (
-    "group", "start_ms", "end_ms", "servers", "jobs", "machines", "iteration_ms", "cpu_utilization", "net_utilization", "disk_ratios",
-    "model_disk_ratios",
+    "group", "start_ms", "end_ms", "servers", "jobs", "machines", "iteration_ms", "cpu_utilization", "net_utilization",
+    "disk_ratios", "model_disk_ratios",
 )  # fmt: skip
 CLOSE = 1e-6  # relative, of figures that are recomputed
 NIC, DISK = 1.1, 1.2  # Gbps of a server that names none; that of the first is the reference of comm_ms
@@ -54,14 +55,19 @@ class ColocationRules(Rules):
     def figures(self, given: Output) -> dict[str, Any] | None:
         return _figures(given.cluster, given.jobs, given.log, given.done)
 
-    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+    def check_stage(
+        self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
+    ) -> None:
         for job, _, server, start_ms, end_ms, _, _, _, group in bars:
             if group < 0 or server != NOWHERE:
                 problems.append(
-                    f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms: is in no group, but co-located jobs must be"
+                    f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms: is in "
+                    "no group, but co-located jobs must be"
                 )
 
-    def check_phases(self, stages: Sequence[Stage], jobs: Sequence[Row], log: Sequence[Row], problems: list[str]) -> None:
+    def check_phases(
+        self, stages: Sequence[Stage], jobs: Sequence[Row], log: Sequence[Row], problems: list[str]
+    ) -> None:
         watch = _Watch(stages[0].cluster, jobs, log[0]["data"]["parameters"], problems)
         watch.enter(stages[0], log[0]["data"]["parameters"])
         following = iter(stages[1:])
@@ -78,9 +84,13 @@ class ColocationRules(Rules):
 
 
 def _check_groups(
-    cluster: Row, jobs: Sequence[Row], log: Iterable[Row], parameters: Row, fills: bool, rows: Sequence[Row] | None, problems: list[str],
+    cluster: Row, jobs: Sequence[Row], log: Iterable[Row], parameters: Row, fills: bool, rows: Sequence[Row] | None,
+    problems: list[str],
 ) -> None:  # fmt: skip
-    """Check of the groups. fills: no machine of a site is idle while jobs run there; rows: of groups.csv, None without such a file."""
+    """Check of the groups.
+
+    fills: no machine of a site is idle while jobs run there; rows: of groups.csv, None without such a file.
+    """
     watch = _Watch(cluster, jobs, parameters, problems, fills=fills)
     last_ms = 0
     for at, last_ms, event in _instants(watch, log):
@@ -100,7 +110,9 @@ def _instants(watch: _Watch, log: Iterable[Row]) -> Iterator[tuple[str, int, Row
     watch.settle(last_ms)
 
 
-def _figures(cluster: Row, jobs: Sequence[Row], log: Iterable[Row], done: Mapping[str, int]) -> dict[str, float | None] | None:
+def _figures(
+    cluster: Row, jobs: Sequence[Row], log: Iterable[Row], done: Mapping[str, int]
+) -> dict[str, float | None] | None:
     """The part `groups` of the metrics, swept instant by instant; None where no group was told."""
     first_ms = min((job["arrival_ms"] for job in jobs), default=0)
     last_ms = max(done.values(), default=first_ms)
@@ -139,12 +151,16 @@ class _Watch:
     In a run of several phases, `hand_over` and `enter` follow the change from one to the next.
     """
 
-    def __init__(self, cluster: Row, jobs: Sequence[Row], parameters: Row, problems: list[str], *, fills: bool = False) -> None:
+    def __init__(
+        self, cluster: Row, jobs: Sequence[Row], parameters: Row, problems: list[str], *, fills: bool = False
+    ) -> None:
         self.servers, self.jobs, self.problems = cluster["servers"], jobs, problems
         self.parameters, self.fills = parameters, fills
         self.grouping = True  # the present phase is of this model
         self.planned: set[int] = set()  # jobs that have had a plan
-        self.shortened: set[int] = set()  # jobs resubmitted with their remaining work: their records differ from the files
+        self.shortened: set[int] = (
+            set()
+        )  # jobs resubmitted with their remaining work: their records differ from the files
         self.groups: dict[int, Row] = {}
         self.spans: dict[int, list[list[Any]]] = {}  # group -> [start, end or None, data]
         self.bars: dict[int, list[Any]] = {}  # job -> its present bar
@@ -181,7 +197,9 @@ class _Watch:
         for job in data["keys"] if data["scope"] == "job" else ():
             bars = [bar for bar in data["bars"] if bar[0] == job and bar[1] == 0]
             if len(bars) > 1:
-                self.problems.append(f"{at}: job {self._id(job)} has {len(bars)} bars; an interval in a group is one bar")
+                self.problems.append(
+                    f"{at}: job {self._id(job)} has {len(bars)} bars; an interval in a group is one bar"
+                )
             self.bars[job] = list(bars[0]) if bars else []
             self.replanned = True
 
@@ -193,20 +211,25 @@ class _Watch:
             left = data["values"]["iterations"]
             if left > self.done.get(data["job"], 0.0) * (1 + CLOSE) + CLOSE or left % per_epoch:
                 self.problems.append(
-                    f"{at}: job {self._id(data['job'])} falls back to {left!r} iterations, which is not the end of a completed epoch"
+                    f"{at}: job {self._id(data['job'])} falls back to {left!r} iterations, which "
+                    "is not the end of a completed epoch"
                 )
             self.done[data["job"]] = left
 
     def on_grouped(self, at: str, at_ms: int, data: Row) -> None:
         size = len(data["jobs"])
-        known = all(job < len(self.jobs) for job in data["jobs"]) and all(s < len(self.servers) for s in data["servers"])
+        known = all(job < len(self.jobs) for job in data["jobs"]) and all(
+            s < len(self.servers) for s in data["servers"]
+        )
         if (
             not known
             or any(len(data[key]) != size for key in LISTS)
             or data["machines"] != len(data["servers"])
             or bool(size) != bool(data["servers"])
         ):
-            self.problems.append(f"{at}: group {data['group']} names unknown jobs or servers, or its lists differ in length")
+            self.problems.append(
+                f"{at}: group {data['group']} names unknown jobs or servers, or its lists differ in length"
+            )
             return
         before = self.groups.get(data["group"])
         for job in before["jobs"] if before else ():
@@ -239,7 +262,8 @@ class _Watch:
             and self.done.get(job, 0.0) < known["iterations"] * (1 - 1e-9) - CLOSE
         ):
             self.problems.append(
-                f"{at}: job {self._id(job)} completes after {self.done.get(job, 0.0):.6g} of {known['iterations']} iterations"
+                f"{at}: job {self._id(job)} completes after {self.done.get(job, 0.0):.6g} "
+                f"of {known['iterations']} iterations"
             )
 
     def settle(self, at_ms: int) -> None:
@@ -252,7 +276,9 @@ class _Watch:
         if self.grouping and (self.changed or self.replanned):
             self._check_apart(at_ms)
         if not self.grouping and self.groups:
-            self.problems.append(f"groups {', '.join(map(str, self.groups))} stand at {at_ms} ms, in a phase that has none")
+            self.problems.append(
+                f"groups {', '.join(map(str, self.groups))} stand at {at_ms} ms, in a phase that has none"
+            )
         for at, data in self.claims:
             self._check_claim(at, at_ms, data)
         self.changed, self.claims, self.replanned = [], [], False
@@ -305,7 +331,9 @@ class _Watch:
                 for i in here if i not in used and not _away(self.servers[i], at_ms)
             ]  # fmt: skip
             if idle:
-                self.problems.append(f"{len(idle)} servers are idle while jobs run from {at_ms} ms on, {idle[0]} among them")
+                self.problems.append(
+                    f"{len(idle)} servers are idle while jobs run from {at_ms} ms on, {idle[0]} among them"
+                )
 
     def _check_group(self, at: str, at_ms: int, data: Row) -> None:
         name = f"{at}: group {data['group']}"
@@ -320,11 +348,15 @@ class _Watch:
                 return
             ends = bar and bar[4] <= at_ms
             if bar and not ends and (bar[8] != data["group"] or bar[5] != data["machines"]):
-                self.problems.append(f"{name}: the bar of job {self._id(job)} states group {bar[8]} on {bar[5]} machines")
+                self.problems.append(
+                    f"{name}: the bar of job {self._id(job)} states group {bar[8]} on {bar[5]} machines"
+                )
             if _facts(self.jobs[job]) is None:
                 self.problems.append(f"{name}: job {self._id(job)} has no computation and communication times")
                 return
-        if any(data["profiling"]) and (self.parameters.get("profiling") != "online" or not set(data["profiling"]) <= {0, 1}):
+        if any(data["profiling"]) and (
+            self.parameters.get("profiling") != "online" or not set(data["profiling"]) <= {0, 1}
+        ):
             self.problems.append(f"{name}: profiles jobs, but this scheduler does not")
         if any(not 0 <= ratio <= 1 for key in LISTS[:2] for ratio in data[key]):
             self.problems.append(f"{name}: a disk ratio is not a share from 0 to 1")
@@ -339,10 +371,17 @@ class _Watch:
         coordinated = data["iteration_ms"] is not None
         wanted = {"comp_ms": comp, "comm_ms": comm}
         if coordinated:
-            wanted |= {"iteration_ms": [period], "cpu_utilization": [sum(comp) / period], "net_utilization": [sum(comm) / period]}
+            wanted |= {
+                "iteration_ms": [period],
+                "cpu_utilization": [sum(comp) / period],
+                "net_utilization": [sum(comm) / period],
+            }
         else:
             pairs = list(zip(comp, comm, data["pace_ms"], strict=True))
-            wanted |= {"cpu_utilization": [sum(c / p for c, _, p in pairs)], "net_utilization": [sum(n / p for _, n, p in pairs)]}
+            wanted |= {
+                "cpu_utilization": [sum(c / p for c, _, p in pairs)],
+                "net_utilization": [sum(n / p for _, n, p in pairs)],
+            }
         for key, values in wanted.items():
             told = data[key] if isinstance(data[key], list) else [data[key]]
             for value, right in zip(told, values, strict=True):
@@ -388,7 +427,9 @@ class _Watch:
         if self.parameters.get("forced"):
             return
         most = usable * (DYING if self.parameters.get("memory") == "fixed" else 1)
-        if filled > most * (1 + CLOSE) + 1e-9 and not (self.parameters.get("memory") == "fixed" and len(data["jobs"]) == 1):
+        if filled > most * (1 + CLOSE) + 1e-9 and not (
+            self.parameters.get("memory") == "fixed" and len(data["jobs"]) == 1
+        ):
             self.problems.append(f"{name}: its jobs use {filled:.4g} GB of each machine, of {most:.4g}")
 
     def _pools(self) -> list[list[int]]:
@@ -396,7 +437,9 @@ class _Watch:
         most = self.parameters.get("cloud_pool")
         most = max(0, most) if isinstance(most, int) else None
         found = [
-            [i for i, s in enumerate(self.servers) if (s.get("site") or "edge") == site and "worker" in s["roles"]][:cap]
+            [i for i, s in enumerate(self.servers) if (s.get("site") or "edge") == site and "worker" in s["roles"]][
+                :cap
+            ]
             for site, cap in (("edge", None), ("cloud", most))
         ]
         return [here for here in found if here]
@@ -412,7 +455,9 @@ class _Watch:
         for part, key in enumerate(("cpu_utilization", "net_utilization")):
             total = sum(g["machines"] * g[key] for g in self.groups.values() if set(g["servers"]) <= set(here))
             if not _near(data["after"][part], total / max(1, present)):
-                self.problems.append(f"{at}: claims a {key} of {data['after'][part]!r}, recomputed {total / max(1, present)!r}")
+                self.problems.append(
+                    f"{at}: claims a {key} of {data['after'][part]!r}, recomputed {total / max(1, present)!r}"
+                )
 
 
 def _check_rows(
@@ -423,8 +468,9 @@ def _check_rows(
     expected = {}
     for start, end, data in history:
         texts = (
-            " ".join(names[s] for s in data["servers"]), " ".join(jobs[j]["id"] for j in data["jobs"]), str(data["machines"]),
-            data["iteration_ms"], data["cpu_utilization"], data["net_utilization"], *data["disk_ratios"], *data["model_disk_ratios"],
+            " ".join(names[s] for s in data["servers"]), " ".join(jobs[j]["id"] for j in data["jobs"]),
+            str(data["machines"]), data["iteration_ms"], data["cpu_utilization"], data["net_utilization"],
+            *data["disk_ratios"], *data["model_disk_ratios"],
         )  # fmt: skip
         expected[str(data["group"]), str(start), str(end)] = texts
     for line, row in enumerate(rows, start=2):
@@ -434,7 +480,9 @@ def _check_rows(
         key = (row["group"], row["start_ms"], row["end_ms"])
         right = expected.pop(key, None)
         if right is None:
-            problems.append(f"groups.csv: line {line}: group {key[0]} from {key[1]} to {key[2]} ms is not in events.jsonl")
+            problems.append(
+                f"groups.csv: line {line}: group {key[0]} from {key[1]} to {key[2]} ms is not in events.jsonl"
+            )
             continue
         numbers = [_float(text) for text in (row["iteration_ms"], row["cpu_utilization"], row["net_utilization"])]
         numbers += [_float(text) for column in ("disk_ratios", "model_disk_ratios") for text in row[column].split()]
@@ -454,11 +502,15 @@ def _facts(job: Row) -> dict[str, Any] | None:
         return {
             "comp": job["comp_machine_ms"], "comm": job["comm_ms"], "iterations": job["iterations"],
             "demand": _demand(job) if (job.get("provenance") or {}).get("comp_machine_ms") == "derived" else None,
-            "per_epoch": job.get("iterations_per_epoch") or 10, "input": given["input"] or 0.0, "model": given["model"] or 0.0,
+            "per_epoch": job.get("iterations_per_epoch") or 10, "input": given["input"] or 0.0,
+            "model": given["model"] or 0.0,
         }  # fmt: skip
     if all(job.get(part) is not None for part in CHUNKS):
         chunks = job["num_chunks"]
-        gang, units = min(job.get("requested_workers") or 16, chunks), job["epochs"] * chunks * job["minibatches_per_chunk"]
+        gang, units = (
+            min(job.get("requested_workers") or 16, chunks),
+            job["epochs"] * chunks * job["minibatches_per_chunk"],
+        )
         each_ms = job["minibatch_ms"]
     elif all(job.get(part) is not None for part in SAMPLES):
         chunks = gang = job["global_batch"]
@@ -471,8 +523,8 @@ def _facts(job: Row) -> dict[str, Any] | None:
     if given["model"] is None:
         given["model"] = gradient / 500
     return {
-        "comp": units * (each_ms + (job.get("ps_update_ms") or 0.0)) / iterations, "comm": 16 * gradient / NIC, "iterations": iterations,
-        "demand": _demand(job), "per_epoch": math.ceil(units / job["epochs"] / gang), **given,
+        "comp": units * (each_ms + (job.get("ps_update_ms") or 0.0)) / iterations, "comm": 16 * gradient / NIC,
+        "iterations": iterations, "demand": _demand(job), "per_epoch": math.ceil(units / job["epochs"] / gang), **given,
     }  # fmt: skip
 
 
@@ -481,7 +533,10 @@ def _demand(job: Row) -> list[int] | None:
     ratio, worker, ps = job.get("workers_per_ps") or 1, job.get("worker"), job.get("ps") or {}
     if worker is None:
         return None
-    amounts = [(round(1000 * (worker.get(r) or 0)), round(1000 * (ps.get(r) or 0))) for r in ("gpu", "cpu", "memory", "storage")]
+    amounts = [
+        (round(1000 * (worker.get(r) or 0)), round(1000 * (ps.get(r) or 0)))
+        for r in ("gpu", "cpu", "memory", "storage")
+    ]
     return [math.ceil(own + other / ratio) for own, other in amounts]
 
 

@@ -1,12 +1,14 @@
-"""The workload of the Harmony paper (Section V-B): 4 applications x 2 data sets x 10 settings on 100 machines m4.2xlarge.
+"""The workload of the Harmony paper (Section V-B): 4 applications x 2 data sets x 10 settings on 100 m4.2xlarge.
 
-Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, is lost. Times of communication, shares of computation
-and lengths are **calibrated** so that the figures in the paper's text are met: mean degree of parallelism 15, 44 s for an
-iteration of the eight combinations on 32 machines, jobs long enough that arrivals 8 minutes apart hardly matter. Hence no `literal` variant.
-What the other schedulers need of a job is derived so that the work of computation is the same (job_mapping.py).
+Table I (sizes of inputs and models) is the paper's; Fig. 9, which gives the times, is lost. Times of communication,
+shares of computation and lengths are **calibrated** so that the figures in the paper's text are met: mean degree of
+parallelism 15, 44 s for an iteration of the eight combinations on 32 machines, jobs long enough that arrivals 8 minutes
+apart hardly matter. Hence no `literal` variant. What the other schedulers need of a job is derived so that the work of
+computation is the same (job_mapping.py).
 
-Arrivals: all at once; a Poisson process; a bursty one in place of a trace (a Poisson process whose rate is 0.3 or 3 times the mean, for 10 arrivals
-on average); or the given timestamps of a trace, a random window of them stretched to the same mean gap.
+Arrivals: all at once; a Poisson process; a bursty one in place of a trace (a Poisson process whose rate is 0.3 or 3
+times the mean, for 10 arrivals on average); or the given timestamps of a trace, a random window of them stretched to
+the same mean gap.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Ut
 
 
 class Combination(NamedTuple):
-    """A row of Table I, with what is calibrated: communication in seconds and the share of computation at 16 machines."""
+    """A row of Table I, with what is calibrated: seconds of communication, the share of computation at 16 machines."""
 
     name: str
     input_gb: float
@@ -37,11 +39,25 @@ COMBINATIONS = (
     Combination("lasso-synth-s", 78.4, 12.0, 5.0, 0.40), Combination("lasso-synth-l", 155.0, 24.0, 7.5, 0.44),
 )  # fmt: skip
 SPREAD = 0.30  # of the logarithms of communication and computation over the settings of a combination
-SOLO_S, SOLO_SPREAD, SOLO_MOST = 9_000.0, 0.5, 2.5  # length of a job alone at 16 machines; at most so many times the median
-MACHINE: Demand = (0, 8_000, 32_000, 1_000_000, 2_200)  # m4.2xlarge; 1.1 Gbps each for its worker and its parameter server
+SOLO_S, SOLO_SPREAD, SOLO_MOST = (
+    9_000.0,
+    0.5,
+    2.5,
+)  # length of a job alone at 16 machines; at most so many times the median
+MACHINE: Demand = (
+    0,
+    8_000,
+    32_000,
+    1_000_000,
+    2_200,
+)  # m4.2xlarge; 1.1 Gbps each for its worker and its parameter server
 WORKER: Demand = (0, 8_000, 25_600, 0, 1_100)  # fills a machine
 PS: Demand = (0, 0, 0, 0, 1_100)  # beside the worker
-SUBSETS = ("all", "comp60", "comm60")  # three quarters of the jobs: the highest or the lowest computation for their communication
+SUBSETS = (
+    "all",
+    "comp60",
+    "comm60",
+)  # three quarters of the jobs: the highest or the lowest computation for their communication
 ARRIVALS = ("all_at_once", "poisson", "bursty", "timestamps")
 BURST_RATES, BURST_LENGTH = (0.3, 3.0), 10
 PRIORITY, SENSITIVITY, TARGET_SLOTS = (1.0, 100.0), (0.01, 1.0), (1.0, 15.0)
@@ -60,8 +76,9 @@ class Row(NamedTuple):
 
 
 def harmony(
-    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *, subset: str = "all",
-    arrivals: str = "all_at_once", mean_minutes: float = 0.0, timestamps: Sequence[float] | None = None,
+    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *,
+    subset: str = "all", arrivals: str = "all_at_once", mean_minutes: float = 0.0,
+    timestamps: Sequence[float] | None = None,
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival. Separate streams: other arrivals leave the jobs as they are.
 
@@ -71,7 +88,8 @@ def harmony(
     """
     if variant == "literal":
         raise ModelError(
-            "profile harmony has no literal variant: the values of Fig. 9 of the paper are not available; use the variant calibrated"
+            "profile harmony has no literal variant: the values of Fig. 9 of the paper are not "
+            "available; use the variant calibrated"
         )
     for name, value, known in (("subset", subset, SUBSETS), ("arrivals", arrivals, ARRIVALS)):
         if value not in known:
@@ -82,7 +100,9 @@ def harmony(
     times = _arrivals(np.random.default_rng([seed, 3]), len(rows), arrivals, mean_minutes * 60_000, timestamps)
     rng = np.random.default_rng([seed, 4])
     width = max(4, len(str(len(rows))))
-    jobs = [_job(rng, f"j{i + 1:0{width}d}", at_ms, row) for i, (row, at_ms) in enumerate(zip(rows, times, strict=True))]
+    jobs = [
+        _job(rng, f"j{i + 1:0{width}d}", at_ms, row) for i, (row, at_ms) in enumerate(zip(rows, times, strict=True))
+    ]
     return _cluster(num_servers, horizon_slots, slot_ms), jobs
 
 
@@ -95,18 +115,24 @@ def table1(rng: np.random.Generator, num_jobs: int) -> list[Row]:
         comm_s = row.comm_s * np.exp(SPREAD * sent)
         comp_s = row.comm_s * row.share / (1 - row.share) * np.exp(SPREAD * computed)  # at GANG machines
         solo_s = min(SOLO_S * np.exp(SOLO_SPREAD * length), SOLO_MOST * SOLO_S)
-        rows.append(Row(row, float(GANG * comp_s * 1000), float(comm_s * 1000), max(5, round(solo_s / (comp_s + comm_s)))))
+        rows.append(
+            Row(row, float(GANG * comp_s * 1000), float(comm_s * 1000), max(5, round(solo_s / (comp_s + comm_s))))
+        )
     return [rows[place] for place in rng.permutation(num_jobs)]
 
 
 def _subset(rows: list[Row], subset: str) -> list[Row]:
     if subset == "all":
         return rows
-    ranked = sorted(range(len(rows)), key=lambda i: rows[i].comp_machine_ms / rows[i].comm_ms, reverse=subset == "comp60")
+    ranked = sorted(
+        range(len(rows)), key=lambda i: rows[i].comp_machine_ms / rows[i].comm_ms, reverse=subset == "comp60"
+    )
     return [rows[i] for i in sorted(ranked[: round(0.75 * len(rows))])]
 
 
-def _arrivals(rng: np.random.Generator, count: int, kind: str, mean_ms: float, timestamps: Sequence[float] | None) -> list[int]:
+def _arrivals(
+    rng: np.random.Generator, count: int, kind: str, mean_ms: float, timestamps: Sequence[float] | None
+) -> list[int]:
     """Points in time; the first is 0."""
     if kind == "timestamps":
         return _window(rng, count, mean_ms, timestamps)
@@ -137,11 +163,13 @@ def _job(rng: np.random.Generator, id_: str, at_ms: int, row: Row) -> Job:
     made = {
         **dict.fromkeys(FROM_PAPER, "trace"), **dict.fromkeys(DRAWN, "drawn"), **dict.fromkeys(DERIVED, "derived")
     }  # fmt: skip
-    utility = Utility(float(rng.uniform(*PRIORITY)), float(rng.uniform(*SENSITIVITY)), float(rng.uniform(*TARGET_SLOTS)))
+    utility = Utility(
+        float(rng.uniform(*PRIORITY)), float(rng.uniform(*SENSITIVITY)), float(rng.uniform(*TARGET_SLOTS))
+    )
     job = Job(
-        id_, at_ms, row.combination.name, comp_machine_ms=row.comp_machine_ms, comm_ms=row.comm_ms, iterations=row.iterations,
-        iterations_per_epoch=min(PER_EPOCH, row.iterations), input_gb=row.combination.input_gb, model_gb=row.combination.model_gb,
-        utility=utility, provenance=made,
+        id_, at_ms, row.combination.name, comp_machine_ms=row.comp_machine_ms, comm_ms=row.comm_ms,
+        iterations=row.iterations, iterations_per_epoch=min(PER_EPOCH, row.iterations),
+        input_gb=row.combination.input_gb, model_gb=row.combination.model_gb, utility=utility, provenance=made,
     )  # fmt: skip
     return for_others(job, WORKER, PS)
 

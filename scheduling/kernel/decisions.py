@@ -1,4 +1,4 @@
-"""Decisions of the scheduler in a simulation: a hook is asked, and what it decides is checked, told, and made the future."""
+"""Decisions of the scheduler in a simulation: a hook is asked, and what it decides is checked, told, carried out."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
         _check_later(sim, at_ms, "a wake-up must be after the current time", decision.wake_ms > at_ms, decision.wake_ms)
         sim.owe_slot(decision.wake_ms)
     if decision.alarm_ms is not None:
-        _check_later(sim, at_ms, "an alarm must not be before the current time", decision.alarm_ms >= at_ms, decision.alarm_ms)
+        _check_later(
+            sim, at_ms, "an alarm must not be before the current time", decision.alarm_ms >= at_ms, decision.alarm_ms
+        )
         sim.schedule(decision.alarm_ms, Priority.ALARM)
     if decision.repriced:
         tell_all_prices(sim, at_ms)

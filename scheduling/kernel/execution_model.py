@@ -1,7 +1,9 @@
-"""The execution model: by which rules the jobs of a run hold servers. A scheduler names its model, and nothing else has to be told.
+"""The execution model: by which rules the jobs of a run hold servers.
 
-There are three, each in a folder of its own with everything about it: slotted, typed workers, co-location. What may differ between
-schedulers of one model is a field of the model: `model = TypedWorkers(fixed=True)`.
+A scheduler names its model, and nothing else has to be told.
+
+There are three, each in a folder of its own with everything about it: slotted, typed workers, co-location. What may
+differ between schedulers of one model is a field of the model: `model = TypedWorkers(fixed=True)`.
 """
 
 from __future__ import annotations
@@ -65,8 +67,13 @@ class ExecutionModel(ABC):
         """Training model of the jobs, one of `supports`: metrics of two runs are ranked only if it is the same."""
         return self.name
 
-    def mean_slowdown(self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]) -> float | None:
-        """Over these JCTs, by job; None where nobody knows how long a job takes alone. jobs: asked for only where they are looked at."""
+    def mean_slowdown(
+        self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
+    ) -> float | None:
+        """Over these JCTs, by job; None where nobody knows how long a job takes alone.
+
+        jobs: asked for only where they are looked at.
+        """
         return None
 
     @abstractmethod
@@ -75,15 +82,27 @@ class ExecutionModel(ABC):
 
     @abstractmethod
     def certify(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
-        """(the best certificate, what it says as plain data), rechecked. prices: [slot, server, resource] of the scheduler, if any.
+        """(the best certificate, what it says as plain data), rechecked.
+
+        prices: [slot, server, resource] of the scheduler, if any.
 
         Only where `claim` is not None. ModelError when a certificate does not prove what it says.
         """
 
     def proof(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None = None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None = None,
     ) -> tuple[Certificate, dict[str, Any]] | None:
         """`certify` where something can be proved, else None."""
         if self.claim(scheduler, cluster) is None:

@@ -1,7 +1,7 @@
 """The newest plan of each job, and what every ledger does with plans: all of one or nothing.
 
-A ledger says what else a bar must obey (`_check_place`), and holds and gives back what bars need: amounts of resources (ledger.py),
-or lanes (ledger.py).
+A ledger says what else a bar must obey (`_check_place`), and holds and gives back what bars need: amounts of resources
+(ledger.py), or lanes (ledger.py).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Ledger(ABC):
         self._check_place(bar)
 
     def _check_server(self, bar: Placement) -> None:
-        """Refusal of a bar that is not on a server with its role, in the unlimited cloud, or without a server on purpose."""
+        """Refusal of a bar that is not on a server with its role, in the unlimited cloud, or intentionally on none."""
         _, role, server, _, _, count, _, _, _ = bar
         if count < 1:
             self._refuse(bar, "must have a count >= 1")

@@ -1,4 +1,4 @@
-"""Parameters, declared as fields of a dataclass; forms, API, command-line help and validation are generated from them."""
+"""Parameters, declared as fields of a dataclass; forms, API, command-line help and validation are made from them."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def parameter(default: Any, help: str, *, type: type | None = None, low: float |
               choices: Sequence[str] | None = None, unit: str = "") -> Any:  # fmt: skip
     """Declares one parameter of a scheduler: its type, default, range or choices, unit and help."""
     kind = type or default.__class__
-    metadata = {"type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None, "unit": unit,
-                "optional": default is None}  # fmt: skip
+    metadata = {"type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,
+                "unit": unit, "optional": default is None}  # fmt: skip
     return field(default=default, metadata=metadata)
 
 
@@ -90,4 +90,6 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
             raise ValueError(raw)
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{subject}: parameter {key} must be of type {kind.__name__}, got {shorten(repr(raw))}") from error
+        raise ModelError(
+            f"{subject}: parameter {key} must be of type {kind.__name__}, got {shorten(repr(raw))}"
+        ) from error

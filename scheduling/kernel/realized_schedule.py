@@ -61,8 +61,13 @@ def _held_by_workers(plans: Sequence[_Plan]) -> np.ndarray:
     return _merged(*_held(plans, codes[0], bars, codes[1]))
 
 
-def _held(plans: Sequence[_Plan], named: np.ndarray, bars: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(bars, their keys) of all plans as they came to be. named: the keys of the plans, flat; keys: [bar] on which it stands."""
+def _held(
+    plans: Sequence[_Plan], named: np.ndarray, bars: np.ndarray, keys: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(bars, their keys) of all plans as they came to be.
+
+    named: the keys of the plans, flat; keys: [bar] on which it stands.
+    """
     at_ms = np.array([at for at, _, _ in plans], dtype=np.int64)
     number = np.repeat(np.arange(len(plans)), np.array([len(part) for _, part, _ in plans], dtype=np.int64))
     of_bar = np.repeat(np.arange(len(plans)), np.array([len(part) for _, _, part in plans], dtype=np.int64))

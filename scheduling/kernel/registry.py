@@ -1,7 +1,7 @@
 """Registry of the schedulers in algorithms/.
 
-The file NAME.py defines one subclass of BaseScheduler with this ``name``; no other registration is needed. It is imported on
-demand: a missing package disables only the schedulers that need it.
+The file NAME.py defines one subclass of BaseScheduler with this ``name``; no other registration is needed. It is
+imported on demand: a missing package disables only the schedulers that need it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from scheduling import algorithms
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.kernel.scheduler import BaseScheduler
 
-ELSEWHERE = {"observed": ("scheduling.observed.scheduler", "ObservedScheduler")}  # no entry of the menu: it cannot be chosen
+ELSEWHERE = {
+    "observed": ("scheduling.observed.scheduler", "ObservedScheduler")
+}  # no entry of the menu: it cannot be chosen
 
 
 class Unavailable(UnknownName):
@@ -55,7 +57,9 @@ def scheduler_class(name: str) -> type[BaseScheduler]:
 @cache
 def _imported(name: str) -> type[BaseScheduler] | str:
     """The class in the file of that name, or the reason why it is unavailable."""
-    folders = [folder for folder in algorithms.__path__ if any(info.name == name for info in pkgutil.iter_modules([folder]))]
+    folders = [
+        folder for folder in algorithms.__path__ if any(info.name == name for info in pkgutil.iter_modules([folder]))
+    ]
     if len(folders) > 1:
         return f"two files define this name: {' and '.join(f'{folder}/{name}.py' for folder in folders)}; rename one"
     own = f"{algorithms.__name__}.{name}"
@@ -68,7 +72,8 @@ def _imported(name: str) -> type[BaseScheduler] | str:
         return f"its file cannot be imported: {type(error).__name__}: {error}"
     found = [
         value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, BaseScheduler) and value.__module__ == own and "name" in vars(value)
+        if isinstance(value, type) and issubclass(value, BaseScheduler) and value.__module__ == own
+        and "name" in vars(value)
     ]  # fmt: skip
     if [cls.name for cls in found] != [name]:
         has = ", ".join(cls.name for cls in found) or "none"

@@ -1,8 +1,8 @@
 """Five amounts in one Python integer, so that "does it fit" is one subtraction, exact at any size.
 
-Each resource has a field of 64 bits: 63 bits of amount and a guard bit above them. `GUARD | free` minus a demand keeps all
-guard bits exactly when no resource goes below zero. About 0.1 microseconds, against 3 for five comparisons in a loop
-or for numpy on five numbers.
+Each resource has a field of 64 bits: 63 bits of amount and a guard bit above them. `GUARD | free` minus a demand keeps
+all guard bits exactly when no resource goes below zero. About 0.1 microseconds, against 3 for five comparisons in a
+loop or for numpy on five numbers.
 """
 
 from __future__ import annotations

@@ -26,11 +26,15 @@ class BaseScheduler:
     paper: ClassVar[str]  # where it comes from, in one line
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
-    reasons: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}  # its own, as NAME.CODE: sentence of their numbers
+    reasons: ClassVar[
+        Mapping[str, Callable[[Mapping[str, Any]], str]]
+    ] = {}  # its own, as NAME.CODE: sentence of their numbers
     model: ClassVar[ExecutionModel]  # by which rules its jobs hold servers
     final: ClassVar[bool] = False  # it decides on arrival, and what it admits, it completes
     quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `explain`)
-    keeps: ClassVar[bool] = False  # where the cluster changes in the middle of a run, it goes on with plans that still fit
+    keeps: ClassVar[bool] = (
+        False  # where the cluster changes in the middle of a run, it goes on with plans that still fit
+    )
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:
@@ -47,7 +51,7 @@ class BaseScheduler:
         return stated | self.model.rules(self, cluster)
 
     def check(self, cluster: Cluster) -> None:
-        """Check whether the scheduler can run this cluster at all; ModelError if not. It must be fast, because forms call it."""
+        """Check whether the scheduler can run this cluster at all; ModelError if not. Must be fast: forms call it."""
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         """Hook before the first event. `jobs` is the whole scenario: only online information may affect decisions."""
@@ -80,11 +84,17 @@ class BaseScheduler:
         return NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """The time that the newest `Decision.alarm_ms` asked for, due_ms, has come; completions and arrivals of this instant are over."""
+        """The time that the newest `Decision.alarm_ms` asked for, due_ms, has come.
+
+        Completions and arrivals of this instant are over.
+        """
         return NOTHING
 
     def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
-        """Share from 0 to 1 of the work in the record of an open job that is not done; bars: those of its plan that end after now."""
+        """Share from 0 to 1 of the work in the record of an open job that is not done.
+
+        bars: those of its plan that end after now.
+        """
         raise NotImplementedError(f"scheduler {self.name} does not report the progress of its jobs")
 
     def let_go(self, now_ms: int) -> Decision:
@@ -94,8 +104,9 @@ class BaseScheduler:
     def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         """Hook after `start` in the middle of a run: the servers that are unavailable now, and the kept plans.
 
-        before: the scheduler of the world that ends; only if it is the same one with the same parameters, and its class `keeps`, are
-        plans kept. All other jobs that are open are offered after this, by `on_arrival`, with the work that is left.
+        before: the scheduler of the world that ends; only if it is the same one with the same parameters, and its class
+        `keeps`, are plans kept. All other jobs that are open are offered after this, by `on_arrival`, with the work
+        that is left.
         """
 
     def taken_over(self, now_ms: int) -> Decision:
@@ -107,18 +118,21 @@ class BaseScheduler:
         raise NotImplementedError
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
-        """Hook after `start`: these bars, in the column order of Placement, are planned, and jobs[:arrived] have arrived. With `quotes`."""
+        """Hook after `start`; with `quotes`.
+
+        These bars, in the column order of Placement, are planned, and jobs[:arrived] have arrived.
+        """
         raise NotImplementedError
 
     def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
-        """Reason that `on_arrival` would give for a job that arrives now, without side effects. For schedulers with `quotes`.
+        """Reason that `on_arrival` would give for a job that arrives now, without side effects; with `quotes`.
 
         most_workers: instead of the job's own limit of workers at a time.
         """
         raise NotImplementedError
 
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
-        """The beginning of `explain`: a scheduler may know it sooner than its reason. OutOfTime when `deadline` ends."""
+        """The beginning of `explain`: a scheduler may know it before its reason. OutOfTime when `deadline` ends."""
         self.deadline.left()
         return PriceQuote.of(self.explain(now_ms, job, most_workers))
 

@@ -1,8 +1,9 @@
 """The kernel: plays jobs against a scheduler on a cluster and tells what happens as events. It knows no clock.
 
-What happens at one instant follows the order of agenda.Priority; what it does is in steps.py. `on_slot` is called when a slot begins and something has
-happened since the last call, or when a wake-up was asked for. Events depend on cluster, jobs, scheduler, phases and seed alone:
-not on how the run is cut into calls of `run_until`, nor on whether it was saved and restored in between.
+What happens at one instant follows the order of agenda.Priority; what it does is in steps.py. `on_slot` is called when
+a slot begins and something has happened since the last call, or when a wake-up was asked for. Events depend on cluster,
+jobs, scheduler, phases and seed alone: not on how the run is cut into calls of `run_until`, nor on whether it was saved
+and restored in between.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def simulate(cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, se
 class Simulation:
     """A run that advances step by step and can be saved between two steps and continued, to the byte.
 
-    A step is one entry of the agenda with all events that it causes. jobs: sorted by arrival_ms; at equal arrivals their order
-    decides. phases: the clusters, jobs and schedulers that follow, in order. `add_jobs`, `add_server` and `set_server` change
-    cluster and jobs while it runs; an open-ended run waits for them until it is closed (`close`).
+    A step is one entry of the agenda with all events that it causes. jobs: sorted by arrival_ms; at equal arrivals
+    their order decides. phases: the clusters, jobs and schedulers that follow, in order. `add_jobs`, `add_server` and
+    `set_server` change cluster and jobs while it runs; an open-ended run waits for them until it is closed (`close`).
     """
 
     def __init__(
@@ -73,16 +74,20 @@ class Simulation:
         for earlier, later in pairwise(jobs):
             if later.arrival_ms < earlier.arrival_ms:
                 raise ModelError(
-                    f"job {later.id}: arrives at {later.arrival_ms} ms, before the previous job ({earlier.arrival_ms} ms)"
+                    f"job {later.id}: arrives at {later.arrival_ms} ms, "
+                    f"before the previous job ({earlier.arrival_ms} ms)"
                 )
-        self.outages = sorted({(ms, i) for i, s in enumerate(cluster.servers) for away in s.away for ms in away if ms > 0})
+        self.outages = sorted(
+            {(ms, i) for i, s in enumerate(cluster.servers) for away in s.away for ms in away if ms > 0}
+        )
         self.agenda.clear(Priority.ARRIVAL)
         self.expect_arrival()
         self.expect_outage((self.now_ms, len(cluster.servers)))
         self.expect_phase()
         cls = type(scheduler)
         self.on_arrival, self.on_completion, self.on_cluster_change, self.on_slot, self.on_alarm, self.prices = (
-            getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None for name in HOOKS
+            getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None
+            for name in HOOKS
         )  # hooks that the class does not override are not called
         scheduler.start(cluster, jobs, np.random.default_rng(self.seed))
 
@@ -140,7 +145,7 @@ class Simulation:
         self.open_ended = False
 
     def add_jobs(self, jobs: Sequence[Job]) -> list[Event]:
-        """Jobs that nobody knew before, told now with all their fields; they arrive after now, behind those that are there."""
+        """Jobs that nobody knew before, told now with all their fields; they arrive after now, behind the others."""
         told = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
         return growth.extend(self, told, self.cluster, [*self.records, *jobs])
 

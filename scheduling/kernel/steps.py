@@ -19,9 +19,9 @@ def begin(sim: Simulation, at_ms: int, _: int) -> None:
     """The run begins; the log states its rules."""
     cluster, scheduler = sim.cluster, sim.scheduler
     sim.tell(at_ms, "run_started", {
-        "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": sim.seed, "jobs": len(sim.jobs),
-        "servers": len(cluster.servers), "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
-        "execution": scheduler.execution_on(cluster),
+        "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": sim.seed,
+        "jobs": len(sim.jobs), "servers": len(cluster.servers), "slot_ms": cluster.slot_ms,
+        "horizon_slots": cluster.horizon_slots, "execution": scheduler.execution_on(cluster),
     })  # fmt: skip
     tell_all_prices(sim, at_ms)
 
@@ -78,7 +78,9 @@ def change(sim: Simulation, at_ms: int, number: int) -> None:
 
 def end(sim: Simulation, at_ms: int, _: int) -> None:
     """Nothing more can happen: jobs that are still open stay unfinished."""
-    code, values = ("stuck", {}) if sim.horizon_ms is None else ("horizon", {"horizon_slots": sim.cluster.horizon_slots})
+    code, values = (
+        ("stuck", {}) if sim.horizon_ms is None else ("horizon", {"horizon_slots": sim.cluster.horizon_slots})
+    )
     for job in sorted(sim.open):
         sim.tell(at_ms, "decided", {"job": job, "kind": "unfinished", "code": code, "values": values})
     sim.tell(at_ms, "run_finished", {})

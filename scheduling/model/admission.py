@@ -29,7 +29,9 @@ class Room:
         limits: the resources that a server can run out of in the scheduler's model.
         """
         self.limited = [r for r, name in enumerate(RESOURCES) if name in limits]
-        allowed = hosts or {role: [i for i, s in enumerate(cluster.servers) if role in s.roles] for role in ("worker", "ps")}
+        allowed = hosts or {
+            role: [i for i, s in enumerate(cluster.servers) if role in s.roles] for role in ("worker", "ps")
+        }
         self.capacities = {role: [cluster.servers[i].capacity for i in servers] for role, servers in allowed.items()}
         self.known: dict[tuple[str, Demand], Reason | None] = {}
 
@@ -44,7 +46,7 @@ class Room:
         return self.known[key]
 
     def places(self, role: str, demand: Demand, enough: int) -> int:
-        """Number of units of `demand` that fit on the empty servers of that role together; counted only until there are `enough`.
+        """Number of units of `demand` that fit together on the empty servers of that role , counted up to `enough`.
 
         The exact number when it is below `enough`: most gangs find room on the first servers, of thousands.
         """
@@ -86,7 +88,7 @@ def impossible(job: Job, needs: Sequence[str], room: Room, world: str = "oasis")
 
 
 def _starved(bandwidth: int, ps_bandwidth: int, gradient_mb: float | None) -> Reason | None:
-    """OASiS: gradients that cannot travel, or parameter servers slower than a worker (then ceil(y b / B) > y for every y)."""
+    """OASiS: gradients that cannot travel, or parameter servers slower than a worker (ceil(y b / B) > y for all y)."""
     if bandwidth == 0 and gradient_mb:
         return Reason("missing_part", {"part": "worker.bandwidth"})
     if bandwidth > ps_bandwidth:

@@ -106,13 +106,15 @@ def as_oasis(job: Job) -> Job:
     worker: Demand = (*job.worker[:BANDWIDTH], 0)  # type: ignore[assignment]
     ps: Demand = (*job.ps[:BANDWIDTH], 0)  # type: ignore[assignment]
     return replace(
-        job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms), gradient_mb=0.0,
-        worker=worker, ps=ps,
+        job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms),
+        gradient_mb=0.0, worker=worker, ps=ps,
     )  # fmt: skip
 
 
 def remaining(job: Job, share: float) -> Job:
-    """The job with that share, up to 1, of its work, in every model: one epoch of as many mini-batches, samples or iterations as are left.
+    """The job with that share, up to 1, of its work, in every model.
+
+    One epoch of as many mini-batches, samples or iterations as are left.
 
     Counts are rounded up: what was done of a mini-batch (of each chunk), of a sample or of an iteration is done again.
     """

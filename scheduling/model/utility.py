@@ -12,7 +12,7 @@ OVERFLOW = 700.0  # exp of more than this is not a double; the utility is 0 ther
 
 
 def utility_at(utility: Utility | None, duration: int | float) -> float:
-    """priority / (1 + exp(sensitivity (duration - target))); duration in slots, >= 0. A job without utility is worth 0."""
+    """priority / (1 + exp(sensitivity (duration - target))); duration in slots, >= 0. No utility is worth 0."""
     if utility is None:
         return 0.0
     exponent = utility.sensitivity * (duration - utility.target_slots)

@@ -92,7 +92,9 @@ class Utility:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Machine. `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
+    """Machine.
+
+    `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
 
     away: intervals [from_ms, to_ms) in which it is not there, known from the beginning; in order and apart.
     """
@@ -118,11 +120,17 @@ class Server:
         _require(subject, "speed", LEAST <= self.speed <= LARGEST, _POSITIVE, self.speed)
         for lanes in (self.worker_lanes, self.ps_lanes):
             for kind, count in lanes.items():
-                _require(subject, f"workers of type {kind}", isinstance(count, int) and count >= 0, "an integer >= 0", count)
+                _require(
+                    subject, f"workers of type {kind}", isinstance(count, int) and count >= 0, "an integer >= 0", count
+                )
         ends = 0
         for begin, end in self.away:
             _require(
-                subject, "away", ends <= begin < end, "non-empty intervals in ms, in order and without overlap", (begin, end)
+                subject,
+                "away",
+                ends <= begin < end,
+                "non-empty intervals in ms, in order and without overlap",
+                (begin, end),
             )
             ends = end + 1
 
@@ -148,10 +156,18 @@ class Cluster:
     def __post_init__(self) -> None:
         _check_name("cluster", self.name)
         subject = f"cluster {shown(self.name)}"
-        _require(subject, "slot_ms", isinstance(self.slot_ms, int) and self.slot_ms > 0, "an integer > 0 ms", self.slot_ms)
+        _require(
+            subject, "slot_ms", isinstance(self.slot_ms, int) and self.slot_ms > 0, "an integer > 0 ms", self.slot_ms
+        )
         _require(subject, "slot_ms", self.slot_ms <= MAX_SLOT_MS, f"at most {MAX_SLOT_MS} ms, a year", self.slot_ms)
         horizon = self.horizon_slots
-        _require(subject, "horizon_slots", horizon is None or (isinstance(horizon, int) and horizon > 0), "null or > 0", horizon)
+        _require(
+            subject,
+            "horizon_slots",
+            horizon is None or (isinstance(horizon, int) and horizon > 0),
+            "null or > 0",
+            horizon,
+        )
         _require(subject, "servers", bool(self.servers) or self.unlimited_cloud, "at least 1", len(self.servers))
         seen: set[str] = set()
         for server in self.servers:
@@ -263,7 +279,8 @@ class Verdict(NamedTuple):
 class WorkerPlan:
     """Future bars of some typed workers, which replace their earlier plans (docs/decisions/0008).
 
-    workers  int64 [worker, 3]: role, server, number; on the cloud, which has no fixed workers, the job takes the number's place
+    workers  int64 [worker, 3]: role, server, number; on the cloud, which has no fixed workers, the job takes the
+             number's place
     bars     int64 [bar, 9]: in the order of Placement, each on one of these workers
     jobs     int64 [job, 3]: job, when its first worker starts, when its work is done; NONE where that is not planned
     """
@@ -282,7 +299,8 @@ class Decision:
     verdicts  what to tell about whom, in order; naming a job in a verdict does not change its plan
     wake_ms   call on_slot again at this time even if nothing else happens by then
     workers   plans of typed workers instead of plans of jobs, for schedulers whose jobs share workers
-    alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for before
+    alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for
+              before
     told      further events, (kind, data) each, that follow the plans: what no bar can say, as the groups of Harmony
     repriced  every price has changed, also where no plan has
     """

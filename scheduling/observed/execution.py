@@ -20,7 +20,9 @@ class Observed(ExecutionModel):
     supports = ("observed",)
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
-        raise ModelError(f"scheduler {scheduler.name}: tells what a real cluster did and cannot be simulated; choose another one")
+        raise ModelError(
+            f"scheduler {scheduler.name}: tells what a real cluster did and cannot be simulated; choose another one"
+        )
 
     def packs(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
         return ("gpu", "cpu", "memory")
@@ -32,7 +34,12 @@ class Observed(ExecutionModel):
         return None
 
     def certify(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         raise ModelError(f"scheduler {scheduler.name}: nothing is proved about a real cluster")
 

@@ -69,8 +69,12 @@ OBSERVED = Sentences("observed", {
     "suspended": lambda v: f"Suspended by the cluster{_why(v)}.",
     "requeued": lambda v: f"Queued again, for the {_nth(v['restarts'])} time{_why(v)}.",
     "ended": _ended,
-    "withdrawn": lambda v: f"Never started: {str(v.get('outcome') or 'cancelled').replace('_', ' ')} while it waited{_why(v)}.",
-    "still_open": lambda v: f"Neither completed nor cancelled when following ended; attempts so far: {count(v['attempts'], 'attempt')}.",
+    "withdrawn": lambda v: (
+        f"Never started: {str(v.get('outcome') or 'cancelled').replace('_', ' ')} while it waited{_why(v)}."
+    ),
+    "still_open": lambda v: (
+        f"Neither completed nor cancelled when following ended; attempts so far: {count(v['attempts'], 'attempt')}."
+    ),
 })  # fmt: skip
 
 

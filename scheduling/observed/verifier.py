@@ -1,4 +1,4 @@
-"""Rechecks a mirrored run from plain rows: what a real cluster did obeys its capacities, and every job that ran is accounted for."""
+"""Rechecks a mirrored run from plain rows: it obeys the capacities, and every job that ran is accounted for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scheduling.verification.rules import WORKER, Output, Row, Rules, Stage
 
 
 class ObservedRules(Rules):
-    """No slots, no training: bars stand on servers, on one GPU each where the cluster told which, and none is held twice."""
+    """No slots, no training: bars stand on servers, on one GPU each if the cluster told which; none is held twice."""
 
     name = "observed"
     states = {}
@@ -28,11 +28,14 @@ class ObservedRules(Rules):
                     holds.setdefault((bar.server, int(bar.lane)), []).append((bar.start_ms, bar.end_ms, id_))
             if id_ in given.done and given.done[id_] != max(bar.end_ms for bar in own):
                 problems.append(
-                    f"job {id_}: completes at {given.done[id_]} ms, but its last bar ends at {max(b.end_ms for b in own)} ms"
+                    f"job {id_}: completes at {given.done[id_]} ms, but its last bar ends at "
+                    f"{max(b.end_ms for b in own)} ms"
                 )
         _check_gpus(holds, problems)
 
-    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+    def check_stage(
+        self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
+    ) -> None:
         for job, role, server, start_ms, end_ms, *_ in bars:
             if server < 0 or role != WORKER:
                 problems.append(f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms must be a worker on a server")
@@ -48,7 +51,8 @@ def _check_gpus(holds: dict[tuple[str, int], list[tuple[int, int, str]]], proble
         for start_ms, end_ms, id_ in sorted(spans):
             if start_ms < until_ms and id_ != holder:
                 problems.append(
-                    f"server {server}: GPU {gpu} is held by job {holder} until {until_ms} ms and by job {id_} from {start_ms} ms"
+                    f"server {server}: GPU {gpu} is held by job {holder} until {until_ms} ms and by job {id_} "
+                    f"from {start_ms} ms"
                 )
             if end_ms > until_ms:
                 until_ms, holder = end_ms, id_

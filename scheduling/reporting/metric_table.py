@@ -1,7 +1,7 @@
 """Table of metrics: key, title, unit, direction and definition of each, in display order.
 
-The run page, comparisons, sweeps, GET /api/metrics/ and docs/metrics.md read this table. A key is the path of the value in the
-metrics of summary.json, with dots between its parts.
+The run page, comparisons, sweeps, GET /api/metrics/ and docs/metrics.md read this table. A key is the path of the value
+in the metrics of summary.json, with dots between its parts.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ RUN, COMPARISON, JOB = "run", "comparison", "job"
 class Metric:
     """Row of the table.
 
-    direction: the better direction, or None. scope: `run` metrics are in summary.json if the execution model has them, `comparison`
-    metrics are computed in comparisons, `job` metrics describe a single job.
+    direction: the better direction, or None. scope: `run` metrics are in summary.json if the execution model has them,
+    `comparison` metrics are computed in comparisons, `job` metrics describe a single job.
     """
 
     key: str
@@ -32,67 +32,90 @@ class Metric:
 
 
 METRICS = (
-    Metric("total_utility", "Total utility", "", HIGHER, "Sum of the utilities of completed jobs: Σ u(completion − arrival)."),
+    Metric("total_utility", "Total utility", "", HIGHER,
+           "Sum of the utilities of completed jobs: Σ u(completion − arrival)."),
     Metric("certificate_ratio", "Proved share of optimal", "share", HIGHER,
-           "Proved ratio to the optimum: achieved / upper bound for total utility, lower bound / achieved for total completion time and "
-           "makespan; runs with the same jobs, cluster and training model use the tightest of their bounds; other ratios are not ranked.", COMPARISON),
+           "Proved ratio to the optimum: achieved / upper bound for total utility, lower bound / achieved for total "
+           "completion time and makespan; runs with the same jobs, cluster and training model use the tightest of "
+           "their bounds; other ratios are not ranked.",
+           COMPARISON),
     Metric("jobs", "Arrived jobs", "", None, "Number of jobs that have arrived."),
     Metric("admitted", "Admitted jobs", "", HIGHER, "Number of jobs whose first decision is to admit or start them."),
-    Metric("rejected", "Rejected jobs", "", LOWER, "Number of jobs that are rejected, on arrival or after a hand-over."),
+    Metric("rejected", "Rejected jobs", "", LOWER,
+           "Number of jobs that are rejected, on arrival or after a hand-over."),
     Metric("completed", "Completed jobs", "", HIGHER, "Number of jobs whose work is done."),
     Metric("mean_jct_ms", "Mean JCT", "ms", LOWER, "Mean of completion − arrival over the completed jobs."),
     Metric("median_jct_ms", "Median JCT", "ms", LOWER, "Median of completion − arrival over the completed jobs."),
-    Metric("p95_jct_ms", "95th percentile of JCT", "ms", LOWER, "95th percentile of completion − arrival over the completed jobs."),
+    Metric("p95_jct_ms", "95th percentile of JCT", "ms", LOWER,
+           "95th percentile of completion − arrival over the completed jobs."),
     Metric("common_jct_ms", "Mean JCT of common jobs", "ms", LOWER,
-           "Mean of completion − arrival over the jobs that all runs compared in full have completed; comparable between runs that admit "
-           "different numbers of jobs.",
+           "Mean of completion − arrival over the jobs that all runs compared in full have completed; comparable "
+           "between runs that admit different numbers of jobs.",
            COMPARISON),
     Metric("makespan_ms", "Makespan", "ms", LOWER, "Last completion − first arrival."),
     Metric("lanes.mean_slowdown", "Mean slowdown", "x", LOWER,
-           "Mean over the completed jobs of (completion − arrival) / completion time of the job alone in the empty system."),
+           "Mean over the completed jobs of (completion − arrival) / completion time of the job alone in the empty "
+           "system."),
     Metric("lanes.median_slowdown", "Median slowdown", "x", LOWER,
-           "Median over the completed jobs of (completion − arrival) / completion time of the job alone in the empty system."),
+           "Median over the completed jobs of (completion − arrival) / completion time of the job alone in the empty "
+           "system."),
     Metric("lanes.p95_slowdown", "95th percentile of slowdown", "x", LOWER,
-           "95th percentile over the completed jobs of (completion − arrival) / completion time of the job alone in the empty system."),
+           "95th percentile over the completed jobs of (completion − arrival) / completion time of the job alone in "
+           "the empty system."),
     Metric("mean_delay_factor", "Mean delay factor", "x", LOWER,
-           "Mean over the completed jobs of (completion − arrival) / time with at least one worker; 1 means no waiting.", COMPARISON),
-    Metric("mean_wait_ms", "Mean wait", "ms", LOWER, "Mean of first worker − arrival over the jobs that have started.", COMPARISON),
-    Metric("suspensions", "Suspensions", "", LOWER, "Number of gaps between the worker bars of a chunk, or of a job without chunks."),
+           "Mean over the completed jobs of (completion − arrival) / time with at least one worker; 1 means no "
+           "waiting.",
+           COMPARISON),
+    Metric("mean_wait_ms", "Mean wait", "ms", LOWER, "Mean of first worker − arrival over the jobs that have started.",
+           COMPARISON),
+    Metric("suspensions", "Suspensions", "", LOWER,
+           "Number of gaps between the worker bars of a chunk, or of a job without chunks."),
     Metric("lanes.job_suspensions", "Job suspensions", "", LOWER,
            "Number of gaps in which no worker of a started, uncompleted job ran."),
     Metric("preemptions", "Preemptions", "", LOWER, "Number of decisions that stop a running job.", COMPARISON),
     Metric("lanes.communication_ms", "Communication time", "ms", LOWER, "Upload time + reload time + exchange time."),
-    Metric("lanes.upload_ms", "Upload time", "ms", LOWER, "Sum over the chunks of the time of one upload to its server."),
-    Metric("lanes.transfer_ms", "Reload time", "ms", LOWER, "Total time in which gangs load their data on another server."),
+    Metric("lanes.upload_ms", "Upload time", "ms", LOWER,
+           "Sum over the chunks of the time of one upload to its server."),
+    Metric("lanes.transfer_ms", "Reload time", "ms", LOWER,
+           "Total time in which gangs load their data on another server."),
     Metric("lanes.exchange_ms", "Exchange time", "ms", LOWER,
-           "Total time that workers spend on parameter exchange: the share 2q/b of their time, or 0 for workers at the location of their "
-           "parameter server."),
+           "Total time that workers spend on parameter exchange: the share 2q/b of their time, or 0 for workers at the "
+           "location of their parameter server."),
     Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None, "Number of chunks with a worker in the cloud."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
            "Busy time of workers / available time of workers, from the first arrival to the end of the last bar."),
-    Metric("lanes.peak_busy", "Peak worker occupancy", "share", HIGHER, "Largest number of busy workers / number of workers."),
-    Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER, "Worker occupancy for each site and worker type."),
+    Metric("lanes.peak_busy", "Peak worker occupancy", "share", HIGHER,
+           "Largest number of busy workers / number of workers."),
+    Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER,
+           "Worker occupancy for each site and worker type."),
     Metric("groups.cpu_utilization", "CPU utilization", "share", HIGHER,
-           "Computation time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion."),
+           "Computation time / (machines × time) over all machines, including idle ones, from the first arrival to the "
+           "last completion."),
     Metric("groups.net_utilization", "Network utilization", "share", HIGHER,
-           "Communication time / (machines × time) over all machines, including idle ones, from the first arrival to the last completion."),
+           "Communication time / (machines × time) over all machines, including idle ones, from the first arrival to "
+           "the last completion."),
     Metric("groups.mean_jobs", "Mean jobs in groups", "", None,
            "Mean over time of the number of jobs in groups, from the first arrival to the last completion."),
     Metric("groups.mean_groups", "Mean number of groups", "", None,
            "Mean over time of the number of groups, from the first arrival to the last completion."),
-    Metric("groups.mean_parallelism", "Degree of parallelism", "", None, "Mean over groups and time of the number of machines of a group."),
+    Metric("groups.mean_parallelism", "Degree of parallelism", "", None,
+           "Mean over groups and time of the number of machines of a group."),
     Metric("groups.regroupings", "Regroupings", "", LOWER, "Number of regrouping decisions."),
-    Metric("groups.moves", "Migrations", "", LOWER, "Number of times at which a running job changed its group, or its group changed machines."),
+    Metric("groups.moves", "Migrations", "", LOWER,
+           "Number of times at which a running job changed its group, or its group changed machines."),
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
-               f"{title} held × time / ({title} capacity × time), from the first arrival to the end of the last bar; a server has no "
-               "capacity while it is unavailable, and resources that the execution model does not count have no value.")
-        for name, title in (("gpu", "GPU"), ("cpu", "vCPU"), ("memory", "Memory"), ("storage", "Storage"), ("bandwidth", "Bandwidth"))
+               f"{title} held × time / ({title} capacity × time), from the first arrival to the end of the last bar; a "
+               "server has no capacity while it is unavailable, and resources that the execution model does not count "
+               "have no value.")
+        for name, title in (("gpu", "GPU"), ("cpu", "vCPU"), ("memory", "Memory"), ("storage", "Storage"),
+                            ("bandwidth", "Bandwidth"))
     ),
     Metric("decision_p95_ms", "95th percentile of decision time", "ms", LOWER,
            "95th percentile of the wall time of a decision on the machine that ran the scheduler.", COMPARISON),
     Metric("jct_ms", "JCT", "ms", LOWER, "Completion − arrival of a job.", JOB),
-    Metric("delay_factor", "Delay factor", "x", LOWER, "(Completion − arrival) / time with at least one worker of a job.", JOB),
+    Metric("delay_factor", "Delay factor", "x", LOWER,
+           "(Completion − arrival) / time with at least one worker of a job.", JOB),
     Metric("utility", "Utility", "", HIGHER, "Utility u(completion − arrival) of a job; 0 until it completes.", JOB),
 )  # fmt: skip
 BY_KEY: Mapping[str, Metric] = {metric.key: metric for metric in METRICS}

@@ -74,7 +74,7 @@ def summarize(
 
 
 def models(data: Mapping[str, Any]) -> set[str]:
-    """The model in charge from an event `run_started` or `edited` on; logs of older versions do not say, and it may be any."""
+    """The model in charge from an event `run_started` or `edited` on; older logs do not say: it may be any."""
     return {data["execution"]["model"]} if "execution" in data else set(PARTS)
 
 
@@ -86,7 +86,7 @@ def _suspensions(bars: np.ndarray) -> int:
 
 
 def packs(data: Mapping[str, Any]) -> set[str]:
-    """Resources that are counted from an event `run_started` or `edited` on; logs of older versions do not state them."""
+    """Resources that are counted from an event `run_started` or `edited` on; older logs do not state them."""
     return set(data["execution"]["packs"]) if "execution" in data else set(RESOURCES)
 
 
@@ -121,4 +121,6 @@ def offered(worlds: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) 
 
 def shares(held: np.ndarray, of: np.ndarray, packed: Container[str]) -> dict[str, float | None]:
     """{resource: share}; None where there is none of it, or where it is not among those packed."""
-    return {name: float(h / o) if o > 0 and name in packed else None for name, h, o in zip(RESOURCES, held, of, strict=True)}
+    return {
+        name: float(h / o) if o > 0 and name in packed else None for name, h, o in zip(RESOURCES, held, of, strict=True)
+    }

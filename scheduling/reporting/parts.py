@@ -1,4 +1,4 @@
-"""Parts of the metrics: figures that only runs of one execution model have. Each family computes its own, in its `metrics.py`."""
+"""Parts of the metrics: figures of one execution model's runs. Each family computes its own, in its `metrics.py`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def sentence(code: str, values: Values, servers: Sequence[str] = ()) -> str:
 
 
 def readable(code: str, values: Values, servers: Sequence[str] = ()) -> str:
-    """The sentence for display; without one, as of a scheduler that is not installed any more, the code and its numbers."""
+    """The sentence for display; without one, as of a scheduler no longer installed, the code and its numbers."""
     try:
         return sentence(code, values, servers)
     except (ValueError, KeyError):

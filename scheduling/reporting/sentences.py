@@ -19,7 +19,7 @@ def no_ending(values: Values, servers: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of one family, by the code of the reason. ending: what follows each of them; servers: names by index."""
+    """The sentences of one family, by the code of the reason. ending: what follows each; servers: names by index."""
 
     family: str
     by_code: Mapping[str, Callable[[Values], str]]
@@ -32,6 +32,8 @@ def by_code(families: Sequence[Sentences]) -> dict[str, Sentences]:
     for family in families:
         for code in family.by_code:
             if code in found:
-                raise ValueError(f"reason {code!r} must be declared once; {found[code].family} and {family.family} both do")
+                raise ValueError(
+                    f"reason {code!r} must be declared once; {found[code].family} and {family.family} both do"
+                )
             found[code] = family
     return found

@@ -4,19 +4,22 @@ Every bound is weak duality: for any prices p >= 0,
 
     D(p) = sum_{t,r} p_r(t) C_r(t) + sum_i max(0, max_tau f_i(tau - a_i) - LB_i(tau; p))  >=  OPT,
 
-where C are the capacities of the whole cluster, and LB_i is a lower bound of what job i alone pays for its work by slot tau: the
-cheapest worker-slots, with as many parameter servers as its ratio asks for, not rounded up. Kinds, from the loosest:
+where C are the capacities of the whole cluster, and LB_i is a lower bound of what job i alone pays for its work by slot
+tau: the cheapest worker-slots, with as many parameter servers as its ratio asks for, not rounded up. Kinds, from the
+loosest:
 
     trivial         D(0): every job ends as early as it could alone
-    repaired_dual   D of the scheduler's own prices, the cheapest server of a slot standing for all (the papers' D is not a bound: 4.3)
+    repaired_dual   D of the scheduler's own prices, the cheapest server of a slot standing for all (the papers' D is
+                    not a bound: 4.3)
     pooled_lp       the optimum of the linear relaxation in which all servers of a role are one, as the solver gives it
     lp_priced_dual  D of that relaxation's prices: rechecked without the solver that found them
 
-Beyond MAX_LP_JOBS jobs the relaxation is that of a sample of them on the same share of the cluster: any prices prove a bound by D, so
-the bound is still about all jobs, only less tight; the optimum of the sample itself proves nothing and is no bound.
+Beyond MAX_LP_JOBS jobs the relaxation is that of a sample of them on the same share of the cluster: any prices prove a
+bound by D, so the bound is still about all jobs, only less tight; the optimum of the sample itself proves nothing and
+is no bound.
 
-Valid for schedulers that work in slots on the jobs of one of the two papers (training.WORLDS); others get none. The bound is about
-the jobs known so far. It certifies a schedule, not the competitive ratio of the algorithm that made it.
+Valid for schedulers that work in slots on the jobs of one of the two papers (training.WORLDS); others get none. The
+bound is about the jobs known so far. It certifies a schedule, not the competitive ratio of the algorithm that made it.
 """
 
 from __future__ import annotations
@@ -38,7 +41,9 @@ KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
 SAFE = 1 + 1e-9  # bounds are sums in floating point: rounded up by this
 SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
-MAX_COLUMNS = 10_000  # of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
+MAX_COLUMNS = (
+    10_000  # of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
+)
 MAX_LP_JOBS = 2_000  # of the LP
 MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs that D of prices per server may look at: some seconds
 TIME_LIMIT_S = 20.0
@@ -63,7 +68,10 @@ class Task:
 
     @property
     def worth(self) -> np.ndarray:
-        """[window] f_i of a completion in slot first, first + 1, ...; computed when asked for: all of them would fill the memory."""
+        """[window] f_i of a completion in slot first, first + 1, ....
+
+        Computed when asked for: all of them would fill the memory.
+        """
         return utility_over(self.utility, np.arange(self.window))
 
     @property
@@ -74,7 +82,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Problem:
-    """Tasks that a schedule could finish, and the offer of the cluster: capacity[slot, pool, resource] in whole units."""
+    """Tasks that a schedule could finish, and the offer of the cluster: capacity[slot, pool, resource] in units."""
 
     tasks: tuple[Task, ...]
     capacity: np.ndarray
@@ -88,8 +96,10 @@ class Problem:
         return len(self.capacity)
 
 
-def problem(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], world: str, horizon: int | None = None) -> Problem:
-    """The relaxed problem of the jobs (by index) that have arrived. horizon: slots looked at where the cluster has no end."""
+def problem(
+    cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], world: str, horizon: int | None = None
+) -> Problem:
+    """The relaxed problem of the jobs (by index) that have arrived. horizon: slots looked at if it has no end."""
     slots = cluster.horizon_slots or horizon or _far(cluster, jobs, arrived, world)
     limits = LIMITS[world]
     room = Room(cluster, limits=limits)
@@ -113,7 +123,7 @@ def problem(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], world
 def certify(
     task_problem: Problem, achieved: float, server_prices: np.ndarray | None = None, time_limit_s: float = TIME_LIMIT_S
 ) -> Certificate:
-    """The best valid bound with its name. server_prices: [slot, server, resource] of the scheduler, NaN where there is none."""
+    """The best valid bound with its name. server_prices: [slot, server, resource] of the scheduler, NaN for none."""
     found: list[tuple[float, str, dict[str, Any]]] = [(trivial(task_problem), "trivial", {})]
     cells = task_problem.slots * len(task_problem.servers) * len(task_problem.tasks)
     if server_prices is not None and len(server_prices) >= task_problem.slots and cells <= MAX_SERVER_CELLS:
@@ -141,7 +151,12 @@ def ratio(certificate: Certificate) -> float | None:
 
 def plain(certificate: Certificate) -> dict[str, Any]:
     """{kind, achieved, bound, ratio} as in summary.json; sampled: of how many jobs the prices are, where not of all."""
-    told = {"kind": certificate.kind, "achieved": certificate.achieved, "bound": certificate.bound, "ratio": ratio(certificate)}
+    told = {
+        "kind": certificate.kind,
+        "achieved": certificate.achieved,
+        "bound": certificate.bound,
+        "ratio": ratio(certificate),
+    }
     return told | {name: certificate.duals[name] for name in ("sampled",) if name in certificate.duals}
 
 
@@ -157,12 +172,15 @@ def recheck(task_problem: Problem, certificate: Certificate, server_prices: np.n
         bound = dual_of_servers(task_problem, server_prices[: task_problem.slots])
     else:
         raise ModelError(
-            f"certificate: kind must be one of {', '.join(KINDS)}, with the prices that it uses, got {certificate.kind!r}"
+            f"certificate: kind must be one of {', '.join(KINDS)}, with the prices "
+            f"that it uses, got {certificate.kind!r}"
         )
     if certificate.bound * slack < bound:
         raise ModelError(f"certificate: {certificate.kind} proves a bound of {bound!r}, not of {certificate.bound!r}")
     if certificate.achieved > certificate.bound * SAFE:
-        raise ModelError(f"certificate: {certificate.achieved!r} was achieved, more than the bound of {certificate.bound!r}")
+        raise ModelError(
+            f"certificate: {certificate.achieved!r} was achieved, more than the bound of {certificate.bound!r}"
+        )
 
 
 def trivial(task_problem: Problem) -> float:
@@ -200,7 +218,7 @@ def _cheapest(cost: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def _surplus(task: Task, cost: np.ndarray) -> float:
-    """max(0, max over completions of f - LB); cost: of one worker with its parameter servers, by slot of the problem."""
+    """max(0, max over completions of f - LB); cost: of one worker with its parameter servers, by slot of problem."""
     best = max(0.0, task.later)
     whole, part = divmod(task.need, task.most)
     full = int(whole) if part > EPSILON else int(whole) - 1  # slots with all workers; the last one has what is left
@@ -238,12 +256,14 @@ def sample(task_problem: Problem) -> Problem:
 
 
 def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tuple[float, np.ndarray] | None:
-    """(optimum with what was left out added, prices[slot, pool, resource]); None when the solver gives none in time, or is not installed.
+    """(optimum with what was left out added, prices[slot, pool, resource]).
 
-    u_i(t): the share of job i that ends in slot t or later, y_i(t): its workers. max sum f_i(t) (u_i(t) - u_i(t + 1)) subject to
-    y_i(t) <= N_i u_i(t), sum_t y_i(t) >= W_i u_i(first), and the capacities of the pools. Slots are taken together in groups where
-    there are too many columns: a job is then worth what the first slot of a group is, which only raises the optimum.
-    ModelError for more than MAX_LP_JOBS jobs: see `sample`.
+    None when the solver gives none in time, or is not installed.
+
+    u_i(t): the share of job i that ends in slot t or later, y_i(t): its workers. max sum f_i(t) (u_i(t) - u_i(t + 1))
+    subject to y_i(t) <= N_i u_i(t), sum_t y_i(t) >= W_i u_i(first), and the capacities of the pools. Slots are taken
+    together in groups where there are too many columns: a job is then worth what the first slot of a group is, which
+    only raises the optimum. ModelError for more than MAX_LP_JOBS jobs: see `sample`.
     """
     try:
         from scipy.optimize import linprog
@@ -251,7 +271,9 @@ def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tupl
     except ImportError:  # the looser bounds need no solver
         return None
     if len(task_problem.tasks) > MAX_LP_JOBS:
-        raise ModelError(f"certificate: the relaxation accepts at most {MAX_LP_JOBS} jobs, got {len(task_problem.tasks)}")
+        raise ModelError(
+            f"certificate: the relaxation accepts at most {MAX_LP_JOBS} jobs, got {len(task_problem.tasks)}"
+        )
     group = 1
     while _columns(task_problem, group) > MAX_COLUMNS and group < task_problem.slots:
         group *= 2
@@ -316,7 +338,9 @@ class _Rows:
             np.tile(np.arange(count), 2),
             [0.0] * count,
         )
-        self._rows(np.append(y, u[0]), np.append(-np.ones(count), task.need), np.zeros(count + 1, dtype=np.int64), [0.0])
+        self._rows(
+            np.append(y, u[0]), np.append(-np.ones(count), task.need), np.zeros(count + 1, dtype=np.int64), [0.0]
+        )
         if count > 1:
             order = np.tile(np.arange(count - 1), 2)
             self._rows(np.concatenate((u[1:], u[:-1])), np.repeat([1.0, -1.0], count - 1), order, [0.0] * (count - 1))

@@ -1,10 +1,10 @@
-"""Counterfactuals: smallest changes of a job that change a decision, found by quotes of the scheduler in its state at that time.
+"""Counterfactuals: smallest changes of a job that change a decision, by quotes of the scheduler in its state then.
 
-Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target, the fewest
-workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was admitted: how far each could
-go the other way and it still is. The answer is monotone in the first three: priority and target are found by going where the
-schedule at hand breaks even, workers by halving; arrivals are tried in turn. What takes longer than there is time for is not searched,
-and says so.
+Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target,
+the fewest workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was
+admitted: how far each could go the other way and it still is. The answer is monotone in the first three: priority and
+target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in turn. What
+takes longer than there is time for is not searched, and says so.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_MORE = 8  # times the job's own workers
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """Smallest change that changes the decision, or the largest that keeps it: `value` instead of `actual`; None if out of reach."""
+    """Smallest change that turns the decision, or largest that keeps it: `value` for `actual`; None if out of reach."""
 
     what: str  # priority | target_slots | workers | arrival_ms
     actual: float
@@ -45,8 +45,8 @@ def counterfactuals(
 ) -> list[Counterfactual]:
     """Counterfactuals of a job at its arrival. The scheduler has its state of that time (`assume`).
 
-    said: what it decided, if that is known. until: a moment of time.perf_counter, after which nothing is searched any more; what
-    is quick goes first, and whatever is still to come gets its share of the time.
+    said: what it decided, if that is known. until: a moment of time.perf_counter, after which nothing is searched any
+    more; what is quick goes first, and whatever is still to come gets its share of the time.
     """
     scheduler.deadline.set(until)
     asked = _Asked(scheduler, job, PriceQuote.of(said or scheduler.explain(job.arrival_ms, job)))
@@ -109,7 +109,12 @@ _NAMES = {
     "priority": "smallest priority", "target_slots": "decisive target", "workers": "smallest number of workers",
     "arrival_ms": "later arrival",
 }  # fmt: skip
-_SENTENCES = {"priority": _priority_text, "target_slots": _target_text, "workers": _workers_text, "arrival_ms": _arrival_text}
+_SENTENCES = {
+    "priority": _priority_text,
+    "target_slots": _target_text,
+    "workers": _workers_text,
+    "arrival_ms": _arrival_text,
+}
 
 
 class _Asked:
@@ -155,7 +160,9 @@ def _priority(asked: _Asked) -> Found:
 
 def _own_target(asked: _Asked) -> float | None:
     utility = asked.job.utility
-    return utility.target_slots if utility and utility.sensitivity else None  # otherwise it is worth the same at any time
+    return (
+        utility.target_slots if utility and utility.sensitivity else None
+    )  # otherwise it is worth the same at any time
 
 
 def _target(asked: _Asked) -> Found:

@@ -37,7 +37,7 @@ class Slotted(ExecutionModel):
         return {"training": self.training(scheduler, cluster)}
 
     def training(self, scheduler: BaseScheduler, cluster: Cluster) -> str:
-        """The supported training model at work: if there are several, the scheduler's parameter `model`, or by the servers' roles."""
+        """The training model at work: of several, by the scheduler's parameter `model`, or by the servers' roles."""
         if len(self.supports) == 1:
             return self.supports[0]
         return getattr(scheduler.parameters, "model", None) or world_of(cluster)
@@ -46,7 +46,12 @@ class Slotted(ExecutionModel):
         return UTILITY
 
     def certify(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         training = self.training(scheduler, cluster)
         task = certificate.problem(cluster, jobs, outcome.arrived, training, horizon=outcome.horizon)

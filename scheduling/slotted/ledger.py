@@ -1,8 +1,8 @@
 """Ledger of slotted schedulers: allocation by slot and server; refuses overbooking and names the cell.
 
-It belongs to the simulation: every plan passes it, so no scheduler is trusted. Each server has a timeline: break points and,
-between them, the free amounts of all resources as one exact integer (resource_vector.py). Neighbours never hold the same amounts,
-and the past is dropped as time goes on, so a timeline is as short as the future is varied.
+It belongs to the simulation: every plan passes it, so no scheduler is trusted. Each server has a timeline: break points
+and, between them, the free amounts of all resources as one exact integer (resource_vector.py). Neighbours never hold
+the same amounts, and the past is dropped as time goes on, so a timeline is as short as the future is varied.
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ class SlottedLedger(Ledger):
         for r, (need, free) in enumerate(zip(needs, unpack(self._free[bar.server][segment]), strict=True)):
             if need * bar.count > free:
                 raise Overbooked(
-                    f"job {self._jobs[bar.job].id}: {Role(bar.role).name.lower()} x {bar.count} needs {need * bar.count / 1000:g} "
-                    f"{RESOURCE_UNITS[r]} of {RESOURCES[r]} on server {self._name(bar)} in [{start_ms}, {end_ms}) ms, "
-                    f"{free / 1000:g} {RESOURCE_UNITS[r]} free{self._absence(bar.server, start_ms)}"
+                    f"job {self._jobs[bar.job].id}: {Role(bar.role).name.lower()} x {bar.count} needs "
+                    f"{need * bar.count / 1000:g} {RESOURCE_UNITS[r]} of {RESOURCES[r]} on server {self._name(bar)} in "
+                    f"[{start_ms}, {end_ms}) ms, {free / 1000:g} {RESOURCE_UNITS[r]} "
+                    f"free{self._absence(bar.server, start_ms)}"
                 )
         raise AssertionError("a segment was refused although every resource fits")

@@ -25,7 +25,10 @@ class Held(NamedTuple):
 
 
 def costs(parts: Sequence[Held]) -> dict[str, Any]:
-    """{cost_by_resource, cost_by_role, cells: [[server, resource, slot, price, cost], ...] the most expensive first}, in utility."""
+    """{cost_by_resource, cost_by_role, cells: [[server, resource, slot, price, cost], ...]}, in utility.
+
+    The most expensive cells come first.
+    """
     by_role = []
     rows: list[np.ndarray] = []
     for book, demand, slots, servers, counts, names in parts:

@@ -15,7 +15,7 @@ _POWERS = np.array([float(f"1e{k}") for k in range(23)])  # those that a float h
 
 
 def price_event(scheduler: BaseScheduler, slots: Sequence[int], all_slots: int | None = None) -> dict[str, Any] | None:
-    """Minimum, mean and maximum price per unit in each slot, flat in the order slot, site, resource; None without prices.
+    """Minimum, mean and maximum price per unit in each slot, flat by slot, site, resource; None without prices.
 
     When these are all the slots of the horizon and their prices are the same, one slot's values stand for "all".
     """
@@ -51,4 +51,7 @@ def _plain(values: np.ndarray) -> list[float | None]:
     shift = np.clip(_DIGITS - 1 - size, 1 - len(_POWERS), len(_POWERS) - 1)
     up, down = _POWERS[np.maximum(shift, 0)], _POWERS[np.maximum(-shift, 0)]
     rounded = np.round(np.where(known, values, 0.0) * up / down) * down / up
-    return [None if not finite else value for finite, value in zip(np.isfinite(values).tolist(), rounded.tolist(), strict=True)]
+    return [
+        None if not finite else value
+        for finite, value in zip(np.isfinite(values).tolist(), rounded.tolist(), strict=True)
+    ]

@@ -1,18 +1,20 @@
 """Prices of resources per server and slot, as functions of their allocation [OASiS, Section IV-B, Eq. 22-26].
 
-``p = L (U / L) ** (allocated / capacity)``: a price begins at the floor L, which admits every job, and ends at the ceiling U,
-which admits none. U is per resource and role, L per role; both are in utility per whole unit and slot (GPU, vCPU, GB,
-GB, Gbps). They are estimated from jobs (`estimate_from`): all those of the scenario, which is hindsight, exactly as the paper
-defines U and L, or those that have arrived so far.
+``p = L (U / L) ** (allocated / capacity)``: a price begins at the floor L, which admits every job, and ends at the
+ceiling U, which admits none. U is per resource and role, L per role; both are in utility per whole unit and slot (GPU,
+vCPU, GB, GB, Gbps). They are estimated from jobs (`estimate_from`): all those of the scenario, which is hindsight,
+exactly as the paper defines U and L, or those that have arrived so far.
 
 Differs from the paper:
-- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by zero).
+- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by
+  zero).
 - Its argument is the shortest duration less one slot, as everywhere else (Eq. 23 subtracts a time from a duration).
-- Jobs that cannot end before the horizon count for nothing; f_i(T - a_i) is at least 1 % of f_i(0), because it underflows
-  to 0 for most time-critical jobs and a price of 0 never rises.
+- Jobs that cannot end before the horizon count for nothing; f_i(T - a_i) is at least 1 % of f_i(0), because it
+  underflows to 0 for most time-critical jobs and a price of 0 never rises.
 - 1 / eta is taken with equality for the tightest job. U is at least e L.
 - Mode `marginal` (ours, the default): L_1 is the utility density of the job at which the cluster would be full if jobs
-  were taken by falling density, L_2 scaled alike. The printed L is so low that the algorithm serves in order of arrival.
+  were taken by falling density, L_2 scaled alike. The printed L is so low that the algorithm serves in order of
+  arrival.
 """
 
 from __future__ import annotations
@@ -41,14 +43,17 @@ GRID = 2.0**-50  # of a job's utility: its costs are multiples of it, so that th
 class PriceParameters(Parameters):
     """Parameters of a price-based scheduler."""
 
-    price_mode: str = parameter("marginal", "price floor: marginal (default) or literal, as printed in the paper", choices=MODES)
+    price_mode: str = parameter(
+        "marginal", "price floor: marginal (default) or literal, as printed in the paper", choices=MODES
+    )
     floor_scale: float = parameter(
         1.0, "factor of the price floor; 100 / x sets U / L to x % of its actual value", low=1e-12, high=1e12
     )
     estimate_from: str = parameter(
         TRACE,
-        "jobs for the estimate of the price bounds: trace (all jobs of the scenario, including future ones, as in the paper) or "
-        "history (only jobs that have arrived, recomputed whenever their number has doubled; requires a horizon)",
+        "jobs for the estimate of the price bounds: trace (all jobs of the scenario, including future ones, as in the "
+        "paper) or history (only jobs that have arrived, recomputed whenever their "
+        "number has doubled; requires a horizon)",
         choices=(TRACE, HISTORY),
     )
 
@@ -63,7 +68,10 @@ class PriceParams:
     ps_ceiling: tuple[float, ...]  # U_2^r
 
     def __post_init__(self) -> None:
-        for role, floor, ceiling in (("worker", self.worker_floor, self.worker_ceiling), ("ps", self.ps_floor, self.ps_ceiling)):
+        for role, floor, ceiling in (
+            ("worker", self.worker_floor, self.worker_ceiling),
+            ("ps", self.ps_floor, self.ps_ceiling),
+        ):
             if not 0 < floor < math.inf:
                 raise ModelError(f"prices: {role}_floor must be a finite number > 0, got {floor!r}")
             for name, most in zip(RESOURCES, ceiling, strict=True):
@@ -103,7 +111,9 @@ def estimate(
     floor_scale: float = 1.0,
     window: int | None = None,
 ) -> PriceParams:
-    """U and L from a history of jobs. Capacities are thousandths, [server, resource]; window: slots in which the jobs came, else all.
+    """U and L from a history of jobs.
+
+    Capacities are thousandths, [server, resource]; window: slots in which the jobs came, else all.
 
     floor_scale multiplies both floors: the paper's Figure 6 runs with U / L at x % of its true value, which is
     floor_scale = 100 / x (it does not say whether U or L moves; here L does).
@@ -116,7 +126,9 @@ def estimate(
     slots = horizon if window is None else window
     worker_total = worker_capacity.sum(axis=0) / UNIT
     ps_total = ps_capacity.sum(axis=0) / UNIT
-    worker_floor = _literal_floor([(c.worker_slots, c.least, c.worker.sum()) for c in claims], slots * worker_total.sum())
+    worker_floor = _literal_floor(
+        [(c.worker_slots, c.least, c.worker.sum()) for c in claims], slots * worker_total.sum()
+    )
     ps_floor = _literal_floor([(c.worker_slots, c.least, c.ps.sum()) for c in claims], slots * ps_total.sum())
     if mode == "marginal":
         raised = max(1.0, marginal_density(claims, slots * worker_total) / worker_floor)
@@ -138,7 +150,7 @@ def sample_size(estimate_from: str, arrived: int, jobs: int) -> int:
 
 
 def window_slots(sample: Sequence[Job], least_slots: Sequence[int], horizon: int, slot_ms: int) -> int:
-    """Number of slots in which the work of a history fits: up to its last arrival, and at least as long as its longest job."""
+    """Number of slots in which the work of a history fits: to its last arrival, and no less than its longest job."""
     last = max((arrival_slot(job.arrival_ms, slot_ms) for job in sample), default=0)
     return min(horizon, last + max(least_slots, default=1))
 
@@ -148,7 +160,10 @@ def price(allocated: np.ndarray, capacity: np.ndarray, floor: float, ceiling: fl
     if not ceiling:
         return np.zeros(np.broadcast_shapes(np.shape(allocated), np.shape(capacity)))
     share = np.divide(
-        allocated, capacity, out=np.ones(np.broadcast_shapes(np.shape(allocated), np.shape(capacity))), where=capacity > 0
+        allocated,
+        capacity,
+        out=np.ones(np.broadcast_shapes(np.shape(allocated), np.shape(capacity))),
+        where=capacity > 0,
     )
     return floor * np.exp(share * math.log(ceiling / floor))
 
@@ -189,7 +204,9 @@ class PriceBook:
 
     def unit_cost(self, demand: Demand, slots: slice | np.ndarray) -> np.ndarray:
         """Price of one unit of `demand` on each server, [slot, server]."""
-        parts = (self.price[r][slots] * (amount / UNIT) for r, amount in enumerate(demand) if amount and self.ceiling[r])
+        parts = (
+            self.price[r][slots] * (amount / UNIT) for r, amount in enumerate(demand) if amount and self.ceiling[r]
+        )
         cost = next(parts, None)
         if cost is None:
             return np.zeros(self.price[0][slots].shape)

@@ -1,9 +1,9 @@
 """Gangs: what FIFO shares with the schedulers that look at all jobs again whenever something happens (DRF, RRH, Dorm).
 
-A gang stands on servers for whole slots; it keeps its place until it is given another one. Units are placed round robin: a
-pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its gang
-changes: worker-slots in the world of OASiS, samples in that of PD-ORS, where a gang that stands on one server is faster
-(Fact 1). Servers that leave (Server.away) are out of use in every slot that the absence touches.
+A gang stands on servers for whole slots; it keeps its place until it is given another one. Units are placed round
+robin: a pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its
+gang changes: worker-slots in the world of OASiS, samples in that of PD-ORS, where a gang that stands on one server is
+faster (Fact 1). Servers that leave (Server.away) are out of use in every slot that the absence touches.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ Units = tuple[tuple[int, int, int], ...]  # (role, server, count) in this order
 @dataclass(frozen=True, slots=True)
 class GangParameters(Parameters):
     model: str | None = parameter(
-        None, "training model: oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty = by the cluster",
+        None,
+        "training model: oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty = by the cluster",
         type=str, choices=WORLDS,
     )  # fmt: skip
 
@@ -152,7 +153,9 @@ class Packing:
     def __init__(self, servers: Servers, pointers: Sequence[int] = (0, 0), everywhere: bool = False) -> None:
         """pointers: per role, the server at which the search begins. everywhere: also on servers that are away."""
         self.free = list(servers.capacity)
-        self.hosts = [[i for i, able in enumerate(roles) if able] for roles in servers.roles] if everywhere else servers.hosts
+        self.hosts = (
+            [[i for i, able in enumerate(roles) if able] for roles in servers.roles] if everywhere else servers.hosts
+        )
         self.positions = [
             next((p for p, server in enumerate(hosts) if server >= pointer), 0)
             for hosts, pointer in zip(self.hosts, pointers, strict=True)
@@ -258,7 +261,7 @@ class GangScheduler(BaseScheduler):
         self.left: dict[int, float] = {}  # work left then, of every job that has ever held something
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
-        """Allocation of each active job from this slot on (other jobs hold nothing), and the decisions to report before."""
+        """Allocation of each active job from this slot on (others hold nothing), and the decisions to report before."""
         raise NotImplementedError
 
     def why(self, job: int, kind: str, units: Units) -> Reason:
@@ -311,7 +314,9 @@ class GangScheduler(BaseScheduler):
                 verdicts.append(Verdict(job, kind, self.why(job, kind, after)))
         change = self.servers.next_change
         wake_ms = change * self.cluster.slot_ms if change is not None else None
-        return Decision(plan, finishes, tuple(verdicts), wake_ms) if plan or verdicts or wake_ms is not None else NOTHING
+        return (
+            Decision(plan, finishes, tuple(verdicts), wake_ms) if plan or verdicts or wake_ms is not None else NOTHING
+        )
 
     def _left_at(self, job: int, slot: float) -> float:
         """Work left of an active job at the beginning of the slot."""
@@ -338,7 +343,8 @@ class GangScheduler(BaseScheduler):
                 mine[job] = its[job]  # type: ignore[assignment]
 
     def taken_over(self, now_ms: int) -> Decision:
-        self.shapes, self.held = (dict(sorted(book.items())) for book in (self.shapes, self.held))  # type: ignore[assignment]
+        self.shapes = dict(sorted(self.shapes.items()))
+        self.held = dict(sorted(self.held.items()))
         return NOTHING
 
     def speed(self, job: int, units: Units) -> float:

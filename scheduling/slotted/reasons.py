@@ -15,14 +15,17 @@ MAX_DIGITS = 6
 
 
 def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
-    """Sentence about the most expensive cell, unless it costs nothing; cells are [server, resource, slot, price, cost], highest cost first."""
+    """Sentence about the most expensive cell, unless it costs nothing.
+
+    Cells are [server, resource, slot, price, cost], highest cost first.
+    """
     server, resource, slot, price, cost = cells[0] if cells else (0, 0, 0, 0.0, 0.0)
     if cost < CENT / 2:
         return ""
     name = servers[server] if servers else f"#{server}"
     return (
-        f" Highest cost: {RESOURCES[resource]} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} per "
-        f"{RESOURCE_UNITS[resource]}."
+        f" Highest cost: {RESOURCES[resource]} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} "
+        f"per {RESOURCE_UNITS[resource]}."
     )
 
 
@@ -39,7 +42,9 @@ def _failures(values: Values) -> str:
 
 def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
     said = {"error": "failed", "limit": "reached its limit"}
-    parts = [f"{said[what]} {count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")]
+    parts = [
+        f"{said[what]} {count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")
+    ]
     return f" {subject} {' and '.join(parts)}, so {outcome}." if parts else ""
 
 
@@ -51,8 +56,8 @@ def _payoff(values: Values, verb: str) -> str:
     if verb == "Rejected" and values["payoff"] >= 0:
         comparison = "it is worth no more than it costs"
     return (
-        f"{verb}: {comparison}: value {utility} - cost {cost} = {payoff}. Best schedule found: slots {values['start_slot']} to "
-        f"{values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
+        f"{verb}: {comparison}: value {utility} - cost {cost} = {payoff}. Best schedule found: slots "
+        f"{values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
     )
 
 
@@ -64,8 +69,8 @@ def _digits(payoff: float) -> int:
 def _fits_nowhere(values: Values) -> str:
     unit = UNIT[values["resource"]]
     return (
-        f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {unit} of {values['resource']}; the largest server has "
-        f"{values['most']:g} {unit}."
+        f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {unit} of {values['resource']}; the largest "
+        f"server has {values['most']:g} {unit}."
     )
 
 
@@ -76,15 +81,21 @@ def _in_order(values: Values) -> str:
 
 
 def _fits_together(values: Values) -> str:
-    amounts = ", ".join(f"{need:g} {UNIT[name]} {name}" for name, need in zip(RESOURCES, values["need"], strict=True) if need)
-    return f"Rejected: no single server has capacity for one {ROLE[values['role']]} ({amounts}), although each amount is available on some server."
+    amounts = ", ".join(
+        f"{need:g} {UNIT[name]} {name}" for name, need in zip(RESOURCES, values["need"], strict=True) if need
+    )
+    return (
+        f"Rejected: no single server has capacity for one {ROLE[values['role']]} ({amounts}), although each amount "
+        "is available on some server."
+    )
 
 
 def _reward(values: Values, verb: str, comparison: str) -> str:
     place = "fits" if values["beside"] else "does not fit"
     return (
-        f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its discounted utility of "
-        f"{values['value']:.2f} minus the loss of {values['cost']:.2f} to other jobs is {comparison} {values['threshold']:g}."
+        f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its "
+        f"discounted utility of {values['value']:.2f} minus the loss of {values['cost']:.2f} to other jobs is "
+        f"{comparison} {values['threshold']:g}."
     )
 
 
@@ -117,21 +128,24 @@ SLOTTED = Sentences("slotted", {
     "fits_nowhere": _fits_nowhere,
     "fits_nowhere_together": _fits_together,
     "too_late": lambda v: (
-        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}; {v['left_slots']} remain before the horizon."
+        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}; {v['left_slots']} remain "
+        "before the horizon."
     ),
     "no_capacity": lambda v: (
         f"Rejected: given the existing plans, the {ROLE[v['role']]}s for its work do not fit into the "
         f"{count(v['left_slots'], 'slot')} before the horizon."
     ),
     "gang_too_large": lambda v: (
-        f"Rejected: requests {count(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for {v['most']}."
+        f"Rejected: requests {count(v['count'], ROLE[v['role']])} at once; the empty cluster has capacity for "
+        f"{v['most']}."
     ),
     "gang_fits_nowhere": lambda v: (
-        f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty cluster together."
+        f"Rejected: its {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')} do not fit the empty "
+        "cluster together."
     ),
     "ps_too_slow": lambda v: (
-        f"Rejected: a worker sends {v['worker_gbps']:g} Gbps and a parameter server receives {v['ps_gbps']:g} Gbps, so the job would need "
-        "more parameter servers than workers."
+        f"Rejected: a worker sends {v['worker_gbps']:g} Gbps and a parameter server receives {v['ps_gbps']:g} Gbps, so "
+        "the job would need more parameter servers than workers."
     ),
     "in_order": _in_order,
     "server_left": lambda v: (
@@ -139,31 +153,33 @@ SLOTTED = Sentences("slotted", {
     ),
     "server_gone": lambda v: "Stopped: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (
-        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, {v['share']:.2%} of all {v['resource']}: its "
-        f"share among {count(v['jobs'], 'job')} by dominant resource fairness."
+        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, {v['share']:.2%} of all "
+        f"{v['resource']}: its share among {count(v['jobs'], 'job')} by dominant resource fairness."
     ),
     "no_share": lambda v: (
-        f"Stopped: {count(v['jobs'], 'job')} share the cluster, and no capacity remains for a worker of this job. Completed work is kept."
+        f"Stopped: {count(v['jobs'], 'job')} share the cluster, and no capacity remains for a worker of this job. "
+        "Completed work is kept."
     ),
     "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more than"),
     "reward_too_low": lambda v: _reward(v, "Rejected", "not more than"),
     "rewarding": lambda v: (
-        f"Runs with {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}: its utility per slot is {v['reward']:.4g} over "
-        f"{count(v['rest_slots'], 'slot')}, and it fits in addition to jobs with higher utility per slot."
+        f"Runs with {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}: its utility per slot is "
+        f"{v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and it fits in addition to jobs with higher utility "
+        "per slot."
     ),
     "outbid": lambda v: (
-        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and its {count(v['workers'], 'worker')} "
-        "do not fit in addition to jobs with higher utility per slot."
+        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and its "
+        f"{count(v['workers'], 'worker')} do not fit in addition to jobs with higher utility per slot."
     ),
     "shared_out": lambda v: (
-        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned {v['wanted']} workers, in "
-        f"an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
+        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned "
+        f"{v['wanted']} workers, in an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
     ),
     "shared_out_nothing": lambda v: (
         f"Stopped: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"
     ),
     "allocation_kept": lambda v: (
-        f"Waiting: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with {v['running']} running, is kept."
-        f"{_solver(v)}"
+        f"Waiting: the solver found no allocation for {count(v['jobs'], 'job')}. The last allocation, with "
+        f"{v['running']} running, is kept.{_solver(v)}"
     ),
 }, ending=_details)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Planning in whole slots up to a horizon, as OASiS and PD-ORS do: how far it reaches, who is away, and bars as cells."""
+"""Planning in whole slots up to a horizon, as OASiS and PD-ORS do: how far, who is away, and bars as cells."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
     each = len(cluster.servers) * len(RESOURCES)
     if horizon * each > MAX_CELLS:
         raise ModelError(
-            f"scheduler {scheduler}: {horizon} slots of {len(cluster.servers)} servers are {horizon * each:,} prices, more than "
-            f"{MAX_CELLS:,}; set horizon_slots to at most {MAX_CELLS // each}, or lengthen the slot of {cluster.slot_ms} ms"
+            f"scheduler {scheduler}: {horizon} slots of {len(cluster.servers)} servers are {horizon * each:,} prices, "
+            f"more than {MAX_CELLS:,}; set horizon_slots to at most {MAX_CELLS // each}, or "
+            f"lengthen the slot of {cluster.slot_ms} ms"
         )
 
 
@@ -37,7 +38,8 @@ def check_known(scheduler: str, estimate_from: str) -> None:
     """ModelError when a cluster without a horizon would get one from jobs that nobody knows yet."""
     if estimate_from != "trace":
         raise ModelError(
-            f"scheduler {scheduler}: estimate_from={estimate_from} needs a cluster with a horizon, which otherwise follows from the jobs "
+            f"scheduler {scheduler}: estimate_from={estimate_from} needs a cluster with a horizon, "
+            "which otherwise follows from the jobs "
             "to come; set horizon_slots, or estimate_from=trace"
         )
 
@@ -51,7 +53,9 @@ def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarra
     return away
 
 
-def bars_of(job: int, role: Role, slots: np.ndarray, servers: np.ndarray, counts: np.ndarray, slot_ms: int) -> list[Placement]:
+def bars_of(
+    job: int, role: Role, slots: np.ndarray, servers: np.ndarray, counts: np.ndarray, slot_ms: int
+) -> list[Placement]:
     """Bars of consecutive slots with equal counts on a server, by server and time, from parallel arrays."""
     if not len(slots):
         return []
@@ -61,7 +65,12 @@ def bars_of(job: int, role: Role, slots: np.ndarray, servers: np.ndarray, counts
     new[1:] = (servers[1:] != servers[:-1]) | (counts[1:] != counts[:-1]) | (slots[1:] != slots[:-1] + 1)
     starts = np.flatnonzero(new)
     past = slots[np.append(starts[1:], len(order)) - 1] + 1
-    columns = (servers[starts].tolist(), (slots[starts] * slot_ms).tolist(), (past * slot_ms).tolist(), counts[starts].tolist())
+    columns = (
+        servers[starts].tolist(),
+        (slots[starts] * slot_ms).tolist(),
+        (past * slot_ms).tolist(),
+        counts[starts].tolist(),
+    )
     return [Placement(job, int(role), *row) for row in zip(*columns, strict=True)]
 
 
@@ -73,8 +82,10 @@ def cells_of(bars: np.ndarray, slot_ms: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_slots(plans: Mapping[int, Sequence[Placement]], slot_ms: int, horizon: int) -> np.ndarray:
-    """The bars of plans, rows in the order of Placement, each from the beginning of its first slot, and none behind the horizon."""
-    bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(-1, len(Placement._fields))
+    """Bars of plans, rows in the order of Placement, each from its first slot's beginning, none behind the horizon."""
+    bars = np.array([bar for plan in plans.values() for bar in plan], dtype=np.int64).reshape(
+        -1, len(Placement._fields)
+    )
     bars[:, 3] = bars[:, 3] // slot_ms * slot_ms
     bars[:, 4] = np.minimum(bars[:, 4], horizon * slot_ms)
     return bars[bars[:, 3] < bars[:, 4]]

@@ -1,6 +1,7 @@
 """Rechecks runs in slots from plain rows. It shares no code with schedulers, ledger, training models or prices.
 
-Jobs train by one of two models, which the files state: `oasis` (chunks of mini-batches) and `pd-ors` (samples of a global batch).
+Jobs train by one of two models, which the files state: `oasis` (chunks of mini-batches) and `pd-ors` (samples of a
+global batch).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Training(ABC):
 
     @abstractmethod
     def unit_ms(self, job: Row, one_server: bool) -> float:
-        """Milliseconds of one worker for one unit. one_server: all workers and parameter servers stand on the same one."""
+        """Milliseconds of one worker for one unit. one_server: all workers and parameter servers stand on one."""
 
     @abstractmethod
     def most_workers(self, job: Row) -> int:
@@ -71,7 +72,8 @@ class OasisTraining(Training):
 class PdOrsTraining(Training):
     packs = AMOUNTS[:4]  # not of bandwidth
     parts = (
-        "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps", "internal_gbps", "external_gbps",
+        "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps", "internal_gbps",
+        "external_gbps",
     )  # fmt: skip
 
     def total(self, job: Row) -> int:
@@ -79,7 +81,9 @@ class PdOrsTraining(Training):
 
     def unit_ms(self, job: Row, one_server: bool) -> float:
         rate = job["internal_gbps"] if one_server else job["external_gbps"]
-        return float(job["sample_ms"] + job["workers_per_ps"] * 2 * job["gradient_mb"] / (0.125 * rate) / job["global_batch"])
+        return float(
+            job["sample_ms"] + job["workers_per_ps"] * 2 * job["gradient_mb"] / (0.125 * rate) / job["global_batch"]
+        )
 
     def most_workers(self, job: Row) -> int:
         return int(job["global_batch"])
@@ -103,7 +107,9 @@ class SlottedRules(Rules):
             return f"it states no known training model ({', '.join(TRAININGS)}), so its work cannot be verified"
         packs = TRAININGS[name].packs
         if set(execution["packs"]) != set(packs):
-            return f"packs must be {', '.join(packs)} with training {name}, got {', '.join(execution['packs']) or 'none'}"
+            return (
+                f"packs must be {', '.join(packs)} with training {name}, got {', '.join(execution['packs']) or 'none'}"
+            )
         if model not in (None, name):
             return f"training is {name}, but the parameter model is {shorten(repr(model))}"
         return None
@@ -117,14 +123,18 @@ class SlottedRules(Rules):
             worked = _completion(jobs[id_], given.bars.get(id_, ()), training, problems)
             if worked != given.done.get(id_):
                 ends, told = ("never" if ms is None else f"at {ms} ms" for ms in (worked, given.done.get(id_)))
-                problems.append(f"job {id_}: its workers finish its work {ends}, but it completes {told} in events.jsonl")
+                problems.append(
+                    f"job {id_}: its workers finish its work {ends}, but it completes {told} in events.jsonl"
+                )
         _check_prices(given, problems)
 
     def finishes(self, cluster: Row) -> bool:
         """Plans end by the horizon, so that what is admitted completes before it."""
         return True
 
-    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+    def check_stage(
+        self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
+    ) -> None:
         for job, _, server, start_ms, end_ms, _, lane, _, group in bars:
             at = f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms"
             if server < 0:
@@ -166,7 +176,7 @@ def _check_slots(cluster: Row, id_: str, bars: Sequence[Bar], problems: list[str
 
 
 def _completion(job: Row, bars: Sequence[Bar], training: Training, problems: list[str]) -> int | None:
-    """Time when the job's work is done (the end of its last worker bar), None if it never is. Checks counts on the way."""
+    """Time when the job's work is done (the end of its last worker bar), None if it never is. Checks counts too."""
     own = [bar for bar in bars if bar.role in ("worker", "ps")]
     if not own:
         return None
@@ -183,7 +193,9 @@ def _completion(job: Row, bars: Sequence[Bar], training: Training, problems: lis
         for rule, broken in _counts(job, training, workers, ps):
             if broken and rule not in told:
                 told.add(rule)
-                problems.append(f"job {job['id']}: from {start_ms} ms {workers} workers and {ps} parameter servers: {rule}")
+                problems.append(
+                    f"job {job['id']}: from {start_ms} ms {workers} workers and {ps} parameter servers: {rule}"
+                )
     return last_ms if done >= training.total(job) * (1 - CLOSE) else None
 
 
@@ -199,7 +211,9 @@ def _counts(job: Row, training: Training, workers: int, ps: int) -> Iterator[tup
 def _stretches(bars: Sequence[Bar]) -> Iterator[tuple[int, int, dict[tuple[str, str], int]]]:
     """(start, end, {(role, server): count}) of every span in which nothing changes and something is held."""
     changes = sorted(
-        (ms, (bar.role, bar.server), sign * bar.count) for bar in bars for ms, sign in ((bar.start_ms, 1), (bar.end_ms, -1))
+        (ms, (bar.role, bar.server), sign * bar.count)
+        for bar in bars
+        for ms, sign in ((bar.start_ms, 1), (bar.end_ms, -1))
     )
     standing: dict[tuple[str, str], int] = defaultdict(int)
     for position, (at_ms, place, change) in enumerate(changes):

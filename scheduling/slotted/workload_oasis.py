@@ -15,13 +15,20 @@ import numpy as np
 from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.values import Cluster, Demand, Job, Server, Utility
 
-WORKER_MACHINES = ((1, 4, 61), (8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))  # GPU, vCPU, GB: EC2 P2, G3
+WORKER_MACHINES = (
+    (1, 4, 61),
+    (8, 32, 488),
+    (16, 64, 732),
+    (1, 16, 122),
+    (2, 32, 244),
+    (4, 64, 488),
+)  # GPU, vCPU, GB: EC2 P2, G3
 PS_MACHINES = ((0, 8, 15), (0, 16, 30), (0, 36, 60))  # EC2 C4
 STORAGE_GB = 500
 MIX = (0.10, 0.55, 0.35)  # time-insensitive, -sensitive, -critical jobs
 OASIS_PARTS = (
-    "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps",
-    "requested_workers", "utility",
+    "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker",
+    "ps", "requested_workers", "utility",
 )  # fmt: skip
 MODELS = ("resnet-50", "resnet-101", "vgg-16", "inception-v3", "alexnet", "googlenet")
 
@@ -34,7 +41,9 @@ def oasis(
     rng = np.random.default_rng([seed, 2])
     arrivals = np.sort(rng.integers(0, max(1, horizon_slots * slot_ms // 2), size=num_jobs))
     width = max(4, len(str(num_jobs)))
-    return cluster, [_oasis_job(rng, f"j{i + 1:0{width}d}", int(at_ms), variant, slot_ms) for i, at_ms in enumerate(arrivals)]
+    return cluster, [
+        _oasis_job(rng, f"j{i + 1:0{width}d}", int(at_ms), variant, slot_ms) for i, at_ms in enumerate(arrivals)
+    ]
 
 
 def draw_utility(rng: np.random.Generator) -> Utility:

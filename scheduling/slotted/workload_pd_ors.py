@@ -1,16 +1,18 @@
 """The workload generator of the PD-ORS paper (Section V): shared servers, and jobs that train on samples.
 
 Where the paper leaves something open, this is chosen:
-- 2: `literal` draws K from [20,000, 500,000] samples, so that most jobs cannot finish within 20 slots; `calibrated` (the
-  default) takes 0.3 of that, which gives the scale of the paper's figures.
+- 2: `literal` draws K from [20,000, 500,000] samples, so that most jobs cannot finish within 20 slots; `calibrated`
+  (the default) takes 0.3 of that, which gives the scale of the paper's figures.
 - 4: every server has 18 times what a worker needs on average, after Amazon's C5n; `spread` makes them differ.
 - 5: external bandwidth, for which the paper has no range, is OASiS's; internal bandwidth is KAPPA times that.
 - 15: gamma is an integer.
-- 29: timestamps of a trace are mapped linearly onto the slots; scheduling class 0 is time-insensitive, 1 and 2 are sensitive, 3 critical.
+- 29: timestamps of a trace are mapped linearly onto the slots; scheduling class 0 is time-insensitive, 1 and 2 are
+  sensitive, 3 critical.
 
-Jobs arrive as slots begin, with probability 1/3 in an odd slot (the first is odd) and 2/3 in an even one, as the paper says.
-What OASiS needs of a job is derived, so that its work is the same: a chunk for each sample of a global batch, and bandwidth b is the
-external one (its servers have 18 times the mean of that, too). The paper knows no sites; every second server is in the cloud.
+Jobs arrive as slots begin, with probability 1/3 in an odd slot (the first is odd) and 2/3 in an even one, as the paper
+says. What OASiS needs of a job is derived, so that its work is the same: a chunk for each sample of a global batch, and
+bandwidth b is the external one (its servers have 18 times the mean of that, too). The paper knows no sites; every
+second server is in the cloud.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from scheduling.model.training_models import transfer_ms
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Utility, shorten
 
 HORIZON = 20  # slots; the paper's other setting is 80
-MIXES = {"10/55/35": (0.10, 0.55, 0.35), "30/69/1": (0.30, 0.69, 0.01)}  # time-insensitive, -sensitive, -critical jobs, percent
+MIXES = {
+    "10/55/35": (0.10, 0.55, 0.35),
+    "30/69/1": (0.30, 0.69, 0.01),
+}  # time-insensitive, -sensitive, -critical jobs, percent
 CAPACITY: Demand = (36_000, 99_000, 306_000, 135_000, 46_000)  # 18 mean workers
 CALIBRATED_SAMPLES = 0.3
 KAPPA = 10.0  # internal over external bandwidth
@@ -33,8 +38,8 @@ COMMUNICATION = 0.9  # of OASiS's work that may be communication
 CLASSES = (0, 1, 1, 2)  # scheduling class of Google's trace -> place in a mix
 MODELS = ("resnet-50", "resnet-101", "vgg-16", "inception-v3", "alexnet", "googlenet")
 DRAWN = (
-    "arrival_ms", "model", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps", "external_gbps",
-    "worker", "ps", "requested_workers", "utility",
+    "arrival_ms", "model", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
+    "external_gbps", "worker", "ps", "requested_workers", "utility",
 )  # fmt: skip
 DERIVED = ("internal_gbps", "num_chunks", "minibatches_per_chunk", "minibatch_ms")
 
@@ -44,7 +49,9 @@ def pd_ors(
     mix: str = "10/55/35", kappa: float = KAPPA, spread: float = 0.0,
     timestamps: Sequence[float] | None = None, classes: Sequence[int] | None = None,
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
-    """The cluster and the jobs, sorted by arrival. Separate streams: another number of jobs leaves the cluster as it is.
+    """The cluster and the jobs, sorted by arrival.
+
+    Separate streams: another number of jobs leaves the cluster as it is.
 
     spread      capacities are drawn from 1 - spread to 1 + spread times the paper's; 0.2 for servers of different sizes
     timestamps  of a trace, in any unit; `num_jobs` of them are drawn
@@ -66,7 +73,9 @@ def pd_ors(
     jobs = []
     for i, slot in enumerate(slots.tolist()):
         kind = int(rng.choice(3, p=MIXES[mix])) if kinds is None else int(kinds[i])
-        jobs.append(_job(rng, f"j{i + 1:0{width}d}", slot * slot_ms, variant, kind, kappa, slot_ms, timestamps is not None))
+        jobs.append(
+            _job(rng, f"j{i + 1:0{width}d}", slot * slot_ms, variant, kind, kappa, slot_ms, timestamps is not None)
+        )
     return cluster, jobs
 
 
@@ -81,14 +90,22 @@ def _alternating(rng: np.random.Generator, num_jobs: int, horizon_slots: int) ->
 
 
 def _replayed(
-    rng: np.random.Generator, num_jobs: int, horizon_slots: int, timestamps: Sequence[float], classes: Sequence[int] | None
+    rng: np.random.Generator,
+    num_jobs: int,
+    horizon_slots: int,
+    timestamps: Sequence[float],
+    classes: Sequence[int] | None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """(arrival slots in order, place in the mix of each job or None) of some of a trace's rows."""
     times = np.asarray(timestamps, dtype=float)
     if len(times) < num_jobs or not np.isfinite(times).all():
-        raise ModelError(f"{num_jobs} jobs need as many finite timestamps, got {int(np.isfinite(times).sum())} of {len(times)}")
+        raise ModelError(
+            f"{num_jobs} jobs need as many finite timestamps, got {int(np.isfinite(times).sum())} of {len(times)}"
+        )
     if classes is not None and (len(classes) != len(times) or not set(classes) <= {0, 1, 2, 3}):
-        raise ModelError(f"classes must be one integer from 0 to 3 for each of the {len(times)} timestamps, got {len(classes)}")
+        raise ModelError(
+            f"classes must be one integer from 0 to 3 for each of the {len(times)} timestamps, got {len(classes)}"
+        )
     rows = np.sort(rng.choice(len(times), size=num_jobs, replace=False))
     rows = rows[np.argsort(times[rows], kind="stable")]
     first, last = (float(times.min()), float(times.max())) if len(times) else (0.0, 0.0)
@@ -101,12 +118,21 @@ def _cluster(rng: np.random.Generator, num_servers: int, horizon_slots: int, slo
     width = max(2, len(str(num_servers - 1)))
     factors = rng.uniform(1 - spread, 1 + spread, size=(num_servers, len(CAPACITY)))
     capacities = np.rint(np.array(CAPACITY) / 1000 * factors).astype(np.int64) * 1000
-    servers = [Server(f"h{i:0{width}d}", ("edge", "cloud")[i % 2], tuple(row)) for i, row in enumerate(capacities.tolist())]
+    servers = [
+        Server(f"h{i:0{width}d}", ("edge", "cloud")[i % 2], tuple(row)) for i, row in enumerate(capacities.tolist())
+    ]
     return Cluster(f"pd-ors-{num_servers}", slot_ms, tuple(servers), horizon_slots)
 
 
 def _job(
-    rng: np.random.Generator, id_: str, arrival_ms: int, variant: str, kind: int, kappa: float, slot_ms: int, replayed: bool
+    rng: np.random.Generator,
+    id_: str,
+    arrival_ms: int,
+    variant: str,
+    kind: int,
+    kappa: float,
+    slot_ms: int,
+    replayed: bool,
 ) -> Job:
     scale = CALIBRATED_SAMPLES if variant == "calibrated" else 1.0
     epochs, batch, ratio = int(rng.integers(50, 201)), int(rng.integers(1, 201)), int(rng.integers(1, 11))

@@ -1,17 +1,19 @@
-"""Proved lower bounds on the total completion time of any schedule of typed jobs, and so how far from optimal a run can be.
+"""Proved lower bounds on the total completion time of any schedule of typed jobs.
 
 Two bounds (the paper's own dual is not feasible, so nothing of it is claimed):
 
     jct_lb   weak duality with any beta >= 0 on the workers. A chunk of job j earns a_j less what it may pay anywhere:
-             LB = sum_j D_j [a_j - int_{t >= r} max_w((a_j - (t-r)/D_j)/p_w - 1/(2 D_j) - beta_w(t))^+ dt] - sum_w int beta_w,
-             w over the workers of its type from r + up_w on, and one machine in the cloud at the rate of one place. Any a and beta
-             give a bound; beta is a share kappa of what the run's own unfinished chunks weigh, on whole cells of time.
-    jct_iso  every job alone in the empty system. Where chunks stay whole: its true completion time there. For gangs, which move work
-             between workers: the time by which the workers of its type, each from its own upload on and at most as many at once as the
-             job has chunks, could have done all its work, and no less than one chunk takes.
+             LB = sum_j D_j [a_j - int_{t >= r} max_w((a_j - (t-r)/D_j)/p_w - 1/(2 D_j) - beta_w(t))^+ dt] - sum_w int
+             beta_w, w over the workers of its type from r + up_w on, and one machine in the cloud at the rate of one
+             place. Any a and beta give a bound; beta is a share kappa of what the run's own unfinished chunks weigh, on
+             whole cells of time.
+    jct_iso  every job alone in the empty system. Where chunks stay whole: its true completion time there. For gangs,
+             which move work between workers: the time by which the workers of its type, each from its own upload on
+             and at most as many at once as the job has chunks, could have done all its work, and no less than one chunk
+             takes.
 
-Valid for schedules at speed 1, clairvoyant ones too, of the jobs that are counted; limits of storage and of parameter servers only raise
-the optimum. jct_lb allows a chunk to move among edge workers, not between edge and cloud.
+Valid for schedules at speed 1, clairvoyant ones too, of the jobs that are counted; limits of storage and of parameter
+servers only raise the optimum. jct_lb allows a chunk to move among edge workers, not between edge and cloud.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certi
 
 
 def isolated(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], gangs: bool) -> float:
-    """The sum over the jobs of each one's completion time alone in the empty system; for gangs, of a lower bound on it (`_fluid`)."""
+    """The sum of each job's completion time alone in the empty system; for gangs, of a lower bound on it (`_fluid`)."""
     lanes = typed.lanes(cluster, _WORKER)
     total = 0
     for job in counted:
@@ -120,7 +122,7 @@ def _fluid(chunks: int, chunk_ms: int, upload_ms: np.ndarray) -> int:
 
 
 class _Prices:
-    """The least beta that a chunk of a job meets in each cell: the same for all jobs of one type with the same uploads."""
+    """The least beta that a chunk of a job meets in each cell: equal for all jobs of one type and uploads."""
 
     def __init__(self, lanes: typed.Lanes, edges: np.ndarray, betas: Mapping[Any, np.ndarray]) -> None:
         self.lanes, self.edges, self.betas = lanes, edges, betas
@@ -141,7 +143,7 @@ class _Prices:
 
 
 class _Market:
-    """Prices for a chunk of one job in each cell of time: the smallest beta of the workers that it can have reached by the end of the cell."""
+    """Prices for a chunk of one job in each cell of time: the smallest beta of the workers in reach by its end."""
 
     def __init__(self, cluster: Cluster, row: Job, prices: _Prices) -> None:
         times, edges = typed.chunk_times(row), prices.edges
@@ -165,7 +167,7 @@ class _Market:
         self.fastest_ms = min(rates, default=None)
 
     def earned(self, a: float, kappa: float) -> tuple[np.ndarray, np.ndarray | float, float]:
-        """([cell] what a chunk that earns `a` could still gain there per ms, how fast that grows with a, and the same behind the last cell).
+        """([cell] gain there per ms of a chunk that earns `a`, its growth with a, and the same behind the last cell).
 
         Each cell counts as at its start, where the gain is greatest.
         """
@@ -189,7 +191,7 @@ def _net(market: _Market, a: float) -> float:
 
 
 def _level(market: _Market, kappa: float) -> float:
-    """An a whose net is nearly the greatest: the net is concave in a, so the sign of its slope says on which side the best a lies."""
+    """An a of nearly the greatest net: it is concave in a, so the sign of its slope tells the side of the best a."""
     low, high = 0.0, 2.0 * ((market.last_ms - market.arrival_ms) + (market.fastest_ms or 0)) / market.chunks
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -202,7 +204,9 @@ def _level(market: _Market, kappa: float) -> float:
 def _loads(
     cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int], bars: np.ndarray, gangs: bool, cells: int
 ) -> tuple[np.ndarray, dict[str | None, np.ndarray]]:
-    """(edges of the cells, {type: weight of the unfinished chunks [cell, worker]}); a chunk counts in cells that it covers wholly.
+    """(edges of the cells, {type: weight of the unfinished chunks [cell, worker]}).
+
+    A chunk counts in cells that it covers wholly.
 
     For gangs each job that is not done weighs on all workers of its type alike.
     """

@@ -38,7 +38,7 @@ class TypedWorkers(ExecutionModel):
         return asdict(self)
 
     def drawn_from(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
-        """The types of workers, the place of each job's in them, -1 where there is none, and how many each server has of each."""
+        """The types of workers, the place of each job's in them (-1: none), and how many of each a server has."""
         lanes = workers.lanes(cluster, int(Role.WORKER))
         places = {kind: place for place, kind in enumerate(lanes.kinds)}
         counts = np.zeros((len(cluster.servers), len(lanes.kinds)), dtype=np.int64)
@@ -46,18 +46,30 @@ class TypedWorkers(ExecutionModel):
         of_job = [places.get(lanes.name(kind) or "", -1) for kind in worker_types]
         return {"typed_workers": {"types": lanes.kinds, "of_job": of_job, "workers": counts.tolist()}}
 
-    def mean_slowdown(self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]) -> float | None:
+    def mean_slowdown(
+        self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
+    ) -> float | None:
         return slowdowns(cluster, jobs(), times_ms)["mean_slowdown"]
 
     def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
         return None if getattr(scheduler.parameters, "speed_augmentation", 0) else COMPLETION
 
     def certify(
-        self, scheduler: BaseScheduler, cluster: Cluster, jobs: Sequence[Job], outcome: Outcome, prices: np.ndarray | None
+        self,
+        scheduler: BaseScheduler,
+        cluster: Cluster,
+        jobs: Sequence[Job],
+        outcome: Outcome,
+        prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         gangs = not (outcome.bars[:, _CHUNK] >= 0).any()
         found = certificate.certify(cluster, jobs, outcome.completions, outcome.bars, gangs=gangs)
-        plain = {"kind": found.kind, "achieved": found.achieved, "bound": found.bound, "ratio": share_of_lower_bound(found)}
+        plain = {
+            "kind": found.kind,
+            "achieved": found.achieved,
+            "bound": found.bound,
+            "ratio": share_of_lower_bound(found),
+        }
         left_out = len(outcome.arrived) - len(outcome.completions)
         plain |= {"about": COMPLETION, "jobs": len(outcome.completions), "left_out": left_out, "gangs": gangs}
         return found, plain | ({"coarse": True} if found.duals.get("coarse") else {})

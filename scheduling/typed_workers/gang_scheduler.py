@@ -1,9 +1,10 @@
 """Preemptive gangs on typed lanes: what SRTF and Tiresias-L share. Subclasses say in which order.
 
-Edge only. A gang is all-or-nothing, of `requested_workers` workers of the job's type; its chunks are spread evenly, so that the work D p is
-done in D p / n. When jobs come, end, or change places, the jobs of the type are walked in their order: each that fits into what is left
-runs, one that does not is passed over. Those that run and are not taken stop; the others start on servers that have the job's data
-first, then on those nearest. A start on servers without the data holds the whole gang for the longest upload to them (a transfer).
+Edge only. A gang is all-or-nothing, of `requested_workers` workers of the job's type; its chunks are spread evenly, so
+that the work D p is done in D p / n. When jobs come, end, or change places, the jobs of the type are walked in their
+order: each that fits into what is left runs, one that does not is passed over. Those that run and are not taken stop;
+the others start on servers that have the job's data first, then on those nearest. A start on servers without the data
+holds the whole gang for the longest upload to them (a transfer).
 """
 
 from __future__ import annotations
@@ -17,7 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import LARGEST, NOTHING, Cluster, Decision, Job, ModelError, Placement, Reason, Role, Verdict
+from scheduling.model.values import (
+    LARGEST,
+    NOTHING,
+    Cluster,
+    Decision,
+    Job,
+    ModelError,
+    Placement,
+    Reason,
+    Role,
+    Verdict,
+)
 from scheduling.typed_workers import workers
 from scheduling.typed_workers.execution import TypedWorkers
 
@@ -79,7 +91,7 @@ class Walk(NamedTuple):
 
 
 class TypedGangScheduler(BaseScheduler):
-    """Subclasses give `waiting_key` and `running_key`: the places in the order, ascending; the last number of a waiting key is the job."""
+    """Subclasses give `waiting_key` and `running_key`: places in ascending order; a waiting key ends with the job."""
 
     model = TypedWorkers(fixed=True)
     needs = workers.PARTS
@@ -110,7 +122,9 @@ class TypedGangScheduler(BaseScheduler):
         self.leaving = [i for i, server in enumerate(cluster.servers) if server.away]  # at times
         self.leaves = bool(self.leaving)
         self.ends = {
-            i: server.away[-1][0] for i, server in enumerate(cluster.servers) if server.away and server.away[-1][1] >= LARGEST
+            i: server.away[-1][0]
+            for i, server in enumerate(cluster.servers)
+            if server.away and server.away[-1][1] >= LARGEST
         }
         self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
         self.pools: dict[str | None, Pool] = {}
@@ -194,8 +208,8 @@ class TypedGangScheduler(BaseScheduler):
         return {
             "gangs": [
                 [
-                    g.job, g.size, g.left_ms, sorted(g.data), [list(lane) for lane in g.lanes], g.start_ms, g.work_ms, g.stopped_ms, g.first_ms,
-                    g.executed_ms, g.queue,
+                    g.job, g.size, g.left_ms, sorted(g.data), [list(lane) for lane in g.lanes], g.start_ms, g.work_ms,
+                    g.stopped_ms, g.first_ms, g.executed_ms, g.queue,
                 ]
                 for _, g in sorted(self.gangs.items())
             ],
@@ -213,8 +227,8 @@ class TypedGangScheduler(BaseScheduler):
         row = self.jobs[job]
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(
-            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes], start_ms, work_ms,
-            stopped_ms, first_ms, executed_ms, queue,
+            job, size, left_ms, self._pool(row.worker_type), upload_ms, set(data), [(s, lane) for s, lane in lanes],
+            start_ms, work_ms, stopped_ms, first_ms, executed_ms, queue,
         )  # fmt: skip
         if gang.lanes:
             for server, lane in gang.lanes:
@@ -239,7 +253,7 @@ class TypedGangScheduler(BaseScheduler):
         return self.pools[name]
 
     def _most(self, pool: Pool, now_ms: int) -> int:
-        """Lanes that a gang can ever have at once: not those of servers that are gone for good, for which it would wait without end."""
+        """Lanes that a gang can ever have at once: not those of servers gone for good: it would wait for ever."""
         return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
 
     def _present(self, pool: Pool, server: int, there: bool) -> None:
@@ -326,7 +340,10 @@ class TypedGangScheduler(BaseScheduler):
         return Walk(starts, stops)
 
     def _fill(self, now_ms: int, pool: Pool) -> Walk:
-        """The same after lanes came free, without the walk where nobody has to stop: when only jobs behind all that run may fit."""
+        """The same after lanes came free, without the walk where nobody has to stop.
+
+        When only jobs behind all that run may fit.
+        """
         if pool.loading_ms > now_ms:
             return self._walk(now_ms, pool)
         ahead, running, room = self.ahead_ms(now_ms), pool.running, pool.spare
@@ -348,7 +365,7 @@ class TypedGangScheduler(BaseScheduler):
         return Walk(starts, [])
 
     def ahead_ms(self, now_ms: int) -> int:
-        """Amount by which the first number of the places of jobs that run and do not load exceeds that of jobs that wait."""
+        """How far the first number of the places of jobs that run and do not load exceeds that of jobs that wait."""
         return 0
 
     def _moved_by(self, key: Key, ahead: int) -> Key:
@@ -365,7 +382,12 @@ class TypedGangScheduler(BaseScheduler):
         return (chosen, best[-1], self._moved_by(best, ahead)) if chosen else (0, -1, _LAST)
 
     def _apply(
-        self, now_ms: int, walk: Walk, plan: dict[int, list[Placement]], finishes: dict[int, int], verdicts: list[Verdict]
+        self,
+        now_ms: int,
+        walk: Walk,
+        plan: dict[int, list[Placement]],
+        finishes: dict[int, int],
+        verdicts: list[Verdict],
     ) -> None:
         for job, by in walk.stops:
             gang = self.gangs[job]
@@ -403,7 +425,7 @@ class TypedGangScheduler(BaseScheduler):
         gang.lanes = []
 
     def _begin(self, now_ms: int, gang: Gang) -> tuple[list[Placement], int]:
-        """Bars on newly taken workers to the end of the work, the horizon or an outage of one of their servers; and the loading time."""
+        """Bars on new workers to the end of the work, the horizon or an outage of a server; the loading time."""
         pool, job = gang.pool, gang.job
         lanes = gang.lanes = self._take(gang)
         load_ms = self.overhead_ms if gang.first_ms >= 0 else 0
@@ -420,7 +442,11 @@ class TypedGangScheduler(BaseScheduler):
                 left_ms = self.cluster.servers[server].next_away_ms(now_ms)
                 end_ms = end_ms if left_ms is None else min(end_ms, left_ms)
         work_ms = min(gang.work_ms, end_ms)
-        bars = [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, lane) for server, lane in lanes] if now_ms < work_ms else []
+        bars = (
+            [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, lane) for server, lane in lanes]
+            if now_ms < work_ms
+            else []
+        )
         if work_ms < end_ms:
             bars += [Placement(job, _WORKER, server, work_ms, end_ms, 1, lane) for server, lane in lanes]
         return bars, load_ms
@@ -431,7 +457,8 @@ class TypedGangScheduler(BaseScheduler):
         servers: Sequence[int] = list(pool.free)
         if upload_ms is not None:
             servers = sorted(
-                (server for server, own in pool.free.items() if own), key=lambda s: (s not in gang.data, upload_ms[s], s)
+                (server for server, own in pool.free.items() if own),
+                key=lambda s: (s not in gang.data, upload_ms[s], s),
             )
         lanes: list[tuple[int, int]] = []
         for server in servers:

@@ -1,9 +1,10 @@
 """The lanes of one type under HAPRF, highest average processing rate first (A_online, Section IV-C), all at once.
 
-A chunk of job j has the key D_j p_j, the inverse of its rate: of the chunks that have arrived at a lane, the one with the least key
-runs, of equal keys the one dispatched first. Lanes never idle while a chunk is there, so until another chunk is
-dispatched the whole future of a lane is known. It is kept as bars in padded matrices [lane, place]: looking ahead to the arrival of a new
-chunk is one masked sum, time passes without work, and only the lanes that get a chunk are played anew.
+A chunk of job j has the key D_j p_j, the inverse of its rate: of the chunks that have arrived at a lane, the one with
+the least key runs, of equal keys the one dispatched first. Lanes never idle while a chunk is there, so until another
+chunk is dispatched the whole future of a lane is known. It is kept as bars in padded matrices [lane, place]: looking
+ahead to the arrival of a new chunk is one masked sum, time passes without work, and only the lanes that get a chunk are
+played anew.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Bars(NamedTuple):
 
 
 class Shard:
-    """The lanes that serve one type of jobs. away: of each lane, when its server is not there; None when none ever leaves."""
+    """The lanes that serve one type of jobs. away: of each lane, when its server is absent; None if none leaves."""
 
     def __init__(self, count: int, away: Sequence[Away] | None = None) -> None:
         self.away = {row: list(gone) for row, gone in enumerate(away) if gone} if away is not None else {}
@@ -54,23 +55,25 @@ class Shard:
     COLUMNS = ("start", "end", "key", "job", "order", "chunk", "arrive", "weight")
 
     def quote(self, there_ms: np.ndarray, upload_ms: np.ndarray, key: int, work_ms: int) -> Quotes:
-        """Eq. (5) times D for one chunk that reaches lane w at there_ms[w]. An absence is seen in what is left, not in its own work."""
+        """Eq. (5) times D for a chunk at lane w at there_ms[w]. An absence shows in what is left, not in its work."""
         end, ahead = self.end[:, : self.width], self.key[:, : self.width] <= key
         there = there_ms[:, None]
         left = np.maximum(end - np.maximum(self.start[:, : self.width], there), 0)
         ahead_ms = (left * ahead).sum(axis=1)
         behind = (self.weight[:, : self.width] * ((end > there) & ~ahead)).sum(axis=1)
-        total = (upload_ms + ahead_ms + work_ms) * SCALE + np.rint(np.minimum(behind * (key * float(SCALE)), NEVER)).astype(
-            np.int64
-        )
+        total = (upload_ms + ahead_ms + work_ms) * SCALE + np.rint(
+            np.minimum(behind * (key * float(SCALE)), NEVER)
+        ).astype(np.int64)
         return Quotes(total, ahead_ms, behind)
 
     def insert(
-        self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, there_ms: np.ndarray, *, job: int, order: int, key: int, work_ms: int, weight: float
+        self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, there_ms: np.ndarray, *, job: int, order: int,
+        key: int, work_ms: int, weight: float
     ) -> tuple[Bars, list[tuple[int, int]]]:  # fmt: skip
         """Dispatches chunk chunks[i] to lane rows[i], where it arrives at there_ms[i].
 
-        The new futures of these lanes, by lane and time; and (job, chunks) of those that the new ones will stop halfway.
+        The new futures of these lanes, by lane and time; and (job, chunks) of those that the new ones will stop
+        halfway.
 
         order: rises with every job dispatched.
         """
@@ -78,8 +81,9 @@ class Shard:
         waiting = self._left(now_ms, touched)
         count = len(rows)
         columns = {
-            "row": place, "key": np.full(count, key), "order": np.full(count, order), "chunk": chunks, "job": np.full(count, job),
-            "arrive": there_ms, "left": np.full(count, work_ms), "weight": np.full(count, weight),
+            "row": place, "key": np.full(count, key), "order": np.full(count, order), "chunk": chunks,
+            "job": np.full(count, job), "arrive": there_ms, "left": np.full(count, work_ms),
+            "weight": np.full(count, weight),
         }  # fmt: skip
         queue = {name: np.concatenate([waiting[name], column]) for name, column in columns.items()}
         sorting = np.lexsort((queue["chunk"], queue["order"], queue["key"], queue["row"]))
@@ -101,8 +105,8 @@ class Shard:
         wanted[jobs] = True
         row, place = np.nonzero(wanted[self.job[:, :width]] & (self.end[:, :width] > now_ms))
         return Bars(
-            row, np.maximum(self.start[row, place], now_ms), self.end[row, place], self.job[row, place], self.chunk[row, place],
-            self.weight[row, place] > 0,
+            row, np.maximum(self.start[row, place], now_ms), self.end[row, place], self.job[row, place],
+            self.chunk[row, place], self.weight[row, place] > 0,
         )  # fmt: skip
 
     def unfinished(self, now_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -148,7 +152,7 @@ class Shard:
     def _played(
         self, now_ms: int, touched: np.ndarray, queue: dict[str, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(item of the queue, start, end) of every bar, by lane and time. Each pass runs all lanes to their next arrival."""
+        """(item of the queue, start, end) of every bar, by lane and time. Each pass runs lanes to the next arrival."""
         row = queue["row"]
         counts = np.bincount(row, minlength=len(touched))
         place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -156,7 +160,11 @@ class Shard:
         left, arrive, item = np.zeros(shape, np.int64), np.full(shape, NEVER), np.zeros(shape, np.int64)
         left[row, place], arrive[row, place], item[row, place] = queue["left"], queue["arrive"], np.arange(len(row))
         clock = np.full(len(touched), now_ms)
-        gone = {number: self.away[lane] for number, lane in enumerate(touched.tolist()) if lane in self.away} if self.away else {}
+        gone = (
+            {number: self.away[lane] for number, lane in enumerate(touched.tolist()) if lane in self.away}
+            if self.away
+            else {}
+        )
         for number, away in gone.items():  # such a lane lives in the time in which it is there
             arrive[number] = [worked(ms, away) if ms < NEVER else NEVER for ms in arrive[number].tolist()]
             clock[number] = worked(now_ms, away)
@@ -219,10 +227,10 @@ class Shard:
 
 
 def choose(total: np.ndarray, work_ms: int, count: int, most: int = NEVER) -> np.ndarray:
-    """The lane of each chunk, one after the other where it is cheapest, as long as that costs at most `most` (1/1000 ms).
+    """The lane of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
 
-    Of equal costs the lane that stands first. One more chunk of the job on a lane makes it dearer by exactly its work: the new chunk
-    goes ahead of the next, and nothing else is postponed.
+    Of equal costs the lane that stands first. One more chunk of the job on a lane makes it dearer by exactly its work:
+    the new chunk goes ahead of the next, and nothing else is postponed.
     """
     if not len(total) or count < 1:
         return np.arange(0)
@@ -264,7 +272,9 @@ def _present(parts: Sequence[tuple[np.ndarray, ...]], gone: Mapping[int, Away]) 
     return tuple(np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
-def _merged(lane: np.ndarray, item: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _merged(
+    lane: np.ndarray, item: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bars in the order of lane and time; those of a chunk that touch become one."""
     sorting = np.lexsort((start, lane))
     item, start, end = item[sorting], start[sorting], end[sorting]

@@ -1,8 +1,8 @@
 """Ledger of typed workers: refuses bars that overlap, do not fit, or are on unavailable workers.
 
-The counterpart of ledger.py for schedulers that place single workers (`BaseScheduler.lanes`). One lane holds one unit at a time:
-a worker or, while a gang loads its data, a transfer, of a job of its type; or a parameter server of any job, since one of another type
-may stand in.
+The counterpart of ledger.py for schedulers that place single workers (`BaseScheduler.lanes`). One lane holds one unit
+at a time: a worker or, while a gang loads its data, a transfer, of a job of its type; or a parameter server of any job,
+since one of another type may stand in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_KIND = -1
 
 
 class WorkerLedger(Ledger):
-    """Two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace all that stood there."""
+    """Two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace what stood there."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
         super().__init__(cluster, jobs)
@@ -39,7 +39,9 @@ class WorkerLedger(Ledger):
         self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
         self._kinds = np.array(self._kind, dtype=np.int64)
         self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
-        self._held: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}  # lane -> (start, end, job) that are not over
+        self._held: dict[
+            tuple[int, int, int], list[tuple[int, int, int]]
+        ] = {}  # lane -> (start, end, job) that are not over
 
     def replace_workers(self, now_ms: int, plan: WorkerPlan) -> None:
         """Check of the whole future of some workers. Nothing else can be on them, so nothing has to be stored."""
@@ -47,7 +49,8 @@ class WorkerLedger(Ledger):
         named = plan.workers.tolist()
         if bars.dtype != np.int64 or bars.ndim != 2 or bars.shape[1] != len(Placement._fields):
             raise Overbooked(
-                f"the bars of workers must be int64 [bar, {len(Placement._fields)}], got {bars.dtype} {list(bars.shape)}"
+                f"the bars of workers must be int64 [bar, {len(Placement._fields)}], got {bars.dtype} "
+                f"{list(bars.shape)}"
             )
         for _, server, lane in named:
             if server != CLOUD and not (0 <= server < self._sizes.shape[1] and lane >= 0):
@@ -63,7 +66,9 @@ class WorkerLedger(Ledger):
         cloud = server == CLOUD
         if not self._cluster.unlimited_cloud:
             self._hold(bars, ~cloud, "must be on a server of the cluster")
-        self._hold(bars, cloud | ((server >= 0) & (server < self._sizes.shape[1])), "must be on a server of the cluster")
+        self._hold(
+            bars, cloud | ((server >= 0) & (server < self._sizes.shape[1])), "must be on a server of the cluster"
+        )
         ps = (role == _PS).astype(np.int64)
         at = np.where(cloud, 0, server)
         self._hold(bars, cloud | ((lane >= 0) & (lane < self._sizes[ps, at])), "must be on a worker of its server")
@@ -124,8 +129,8 @@ class WorkerLedger(Ledger):
             if bar.start_ms < end_ms and bar.end_ms > start_ms and end_ms > now_ms:
                 name = self._cluster.servers[bar.server].name
                 raise Overbooked(
-                    f"job {self._jobs[bar.job].id}: worker {bar.lane} of server {name} is held by job {self._jobs[job].id} in "
-                    f"[{max(start_ms, bar.start_ms)}, {min(end_ms, bar.end_ms)}) ms"
+                    f"job {self._jobs[bar.job].id}: worker {bar.lane} of server {name} is held by job "
+                    f"{self._jobs[job].id} in [{max(start_ms, bar.start_ms)}, {min(end_ms, bar.end_ms)}) ms"
                 )
         held.append((bar.start_ms, bar.end_ms, bar.job))
 

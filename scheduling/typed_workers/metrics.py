@@ -79,7 +79,7 @@ def _uploads(workers: np.ndarray, jobs: Sequence[Job]) -> int:
 
 
 def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
-    """Exchange time: 0 for jobs that are wholly in the cloud, otherwise the share 2q/b of each worker's time, rounded to ms per job."""
+    """Exchange time: 0 for jobs wholly in the cloud, else 2q/b of each worker's time, rounded to ms per job."""
     found, place = np.unique(workers[:, 0], return_inverse=True)
     worked_ms, outside = np.zeros(len(found), np.int64), np.zeros(len(found), np.int64)
     np.add.at(worked_ms, place, (workers[:, 4] - workers[:, 3]) * workers[:, 5])
@@ -112,7 +112,7 @@ def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]
 
 
 def _busy(workers: np.ndarray, cluster: Cluster, first_ms: int) -> dict[str, Any]:
-    """The share of the time of all lanes in which they worked, by site and type, and the most lanes that worked at once."""
+    """The share of all lanes' time in which they worked, by site and type, and the most lanes that worked at once."""
     lanes = typed.lanes(cluster, _WORKER)
     if not len(workers) or not len(lanes.server):
         return {"busy": {}, "mean_busy": None, "peak_busy": None}

@@ -1,8 +1,8 @@
 """A_ps (A_online, Algorithm 5): which parameter server a job holds while any of its chunks runs.
 
-A job keeps its parameter server over each maximal span in which it runs, and gets one anew afterwards, drawn evenly from the free ones of
-its type. What the paper leaves open: when none of its type is free, any other edge one is taken, and
-when none is free at all, one in the cloud, which is unlimited.
+A job keeps its parameter server over each maximal span in which it runs, and gets one anew afterwards, drawn evenly
+from the free ones of its type. What the paper leaves open: when none of its type is free, any other edge one is taken,
+and when none is free at all, one in the cloud, which is unlimited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Held(NamedTuple):
 
 
 class PsPool:
-    """The free parameter servers of the edge, and a draw that depends on the job and on how often it was activated, on nothing else."""
+    """The free parameter servers of the edge, and a draw that depends only on the job and its activations."""
 
     def __init__(self, lanes: Lanes, seed: int) -> None:
         self.lanes, self.seed = lanes, seed

@@ -9,7 +9,8 @@ from scheduling.reporting.sentences import Sentences, Values
 def _cost(values: Values) -> str:
     """Q of Eq. (5) with its four terms."""
     parts = ", ".join(f"{duration(values[f'{name}_ms'])} {noun}" for name, noun in (
-        ("upload", "upload"), ("waiting", "waiting"), ("processing", "processing"), ("postponed", "delay of other jobs"),
+        ("upload", "upload"), ("waiting", "waiting"), ("processing", "processing"),
+        ("postponed", "delay of other jobs"),
     ))  # fmt: skip
     return f"total completion time increases by {duration(values['cost_ms'])} ({parts})"
 
@@ -32,7 +33,8 @@ def _no_worker(values: Values) -> str:
 def _batched(values: Values) -> str:
     where = f"with {count(values['workers'], 'worker')} {'in the cloud' if values['cloud'] else 'at the edge'}"
     return (
-        f"Scheduled in batch {values['batch']} {where}: the cheapest of {count(values['choices'], 'option')}, at {values['price']:.4g} "
+        f"Scheduled in batch {values['batch']} {where}: the cheapest of {count(values['choices'], 'option')}, "
+        f"at {values['price']:.4g} "
         "worker-hours in cloud prices."
     )
 
@@ -46,32 +48,40 @@ def _gang(values: Values) -> str:
 TYPED_WORKERS = Sentences("typed_workers", {
     "dispatched": _dispatched,
     "displaced": lambda v: (
-        f"Preempted by job {v['by_id']}, which has a higher rate: {count(v['chunks'], 'chunk')} will be suspended. With that job "
-        f"{_cost(v)}."
+        f"Preempted by job {v['by_id']}, which has a higher rate: {count(v['chunks'], 'chunk')} will be suspended. "
+        f"With that job {_cost(v)}."
     ),
     "no_worker_of_type": _no_worker,
     "too_much_work": lambda v: (
-        f"Rejected: its work takes {duration(v['work_ms'])} on one worker; at most {duration(v['most_ms'])} can be scheduled."
+        f"Rejected: its work takes {duration(v['work_ms'])} on one worker; at most {duration(v['most_ms'])} can be "
+        "scheduled."
     ),
     "storage_full": lambda v: (
-        f"Waiting for storage: its {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB do not fit in the free storage; position "
-        f"{v['waiting']} in the queue for storage."
+        f"Waiting for storage: its {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB do not fit in the free "
+        f"storage; position {v['waiting']} in the queue for storage."
     ),
     "storage_too_small": lambda v: (
-        f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its type can store "
-        f"{v['most']} of them."
+        f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its "
+        f"type can store {v['most']} of them."
     ),
-    "shortest_first": lambda v: f"{_gang(v)}: its remaining work of {duration(v['left_ms'])} is the least of the waiting jobs.",
+    "shortest_first": lambda v: (
+        f"{_gang(v)}: its remaining work of {duration(v['left_ms'])} is the least of the waiting jobs."
+    ),
     "least_served": lambda v: (
         f"{_gang(v)}: in queue {v['queue']} by attained service, {duration(v['served_ms'])} of worker time so far."
     ),
-    "demoted": lambda v: f"Demoted to queue {v['queue']}: attained service is {duration(v['served_ms'])} of worker time.",
+    "demoted": lambda v: (
+        f"Demoted to queue {v['queue']}: attained service is {duration(v['served_ms'])} of worker time."
+    ),
     "promoted": lambda v: (
         f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
     ),
     "outranked": lambda v: (
-        f"Stopped: job {v['by_id']} has a higher priority and gets its {count(v['workers'], 'worker')}. Completed work is kept."
+        f"Stopped: job {v['by_id']} has a higher priority and gets its {count(v['workers'], 'worker')}. Completed work "
+        "is kept."
     ),
     "batched": _batched,
-    "lane_left": lambda v: f"Stopped: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept.",
+    "lane_left": lambda v: (
+        f"Stopped: a server of its {count(v['workers'], 'worker')} becomes unavailable. Completed work is kept."
+    ),
 })  # fmt: skip

@@ -1,9 +1,11 @@
-"""Rechecks schedules of typed workers from plain rows. It shares no code with schedulers, ledger, workers.py or metrics.
+"""Rechecks schedules of typed workers from plain rows.
+
+It shares no code with schedulers, ledger, workers.py or metrics.
 
 The code of the constraint of A_online's model (2a to 2k, 4a, 4e, 7b) stands in each problem.
 
-Two ways to run a job: chunk by chunk, each on one worker for life, with one parameter server while any of them runs; or as a gang
-of workers that start and stop together, and load the data of the job on servers that do not have it.
+Two ways to run a job: chunk by chunk, each on one worker for life, with one parameter server while any of them runs; or
+as a gang of workers that start and stop together, and load the data of the job on servers that do not have it.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ class TypedWorkersRules(Rules):
         _Check(given.cluster, given.jobs, given.told, given.execution, given.summary["parameters"], problems).all()
 
     def figures(self, given: Output) -> dict[str, Any] | None:
-        told = self.part in given.summary["metrics"] or any(given.told.bars.values())  # also of plans that never came to stand
+        told = self.part in given.summary["metrics"] or any(
+            given.told.bars.values()
+        )  # also of plans that never came to stand
         return _figures(given.cluster, given.jobs, given.told) if told else None
 
-    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
+    def check_stage(
+        self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
+    ) -> None:
         servers, types = stage.cluster["servers"], [lane_types(stage.cluster, role) for role in (WORKER, PS)]
         on: dict[tuple[int, int, int], Spans] = defaultdict(list)
         for job, role, server, start_ms, end_ms, _, lane, _, _ in bars:
@@ -119,14 +125,16 @@ class _Check:
             self._problem(
                 "2k",
                 job,
-                f"a bar at {start_ms} ms must be on one worker of a server, got server {server}, worker {lane}, count {count}",
+                f"a bar at {start_ms} ms must be on one worker of a server, got server {server}, worker {lane}, "
+                f"count {count}",
             )
             return False
         if role != PS and not self.untyped and types[server][lane] != self.jobs[job].get("worker_type"):
             self._problem(
                 "2a",
                 job,
-                f"runs at {start_ms} ms on a worker of type {types[server][lane]}, not {self.jobs[job].get('worker_type')}",
+                f"runs at {start_ms} ms on a worker of type {types[server][lane]}, not "
+                f"{self.jobs[job].get('worker_type')}",
             )
         if self.in_chunks != (chunk >= 0) and role != PS:
             self._problem("2k", job, f"a bar at {start_ms} ms must {'name' if self.in_chunks else 'not name'} a chunk")
@@ -134,7 +142,9 @@ class _Check:
             self._problem("2k", job, f"holds a parameter server at {start_ms} ms, which gangs do not have")
         for begin, back in self.cluster["servers"][server]["away"]:
             if start_ms < back and end_ms > begin:
-                self._problem("2a", job, f"is at {max(start_ms, begin)} ms on server {self._name(server)}, which is unavailable")
+                self._problem(
+                    "2a", job, f"is at {max(start_ms, begin)} ms on server {self._name(server)}, which is unavailable"
+                )
         return True
 
     def _name(self, server: int) -> str:
@@ -148,7 +158,9 @@ class _Check:
                 what, code = ("parameter server", "2f") if role == PS else ("worker", "2d")
                 other = self.jobs[holder]["id"]
                 self._problem(
-                    code, bar[0], f"takes {what} {lane} of server {self._name(server)} at {bar[3]} ms, which job {other} holds"
+                    code,
+                    bar[0],
+                    f"takes {what} {lane} of server {self._name(server)} at {bar[3]} ms, which job {other} holds",
                 )
             if bar[4] > reached:
                 reached, holder = bar[4], bar[0]
@@ -166,7 +178,9 @@ class _Check:
     def _arrives(self, job: int, server: int) -> int:
         """Time when a chunk can be there."""
         row = self.jobs[job]
-        delay = row.get("cloud_upload_ms") if server == CLOUD else (row["upload_ms"][server] if row.get("upload_ms") else 0)
+        delay = (
+            row.get("cloud_upload_ms") if server == CLOUD else (row["upload_ms"][server] if row.get("upload_ms") else 0)
+        )
         return int(row["arrival_ms"] + (delay or 0))
 
     def _chunked(self, job: int, bars: Sequence[Sequence[int]]) -> None:
@@ -195,7 +209,8 @@ class _Check:
                 self._problem(
                     "2i",
                     job,
-                    f"chunk {chunk} starts at {spans[0][0]} ms, before its upload can end at {self._arrives(job, own[0][2])} ms",
+                    f"chunk {chunk} starts at {spans[0][0]} ms, before its upload can end at "
+                    f"{self._arrives(job, own[0][2])} ms",
                 )
             worked = sum(end - start for start, end in spans)
             if worked > need + TOLERANCE_MS:
@@ -210,7 +225,9 @@ class _Check:
             self._problem("2j", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
         elif completed is None and whole:
             self._problem("2j", job, f"is done at {last_ms} ms and never completes")
-        self._served(job, [(bar[3], bar[4]) for own in by_chunk.values() for bar in own], [(bar[3], bar[4]) for bar in servers])
+        self._served(
+            job, [(bar[3], bar[4]) for own in by_chunk.values() for bar in own], [(bar[3], bar[4]) for bar in servers]
+        )
 
     def _served(self, job: int, runs: Spans, served: Spans) -> None:
         """Check that the job has one parameter server exactly while it runs."""
@@ -242,7 +259,9 @@ class _Check:
         if worked > need + size + slack:
             self._problem("over", job, f"works {worked} ms and needs {need} ms")
         if (worked >= need - slack) != (completed is not None):
-            self._problem("2b", job, f"{'completes' if completed else 'never completes'} with {worked} of {need} worker-ms done")
+            self._problem(
+                "2b", job, f"{'completes' if completed else 'never completes'} with {worked} of {need} worker-ms done"
+            )
         elif completed is not None and completed[0] != last_ms:
             self._problem("2j", job, f"completes at {completed[0]} ms, and its last worker stops at {last_ms} ms")
         self._loaded(job, bars)
@@ -265,10 +284,14 @@ class _Check:
         row = self.jobs[job]
         expected = None
         if self.fixed:
-            available = sum(self.untyped or kind == row.get("worker_type") for types in self.types[WORKER] for kind in types)
+            available = sum(
+                self.untyped or kind == row.get("worker_type") for types in self.types[WORKER] for kind in types
+            )
             expected = max(1, min(row.get("requested_workers") or 1, row["num_chunks"], available))
         if len(sizes) > 1 or (expected is not None and sizes - {expected}):
-            self._problem("gang", job, f"has gangs of {sorted(sizes)} workers" + (f", not of {expected}" if expected else ""))
+            self._problem(
+                "gang", job, f"has gangs of {sorted(sizes)} workers" + (f", not of {expected}" if expected else "")
+            )
         if max(sizes, default=0) > row["num_chunks"]:
             self._problem("2c", job, f"has {max(sizes)} workers and {row['num_chunks']} chunks")
         return max(sizes, default=0)
@@ -293,7 +316,9 @@ class _Check:
             delay = self._arrives(job, server) - self.jobs[job]["arrival_ms"]
             if delay and not any(end <= start_ms and end - begin >= delay for begin, end in loads[server]):
                 self._problem(
-                    "2i", job, f"starts at {start_ms} ms on server {self._name(server)} without loading its data for {delay} ms"
+                    "2i",
+                    job,
+                    f"starts at {start_ms} ms on server {self._name(server)} without loading its data for {delay} ms",
                 )
 
     def _stored(self) -> None:
@@ -310,7 +335,9 @@ class _Check:
                     ends[bar[7], bar[2]] = max(bar[4], ends.get((bar[7], bar[2]), 0))
             completed = self.told.completed.get(job)
             for (_, server), end_ms in ends.items():
-                until = end_ms if self.storage == "chunk" else (completed[0] if completed else max(bar[4] for bar in bars))
+                until = (
+                    end_ms if self.storage == "chunk" else (completed[0] if completed else max(bar[4] for bar in bars))
+                )
                 changes[server] += [(dispatched.get(job, 0), size), (until, -size)]
         for server, own in changes.items():
             capacity = round((self.cluster["servers"][server]["capacity"].get("storage") or 0) * 1_000_000)
@@ -331,7 +358,7 @@ def _declares(cluster: Row) -> bool:
 
 
 def lane_types(cluster: Row, role: int) -> list[list[str]]:
-    """[server][lane] its type. Where no server declares lanes, GPUs are workers and vCPUs parameter servers, of one type."""
+    """[server][lane] its type. If no server declares lanes, GPUs are workers, vCPUs parameter servers, one type."""
     declares = _declares(cluster)
     out: list[list[str]] = []
     for server in cluster["servers"]:
@@ -457,7 +484,10 @@ def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
     if cluster["cloud"] and row.get("cloud_upload_ms") is not None:
         options.append(row["cloud_upload_ms"] + together)
     if delays:
-        count, rounds = row["num_chunks"], math.ceil(row["num_chunks"] / len(delays)) + 1 + (delays[-1] - delays[0]) // apart
+        count, rounds = (
+            row["num_chunks"],
+            math.ceil(row["num_chunks"] / len(delays)) + 1 + (delays[-1] - delays[0]) // apart,
+        )
         few = delays[:count]
         ends = np.add.outer(np.array(few), apart * np.arange(1, min(rounds, count) + 1)).ravel()
         options.append(int(np.partition(ends, count - 1)[count - 1]))

@@ -1,11 +1,11 @@
-"""The world of A_online (Section III): typed workers, each a lane of its server, and data chunks that stay where they are.
+"""The world of A_online (Section III): typed workers, each a lane of its server, and data chunks that stay put.
 
-Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter server share one place, the cloud. Both follow
-from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
+Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter server share one place, the cloud. Both
+follow from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
 
-Ours: a cluster whose servers declare no lanes at all gets those of the paper's simulator, where workers are the GPUs and parameter
-servers the CPUs of a machine, all of one type; there, any job's type fits. Where a job says nothing, it uploads in no time, its
-parameter server takes no time to update, and it cannot use the cloud.
+Ours: a cluster whose servers declare no lanes at all gets those of the paper's simulator, where workers are the GPUs
+and parameter servers the CPUs of a machine, all of one type; there, any job's type fits. Where a job says nothing, it
+uploads in no time, its parameter server takes no time to update, and it cannot use the cloud.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROUNDING = 1e-6  # ms; a product that is an integer up to rounding is that integ
 
 @dataclass(frozen=True)
 class Lanes:
-    """Typed workers of a role, in the order of servers and, within one, of its declared types: this order breaks ties."""
+    """Typed workers of a role, in the order of servers and, within one, of its declared types: which breaks ties."""
 
     server: np.ndarray  # [lane] index of the server
     number: np.ndarray  # [lane] 0-based within server and role
@@ -78,7 +78,7 @@ def lanes(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> 
 
 
 class Times(NamedTuple):
-    """Time of one chunk, in ms: with its parameter server elsewhere (zeta = 0), and with all in one location (zeta = 1)."""
+    """Time of a chunk, in ms: with its parameter server elsewhere (zeta = 0), and with all in one place (zeta = 1)."""
 
     apart: int
     together: int
@@ -117,7 +117,7 @@ def judged(job: Job) -> Reason | Times:
 
 
 def uploads(job: Job, servers: np.ndarray) -> np.ndarray:
-    """[server asked] ms until a chunk of the job is there. The job gives one delay per server of the cluster, or none."""
+    """[server asked] ms until a chunk of the job is there. The job gives one delay per server, or none."""
     if job.upload_ms is None:
         return np.zeros(len(servers), dtype=np.int64)
     return np.array(job.upload_ms, dtype=np.int64)[servers]
@@ -133,14 +133,18 @@ def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
     count = len(cluster.servers)
     for job in jobs:
         if job.upload_ms is not None and len(job.upload_ms) != count:
-            return f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count}, got {len(job.upload_ms)}"
+            return (
+                f"job {job.id}: upload_ms must hold one delay per server of the cluster, {count}, "
+                f"got {len(job.upload_ms)}"
+            )
     return None
 
 
 def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
     """The completion time of a job that has the empty system to itself; None where it has no lane and no cloud.
 
-    upload_ms: to each lane of its type. The least over the whole job in the cloud, and the D-th of what its lanes can have done.
+    upload_ms: to each lane of its type. The least over the whole job in the cloud, and the D-th of what its lanes can
+    have done.
     """
     assert job.num_chunks is not None
     times, chunks = chunk_times(job), job.num_chunks

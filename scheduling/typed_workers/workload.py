@@ -1,11 +1,16 @@
 """The workload of A_online (Section V): `simulator` and `testbed`.
 
-Separate streams for cluster, jobs and arrivals: another number of jobs leaves the cluster as it is. Where the paper gives no figure:
-- Workers per server follow the machines of the Philly trace, 2 or 8 GPUs; parameter servers are twice the workers (its CPUs).
-- Arrivals are uniform for 40 % and form the two peaks of Fig. 11 for the rest, over the 137 days of the trace; `load` divides the span.
-- A gang asks for half of its chunks (`gang_share`): the paper computes it from GPU counts, which alone would make jobs 10 times as long.
+Separate streams for cluster, jobs and arrivals: another number of jobs leaves the cluster as it is. Where the paper
+gives no figure:
+- Workers per server follow the machines of the Philly trace, 2 or 8 GPUs; parameter servers are twice the workers
+  (its CPUs).
+- Arrivals are uniform for 40 % and form the two peaks of Fig. 11 for the rest, over the 137 days of the trace; `load`
+  divides the span.
+- A gang asks for half of its chunks (`gang_share`): the paper computes it from GPU counts, which alone would make
+  jobs 10 times as long.
 - Chunks hold 100 MB to 2,500 MB, and a server of the simulator stores 500 GB, as the machines of the testbed do.
-- The testbed: 8 servers of 12 cores and 16 GB, which one GPU worker, two CPU workers and three parameter servers fill exactly.
+- The testbed: 8 servers of 12 cores and 16 GB, which one GPU worker, two CPU workers and three parameter servers fill
+  exactly.
 """
 
 from __future__ import annotations
@@ -35,24 +40,26 @@ PEAKS = ((0.4, None), (0.3, 0.3), (0.3, 0.7))  # share of the jobs, and the midd
 PEAK_WIDTH = 0.05
 TESTBED_SERVERS = 8
 DRAWN = (
-    "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "ps_update_ms",
-    "worker_type", "ps_type", "upload_ms", "cloud_upload_ms", "chunk_mb",
+    "arrival_ms", "model", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker",
+    "ps", "ps_update_ms", "worker_type", "ps_type", "upload_ms", "cloud_upload_ms", "chunk_mb",
 )  # fmt: skip
 
 
 def a_online(
-    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *, preset: str = "simulator",
-    workers: int | None = None, span_hours: float | None = None, load: float = 1.0, gang_share: float = 0.5,
-    arrivals: Sequence[int] | None = None,
+    variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *,
+    preset: str = "simulator", workers: int | None = None, span_hours: float | None = None, load: float = 1.0,
+    gang_share: float = 0.5, arrivals: Sequence[int] | None = None,
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival.
 
-    workers: of every server, instead of drawn ones. load: > 0, divides the span. arrivals: ms, of a trace; the rest is drawn as ever.
+    workers: of every server, instead of drawn ones. load: > 0, divides the span. arrivals: ms, of a trace; the rest is
+    drawn as ever.
     """
     if preset not in PRESETS:
         raise ModelError(f"unknown preset {shorten(repr(preset))}; known: {', '.join(PRESETS)}")
     for name, value, low, high in (
-        ("load", load, 1e-6, 1e6), ("span_hours", span_hours, 1e-3, 1e6), ("gang_share", gang_share, 0, 1), ("workers", workers, 1, 1_000),
+        ("load", load, 1e-6, 1e6), ("span_hours", span_hours, 1e-3, 1e6), ("gang_share", gang_share, 0, 1),
+        ("workers", workers, 1, 1_000),
     ):  # fmt: skip
         if value is not None and not low <= value <= high:
             raise ModelError(f"{name} must be from {low:g} to {high:g}, got {value:g}")
@@ -62,14 +69,18 @@ def a_online(
         else _simulator(seed, num_servers, workers, horizon_slots, slot_ms)
     )
     span_ms = (span_hours or SPAN_HOURS[preset]) * HOUR_MS / load
-    times = _arrivals(np.random.default_rng([seed, 3]), num_jobs, span_ms) if arrivals is None else sorted(arrivals)[:num_jobs]
+    times = (
+        _arrivals(np.random.default_rng([seed, 3]), num_jobs, span_ms)
+        if arrivals is None
+        else sorted(arrivals)[:num_jobs]
+    )
     return cluster, _jobs(
         np.random.default_rng([seed, 2]), cluster, times, preset, gang_share, "drawn" if arrivals is None else "trace"
     )
 
 
 def _testbed(seed: int, horizon_slots: int | None, slot_ms: int) -> Cluster:
-    """12 cores and 16 GB: a GPU worker of 3 GB, two CPU workers of 3 cores and 2 GB, three parameter servers of 2 CPUs and 3 GB."""
+    """12 cores and 16 GB: a GPU worker of 3 GB, two CPU workers of 3 cores and 2 GB, three PS of 2 CPUs and 3 GB."""
     capacity: Demand = (1_000, 12_000, 16_000, STORAGE_MB, 2_000)
     servers = [
         Server(f"edge{i}", "edge", capacity, worker_lanes={"gpu": 1, "cpu": 2}, ps_lanes={"ps": 3})
@@ -121,8 +132,12 @@ def _jobs(
 ) -> list[Job]:
     kinds = sorted({kind for server in cluster.servers for kind in server.worker_lanes})
     ps_kinds = sorted({kind for server in cluster.servers for kind in server.ps_lanes})
-    rates = dict(zip(kinds, rng.integers(MBPS[0], MBPS[1] + 1, size=len(kinds)).tolist(), strict=True))  # one draw per type
-    hours = [h * HOUR_MS for h in range(CLOUD_HOURS[1] + 1)]  # the same objects for all jobs: a job has a delay for every server
+    rates = dict(
+        zip(kinds, rng.integers(MBPS[0], MBPS[1] + 1, size=len(kinds)).tolist(), strict=True)
+    )  # one draw per type
+    hours = [
+        h * HOUR_MS for h in range(CLOUD_HOURS[1] + 1)
+    ]  # the same objects for all jobs: a job has a delay for every server
     width = max(4, len(str(len(arrivals))))
     low, high = MINIBATCH_HOURS[preset]
     provenance = {**dict.fromkeys(DRAWN, "drawn"), "arrival_ms": origin, "requested_workers": "derived"}
@@ -133,14 +148,17 @@ def _jobs(
         gpus = 0 if kind == "cpu" else 1_000
         worker: Demand = (gpus, 3_000 if kind == "cpu" else 0, (2_000 if kind == "cpu" else 3_000), 0, rates[kind])
         job = Job(
-            id=f"j{i + 1:0{width}d}", arrival_ms=int(at_ms), model=model, epochs=int(rng.integers(EPOCHS[0], EPOCHS[1] + 1)),
-            num_chunks=chunks, minibatches_per_chunk=minibatches, minibatch_ms=float(rng.uniform(low, high)) * HOUR_MS,
-            gradient_mb=float(rng.uniform(*GRADIENT_MB)), worker=worker, ps=(0, 1_000 if preset == "simulator" else 2_000, 3_000, 0, 0),
+            id=f"j{i + 1:0{width}d}", arrival_ms=int(at_ms), model=model,
+            epochs=int(rng.integers(EPOCHS[0], EPOCHS[1] + 1)), num_chunks=chunks, minibatches_per_chunk=minibatches,
+            minibatch_ms=float(rng.uniform(low, high)) * HOUR_MS, gradient_mb=float(rng.uniform(*GRADIENT_MB)),
+            worker=worker, ps=(0, 1_000 if preset == "simulator" else 2_000, 3_000, 0, 0),
             ps_update_ms=float(rng.uniform(*UPDATE_MS)), worker_type=kind, ps_type=ps_kind,
-            upload_ms=tuple(hours[h] for h in rng.integers(EDGE_HOURS[0], EDGE_HOURS[1] + 1, size=len(cluster.servers)).tolist()),
+            upload_ms=tuple(
+                hours[h] for h in rng.integers(EDGE_HOURS[0], EDGE_HOURS[1] + 1, size=len(cluster.servers)).tolist()
+            ),
             cloud_upload_ms=hours[rng.integers(CLOUD_HOURS[0], CLOUD_HOURS[1] + 1)],
-            chunk_mb=float(rng.integers(CHUNK_MB[0], CHUNK_MB[1] + 1)), requested_workers=max(1, round(gang_share * chunks)),
-            provenance=provenance,
+            chunk_mb=float(rng.integers(CHUNK_MB[0], CHUNK_MB[1] + 1)),
+            requested_workers=max(1, round(gang_share * chunks)), provenance=provenance,
         )  # fmt: skip
         jobs.append(job)
     return jobs

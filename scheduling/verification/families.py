@@ -1,4 +1,4 @@
-"""The table of rules by execution model: the verifier chooses by the model that the files name, and knows no rules for any other."""
+"""The table of rules by execution model: chosen by the model that the files name; none applies to another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def check_stated(log: Iterable[Row], problems: list[str]) -> None:
     for event in log:
         stated = event["data"].get("execution")
         if isinstance(stated, dict) and (broken := broken_execution(stated)) is not None:
-            problems.append(f"events.jsonl: line {event['seq']}: {event['kind']} with an execution that must be {broken}")
+            problems.append(
+                f"events.jsonl: line {event['seq']}: {event['kind']} with an execution that must be {broken}"
+            )
 
 
 def files_of(execution: Any) -> tuple[str, ...]:

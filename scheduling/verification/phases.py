@@ -1,7 +1,10 @@
-"""Rechecks the log of a run whose world changed on the way, from plain rows alone. It shares no code with schedulers or hand-over.
+"""Rechecks the log of a run whose world changed on the way, from plain rows alone.
 
-Each phase has its own cluster; jobs and servers are named by their numbers in the last one, which every phase before begins with. What
-stands in a phase must fit that phase's servers, and a job completes once its work is done, however often it was moved.
+It shares no code with schedulers or hand-over.
+
+Each phase has its own cluster; jobs and servers are named by their numbers in the last one, which every phase before
+begins with. What stands in a phase must fit that phase's servers, and a job completes once its work is done, however
+often it was moved.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
     begins = {"jobs": jobs_at_first, "servers": len(stages[0].cluster["servers"])}
     stages = [stage._replace(cluster=filled(stage.cluster)) for stage in stages]
     last = stages[-1].cluster
-    cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)  # it may have been switched off
+    cloud = next(
+        (stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None
+    )  # it may have been switched off
     told = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
     ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
     for stage, end_ms in zip(stages, ends, strict=True):
@@ -95,7 +100,9 @@ def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]
         for at_ms, sign, amounts in sorted(changes, key=lambda change: change[:2]):
             total = [t + sign * a for t, a in zip(total, amounts, strict=True)]
             if any(total[r] > capacity[r] for r in counted):
-                problems.append(f"server {servers[server]['name']}: holds {total} of {capacity} thousandths from {at_ms} ms")
+                problems.append(
+                    f"server {servers[server]['name']}: holds {total} of {capacity} thousandths from {at_ms} ms"
+                )
                 break
     RULES[stage.execution["model"]].check_stage(stage, jobs, known, problems)
 
@@ -113,10 +120,13 @@ def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], told: Told,
         if not same(utility, utility_of(stages[0].cluster, row, at_ms)):
             problems.append(f"job {row['id']}: completes with a utility of {utility!r}")
         shares = [
-            _done(stage, end, row, bars) for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [1 << 62], strict=True)
+            _done(stage, end, row, bars)
+            for stage, end in zip(stages, [s.at_ms for s in stages[1:]] + [1 << 62], strict=True)
         ]
         if all(share is not None for share in shares) and math.fsum(share or 0.0 for share in shares) < 1 - 1e-6:
-            problems.append(f"job {row['id']}: completes after {math.fsum(share or 0.0 for share in shares):.6f} of its work")
+            problems.append(
+                f"job {row['id']}: completes after {math.fsum(share or 0.0 for share in shares):.6f} of its work"
+            )
 
 
 def _done(stage: Stage, end_ms: int, job: Row, bars: Iterable[Sequence[int]]) -> float | None:

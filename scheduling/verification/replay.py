@@ -1,7 +1,7 @@
 """Replay of a run's event log for the verifier: arrivals, plans and outcomes of jobs.
 
-The log is the source of truth: schedule.csv, decisions.jsonl and summary.json have to follow from it. Here it is held against the
-inputs and against itself. It is well formed already (schema.py); jobs and servers are named by their index.
+The log is the source of truth: schedule.csv, decisions.jsonl and summary.json have to follow from it. Here it is held
+against the inputs and against itself. It is well formed already (schema.py); jobs and servers are named by their index.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def replay(
 ) -> Told:
     """Replay of the log; impossible events are problems.
 
-    edited: when edits take effect; cluster and jobs are then those of the last phase. begins: {jobs, servers} of the first one.
+    edited: when edits take effect; cluster and jobs are then those of the last phase. begins: {jobs, servers} of the
+    first one.
     """
     told = Told()
     player = _Player(cluster, jobs, told, problems)
@@ -91,12 +92,15 @@ class _Player:
     def job_arrived(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         job = data["job"]
         if job != self.arrived or job >= len(self.jobs):
-            self.problems.append(f"{at}: job {job} arrives, but the next one of jobs.jsonl is {self.arrived} of {len(self.jobs)}")
+            self.problems.append(
+                f"{at}: job {job} arrives, but the next one of jobs.jsonl is {self.arrived} of {len(self.jobs)}"
+            )
             return
         self.arrived += 1
         if at_ms != self.jobs[job]["arrival_ms"]:
             self.problems.append(
-                f"{at}: job {self.jobs[job]['id']} arrives at {at_ms} ms, but in jobs.jsonl at {self.jobs[job]['arrival_ms']} ms"
+                f"{at}: job {self.jobs[job]['id']} arrives at {at_ms} ms, but in jobs.jsonl at "
+                f"{self.jobs[job]['arrival_ms']} ms"
             )
 
     def decided(self, at: str, at_ms: int, data: Row, event: Row) -> None:
@@ -116,7 +120,9 @@ class _Player:
         elif code == "in_order":
             self.gangs[job] = (values["workers"], values["ps"])
             if values["waited_ms"] != at_ms - self.jobs[job]["arrival_ms"]:
-                self.problems.append(f"{at}: states that job {self.jobs[job]['id']} waited for {values['waited_ms']!r} ms")
+                self.problems.append(
+                    f"{at}: states that job {self.jobs[job]['id']} waited for {values['waited_ms']!r} ms"
+                )
 
     def plan_changed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         of_jobs = data["scope"] == "job"
@@ -130,8 +136,12 @@ class _Player:
             self._plan_of_workers(at, at_ms, data)
 
     def _plan_of_jobs(self, at: str, at_ms: int, data: Row) -> None:
-        if [row[0] for row in data["jobs"]] != data["keys"] or not {bar[0] for bar in data["bars"]} <= set(data["keys"]):
-            self.problems.append(f"{at}: a plan of jobs must have the start and end of each of its jobs, and only their bars")
+        if [row[0] for row in data["jobs"]] != data["keys"] or not {bar[0] for bar in data["bars"]} <= set(
+            data["keys"]
+        ):
+            self.problems.append(
+                f"{at}: a plan of jobs must have the start and end of each of its jobs, and only their bars"
+            )
             return
         for job, start_ms, finish_ms in data["jobs"]:
             bars = [bar for bar in data["bars"] if bar[0] == job]
@@ -145,7 +155,9 @@ class _Player:
                     f"{at}: job {id_} starts with {gang[0]} workers and {gang[1]} parameter servers, not as decided"
                 )
             past = [
-                bar if bar[4] <= at_ms else [*bar[:4], at_ms, *bar[5:]] for bar in self.told.bars.get(job, ()) if bar[3] < at_ms
+                bar if bar[4] <= at_ms else [*bar[:4], at_ms, *bar[5:]]
+                for bar in self.told.bars.get(job, ())
+                if bar[3] < at_ms
             ]
             self.told.bars[job] = past + [list(bar) for bar in bars]
             self.starts[job] = start_ms
@@ -169,7 +181,9 @@ class _Player:
         ends = [bar[4] for bar in bars if bar[1] == 0]
         last_ms = max((bar[4] for bar in bars), default=0)
         if finish_ms < at_ms or max(ends, default=finish_ms) != finish_ms or last_ms > finish_ms:
-            self.problems.append(f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, not when its last worker stops")
+            self.problems.append(
+                f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, not when its last worker stops"
+            )
 
     def _plan_of_workers(self, at: str, at_ms: int, data: Row) -> None:
         """Plan of workers; in the cloud, which has no fixed workers, the job replaces the worker."""
@@ -184,7 +198,9 @@ class _Player:
             if finish_ms < 0:
                 self.finishes.pop(job, None)
             elif finish_ms < at_ms:
-                self.problems.append(f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, before it was planned")
+                self.problems.append(
+                    f"{at}: job {self.jobs[job]['id']} finishes at {finish_ms} ms, before it was planned"
+                )
             else:
                 self.finishes[job] = finish_ms
         for bar in data["bars"]:
@@ -220,7 +236,9 @@ class _Player:
         self.told.completed[job] = at_ms, data["utility"]
 
     def job_added(self, at: str, at_ms: int, data: Row, event: Row) -> None:
-        self._added(at, "jobs", data["job"], data["fields"].get("id"), [job["id"] for job in self.jobs[data["job"] :][:1]])
+        self._added(
+            at, "jobs", data["job"], data["fields"].get("id"), [job["id"] for job in self.jobs[data["job"] :][:1]]
+        )
 
     def server_added(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         self._added(at, "servers", data["server"], data["fields"].get("name"), self.names[data["server"] :][:1])
@@ -263,12 +281,15 @@ class _Player:
             first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
             if first != start_ms:
                 self.problems.append(
-                    f"events.jsonl: job {self.jobs[job]['id']} is decided to start at {start_ms} ms, but starts at {first} ms"
+                    f"events.jsonl: job {self.jobs[job]['id']} is decided to start at {start_ms} "
+                    f"ms, but starts at {first} ms"
                 )
         if self.arrived < len(self.jobs):
             self.problems.append(f"events.jsonl: {self.arrived} of {len(self.jobs)} jobs arrive")
         for job, ms in sorted(self.finishes.items()):
-            self.problems.append(f"events.jsonl: job {self.jobs[job]['id']} is planned to finish at {ms} ms, but never completes")
+            self.problems.append(
+                f"events.jsonl: job {self.jobs[job]['id']} is planned to finish at {ms} ms, but never completes"
+            )
         still = set(range(self.arrived)) - self.rejected - set(self.told.completed)
         for job in sorted(still ^ self.unfinished):
             said = "has no final event" if job in still else "is unfinished although it ended before"

@@ -1,4 +1,4 @@
-"""The rules of an execution model, as the verifier asks for them, and what they are asked about. Each family has its own `verifier.py`."""
+"""The rules of an execution model, as the verifier asks for them; each family has its own `verifier.py`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Output:
     utilities: Mapping[str, float]  # of those jobs, recomputed
     execution: Row  # the rules that the files state
     summary: Row
-    more: Mapping[str, Sequence[Any] | None]  # rows of the files that only some models have, by their name without its ending
+    more: Mapping[
+        str, Sequence[Any] | None
+    ]  # rows of the files that only some models have, by their name without its ending
 
 
 class Stage(NamedTuple):
@@ -58,7 +60,7 @@ class Stage(NamedTuple):
 
 
 class Rules(ABC):
-    """Rules of one execution model in addition to those of all runs. They have no state and share no code with schedulers."""
+    """Rules of one execution model in addition to those of all runs. Stateless; they share no code with schedulers."""
 
     name: str  # as files state it
     states: Mapping[str, Check]  # what `execution` holds besides model, packs and final
@@ -81,11 +83,15 @@ class Rules(ABC):
         """Test whether a scheduler that decides once for all completes every job that it admits on this cluster."""
         return cluster["horizon_slots"] is None  # a job that outlasts the horizon stays unfinished
 
-    def check_stage(self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]) -> None:
-        """The same for the bars that stand in a phase of a run that was edited on the way; servers are known, capacity is checked."""
+    def check_stage(
+        self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
+    ) -> None:
+        """The same for bars in a phase of a run that was edited on the way; servers are known, capacity is checked."""
         return
 
-    def check_phases(self, stages: Sequence[Stage], jobs: Sequence[Row], log: Sequence[Row], problems: list[str]) -> None:
+    def check_phases(
+        self, stages: Sequence[Stage], jobs: Sequence[Row], log: Sequence[Row], problems: list[str]
+    ) -> None:
         """What the log tells besides bars in the phases of this model, whatever the models of the other phases are."""
         return
 
@@ -95,7 +101,7 @@ class Rules(ABC):
 
 
 def same(given: Any, value: float, size: float = 0.0) -> bool:
-    """Test whether what stands in a file is that number, but for the rounding of sums; size: of the terms of the sum."""
+    """Test whether what stands in a file is that number, but for rounding of sums; size: of the terms of the sum."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return abs(given - value) <= CLOSE * max(1.0, abs(value), size)

@@ -1,7 +1,7 @@
 """The shape of the files that the verifier rechecks: which keys, which kinds of values. What they mean comes after.
 
-A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the file, the
-line where there are lines, what is wrong. Nothing here may fail, whatever the files hold.
+A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the
+file, the line where there are lines, what is wrong. Nothing here may fail, whatever the files hold.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from scheduling.model.values import LARGEST, LEAST, shorten
 AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
 VERDICTS = (
-    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped", "requeued", "ended",
-    "unfinished",
+    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped",
+    "requeued", "ended", "unfinished",
 )  # fmt: skip
 UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # from above, of the total utility
 TIME_BOUNDS = {  # from below, in ms
-    "jct_lb": "total completion time", "jct_iso": "total completion time", "machine_work": "makespan", "longest_job": "makespan",
+    "jct_lb": "total completion time", "jct_iso": "total completion time", "machine_work": "makespan",
+    "longest_job": "makespan",
 }  # fmt: skip
 CERTIFICATES = (*UTILITY_BOUNDS, *TIME_BOUNDS)
 ENOUGH = 100  # problems of one file; the rest is not looked at
@@ -115,7 +116,9 @@ def plain(value: Any) -> str | None:
 def named(check: Check) -> Check:
     """An object of such values under any names."""
     rule = "an object with names and values"
-    return lambda value: None if isinstance(value, dict) and all(check(item) is None for item in value.values()) else rule
+    return lambda value: (
+        None if isinstance(value, dict) and all(check(item) is None for item in value.values()) else rule
+    )
 
 
 def interval(value: Any) -> str | None:
@@ -126,7 +129,8 @@ def interval(value: Any) -> str | None:
 def bars(value: Any) -> str | None:
     """Check for bars of a plan: lists of nine integers, -1 for none, and the server -2 for the cloud."""
     holds = isinstance(value, list) and all(
-        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= LARGEST for n in bar) for bar in value
+        isinstance(bar, list) and len(bar) == 9 and all(type(n) is int and -2 <= n <= LARGEST for n in bar)
+        for bar in value
     )
     return None if holds else "lists of nine integers: job, role, server, start_ms, end_ms, count, lane, chunk, group"
 
@@ -134,7 +138,8 @@ def bars(value: Any) -> str | None:
 def triples(value: Any) -> str | None:
     """Check for lists of three integers."""
     holds = isinstance(value, list) and all(
-        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= LARGEST for n in row) for row in value
+        isinstance(row, list) and len(row) == 3 and all(type(n) is int and -2 <= n <= LARGEST for n in row)
+        for row in value
     )
     return None if holds else "lists of three integers"
 
@@ -146,12 +151,16 @@ def keys(value: Any) -> str | None:
 
 
 def slots(value: Any) -> str | None:
-    holds = value == "all" or (isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value))
+    holds = value == "all" or (
+        isinstance(value, list) and bool(value) and all(type(slot) is int and slot >= 0 for slot in value)
+    )
     return None if holds else '"all" or a list of slots'
 
 
 def prices(value: Any) -> str | None:
-    holds = isinstance(value, list) and all(price is None or (type(price) in (int, float) and price >= 0) for price in value)
+    holds = isinstance(value, list) and all(
+        price is None or (type(price) in (int, float) and price >= 0) for price in value
+    )
     return None if holds else "a list of prices >= 0 and nulls"
 
 
@@ -182,7 +191,8 @@ _JOB = row(
     {"id": text, "arrival_ms": _WHOLE},
     {
         **dict.fromkeys(
-            ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps"), absent_or(_COUNT)
+            ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps"),
+            absent_or(_COUNT)
         ),
         **dict.fromkeys(("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps"), absent_or(_SHARE)),
         "gradient_mb": absent_or(_REAL), "worker": absent_or(_AMOUNTS), "ps": absent_or(_AMOUNTS),
@@ -199,38 +209,47 @@ _REASON = row({"code": text, "values": named(plain)})
 _DECISION = row({"seq": _COUNT, "at_ms": _WHOLE, "job": text, "kind": one_of(VERDICTS), "reason": _REASON})
 _CELLS = row(dict.fromkeys(COLUMNS, lambda value: None if isinstance(value, str) else "text"))
 _METRICS = row({
-    "total_utility": absent_or(number), **dict.fromkeys(("jobs", "admitted", "rejected", "completed", "suspensions"), _WHOLE),
+    "total_utility": absent_or(number),
+    **dict.fromkeys(("jobs", "admitted", "rejected", "completed", "suspensions"), _WHOLE),
     **dict.fromkeys(("mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms"), absent_or(_REAL)),
     "utilization": row(dict.fromkeys(AMOUNTS, absent_or(number))),
 }, {"lanes": row({
-    **dict.fromkeys(("job_suspensions", "cloud_chunks", "upload_ms", "transfer_ms", "exchange_ms", "communication_ms"), _WHOLE),
+    **dict.fromkeys(("job_suspensions", "cloud_chunks", "upload_ms", "transfer_ms", "exchange_ms", "communication_ms"),
+                    _WHOLE),
     **dict.fromkeys(("mean_slowdown", "median_slowdown", "p95_slowdown", "mean_busy", "peak_busy"), absent_or(number)),
     "busy": named(named(number)),
 }), "groups": row({
-    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups"), number), "mean_parallelism": absent_or(number),
-    **dict.fromkeys(("regroupings", "moves"), _WHOLE),
+    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups"), number),
+    "mean_parallelism": absent_or(number), **dict.fromkeys(("regroupings", "moves"), _WHOLE),
 })})  # fmt: skip
 _SUMMARY = row({
     "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
-    "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number, "ratio": real(0, 1)})),
+    "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number,
+                                  "ratio": real(0, 1)})),
     "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
-}, {"execution": execution, "schedulers": many(row({"from_ms": _WHOLE, "name": text, "title": text}), "a list of schedulers with their start times")})  # fmt: skip
+}, {
+    "execution": execution,
+    "schedulers": many(row({"from_ms": _WHOLE, "name": text, "title": text}),
+                       "a list of schedulers with their start times"),
+})  # fmt: skip
 _WHOLES, _NUMBERS = many(_WHOLE, "a list of integers from 0"), many(number, "a list of numbers")
 GROUPED = row({
-    "group": _WHOLE, "servers": _WHOLES, "jobs": _WHOLES, "machines": _WHOLE, "iteration_ms": absent_or(_SHARE), "cpu_utilization": number,
-    "net_utilization": number, "disk_ratios": _NUMBERS, "model_disk_ratios": _NUMBERS, "comp_ms": _NUMBERS, "comm_ms": _NUMBERS,
-    "pace_ms": many(_SHARE, "a list of numbers above 0"), "ready_ms": _WHOLES, "bound": absent_or(one_of(("cpu", "net", "job"))),
-    "profiling": _WHOLES, "memory_gb": _NUMBERS, "memory_used": number,
+    "group": _WHOLE, "servers": _WHOLES, "jobs": _WHOLES, "machines": _WHOLE, "iteration_ms": absent_or(_SHARE),
+    "cpu_utilization": number, "net_utilization": number, "disk_ratios": _NUMBERS, "model_disk_ratios": _NUMBERS,
+    "comp_ms": _NUMBERS, "comm_ms": _NUMBERS, "pace_ms": many(_SHARE, "a list of numbers above 0"), "ready_ms": _WHOLES,
+    "bound": absent_or(one_of(("cpu", "net", "job"))), "profiling": _WHOLES, "memory_gb": _NUMBERS,
+    "memory_used": number,
 })  # fmt: skip
 _PAIR = many(number, "two numbers")
 REGROUPED = row({
     "site": _WHOLE, "cause": one_of(("arrival", "completion", "machines")), "jobs": _WHOLES,
-    **dict.fromkeys(("before", "after"), lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
+    **dict.fromkeys(("before", "after"),
+                    lambda value: None if _PAIR(value) is None and len(value) == 2 else "two numbers"),
 })  # fmt: skip
 DATA: dict[str, Check] = {
     "run_started": row({
-        "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE, "slot_ms": _COUNT,
-        "horizon_slots": absent_or(_COUNT),
+        "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE,
+        "slot_ms": _COUNT, "horizon_slots": absent_or(_COUNT),
     }, {"execution": execution}),
     "job_arrived": row({"job": _WHOLE}),
     "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
@@ -243,8 +262,8 @@ DATA: dict[str, Check] = {
     "server_set": row({"server": _WHOLE, "fields": named(anything)}),
     "server_changed": row({"server": _WHOLE, "away": boolean}),
     "edited": row({
-        "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain), "kept": _WHOLE,
-        "displaced": _WHOLES, "offered": _WHOLE,
+        "phase": _COUNT, "said": many(text, "a list of texts"), "scheduler": text, "parameters": named(plain),
+        "kept": _WHOLE, "displaced": _WHOLES, "offered": _WHOLE,
     }, {"execution": execution}),
     "priced": row({"slots": slots, "low": prices, "mean": prices, "high": prices}),
     "run_finished": row({}),
@@ -269,7 +288,7 @@ def check_results(schedule: Sequence[Any], decisions: Sequence[Any], summary: An
 
 
 def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
-    """The well-formed log without its prices, which nothing else follows from: seq from 1 without gaps, times in order."""
+    """The well-formed log without its prices, from which nothing follows: seq from 1 without gaps, times in order."""
     log: list[Row] = []
     before_ms, wrong, number_ = 0, 0, 0
     for number_, event in enumerate(events, start=1):
@@ -286,16 +305,24 @@ def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
     if not wrong:
         for place, kind in ((0, "run_started"), (-1, "run_finished")):
             if not log or log[place]["kind"] != kind:
-                problems.append(f"events.jsonl: the {'last' if place else 'first'} event must be {kind}: the log is incomplete")
+                problems.append(
+                    f"events.jsonl: the {'last' if place else 'first'} event must be {kind}: the log is incomplete"
+                )
         last = (number_,) if log and log[-1]["kind"] == "run_finished" else ()
         for event in log:
             if event["kind"] in ("run_started", "run_finished") and event["seq"] not in (1, *last):
-                problems.append(f"events.jsonl: line {event['seq']}: {event['kind']} must not occur between other events")
+                problems.append(
+                    f"events.jsonl: line {event['seq']}: {event['kind']} must not occur between other events"
+                )
     return log
 
 
 def _event(event: Any, line: int, before_ms: int) -> str | None:
-    if not isinstance(event, dict) or len(event) != 4 or not all(key in event for key in ("seq", "at_ms", "kind", "data")):
+    if (
+        not isinstance(event, dict)
+        or len(event) != 4
+        or not all(key in event for key in ("seq", "at_ms", "kind", "data"))
+    ):
         return "an object with seq, at_ms, kind, data and nothing else"
     seq, at_ms, kind = event["seq"], event["at_ms"], event["kind"]
     if type(seq) is not int or seq != line:
@@ -305,7 +332,10 @@ def _event(event: Any, line: int, before_ms: int) -> str | None:
     check = DATA.get(kind) if isinstance(kind, str) else None
     if check is None:
         if kind in ("planned", "lanes_planned"):
-            return f"of this version: {kind} is from an older version; verify the run with that version, or simulate it again"
+            return (
+                f"of this version: {kind} is from an older version; verify the run "
+                "with that version, or simulate it again"
+            )
         return f"of a kind among {', '.join(DATA)}, not {shorten(repr(kind))}"
     data = event["data"]
     broken = check(data)
@@ -322,7 +352,9 @@ def _fitting(data: Row) -> bool:
         return False
     near = 1 + 1e-5
     return all(
-        (a is None and b is None and c is None) if a is None or b is None or c is None else a <= b * near and b <= c * near
+        (a is None and b is None and c is None)
+        if a is None or b is None or c is None
+        else a <= b * near and b <= c * near
         for a, b, c in zip(low, mean, high, strict=True)
     )
 

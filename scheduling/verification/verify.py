@@ -4,9 +4,9 @@ The rows are those of the files (whole units, text ids), as Python values of any
 (schema.py), then what they mean. events.jsonl is the source of truth (replay.py): the schedule, the decisions and the
 metrics have to follow from it. Every problem is one sentence; an empty list means that nothing is wrong.
 
-By which rules a scheduler runs jobs, the files state (`execution`); names of schedulers decide nothing. Here stands what holds for all
-runs; what an execution model adds is in the verifier of its family, chosen from the table in families.py. Where no rules are known, that
-is a problem.
+By which rules a scheduler runs jobs, the files state (`execution`); names of schedulers decide nothing. Here stands
+what holds for all runs; what an execution model adds is in the verifier of its family, chosen from the table in
+families.py. Where no rules are known, that is a problem.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths
 
 
 def verify(
-    cluster: Any, jobs: Sequence[Any], schedule: Sequence[Any], decisions: Sequence[Any], events: Iterable[Any], summary: Any,
-    installed: Row | None = None, **more: Sequence[Any] | None,
+    cluster: Any, jobs: Sequence[Any], schedule: Sequence[Any], decisions: Sequence[Any], events: Iterable[Any],
+    summary: Any, installed: Row | None = None, **more: Sequence[Any] | None,
 ) -> list[str]:  # fmt: skip
     """Problems of an output: first those of its form and, only without these, those of its content.
 
-    installed: the execution of the scheduler of that name where there is one; files of older versions do not state it. more: the rows of
-    files that only some models have, by the file's name without its ending.
+    installed: the execution of the scheduler of that name where there is one; files of older versions do not state it.
+    more: the rows of files that only some models have, by the file's name without its ending.
     """
     problems: list[str] = []
     check_inputs(cluster, jobs, problems)
@@ -51,8 +51,8 @@ def verify(
 
 
 def _check_meaning(
-    cluster: Row, jobs: Sequence[Row], schedule: Sequence[Row], decisions: Sequence[Row], log: Sequence[Row], summary: Row,
-    more: Mapping[str, Sequence[Any] | None], installed: Row | None, problems: list[str],
+    cluster: Row, jobs: Sequence[Row], schedule: Sequence[Row], decisions: Sequence[Row], log: Sequence[Row],
+    summary: Row, more: Mapping[str, Sequence[Any] | None], installed: Row | None, problems: list[str],
 ) -> None:  # fmt: skip
     execution = _execution(summary, installed, problems)
     if execution is None:
@@ -108,14 +108,16 @@ def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row 
     found = stated or installed
     if found is None:
         problems.append(
-            f"summary.json: does not state the execution of scheduler {name}, and no scheduler of this name is installed: capacity and work "
+            f"summary.json: does not state the execution of scheduler {name}, and no scheduler of this name is "
+            "installed: capacity and work "
             "cannot be verified; install the scheduler, or simulate again"
         )
         return None
     if stated and installed and stated != installed:
         wrong = next(key for key in (*stated, *installed) if stated.get(key) != installed.get(key))
         problems.append(
-            f"summary.json: execution.{wrong} is {stated.get(wrong)!r}, but scheduler {name} has {installed.get(wrong)!r} on this cluster"
+            f"summary.json: execution.{wrong} is {stated.get(wrong)!r}, but scheduler {name} has "
+            f"{installed.get(wrong)!r} on this cluster"
         )
     if problem := no_rules(found, summary["parameters"]):
         problems.append(f"summary.json: execution of scheduler {name}: {problem}")
@@ -198,7 +200,8 @@ def _check_told(jobs: Sequence[Row], told: Told, decisions: Sequence[Row], probl
         for name, value in expected.items():
             if row[name] != value:
                 problems.append(
-                    f"decisions.jsonl: line {line}: {name} is {shorten(repr(row[name]))}, but {shorten(repr(value))} in events.jsonl"
+                    f"decisions.jsonl: line {line}: {name} is {shorten(repr(row[name]))}, but {shorten(repr(value))} "
+                    "in events.jsonl"
                 )
     if len(told.decisions) != len(decisions):
         problems.append(f"decisions.jsonl: holds {len(decisions)} decisions, and events.jsonl {len(told.decisions)}")
@@ -211,8 +214,8 @@ def _per_job(jobs: Mapping[str, Row], bars: Sequence[Bar], problems: list[str]) 
         found[bar.job].append(bar)
         if bar.start_ms < jobs[bar.job]["arrival_ms"]:
             problems.append(
-                f"job {bar.job}: {bar.role} on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms starts before the arrival at "
-                f"{jobs[bar.job]['arrival_ms']} ms"
+                f"job {bar.job}: {bar.role} on {bar.server} in [{bar.start_ms}, {bar.end_ms}) ms starts before the "
+                f"arrival at {jobs[bar.job]['arrival_ms']} ms"
             )
     return found
 
@@ -230,7 +233,8 @@ def _check_capacity(
             for begin, end in servers[bar.server]["away"]:
                 if bar.start_ms < end and bar.end_ms > begin and any(amounts[r] for r in counted):
                     problems.append(
-                        f"server {bar.server}: is unavailable from {begin} to {end} ms, but runs job {bar.job} in this interval"
+                        f"server {bar.server}: is unavailable from {begin} to {end} ms, but runs job {bar.job} "
+                        "in this interval"
                     )
     for name, changes in changing.items():
         capacity = thousandths(servers[name]["capacity"])
@@ -243,7 +247,8 @@ def _check_capacity(
                 if total[r] > capacity[r] and r not in full:
                     full.add(r)
                     problems.append(
-                        f"server {name}: holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} from {at_ms} ms"
+                        f"server {name}: holds {total[r] / 1000:g} of {capacity[r] / 1000:g} {AMOUNTS[r]} "
+                        f"from {at_ms} ms"
                     )
 
 
@@ -272,11 +277,15 @@ def _check_decisions(
         elif first[id_]["kind"] == "rejected":
             problems.append(f"job {id_}: runs although it was rejected")
         elif first[id_]["at_ms"] > start_ms:
-            problems.append(f"job {id_}: starts at {start_ms} ms, before its first decision at {first[id_]['at_ms']} ms")
+            problems.append(
+                f"job {id_}: starts at {start_ms} ms, before its first decision at {first[id_]['at_ms']} ms"
+            )
     return first
 
 
-def _check_final(jobs: Mapping[str, Row], done: Mapping[str, int], first: Mapping[str, Row], problems: list[str]) -> None:
+def _check_final(
+    jobs: Mapping[str, Row], done: Mapping[str, int], first: Mapping[str, Row], problems: list[str]
+) -> None:
     """Schedulers that decide once: every job is decided on arrival, and every admitted job completes."""
     for id_ in jobs:
         if id_ not in first:
@@ -296,7 +305,7 @@ def _check_utilities(given: Output, problems: list[str]) -> None:
 
 
 def utility_of(cluster: Row, job: Row, completion_ms: int) -> float:
-    """priority / (1 + exp(sensitivity (duration - target))), duration in slots from the arrival slot to that of completion."""
+    """priority / (1 + exp(sensitivity (duration - target))), in slots from that of arrival to that of completion."""
     if job.get("utility") is None:
         return 0.0
     slot_ms = cluster["slot_ms"]
@@ -306,8 +315,8 @@ def utility_of(cluster: Row, job: Row, completion_ms: int) -> float:
 
 
 def _figures(
-    cluster: Row, jobs: Sequence[Row], demands: Demands, told: Told, done: Mapping[str, int], utilities: Mapping[str, float],
-    packs: Sequence[str],
+    cluster: Row, jobs: Sequence[Row], demands: Demands, told: Told, done: Mapping[str, int],
+    utilities: Mapping[str, float], packs: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
     """The metrics of summary.json, recomputed from the log."""
     arrivals = {job["id"]: job["arrival_ms"] for job in jobs}
@@ -354,7 +363,7 @@ def _suspensions(bars: Sequence[Sequence[int]]) -> int:
 def _utilization(
     cluster: Row, jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]], packs: Sequence[str]
 ) -> dict[str, float | None]:
-    """Share of capacity x time held, from the first arrival to the end of the last bar; only of what servers run out of."""
+    """Share of capacity x time held, from the first arrival to the last bar's end; only what servers run out of."""
     units = [bar for bar in bars if bar[1] < 2 and bar[2] >= 0]
     if not units:
         return dict.fromkeys(AMOUNTS)
@@ -362,11 +371,17 @@ def _utilization(
     offered = [0] * len(AMOUNTS)
     for server in cluster["servers"]:
         gone = sum(max(0, min(end, last) - max(begin, first)) for begin, end in server["away"])
-        offered = [o + amount * (last - first - gone) for o, amount in zip(offered, thousandths(server["capacity"]), strict=True)]
+        offered = [
+            o + amount * (last - first - gone)
+            for o, amount in zip(offered, thousandths(server["capacity"]), strict=True)
+        ]
     times: dict[tuple[int, int], int] = defaultdict(int)  # count x ms of each job and role
     for job, role, _, start_ms, end_ms, count, *_ in units:
         times[job, role] += count * (end_ms - start_ms)
-    used = [sum(ms * demands[jobs[job]["id"], ROLES[role]][r] for (job, role), ms in times.items()) for r in range(len(AMOUNTS))]
+    used = [
+        sum(ms * demands[jobs[job]["id"], ROLES[role]][r] for (job, role), ms in times.items())
+        for r in range(len(AMOUNTS))
+    ]
     return {name: used[r] / offered[r] if offered[r] and name in packs else None for r, name in enumerate(AMOUNTS)}
 
 
@@ -379,7 +394,9 @@ def _check_summary(given: Output, expected: Row, problems: list[str]) -> None:
     metrics = summary["metrics"]
     for rules in RULES.values():
         if rules.part in metrics and rules.part not in expected:
-            problems.append(f"summary.json: {rules.part} must not be there: no phase of events.jsonl has the model {rules.name}")
+            problems.append(
+                f"summary.json: {rules.part} must not be there: no phase of events.jsonl has the model {rules.name}"
+            )
     for path, value in _nested((), expected).items():
         found: Any = metrics
         for key in path:
@@ -400,7 +417,9 @@ def _check_certificate(certificate: Row, expected: Row, problems: list[str]) -> 
     total = {
         "utility": expected["total_utility"] or 0.0,
         "total completion time": (expected["mean_jct_ms"] or 0) * expected["completed"],
-        "makespan": expected["makespan_ms"] if expected["completed"] == expected["jobs"] else achieved,  # of those that completed
+        "makespan": expected["makespan_ms"]
+        if expected["completed"] == expected["jobs"]
+        else achieved,  # of those that completed
     }[about]
     low, high = (achieved, bound) if about == "utility" else (bound, achieved)
     if not same(achieved, total):
@@ -408,7 +427,9 @@ def _check_certificate(certificate: Row, expected: Row, problems: list[str]) -> 
     if not 0 <= low <= high * (1 + CLOSE):
         problems.append(f"summary.json: the certificate bounds a {about} of {achieved!r} by {bound!r}")
     elif high > 0 and not abs(ratio - low / high) <= 2e-4:
-        problems.append(f"summary.json: the certificate's ratio is {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}")
+        problems.append(
+            f"summary.json: the certificate's ratio is {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}"
+        )
 
 
 def _quantile(values: Sequence[float], share: float) -> float | None:

@@ -28,7 +28,9 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
-LEFT = "closed before the connection is established"  # Chromium's own word on a page that is left while its socket opens
+LEFT = (
+    "closed before the connection is established"  # Chromium's own word on a page that is left while its socket opens
+)
 PATIENCE_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -77,14 +79,15 @@ def operator_session(chromium: Browser, twin: Twin) -> dict:
 def posted(page: Page, path: str, body: dict) -> dict:
     """The answer to a POST of the API, as a page sends it."""
     script = """async ([path, body]) => {
-      const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content };
+      const token = document.querySelector('meta[name="csrf-token"]').content;
+      const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': token };
       return (await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json(); }"""
     return dict(page.evaluate(script, [path, body]))
 
 
 @pytest.fixture
 def live_run(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[int]:
-    """A live run of the demo's scenario that has just begun: the demo itself ends after 200 s, and another takes its place."""
+    """A live run of the demo's scenario that has just begun: the demo itself ends after 200 s and is replaced."""
     context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto("/clusters/")

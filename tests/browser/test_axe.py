@@ -16,7 +16,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def faults(page: Page) -> list[str]:
     """'rule (impact): n elements, the first' of every fault on the page as it stands."""
     found = Axe().run(page).response["violations"]
-    return [f"{rule['id']} ({rule['impact']}): {len(rule['nodes'])}, {rule['nodes'][0]['html'][:200]}" for rule in found]
+    return [
+        f"{rule['id']} ({rule['impact']}): {len(rule['nodes'])}, {rule['nodes'][0]['html'][:200]}" for rule in found
+    ]
 
 
 def settled(page: Page, path: str) -> None:
@@ -34,8 +36,8 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, widt
     said = {}
     scenario = edited(page)
     sweep = f"/sweeps/{swept(page, scenario)}/"
-    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/", sweep, "/compare/", "/audit/", "/settings/tokens/", run,
-                 f"{run}servers/0/"):  # fmt: skip
+    for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/",
+                 sweep, "/compare/", "/audit/", "/settings/tokens/", run, f"{run}servers/0/"):  # fmt: skip
         settled(page, path)
         said[path] = faults(page)
     settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")

@@ -11,9 +11,13 @@ from playwright.sync_api import Page, expect
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FIVE_OTHERS = """() => { const one = document.querySelector('#against button');
   for (let i = 0; i < 4; i++) one.after(one.cloneNode(true)); }"""  # as many as are compared in full
-CENTRE = "() => { const box = document.querySelector('#gantts canvas').getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }"
+CENTRE = (
+    "() => { const box = document.querySelector('#gantts canvas').getBoundingClientRect(); return [box.x + "
+    "box.width / 2, box.y + box.height / 2]; }"
+)
 RACE = """async ([id, names]) => { const token = document.querySelector('meta[name=csrf-token]').content;
-  const answer = await fetch(`/api/scenarios/${id}/race/`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-CSRFToken': token },
+  const answer = await fetch(`/api/scenarios/${id}/race/`, { method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-CSRFToken': token },
     body: JSON.stringify({ schedulers: names }) }); return (await answer.json()).compare; }"""
 
 
@@ -23,12 +27,15 @@ def compared() -> dict[str, str]:
     return {}
 
 
-def test_two_schedulers_race_and_the_first_divergence_says_why(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
+def test_two_schedulers_race_and_the_first_divergence_says_why(
+    open_page: Callable[..., Page], compared: dict[str, str]
+) -> None:
     """OASiS and FIFO on the demo's trace, side by side on the workers; both decisions are told in words."""
     page = open_page("/scenarios/")
     expect(page.get_by_role("button", name="Race schedulers").last).to_be_visible()
     scenario = page.evaluate(
-        "async () => (await (await fetch('/api/scenarios/?size=500')).json()).results.find((s) => s.name.startsWith('Demo')).id"
+        "async () => (await (await fetch('/api/scenarios/?size=500')).json()).results.find((s) => "
+        "s.name.startsWith('Demo')).id"
     )
     compared["path"] = page.evaluate(RACE, [scenario, ["oasis", "fifo"]])
     page.goto(compared["path"])
@@ -46,13 +53,16 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(open_page: Callab
     expect(utility).to_contain_text("higher")
     expect(utility.locator(".delta")).to_contain_text(re.compile("better|worse|same"))
     told = page.evaluate(
-        "() => { const { answer } = window.twin; return [answer.metrics[0].values.map((v) => v.value), answer.differences[0]]; }"
+        "() => { const { answer } = window.twin; return [answer.metrics[0].values.map((v) => "
+        "v.value), answer.differences[0]]; }"
     )
     assert told[0][0] > 0
     expect(page.locator("#differences-count")).to_contain_text(f"{told[1]['differing']} jobs differ")
 
 
-def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
+def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(
+    open_page: Callable[..., Page], compared: dict[str, str]
+) -> None:
     page = open_page(compared["path"])
     page.wait_for_function("() => window.twin?.gantts.list.length === 2")
     page.locator("#panel-gantts").scroll_into_view_if_needed()
@@ -61,7 +71,8 @@ def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(open_page: Callable
     page.mouse.wheel(0, -600)
     page.keyboard.up("Control")
     page.wait_for_function(
-        "() => { const { gantts, view } = window.twin; return !view.fitted && gantts.list.every(({ gantt }) => gantt.chart.scales.x.max === view.to); }"
+        "() => { const { gantts, view } = window.twin; return !view.fitted && gantts.list.every(({ gantt }) => "
+        "gantt.chart.scales.x.max === view.to); }"
     )
     page.wait_for_function("() => location.search.includes('from=')")
     row = page.locator("#differences tr.pick").first
@@ -76,7 +87,9 @@ def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(open_page: Callable
     assert page.evaluate("() => window.twin.playhead.ms === window.twin.answer.partings[0].at_ms")
 
 
-def test_differences_are_filtered_and_the_address_keeps_it(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
+def test_differences_are_filtered_and_the_address_keeps_it(
+    open_page: Callable[..., Page], compared: dict[str, str]
+) -> None:
     page = open_page(compared["path"])
     count = page.locator("#kinds [data-kind=rejected] b, #kinds [data-kind=admitted] b")
     expect(count.first).to_be_visible()
@@ -91,14 +104,19 @@ def test_differences_are_filtered_and_the_address_keeps_it(open_page: Callable[.
         expect(row).to_contain_text(kind)
 
 
-def test_each_chart_has_its_numbers_and_each_table_its_file(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
+def test_each_chart_has_its_numbers_and_each_table_its_file(
+    open_page: Callable[..., Page], compared: dict[str, str]
+) -> None:
     page = open_page(compared["path"])
     page.wait_for_function("() => window.twin?.gantts.list.length === 2")
     page.locator("#spread-table").click()
     expect(page.locator("#spread-numbers tbody tr")).to_have_count(6)
     page.locator("#gantts-table").click()
     expect(page.locator("#gantts-numbers tbody tr").first).to_be_visible()
-    for button, first in (("#figures-csv", "figure,unit,direction"), ("#differences-csv", "job,model,arrived_ms,kinds")):
+    for button, first in (
+        ("#figures-csv", "figure,unit,direction"),
+        ("#differences-csv", "job,model,arrived_ms,kinds"),
+    ):
         with page.expect_download() as download:
             page.locator(button).click()
         assert download.value.path().read_text().startswith(first)
@@ -127,7 +145,9 @@ def test_runs_are_chosen_from_a_list(open_page: Callable[..., Page], compared: d
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_fits_its_width(open_page: Callable[..., Page], compared: dict[str, str], width: int, theme: str) -> None:
+def test_the_page_fits_its_width(
+    open_page: Callable[..., Page], compared: dict[str, str], width: int, theme: str
+) -> None:
     page = open_page(compared["path"], viewport={"width": width, "height": 800}, color_scheme=theme)
     page.wait_for_function("() => window.twin?.gantts.list.length === 2")
     page.evaluate(FIVE_OTHERS)

@@ -1,4 +1,4 @@
-"""What a page says of its connection: red with the time of the last data when it is lost, complete when a run is over, and deleted."""
+"""What a page says of its connection: red with the time of the last data when lost; complete; deleted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LAST_DATA = re.compile(r"^offline: last data \d\d:\d\d:\d\d UTC, .* ago; reconnecting$")
 COMPLETE = re.compile(r"^complete, ended at [\d d:]+$")
 DELETED = "(OASiS, “{name}”) was deleted by operator on"
-REMOVE = """(path) => fetch(path, { method: 'DELETE', headers: { 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content } })
+REMOVE = """(path) => fetch(path, { method: 'DELETE',
+  headers: { 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content } })
   .then((answer) => answer.status)"""
 
 
@@ -54,7 +55,9 @@ def remove(context: BrowserContext, run: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["/runs/{run}/", "/runs/{run}/servers/0/", "/", "/traces/"])
-def test_a_browser_that_goes_offline_turns_red_at_once_and_comes_back(context: BrowserContext, live_run: int, path: str) -> None:
+def test_a_browser_that_goes_offline_turns_red_at_once_and_comes_back(
+    context: BrowserContext, live_run: int, path: str
+) -> None:
     page = context.new_page()
     page.goto(path.format(run=live_run))
     badge = page.locator("#connection")
@@ -154,7 +157,13 @@ def test_a_page_without_a_socket_goes_on_asking(context: BrowserContext) -> None
     page = context.new_page()
     page.goto("/scenarios/")
     made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 60, "servers": 40, "seed": 4})
-    body = {"name": "Many", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": "oasis", "seed": 1}
+    body = {
+        "name": "Many",
+        "cluster": made["cluster"]["id"],
+        "trace": made["trace"]["id"],
+        "scheduler": "oasis",
+        "seed": 1,
+    }
     scenario = posted(page, "/api/scenarios/", body)
     axes = [{"parameter": "floor_scale", "values": [0.1, 0.5, 1, 2, 5, 10]}]
     sweep = posted(page, "/api/sweeps/", {"scenario": scenario["id"], "axes": axes, "seeds": [0, 1, 2]})["id"]

@@ -1,4 +1,4 @@
-"""Gestures and forms of what-if: what was asked for is in the scenario when it runs, at the moment that the page shows."""
+"""Gestures and forms of what-if: what was asked for is in the scenario when it runs, at the moment shown."""
 
 from __future__ import annotations
 
@@ -19,12 +19,23 @@ def small(open_page: Callable[..., Page]) -> dict:
     """A scenario of 30 jobs on 10 servers under OASiS, and a finished run of it: {scenario, run, trace, cluster}."""
     page = open_page("/scenarios/")
     made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-    body = {"name": "Small", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": "oasis", "seed": 1}
+    body = {
+        "name": "Small",
+        "cluster": made["cluster"]["id"],
+        "trace": made["trace"]["id"],
+        "scheduler": "oasis",
+        "seed": 1,
+    }
     scenario = posted(page, "/api/scenarios/", body)
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})
     page.goto(f"/runs/{run['id']}/")
     expect(page.locator("#status")).to_have_text("finished")
-    return {"scenario": scenario["id"], "run": run["id"], "trace": made["trace"]["id"], "cluster": made["cluster"]["id"]}
+    return {
+        "scenario": scenario["id"],
+        "run": run["id"],
+        "trace": made["trace"]["id"],
+        "cluster": made["cluster"]["id"],
+    }
 
 
 def shown(page: Page, path: str) -> None:
@@ -36,7 +47,9 @@ def framed(page: Page, start: float, end: float) -> None:
     """Frames the first servers with Alt; start and end are shares of the plot's width."""
     page.locator("#gantt").scroll_into_view_if_needed()
     box = page.locator("#gantt").bounding_box()
-    area = page.evaluate("() => { const { left, right, top } = window.twin.gantt.chart.chartArea; return [left, right, top]; }")
+    area = page.evaluate(
+        "() => { const { left, right, top } = window.twin.gantt.chart.chartArea; return [left, right, top]; }"
+    )
     assert box is not None
     left, right, top = box["x"] + area[0], box["x"] + area[1], box["y"] + area[2]
     page.keyboard.down("Alt")
@@ -51,7 +64,9 @@ def answered(page: Page, path: str) -> dict:
     return dict(page.evaluate("(path) => fetch(path).then((answer) => answer.json())", path))
 
 
-def test_servers_that_are_framed_are_drained_in_a_fork_at_the_moment_shown(open_page: Callable[..., Page], small: dict) -> None:
+def test_servers_that_are_framed_are_drained_in_a_fork_at_the_moment_shown(
+    open_page: Callable[..., Page], small: dict
+) -> None:
     page = open_page("/")
     shown(page, f"/runs/{small['run']}/?t={20 * H}")
     framed(page, 0.4, 0.7)
@@ -149,11 +164,15 @@ def test_a_form_can_be_cleared_and_an_unchanged_fork_is_not_run(open_page: Calla
     page.get_by_role("button", name="Clear").click()
     expect(page.locator("#run")).to_have_text(f"Run and compare with run {small['run']}")
     page.locator("#run").click()
-    expect(page.locator("#failed")).to_have_text(f"No edits yet: this would repeat run {small['run']}. Add an edit first.")
+    expect(page.locator("#failed")).to_have_text(
+        f"No edits yet: this would repeat run {small['run']}. Add an edit first."
+    )
     assert answered(page, f"/api/runs/?scenario={fork}")["count"] == 0
 
 
-def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(open_page: Callable[..., Page], small: dict) -> None:
+def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
+    open_page: Callable[..., Page], small: dict
+) -> None:
     page = open_page("/")
     fork = posted(page, f"/api/runs/{small['run']}/forks/", {"at_ms": 20 * H})["scenario"]["id"]
     page.goto(f"/scenarios/{fork}/")
@@ -175,7 +194,9 @@ def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(open_page: C
 
 def test_the_traces_own_cluster_is_proposed(open_page: Callable[..., Page], small: dict) -> None:
     page = open_page("/")
-    posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 5, "servers": 2, "seed": 9})  # the newest cluster is another one
+    posted(
+        page, "/api/workloads/", {"profile": "oasis", "jobs": 5, "servers": 2, "seed": 9}
+    )  # the newest cluster is another one
     page.goto(f"/scenarios/?trace={small['trace']}")
     expect(page.locator("#f-trace")).to_have_value(str(small["trace"]))
     expect(page.locator("#f-cluster")).to_have_value(str(small["cluster"]))
@@ -221,15 +242,21 @@ def test_the_wheel_scrolls_the_page_and_zooms_with_control(open_page: Callable[.
     for _ in range(8):
         page.mouse.wheel(0, 900)
     page.keyboard.up("Control")
-    page.wait_for_function("() => window.twin.view.from === 0 && window.twin.view.to === window.twin.view.extent * 1.04")
+    page.wait_for_function(
+        "() => window.twin.view.from === 0 && window.twin.view.to === window.twin.view.extent * 1.04"
+    )
 
 
-def test_a_promoted_run_is_not_compared_with_the_present_which_it_is(open_page: Callable[..., Page], small: dict) -> None:
+def test_a_promoted_run_is_not_compared_with_the_present_which_it_is(
+    open_page: Callable[..., Page], small: dict
+) -> None:
     page = open_page("/")
     live = posted(page, "/api/runs/", {"scenario": small["scenario"], "mode": "live", "speed": 21_600})["id"]
     page.goto(f"/runs/{live}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
-    posted(page, f"/api/runs/{live}/clock/", {"speed": 60})  # neither it nor its heir ends before the page was looked at
+    posted(
+        page, f"/api/runs/{live}/clock/", {"speed": 60}
+    )  # neither it nor its heir ends before the page was looked at
     at_ms = page.evaluate("() => window.twin.store.simMs")
     edits = [{"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}]
     fork = posted(page, f"/api/runs/{live}/forks/", {"at_ms": at_ms, "edits": edits, "start": True})["run"]["id"]

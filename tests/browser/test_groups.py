@@ -1,4 +1,4 @@
-"""Harmony on its own workload, as an operator sees it: bands, states of jobs, subtasks with what idles, and what is claimed."""
+"""Harmony on its own workload, as an operator sees it: bands, states of jobs, subtasks and idling, claims."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 START = """async (parameters) => {
   const { post } = await import(new URL('../core/api.js', document.querySelector('script[src*="js/pages/"]').src));
   const made = await post('/api/workloads/', { profile: 'harmony', jobs: 10, servers: 12, seed: 2 });
-  const scenario = await post('/api/scenarios/', { name: 'Groups', cluster: made.cluster.id, trace: made.trace.id, scheduler: 'harmony', parameters, seed: 0 });
+  const scenario = await post('/api/scenarios/', { name: 'Groups', cluster: made.cluster.id,
+    trace: made.trace.id, scheduler: 'harmony', parameters, seed: 0 });
   return (await post('/api/runs/', { scenario: scenario.id, mode: 'batch' })).id; }"""
-ROW = """([index, ms]) => { const { gantt } = window.twin; const area = gantt.chart.chartArea; const place = gantt.rows.list.findIndex((row) => row.kind !== 'site' && row.index === index);
+ROW = """([index, ms]) => { const { gantt } = window.twin; const area = gantt.chart.chartArea;
+  const place = gantt.rows.list.findIndex((row) => row.kind !== 'site' && row.index === index);
   gantt.scrollTo(place * gantt.rowHeight() - gantt.height / 2);
-  return [area.left + (ms - gantt.view.from) / (gantt.view.to - gantt.view.from) * (area.right - area.left), area.top + (place + 0.25) * gantt.rowHeight() - gantt.top]; }"""
+  return [area.left + (ms - gantt.view.from) / (gantt.view.to - gantt.view.from) * (area.right - area.left),
+    area.top + (place + 0.25) * gantt.rowHeight() - gantt.top]; }"""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,9 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     page = open_page(f"/runs/{online}/", viewport={"width": width, "height": 900})
     finished(page)
     page.locator("#panel-gantt").scroll_into_view_if_needed()
-    told = page.evaluate("() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until > from)")
+    told = page.evaluate(
+        "() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until > from)"
+    )
     point_at(page, told[2]["servers"][0], (told[0] + told[1]) / 2)
     expect(page.locator("#tip")).to_contain_text(f"group {told[2]['group']}")
     expect(page.locator("#tip")).to_contain_text("on disk")
@@ -58,11 +63,14 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     page.locator("#gantt-rows button[data-rows=jobs]").click()
     expect(page.locator("#gantt-marks")).to_contain_text("profiling: computation and communication times")
     stretches = page.evaluate(
-        "() => [...Array(10).keys()].flatMap((job) => window.twin.gantt.layer('job-phases').of(job).map(([state, from, until]) => [job, state, from, until]))"
+        "() => [...Array(10).keys()].flatMap((job) => window.twin.gantt.layer('job-phases').of(job).map(([state, from, "
+        "until]) => [job, state, from, until]))"
     )
     for state in ("profiling", "moving", "suspended", "running"):
         job, _, begin, end = max((row for row in stretches if row[1] == state), key=lambda row: row[3] - row[2])
-        page.evaluate("([from, to]) => window.twin.view.set(from, to)", [max(0, begin - (end - begin)), end + (end - begin)])
+        page.evaluate(
+            "([from, to]) => window.twin.view.set(from, to)", [max(0, begin - (end - begin)), end + (end - begin)]
+        )
         point_at(page, job, (begin + end) / 2)
         expect(page.locator("#tip")).to_contain_text(state)
     expect(page.locator("#jobs-state option", has_text="profiling")).to_have_count(1)
@@ -73,16 +81,19 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     assert page.evaluate("() => document.querySelector('#drawer').scrollWidth") <= width
     drawer.get_by_role("button", name="Close").click()
 
-    group = page.evaluate("""() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until - from > 20 * data.iteration_ms
+    group = page.evaluate("""() => window.twin.store.groups.find(([from, until, data]) =>
+      data.jobs.length > 1 && until - from > 20 * data.iteration_ms
       && Math.min(data.cpu_utilization, data.net_utilization) < 0.97)""")
     begin, length = group[0] + 5 * group[2]["iteration_ms"], 3 * group[2]["iteration_ms"]
     page.goto(f"/runs/{online}/?from={begin:.0f}&to={begin + length:.0f}")
     finished(page)
     page.wait_for_function(
-        "() => [...window.twin.gantt.layer('group-bands').windows.values()].some((answer) => answer?.bars.length && answer.idle.length)"
+        "() => [...window.twin.gantt.layer('group-bands').windows.values()].some((answer) => "
+        "answer?.bars.length && answer.idle.length)"
     )
     answer = page.evaluate(
-        "() => [...window.twin.gantt.layer('group-bands').windows.values()].find((answer) => answer?.bars.length && answer.idle.length)"
+        "() => [...window.twin.gantt.layer('group-bands').windows.values()].find((answer) => "
+        "answer?.bars.length && answer.idle.length)"
     )
     assert {bar[1] for bar in answer["bars"]} == {0, 1, 2}
     assert {cause for *_, cause in answer["idle"]} <= {"cpu", "net", "job"}

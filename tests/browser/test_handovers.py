@@ -1,4 +1,4 @@
-"""Runs that are handed from one family of schedulers to another, and panels that fail: the page goes on, and says so."""
+"""Runs that are handed from one family of schedulers to another, and panels that fail: the page goes on and says so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ SCHEDULERS = ("oasis", "srtf", "harmony")  # slotted, typed workers, co-location
 PAIRS = list(permutations(SCHEDULERS, 2))
 FINISHED = "() => window.twin?.store.finished"
 DRAWN = "() => ['gantt', 'utilization', 'queue'].every((name) => document.getElementById(name).width > 0)"
-TALLY = """['not-arrived', 'queued', 'planned', 'profiling', 'moving', 'running', 'suspended', 'completed', 'rejected', 'unfinished']
+TALLY = """['not-arrived', 'queued', 'planned', 'profiling', 'moving', 'running', 'suspended', 'completed', 'rejected',
+  'unfinished']
   .reduce((sum, name) => sum + Number(document.getElementById(`tile-${name}`)?.textContent ?? 0), 0)"""
 
 
@@ -31,7 +32,12 @@ def handed(chromium: Browser, twin: Twin, operator_session: dict) -> dict[tuple[
     runs = {}
     for first, then in PAIRS:
         edits = [{"verb": "change_scheduler", "scheduler": then, "at_ms": 3 * HOUR}]
-        body = {"name": f"{first} to {then}", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": first}
+        body = {
+            "name": f"{first} to {then}",
+            "cluster": made["cluster"]["id"],
+            "trace": made["trace"]["id"],
+            "scheduler": first,
+        }
         scenario = posted(page, "/api/scenarios/", {**body, "seed": 1, "edits": edits})
         runs[first, then] = int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
     context.close()
@@ -65,14 +71,17 @@ def test_a_page_that_is_open_when_a_live_run_is_handed_over_goes_on(
 ) -> None:
     """The run creeps until its page stands, then it is played to its end at once."""
     page = open_page("/clusters/")
-    scenario = page.evaluate("(path) => fetch(path).then((answer) => answer.json())", f"/api/runs/{handed[first, then]}/")[
-        "scenario"
-    ]
+    scenario = page.evaluate(
+        "(path) => fetch(path).then((answer) => answer.json())", f"/api/runs/{handed[first, then]}/"
+    )["scenario"]
     run = int(posted(page, "/api/runs/", {"scenario": scenario, "mode": "live", "speed": 1})["id"])
     page.goto(f"/runs/{run}/")
     expect(page.locator("#status")).to_have_text("running")
     page.wait_for_function("() => window.twin?.store.lastSeq > 0 && window.twin.stream.state === 'live'")
-    assert page.evaluate("() => [window.twin.store.edits.length, window.twin.playhead.liveMs < 3 * 3600e3]") == [0, True]
+    assert page.evaluate("() => [window.twin.store.edits.length, window.twin.playhead.liveMs < 3 * 3600e3]") == [
+        0,
+        True,
+    ]
     posted(page, f"/api/runs/{run}/clock/", {"speed": 1_000_000})
     page.wait_for_function("() => window.twin.store.edits.length === 1")
     page.wait_for_function(FINISHED)
@@ -133,7 +142,8 @@ def test_a_panel_that_fails_says_so_in_its_place_and_the_others_go_on(
     )
 
     page.evaluate(
-        "() => { window.twin.kept = window.twin.gantt.rows; window.twin.gantt.rows = null; window.twin.gantt.update(); }"
+        "() => { window.twin.kept = window.twin.gantt.rows; window.twin.gantt.rows = "
+        "null; window.twin.gantt.update(); }"
     )
     expect(page.locator("#panel-gantt .broken")).to_be_visible()
     page.evaluate("() => { window.twin.gantt.rows = window.twin.kept; window.twin.gantt.update(); }")

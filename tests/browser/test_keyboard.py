@@ -1,4 +1,4 @@
-"""The run page by keyboard: how far the jobs are, and where the focus stands when the drawer closes or a table is painted anew."""
+"""The run page by keyboard: how far the jobs are, where the focus is when the drawer closes or a table is repainted."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def test_a_link_leads_to_the_jobs_and_toolbars_are_one_stop(open_page: Callable[
         stops += 1
         assert stops <= FEW
     toolbars = page.evaluate(
-        """() => [...document.querySelectorAll('[role="toolbar"]')].filter((bar) => bar.checkVisibility({ contentVisibilityAuto: true })
-          || bar.querySelector('button')?.checkVisibility()).map((bar) => [...bar.querySelectorAll('button, a[href], select, input:not([type=range])')]
+        """() => [...document.querySelectorAll('[role="toolbar"]')]
+          .filter((bar) => bar.checkVisibility({ contentVisibilityAuto: true })
+          || bar.querySelector('button')?.checkVisibility())
+          .map((bar) => [...bar.querySelectorAll('button, a[href], select, input:not([type=range])')]
           .filter((one) => one.tabIndex === 0 && !one.disabled && one.checkVisibility()).length)"""
     )
     assert len(toolbars) >= 5
@@ -93,7 +95,9 @@ def test_the_focus_returns_to_the_schedule_when_a_bar_opened_the_drawer(
     expect(page.locator("#gantt")).to_be_focused()
 
 
-def test_a_drawer_opened_by_the_address_leaves_the_focus_at_its_job(open_page: Callable[..., Page], finished_run: int) -> None:
+def test_a_drawer_opened_by_the_address_leaves_the_focus_at_its_job(
+    open_page: Callable[..., Page], finished_run: int
+) -> None:
     page = open_page(f"/runs/{finished_run}/?job=4")
     page.wait_for_function(LOADED)
     expect(page.locator("#drawer-close")).to_be_focused()

@@ -1,4 +1,4 @@
-"""A_online from a drawn workload to its picture: lanes, the cloud's band, uploads, who displaced whom, and how good it is."""
+"""A_online from a drawn workload to its picture: lanes, the cloud's band, uploads, who displaced whom, quality."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 FLIGHTS = """() => { const { gantt } = window.twin; const out = [];
-  for (const row of gantt.rows.list) if (row.kind === 'server') for (const g of gantt.layer('uploads').grouped(row, 0, 1e15, 1e15)) out.push([g.job, g.server, g.from, g.until, g.count]);
+  for (const row of gantt.rows.list) if (row.kind === 'server')
+    for (const g of gantt.layer('uploads').grouped(row, 0, 1e15, 1e15))
+      out.push([g.job, g.server, g.from, g.until, g.count]);
   return out.sort((a, b) => a[0] - b[0] || a[1] - b[1]); }"""
-DISPLACED = """async (run) => { for (let job = 0; job < 60; job++) { const story = await (await fetch(`/api/runs/${run}/jobs/${job}/`)).json();
+DISPLACED = """async (run) => { for (let job = 0; job < 60; job++) {
+  const story = await (await fetch(`/api/runs/${run}/jobs/${job}/`)).json();
   if (story.decisions.some((d) => d.kind === 'preempted')) return job; } return null; }"""
 
 
@@ -38,10 +41,14 @@ def test_a_drawn_workload_is_run_and_its_uploads_are_those_of_the_log(
     page.get_by_role("button", name="Start run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/"))
     run_path["path"] = page.url
-    page.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any", timeout=60_000)
+    page.wait_for_function(
+        "() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any", timeout=60_000
+    )
     streamed = page.evaluate(FLIGHTS)
     assert len({job for job, *_ in streamed}) == 60
-    assert all(1 <= (until - start) / 3_600_000 <= (15 if server == -2 else 4) for _, server, start, until, _ in streamed)
+    assert all(
+        1 <= (until - start) / 3_600_000 <= (15 if server == -2 else 4) for _, server, start, until, _ in streamed
+    )
     again = open_page(run_path["path"])
     again.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any")
     assert again.evaluate(FLIGHTS) == streamed
@@ -53,11 +60,19 @@ def test_lanes_cloud_uploads_and_reasons_are_on_the_page(
 ) -> None:
     page = open_page(run_path["path"], viewport={"width": width, "height": 900})
     page.wait_for_function("() => window.twin?.store.finished && window.twin.gantt.layer('uploads').any")
-    rows = page.evaluate("() => window.twin.gantt.rows.list.map((row) => [row.kind, row.label, row.typed ? row.lanes : 0])")
+    rows = page.evaluate(
+        "() => window.twin.gantt.rows.list.map((row) => [row.kind, row.label, row.typed ? row.lanes : 0])"
+    )
     assert [label for kind, label, _ in rows if kind == "site"] == ["edge · 8 servers", "unlimited cloud"]
-    assert {lanes for kind, label, lanes in rows if kind == "server" and label != "cloud"} <= {6, 24}, "workers, and twice the ps"
-    expect(page.locator("#panel-gantt .note:not(#gantt-legend)")).to_contain_text("upload, or reload of the data of a gang")
-    page.evaluate("() => { const { view, gantt } = window.twin; view.set(31 * 864e5, 36 * 864e5); gantt.scrollTo(1e9); }")
+    assert {lanes for kind, label, lanes in rows if kind == "server" and label != "cloud"} <= {6, 24}, (
+        "workers, and twice the ps"
+    )
+    expect(page.locator("#panel-gantt .note:not(#gantt-legend)")).to_contain_text(
+        "upload, or reload of the data of a gang"
+    )
+    page.evaluate(
+        "() => { const { view, gantt } = window.twin; view.set(31 * 864e5, 36 * 864e5); gantt.scrollTo(1e9); }"
+    )
     page.locator("#gantt-table").click()
     expect(page.locator("#gantt-numbers tr", has_text="upload").filter(has_text="cloud").first).to_contain_text("j0002")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
@@ -85,8 +100,10 @@ def test_the_tip_tells_an_upload(open_page: Callable[..., Page], run_path: dict[
     page.evaluate("() => window.twin.view.set(31 * 864e5, 36 * 864e5)")
     page.locator("#panel-gantt").scroll_into_view_if_needed()
     point = """() => { const { gantt } = window.twin; const row = gantt.rows.list.findIndex((r) => r.label === 'cloud');
-      const [one] = gantt.layer('uploads').grouped(gantt.rows.list[row], 31 * 864e5, 36 * 864e5, 1e15); const { chartArea: a, scales } = gantt.chart;
-      return [scales.x.getPixelForValue((one.from + one.until) / 2), a.top + (row + 0.5) * gantt.rowHeight() - gantt.top]; }"""
+      const [one] = gantt.layer('uploads').grouped(gantt.rows.list[row], 31 * 864e5, 36 * 864e5, 1e15);
+      const { chartArea: a, scales } = gantt.chart;
+      return [scales.x.getPixelForValue((one.from + one.until) / 2),
+        a.top + (row + 0.5) * gantt.rowHeight() - gantt.top]; }"""
     x, y = page.evaluate(point)
     page.locator("#gantt").hover(position={"x": x, "y": y})
     expect(page.locator("#tip")).to_contain_text(re.compile(r"upload of \d+ chunks, 1\dh"))

@@ -14,9 +14,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/")
 STATE = """() => { const { store } = window.twin; const sum = (a, n) => a.subarray(0, n).reduce((x, y) => x + y, 0);
   return [store.lastSeq, store.simMs, store.jobs.length, store.bars.length, sum(store.bars.end_ms, store.bars.length),
-    sum(store.bars.died_ms, store.bars.length), sum(store.jobs.finish_ms, store.jobs.length), JSON.stringify(store.verdicts)]; }"""
+    sum(store.bars.died_ms, store.bars.length), sum(store.jobs.finish_ms, store.jobs.length),
+    JSON.stringify(store.verdicts)]; }"""
 
-# What the badge says after each change; it is offline for no more than a quarter of a second, which a look now and then misses.
+# What the badge says after each change; it is offline for at most a quarter of a second, which a look may miss.
 BADGES = """() => { window.badges = []; const badge = document.querySelector('#connection');
   window.twin.stream.addEventListener('connection', () => window.badges.push(badge.textContent)); }"""
 
@@ -79,13 +80,21 @@ def test_bars_arrive_and_a_page_opened_late_shows_the_same(open_page: Callable[.
     expect(early.locator("#status")).to_have_text("paused")
     late = open_page(f"/runs/{live_run}/")
     late.wait_for_function("() => window.twin?.store.lastSeq > 0")
-    early.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=late.evaluate("() => window.twin.store.lastSeq"))
-    late.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq"))
+    early.wait_for_function(
+        "(seq) => window.twin.store.lastSeq >= seq", arg=late.evaluate("() => window.twin.store.lastSeq")
+    )
+    late.wait_for_function(
+        "(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq")
+    )
     assert late.evaluate(STATE) == early.evaluate(STATE)
     early.get_by_role("button", name="Resume run").click()
     expect(early.locator("#status")).to_have_text("running")
-    early.wait_for_function("(seen) => window.twin.store.lastSeq > seen", arg=late.evaluate("() => window.twin.store.lastSeq"))
-    late.wait_for_function("(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq"))
+    early.wait_for_function(
+        "(seen) => window.twin.store.lastSeq > seen", arg=late.evaluate("() => window.twin.store.lastSeq")
+    )
+    late.wait_for_function(
+        "(seq) => window.twin.store.lastSeq >= seq", arg=early.evaluate("() => window.twin.store.lastSeq")
+    )
 
 
 def test_a_lost_connection_is_said_and_mended(open_page: Callable[..., Page], live_run: int) -> None:

@@ -1,4 +1,4 @@
-"""The main job on real input: upload a window of the Philly trace and the openb machines, run, watch, ask why, scrub back."""
+"""The main job on real input: a window of the Philly trace and openb machines, run, watch, ask why, scrub back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def upload(page: Page, file: Path, name: str, **choice: str) -> None:
     expect(page.locator("#report")).to_be_visible()
 
 
-def test_an_upload_is_run_and_its_bars_arrive(open_page: Callable[..., Page], traces: Path, run_path: dict[str, str]) -> None:
+def test_an_upload_is_run_and_its_bars_arrive(
+    open_page: Callable[..., Page], traces: Path, run_path: dict[str, str]
+) -> None:
     """From two files to a moving Gantt, through the pages alone."""
     page = open_page("/traces/")
     upload(page, traces / "alibaba_openb" / "openb_node_list_gpu_node.csv", "openb machines")
@@ -72,11 +74,16 @@ def test_a_rejected_job_says_why(open_page: Callable[..., Page], run_path: dict[
     expect(drawer).to_be_hidden()
 
 
-def test_scrubbing_back_shows_the_past_and_the_address_keeps_it(open_page: Callable[..., Page], run_path: dict[str, str]) -> None:
+def test_scrubbing_back_shows_the_past_and_the_address_keeps_it(
+    open_page: Callable[..., Page], run_path: dict[str, str]
+) -> None:
     """In the middle fewer jobs have arrived; a reload shows the same moment; End comes back."""
     page = open_page(run_path["path"])
     page.wait_for_function("() => window.twin?.store.finished")
-    arrived = "() => { const { store, playhead } = window.twin; let n = 0; for (let j = 0; j < store.jobs.length; j++) n += store.jobs.arrived_ms[j] <= playhead.ms; return n; }"
+    arrived = (
+        "() => { const { store, playhead } = window.twin; let n = 0; for (let j = 0; j < store.jobs.length; "
+        "j++) n += store.jobs.arrived_ms[j] <= playhead.ms; return n; }"
+    )
     assert page.evaluate(arrived) == JOBS
     page.locator("#scrub").fill("20")
     early = page.evaluate(arrived)
@@ -100,7 +107,9 @@ def test_play_moves_the_playhead_and_pause_holds_it(open_page: Callable[..., Pag
     assert page.evaluate("() => window.twin.playhead.ms") == held
 
 
-def test_the_wheel_zooms_every_chart_and_a_double_click_resets(open_page: Callable[..., Page], run_path: dict[str, str]) -> None:
+def test_the_wheel_zooms_every_chart_and_a_double_click_resets(
+    open_page: Callable[..., Page], run_path: dict[str, str]
+) -> None:
     page = open_page(run_path["path"])
     page.wait_for_function("() => window.twin?.store.finished")
     width = "() => window.twin.view.to - window.twin.view.from"

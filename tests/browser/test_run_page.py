@@ -1,4 +1,4 @@
-"""A finished run as an operator reads it: any moment by link, event by event, a server's page, colours, rows, highlights."""
+"""A finished run as an operator reads it: moments by link, each event, a server's page, colours, rows, highlights."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ LOADED = "() => window.twin?.store.lastSeq > 0"
 # Every job that has completed gets a share of this utility in all.
 EARNED = """(total) => {
   const { store, playhead } = window.twin;
-  const done = [...store.jobs.completed_ms.subarray(0, store.jobs.length).keys()].filter((job) => store.jobs.completed_ms[job] >= 0);
+  const done = [...store.jobs.completed_ms.subarray(0, store.jobs.length).keys()]
+    .filter((job) => store.jobs.completed_ms[job] >= 0);
   done.forEach((job) => (store.jobs.utility[job] = total / done.length));
   playhead.scrub(playhead.liveMs - 1);
   playhead.goLive(); }"""
-CUT = """() => [...document.querySelectorAll('#tiles .tile')].filter((tile) => tile.querySelector('dd').scrollWidth > tile.clientWidth -
-  parseFloat(getComputedStyle(tile).paddingRight)).map((tile) => tile.textContent)"""
+CUT = """() => [...document.querySelectorAll('#tiles .tile')]
+  .filter((tile) => tile.querySelector('dd').scrollWidth >
+    tile.clientWidth - parseFloat(getComputedStyle(tile).paddingRight))
+  .map((tile) => tile.textContent)"""
 SEEN = "() => [window.twin.playhead.ms, window.twin.view.from, window.twin.view.to, window.twin.gantt?.selected]"
 
 
@@ -64,7 +67,9 @@ def test_everything_shows_the_moment(open_page: Callable[..., Page], finished_ru
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 @pytest.mark.parametrize("utility", [629_638.6, 12_345_678.9])
-def test_every_tile_shows_its_whole_value(open_page: Callable[..., Page], finished_run: int, width: int, utility: float) -> None:
+def test_every_tile_shows_its_whole_value(
+    open_page: Callable[..., Page], finished_run: int, width: int, utility: float
+) -> None:
     page = open_page(f"/runs/{finished_run}/", viewport={"width": width, "height": 900})
     page.wait_for_function("() => window.twin?.store.finished")
     page.evaluate(EARNED, utility)
@@ -108,7 +113,8 @@ def test_a_servers_page_tells_what_is_on_it(open_page: Callable[..., Page], fini
     page.wait_for_function("() => window.twin?.store.finished")
     server, moment = page.evaluate(
         """() => { const { bars } = window.twin.store; let best = 0;
-        for (let i = 0; i < bars.length; i++) if (bars.role[i] === 0 && bars.died_ms[i] < 0 && bars.count[i] > bars.count[best]) best = i;
+        for (let i = 0; i < bars.length; i++)
+          if (bars.role[i] === 0 && bars.died_ms[i] < 0 && bars.count[i] > bars.count[best]) best = i;
         return [bars.server[best], bars.start_ms[best] + 1]; }"""
     )
     page.goto(f"/runs/{finished_run}/servers/{server}/?t={moment}")
@@ -132,7 +138,9 @@ def test_the_audit_page_filters_and_keeps_its_filters(open_page: Callable[..., P
     page.locator("#q").fill("no such thing")
     expect(page.locator("#list")).to_contain_text("No matching entries")
     expect(page).to_have_url(re.compile("q=no\\+such\\+thing"))
-    page.locator("#q").fill(f"run {finished_run}")  # the list begins with the newest of all runs, and their number grows
+    page.locator("#q").fill(
+        f"run {finished_run}"
+    )  # the list begins with the newest of all runs, and their number grows
     page.get_by_role("link", name=f"run {finished_run}", exact=True).first.click()
     expect(page).to_have_url(re.compile(rf"/runs/{finished_run}/"))
 

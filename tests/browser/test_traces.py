@@ -1,4 +1,4 @@
-"""Any trace, dropped: looked at, chosen from, imported; an unknown CSV; an upload that is broken off; a cluster by the form."""
+"""Any trace, dropped: looked at, chosen from, imported; an unknown CSV; a broken upload; a cluster by the form."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECE = 4 * 2**20
 DROP = """([names, texts]) => { const data = new DataTransfer();
   names.forEach((name, i) => data.items.add(new File([texts[i]], name)));
-  document.querySelector('#drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }"""
+  document.querySelector('#drop').dispatchEvent(
+    new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); }"""
 
 FIRST_PIECE_ONLY = """() => { const { open, send } = XMLHttpRequest.prototype;
-  XMLHttpRequest.prototype.open = function (method, url) { this.first = url.endsWith('offset=0'); open.call(this, method, url); };
-  XMLHttpRequest.prototype.send = function (body) { if (this.first) send.call(this, body); else window.held = true; }; }"""
+  XMLHttpRequest.prototype.open = function (method, url) {
+    this.first = url.endsWith('offset=0'); open.call(this, method, url); };
+  XMLHttpRequest.prototype.send = function (body) {
+    if (this.first) send.call(this, body); else window.held = true; }; }"""
 
 
 def row_of(page: Page, file: str) -> Locator:
@@ -117,7 +120,10 @@ def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_pa
         "received 4.2 MB of 9.4 MB; drop the same files again to resume"
     )
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url.partition("offset=")[2]) if request.method == "PUT" else None)
+    page.on(
+        "request",
+        lambda request: asked.append(request.url.partition("offset=")[2]) if request.method == "PUT" else None,
+    )
     page.locator("#file").set_input_files(str(file))
     choose(page, "long.swf")
     expect(page.locator("#chosen-line")).to_contain_text("All 50 jobs")

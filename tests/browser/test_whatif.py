@@ -1,4 +1,4 @@
-"""What if: a live run is forked by hand, a server of it fails, and the page tells where the two part; asking, conflicts and sweeps."""
+"""What if: a live run is forked by hand, a server fails, the page tells where they part; asking, conflicts, sweeps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def small(open_page: Callable[..., Page]) -> Callable[[], dict]:
     def make() -> dict:
         page = open_page("/scenarios/")
         made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 30, "servers": 10, "seed": 4})
-        body = {"name": "Small", "cluster": made["cluster"]["id"], "trace": made["trace"]["id"], "scheduler": "oasis", "seed": 1}
+        body = {
+            "name": "Small",
+            "cluster": made["cluster"]["id"],
+            "trace": made["trace"]["id"],
+            "scheduler": "oasis",
+            "seed": 1,
+        }
         return posted(page, "/api/scenarios/", body)
 
     return make
@@ -73,12 +79,16 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     expect(page.locator("#panel-family .said")).to_contain_text("for 20h")
     page.wait_for_function("() => window.twin?.store.edits.length === 1")
     page.locator("#discard").click()
-    page.locator("dialog.confirm").get_by_role("button", name="Discard").click()  # what the page still asks is gone with it: 404
+    page.locator("dialog.confirm").get_by_role(
+        "button", name="Discard"
+    ).click()  # what the page still asks is gone with it: 404
     page.wait_for_url(re.compile(rf"/runs/{run['id']}/$"))
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_job_is_asked_about_and_nothing_changes(open_page: Callable[..., Page], small: Callable[[], dict], width: int) -> None:
+def test_a_job_is_asked_about_and_nothing_changes(
+    open_page: Callable[..., Page], small: Callable[[], dict], width: int
+) -> None:
     scenario = small()
     page = open_page("/scenarios/", refused=400, viewport={"width": width, "height": 900})
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
@@ -141,7 +151,9 @@ def test_a_sweep_fills_its_grid(open_page: Callable[..., Page], small: Callable[
     assert len(answer.splitlines()) == 7
 
 
-def test_a_cancelled_run_keeps_the_figures_that_it_had(open_page: Callable[..., Page], small: Callable[[], dict]) -> None:
+def test_a_cancelled_run_keeps_the_figures_that_it_had(
+    open_page: Callable[..., Page], small: Callable[[], dict]
+) -> None:
     scenario = small()
     page = open_page("/")
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
@@ -149,7 +161,9 @@ def test_a_cancelled_run_keeps_the_figures_that_it_had(open_page: Callable[..., 
     page.wait_for_function("() => window.twin?.store.simMs > 12 * 3.6e6")
     posted(page, f"/api/runs/{run['id']}/cancel/", {})
     expect(page.locator("#status")).to_have_text("cancelled")
-    expect(page.locator("#panel-metrics")).to_contain_text(re.compile(r"until cancelled at (\d+d )?\d\d:\d\d:\d\d: \d+ metrics"))
+    expect(page.locator("#panel-metrics")).to_contain_text(
+        re.compile(r"until cancelled at (\d+d )?\d\d:\d\d:\d\d: \d+ metrics")
+    )
     page.goto("/")
     row = page.locator("#runs tbody tr", has=page.locator(f"a[href='/runs/{run['id']}/']"))
     expect(row).to_contain_text(re.compile(r"metrics until cancelled at "))

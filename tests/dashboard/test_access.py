@@ -36,7 +36,13 @@ def test_only_health_and_login_are_open(crew):
 def test_a_viewer_looks_and_does_not_act(viewer, finished_run):
     for address in (*PAGES, f"/runs/{finished_run.pk}/", *READS, f"/api/runs/{finished_run.pk}/snapshot/"):
         assert viewer.get(address).status_code == 200, address
-    for address in ("/api/traces/", "/api/clusters/", "/api/scenarios/", "/api/runs/", f"/api/runs/{finished_run.pk}/cancel/"):
+    for address in (
+        "/api/traces/",
+        "/api/clusters/",
+        "/api/scenarios/",
+        "/api/runs/",
+        f"/api/runs/{finished_run.pk}/cancel/",
+    ):
         answer = viewer.post(address, {}, content_type="application/json")
         assert answer.status_code == 403, address
         assert answer.json()["detail"] == "This requires the operator role; you are logged in as a viewer."
@@ -112,7 +118,9 @@ def test_guessing_a_password_is_slowed_down_whatever_the_client_claims(operator)
     codes = []
     for i in range(22):
         form = {"username": "olga", "password": f"wrong {i}"}
-        codes.append(Client().post("/login/", form, headers={"x-forwarded-for": f"10.0.0.{i}", "forwarded": f"for=10.0.0.{i}"}))
+        codes.append(
+            Client().post("/login/", form, headers={"x-forwarded-for": f"10.0.0.{i}", "forwarded": f"for=10.0.0.{i}"})
+        )
     assert [answer.status_code for answer in codes] == [200] * 20 + [429] * 2
     right = Client().post("/login/", {"username": "olga", "password": "a long enough password"})
     assert right.status_code == 429
@@ -130,7 +138,8 @@ def test_attempts_in_the_same_moment_are_all_counted(rf, monkeypatch):
         return found
 
     monkeypatch.setattr(
-        "dashboard.http.throttles.LoginThrottle.cache", type("Slow", (), {"get": staticmethod(slowly), "set": cache.set})
+        "dashboard.http.throttles.LoginThrottle.cache",
+        type("Slow", (), {"get": staticmethod(slowly), "set": cache.set}),
     )
     with ThreadPoolExecutor(8) as pool:
         allowed = list(pool.map(lambda _: LoginThrottle().allow_request(rf.post("/login/"), None), range(40)))

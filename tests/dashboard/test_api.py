@@ -217,12 +217,14 @@ def test_a_name_that_files_cannot_hold_is_refused(operator, name):
     server = {"name": "w00", "site": "edge", "capacity": {"gpu": 1}}
     answer = post(operator, "/api/clusters/", {"name": name, "slot_ms": 1000, "servers": [server]})
     assert answer.status_code == 400
-    assert answer.json()["detail"].startswith("cluster: name must be 1-200 printable characters without spaces or commas")
+    assert answer.json()["detail"].startswith(
+        "cluster: name must be 1-200 printable characters without spaces or commas"
+    )
     assert ClusterSpec.objects.count() == 0
 
 
 def test_what_the_scheduler_will_refuse_is_refused_when_the_scenario_is_made(operator, make_scenario):
-    """1,000,000 slots x 8 servers x 5 resources are 40 million prices, below the limit of 60; 20 servers are over it."""
+    """1,000,000 slots x 8 servers x 5 resources are 40 million prices, below the limit, 60; 20 servers are over it."""
     small, large = make_scenario(servers=8), make_scenario(servers=20)
     body = {"name": "x", "trace": small.trace_id, "scheduler": "oasis", "horizon_slots": 1_000_000}
     assert post(operator, "/api/scenarios/", {**body, "cluster": small.cluster_id}).status_code == 201
@@ -230,11 +232,13 @@ def test_what_the_scheduler_will_refuse_is_refused_when_the_scenario_is_made(ope
     answer = post(operator, "/api/scenarios/", {**body, "cluster": large.cluster_id})
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "scheduler oasis: 1000000 slots of 20 servers are 100,000,000 prices, more than 60,000,000; set horizon_slots to at most "
-        "600000, or lengthen the slot of 3600000 ms",
+        "scheduler oasis: 1000000 slots of 20 servers are 100,000,000 prices, more than 60,000,000; set horizon_slots "
+        "to at most 600000, or lengthen the slot of 3600000 ms",
     )
     assert ClusterSpec.objects.count() == clusters
-    assert post(operator, "/api/scenarios/", {**body, "cluster": large.cluster_id, "scheduler": "fifo"}).status_code == 201
+    assert (
+        post(operator, "/api/scenarios/", {**body, "cluster": large.cluster_id, "scheduler": "fifo"}).status_code == 201
+    )
 
 
 def test_true_is_no_number(operator, make_scenario, finished_run):
@@ -251,7 +255,10 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
         400,
         "scheduler oasis: parameter worker_share must be of type float, got True",
     )
-    for address, rest in (("/api/runs/", {"scenario": base.pk, "mode": "live"}), (f"/api/runs/{finished_run.pk}/clock/", {})):
+    for address, rest in (
+        ("/api/runs/", {"scenario": base.pk, "mode": "live"}),
+        (f"/api/runs/{finished_run.pk}/clock/", {}),
+    ):
         assert post(operator, address, {**rest, "speed": True}).json() == {"speed": ["A valid number is required."]}
 
 
@@ -326,8 +333,8 @@ def test_cancelling_what_has_ended_is_refused(operator, finished_run):
 def test_each_declared_column_of_jobs_is_served_and_sorts(viewer, finished_run):
     declared = viewer.get(f"/api/runs/{finished_run.pk}/static/").json()["job_columns"]
     assert [(one["key"], one["format"]) for one in declared] == [
-        ("model", "text"), ("arrived_ms", "clock"), ("start_ms", "clock"), ("finish_ms", "clock"), ("completed_ms", "clock"),
-        ("jct_ms", "duration"),
+        ("model", "text"), ("arrived_ms", "clock"), ("start_ms", "clock"), ("finish_ms", "clock"),
+        ("completed_ms", "clock"), ("jct_ms", "duration"),
     ]  # fmt: skip
     for key in (one["key"] for one in declared):
         rows = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"sort": f"-{key}"}).json()["rows"]
@@ -355,6 +362,14 @@ def test_the_schema_describes_every_address(viewer):
 
 def test_what_a_page_of_a_run_reads_makes_no_objects_of_jobs_it_does_not_show(viewer, finished_run):
     store.forget()
-    for path in ("static/", "snapshot/", "jobs/?size=3&q=j&sort=-jct_ms", "jobs/2/", "events/table/?size=5", "delays/", "now/"):
+    for path in (
+        "static/",
+        "snapshot/",
+        "jobs/?size=3&q=j&sort=-jct_ms",
+        "jobs/2/",
+        "events/table/?size=5",
+        "delays/",
+        "now/",
+    ):
         assert viewer.get(f"/api/runs/{finished_run.pk}/{path}").status_code == 200, path
     assert store.jobs_of(finished_run.scenario.trace_id)._made is None

@@ -1,4 +1,4 @@
-"""Every address that changes something leaves its entry, and refuses viewers: the addresses are found by walking the routes."""
+"""Every address that changes something leaves its entry, and refuses viewers: found by walking the routes."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -100,7 +100,10 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("trace-scan", "post"): (["trace.scan"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/scan/", {})),
     ("trace-cancel", "post"): (["trace.cancel"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/cancel/", {})),
     ("trace-file", "put"): (["trace.upload"], lambda w: (f"/api/traces/{announced(w)}/files/0/?offset=0", JOBS)),
-    ("clusterspec-list", "post"): (["cluster.create"], lambda w: ("/api/clusters/", {"profile": "oasis", "servers": 2})),
+    ("clusterspec-list", "post"): (
+        ["cluster.create"],
+        lambda w: ("/api/clusters/", {"profile": "oasis", "servers": 2}),
+    ),
     ("clusterspec-detail", "delete"): (["cluster.delete"], lambda w: (f"/api/clusters/{w.spare_cluster}/", {})),
     ("scenario-list", "post"): (["scenario.create"], lambda w: ("/api/scenarios/", w.form)),
     ("scenario-detail", "delete"): (["scenario.delete"], lambda w: (f"/api/scenarios/{w.scenario.pk}/", {})),
@@ -116,8 +119,14 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
     ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
     ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
-    ("run-certificate", "delete"): (["certificate.cancel"], lambda w: (f"/api/runs/{certified(w).pk}/certificate/", {})),
-    ("run-promote", "post"): (["run.cancel", "run.promote", "run.start"], lambda w: (f"/api/runs/{forked(w).pk}/promote/", {})),
+    ("run-certificate", "delete"): (
+        ["certificate.cancel"],
+        lambda w: (f"/api/runs/{certified(w).pk}/certificate/", {}),
+    ),
+    ("run-promote", "post"): (
+        ["run.cancel", "run.promote", "run.start"],
+        lambda w: (f"/api/runs/{forked(w).pk}/promote/", {}),
+    ),
     ("run-discard", "post"): (["run.discard"], lambda w: (f"/api/runs/{forked(w).pk}/discard/", {})),
     ("scenario-edits", "patch"): (
         ["scenario.edit"],
@@ -133,7 +142,10 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         ["run.delete"] * 2 + ["scenario.delete"] * 2 + ["sweep.delete"],
         lambda w: (f"/api/sweeps/{old_sweep_of(w)}/", {}),
     ),
-    ("workloads", "post"): (["trace.generate"], lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2})),
+    ("workloads", "post"): (
+        ["trace.generate"],
+        lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2}),
+    ),
 }
 
 
@@ -181,9 +193,11 @@ def test_what_viewers_may_post_is_what_the_views_say():
 def test_pages_change_nothing(operator, finished_run):
     for path, entry in routes():
         if not path.startswith("api/") and entry.name not in ("login", "login-link", "logout"):
-            address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace("<int:server>", "0").replace(
-                "<int:run_id>", str(finished_run.pk)
-            ).replace("<int:trace_id>", "1").replace("<int:sweep_id>", "1")
+            address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace(
+                "<int:server>", "0"
+            ).replace("<int:run_id>", str(finished_run.pk)).replace("<int:trace_id>", "1").replace(
+                "<int:sweep_id>", "1"
+            )
             assert operator.post(address).status_code == 405, address
 
 
@@ -204,15 +218,22 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     entries = AuditEntry.objects.select_related("user")
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
-    assert all(entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token") for entry in entries)
+    assert all(
+        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token") for entry in entries
+    )
 
 
 def test_an_upload_in_pieces_is_told_when_announced_and_when_whole(world):
-    trace = world.operator.post("/api/traces/", {"files": [{"name": "a.csv", "size": len(JOBS)}]}, content_type=JSON).json()["id"]
+    trace = world.operator.post(
+        "/api/traces/", {"files": [{"name": "a.csv", "size": len(JOBS)}]}, content_type=JSON
+    ).json()["id"]
     for i in (0, 40):
         piece = JOBS[:40] if i == 0 else JOBS[40:]
         send(world.operator, "put", f"/api/traces/{trace}/files/0/?offset={i}", piece)
-    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == ["trace.announce", "trace.upload"]
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == [
+        "trace.announce",
+        "trace.upload",
+    ]
 
 
 @pytest.fixture
@@ -237,7 +258,8 @@ def test_the_list_is_the_newest_first_in_pages(five, viewer):
 
 @pytest.mark.parametrize(
     ("query", "count"),
-    [("user=otto", 1), ("action=cluster.create", 4), ("action=cluster", 4), ("action=clus", 0), ("q=mine", 1), ("q=SCENARIO", 1),
+    [("user=otto", 1), ("action=cluster.create", 4), ("action=cluster", 4), ("action=clus", 0), ("q=mine", 1),
+     ("q=SCENARIO", 1),
      ("since=2020-01-01&until=2020-01-02", 0), ("since=2020-01-01", 5), ("user=olga&action=scenario", 0)],
 )  # fmt: skip
 def test_its_filters(five, viewer, query, count):

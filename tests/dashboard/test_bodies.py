@@ -36,4 +36,7 @@ async def test_only_the_upload_address_takes_more(settings):
     status, body = await answer("/api/traces/", [b"x" * 2**20] * 4)
     assert (status, body["detail"]) == (413, "The request is larger than the limit of 3 MiB; split it or compress it.")
     status, body = await answer("/api/schedulers/", [b"x" * 2**20])
-    assert (status, body["detail"]) == (413, "The request is larger than the limit of 100 bytes; split it or compress it.")
+    assert (status, body["detail"]) == (
+        413,
+        "The request is larger than the limit of 100 bytes; split it or compress it.",
+    )

@@ -33,7 +33,9 @@ def test_it_holds_the_bound_and_the_prices_of_its_proof(viewer, make_run, monkey
     short = viewer.get(address).json()["prices"]
     assert short["slots_a_point"] == -(-len(curve["price"]) // 7)
     assert len(short["curves"][0]["price"]) <= 7
-    assert np.isclose(short["curves"][0]["price"][0], np.mean(curve["price"][: short["slots_a_point"]]), rtol=1e-4, atol=1e-12)
+    assert np.isclose(
+        short["curves"][0]["price"][0], np.mean(curve["price"][: short["slots_a_point"]]), rtol=1e-4, atol=1e-12
+    )
 
 
 def test_a_computation_in_progress_can_be_cancelled(operator, make_run):

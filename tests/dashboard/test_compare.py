@@ -28,7 +28,9 @@ def nothing_kept():
 def pair(make_scenario, layer) -> tuple[Run, Run]:
     """FIFO and OASiS on the same trace, to the end."""
     base = make_scenario(scheduler="fifo", jobs=20)
-    other = Scenario.objects.create(name="oasis", cluster=base.cluster, trace=base.trace, scheduler="oasis", seed=base.seed)
+    other = Scenario.objects.create(
+        name="oasis", cluster=base.cluster, trace=base.trace, scheduler="oasis", seed=base.seed
+    )
     runs = [Run.objects.create(scenario=scenario) for scenario in (base, other)]
     for run in runs:
         runner.enqueue(run.pk)
@@ -89,13 +91,15 @@ def test_kinds_are_columns_of_every_job(viewer, pair):
 
 
 def test_both_tables_can_be_downloaded(viewer, pair):
-    lines = list(csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="differences.csv", kind="shifted"))).decode())))
+    lines = list(
+        csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="differences.csv", kind="shifted"))).decode()))
+    )
     count = viewer.get(address(*pair, tail="jobs/", kind="shifted")).json()["count"]
     assert len(lines) == count + 1
     assert lines[0][:4] == ["job", "model", "arrived_ms", "kinds"]
     figures = list(csv.reader(io.StringIO(downloaded(viewer.get(address(*pair, tail="metrics.csv"))).decode())))
-    assert figures[0][3:] == [f"run {pair[0].pk} fifo", f"run {pair[0].pk} minus run {pair[0].pk}", f"run {pair[1].pk} oasis",
-                              f"run {pair[1].pk} minus run {pair[0].pk}"]  # fmt: skip
+    assert figures[0][3:] == [f"run {pair[0].pk} fifo", f"run {pair[0].pk} minus run {pair[0].pk}",
+                              f"run {pair[1].pk} oasis", f"run {pair[1].pk} minus run {pair[0].pk}"]  # fmt: skip
     assert float(figures[1][3]) == pytest.approx(pair[0].metrics["total_utility"])
 
 
@@ -126,7 +130,8 @@ def test_runs_of_equal_scenarios_are_not_compared(viewer, pair):
     answer = viewer.get(address(pair[0], again))
     assert answer.status_code == 400
     assert answer.json()["detail"].startswith(
-        f"runs {pair[0].pk} and {again.pk} have identical scenarios: the same cluster, trace, scheduler, parameters, seed and edits"
+        f"runs {pair[0].pk} and {again.pk} have identical scenarios: the same cluster, trace, "
+        "scheduler, parameters, seed and edits"
     )
     assert viewer.get(address(pair[0], again, pair[1])).status_code == 200, "a third one is another"
     edited = Run.objects.create(scenario=copy, edits=[faster])
@@ -183,7 +188,8 @@ def test_the_only_run_that_is_left_of_a_list_is_told_alone(viewer, pair):
     told = answer.json()
     assert (answer.status_code, [run["id"] for run in told["runs"]]) == (200, [pair[0].pk])
     assert told["notes"][0] == (
-        f"Run {gone} does not exist; it may have been deleted. The comparison is made without it; only run {pair[0].pk} is left, "
+        f"Run {gone} does not exist; it may have been deleted. The comparison is made without "
+        f"it; only run {pair[0].pk} is left, "
         "choose another run to compare with it."
     )
     assert (told["differences"], told["partings"]) == ([], [])
@@ -195,7 +201,10 @@ def test_the_only_run_that_is_left_of_a_list_is_told_alone(viewer, pair):
 
 
 def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
-    """Ids are numbers of rows in many traces: job 5 of one is not job 5 of another. A second upload of the same file is the same."""
+    """Ids are numbers of rows in many traces: job 5 of one is not job 5 of another.
+
+    A second upload of the same file is the same.
+    """
     other, same = make_scenario(seed=4), make_scenario(seed=pair[0].scenario.seed, jobs=20)
     runs = [Run.objects.create(scenario=scenario) for scenario in (other, same)]
     for run in runs:
@@ -211,7 +220,14 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
     }
     account = told["differences"][0]
     assert (account["differing"], set(account["counts"].values())) == (0, {0})
-    assert account["accounts"] == {"total": 32, "equal": 0, "differ": 0, "only_base": 20, "only_other": 12, "not_in_all": 0}
+    assert account["accounts"] == {
+        "total": 32,
+        "equal": 0,
+        "differ": 0,
+        "only_base": 20,
+        "only_other": 12,
+        "not_in_all": 0,
+    }
     assert told["partings"][1]["at_ms"] is not None, "the jobs are equal in every field"
 
 
@@ -262,7 +278,8 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     told = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
     left_out = {row["scheduler"]: row["reason"] for row in told["left_out"]}
     assert left_out["pd_ors"] == (
-        "its training model is PD-ORS (slotted), but that of this race is OASiS (slotted), so its metrics could not be ranked"
+        "its training model is PD-ORS (slotted), but that of this race is OASiS "
+        "(slotted), so its metrics could not be ranked"
     )
     assert {row["scheduler"] for row in told["able"]} | set(left_out) == set(schedulers())
     assert {"oasis", "fifo", "drf", "rrh"} <= {row["scheduler"] for row in told["able"]}
@@ -277,7 +294,10 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     assert [run["scheduler"] for run in runs] == ["oasis", "fifo", "drf"]
     assert runs[0]["scenario"] == scenario.pk
     assert answer.json()["compare"] == f"/compare/?runs={','.join(str(run['id']) for run in runs)}&race={scenario.pk}"
-    assert AuditEntry.objects.filter(action="scenario.race", user=operator.user, subject=f"scenario {scenario.pk}").count() == 1
+    assert (
+        AuditEntry.objects.filter(action="scenario.race", user=operator.user, subject=f"scenario {scenario.pk}").count()
+        == 1
+    )
     assert AuditEntry.objects.filter(action="run.start", user=operator.user).count() == 3
     assert messages() == [], "the test's transaction never commits, so nobody was asked yet"
     runner.enqueue_all([run["id"] for run in runs])
@@ -290,20 +310,29 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
     """The same rule as that of a race: the figures stand, with one banner that says why, and no verdict."""
     base = pair[1].scenario
     shared = Scenario.objects.create(
-        name="shared", cluster=base.cluster, trace=base.trace, scheduler="fifo", parameters={"model": "pd-ors"}, seed=base.seed
+        name="shared",
+        cluster=base.cluster,
+        trace=base.trace,
+        scheduler="fifo",
+        parameters={"model": "pd-ors"},
+        seed=base.seed,
     )
     run = Run.objects.create(scenario=shared)
     runner.enqueue(run.pk)
     work()
     answer = viewer.get(address(*pair, run)).json()
     assert answer["notes"] == [
-        f"The runs have different training models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run {run.pk}. The same job has "
-        f"different durations, so the metrics of run {run.pk} are not ranked."
+        f"The runs have different training models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run "
+        f"{run.pk}. The same job has different durations, so the metrics of run {run.pk} are not ranked."
     ]
     for row in answer["metrics"]:
         if row["direction"]:
             assert [cell["ranked"] for cell in row["values"]] == [True, True, False], row["key"]
-            assert (row["values"][2]["delta"], row["values"][2]["verdict"], row["values"][2]["best"]) == (None, None, False)
+            assert (row["values"][2]["delta"], row["values"][2]["verdict"], row["values"][2]["best"]) == (
+                None,
+                None,
+                False,
+            )
     assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
     race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
     assert "that of this race is PD-ORS (slotted)" in race["a_online"]
@@ -326,7 +355,9 @@ def four(make_scenario, layer) -> list[Run]:
     base = make_scenario(scheduler="fifo", jobs=30, servers=4)
     runs = []
     for name in ("fifo", "oasis", "drf", "rrh"):
-        made = Scenario.objects.create(name=name, cluster=base.cluster, trace=base.trace, scheduler=name, seed=base.seed)
+        made = Scenario.objects.create(
+            name=name, cluster=base.cluster, trace=base.trace, scheduler=name, seed=base.seed
+        )
         runs.append(Run.objects.create(scenario=made))
         runner.enqueue(runs[-1].pk)
     work()
@@ -349,7 +380,9 @@ def test_proved_shares_are_ranked_by_one_bound(viewer, four):
         assert expected - 1e-4 <= cell["value"] <= expected
         assert (cell["about"], cell["ranked"]) == (f"total utility, by the bound of run {tightest.pk}", True)
     by_utility = sorted(four, key=lambda run: run.certificate["achieved"])
-    assert sorted(four, key=lambda run: cells[four.index(run)]["value"]) == by_utility, "the order is that of what they reach"
+    assert sorted(four, key=lambda run: cells[four.index(run)]["value"]) == by_utility, (
+        "the order is that of what they reach"
+    )
 
 
 def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, four, make_scenario):
@@ -366,7 +399,7 @@ def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, f
 
 
 def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_scenario):
-    """A_online's bound job by job does not hold for SRTF, whose does for both; where jobs are left out, nothing is shared."""
+    """A_online's bound job by job does not hold for SRTF; SRTF's for both; if jobs are left out, nothing is shared."""
     cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
     spec, trace = store.store_generated("lanes", cluster, jobs, 2)
     runs = []
@@ -403,20 +436,24 @@ def test_a_later_run_of_another_trace_or_cluster_is_told(viewer, pair, make_scen
     shared = len({job.id for job in jobs} & {job.id for job in store.jobs_of(of.trace_id)})
     assert shared == 12
     assert answer["notes"][0] == (
-        f"The runs have different traces: “{of.trace.name}” in run {pair[0].pk}, “another” in run {far.pk}. Their jobs differ, "
-        f"so the metrics of run {far.pk} are not ranked."
+        f"The runs have different traces: “{of.trace.name}” in run {pair[0].pk}, “another” in run {far.pk}. Their jobs "
+        f"differ, so the metrics of run {far.pk} are not ranked."
     )
     assert (
-        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 are common (20 of run {pair[0].pk}, 12 of run {far.pk})."
-        in (" ".join(answer["notes"]))
+        f"Run {far.pk} does not have the jobs of run {pair[0].pk}: 12 are common (20 of run {pair[0].pk}, "
+        f"12 of run {far.pk})." in (" ".join(answer["notes"]))
     )
-    assert answer["notes"][-1] == "The runs have different clusters, so differences are not caused by the scheduler alone."
+    assert (
+        answer["notes"][-1] == "The runs have different clusters, so differences are not caused by the scheduler alone."
+    )
     for row in answer["metrics"]:
         if row["direction"] and row["values"][6]["value"] is not None:
             assert (row["values"][6]["ranked"], row["values"][6]["best"]) == (False, False), row["key"]
     stranger = [replace(job, id=f"x{job.id}") for job in jobs]
     spec, trace = store.store_generated("strange", cluster, stranger, 9)
-    strange = Run.objects.create(scenario=Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler="fifo"))
+    strange = Run.objects.create(
+        scenario=Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler="fifo")
+    )
     answer = viewer.get(address(*pair, *more, strange))
     assert (answer.status_code, answer.json()["detail"]) == (
         400, f"runs {pair[0].pk} and {strange.pk} have no common job ids; compare runs of the same trace"
@@ -426,7 +463,9 @@ def test_a_later_run_of_another_trace_or_cluster_is_told(viewer, pair, make_scen
 def test_the_same_trace_uploaded_twice_is_one(viewer, pair):
     of = pair[0].scenario
     _, again = store.store_generated("again", store.cluster_of(of.cluster_id), store.jobs_of(of.trace_id), 1)
-    run = Run.objects.create(scenario=Scenario.objects.create(name="again", cluster=of.cluster, trace=again, scheduler="drf"))
+    run = Run.objects.create(
+        scenario=Scenario.objects.create(name="again", cluster=of.cluster, trace=again, scheduler="drf")
+    )
     runner.enqueue(run.pk)
     work()
     answer = viewer.get(address(*pair, run)).json()
@@ -435,16 +474,22 @@ def test_the_same_trace_uploaded_twice_is_one(viewer, pair):
 
 
 def test_the_counts_of_an_answer_are_of_one_moment_and_add_up(viewer, pair):
-    """The run moves between two requests: each answer tells its own moment, and every job that has arrived by then once."""
+    """The run moves between two requests: each answer tells its own moment, and every job arrived by then once."""
     rows = viewer.get(address(*pair, tail="jobs/", size=500)).json()["rows"]
     end_ms = pair[0].sim_ms
     seen = []
     for at_ms in (end_ms // 8, end_ms // 3):
         Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=at_ms)
-        for answer in (viewer.get(address(*pair)).json()["differences"][0], viewer.get(address(*pair, tail="jobs/")).json()):
+        for answer in (
+            viewer.get(address(*pair)).json()["differences"][0],
+            viewer.get(address(*pair, tail="jobs/")).json(),
+        ):
             told = answer["accounts"]
             assert answer["at_ms"] == at_ms
-            assert told["equal"] + told["differ"] + told["only_base"] + told["only_other"] + told["not_in_all"] == told["total"]
+            assert (
+                told["equal"] + told["differ"] + told["only_base"] + told["only_other"] + told["not_in_all"]
+                == told["total"]
+            )
             assert told["differ"] == answer["differing"]
             assert max(answer["counts"].values()) <= told["differ"]
             seen.append((at_ms, told["total"], told["differ"]))
@@ -465,7 +510,9 @@ def test_jobs_that_only_one_run_has_are_accounted_for(viewer, pair):
     told = viewer.get(address(pair[0], run)).json()["differences"][0]["accounts"]
     assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (1, 2, 0, 22)
     told = viewer.get(address(*pair, run)).json()["differences"][0]["accounts"]
-    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (0, 0, 1, 20), "a third run lacks it"
+    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (0, 0, 1, 20), (
+        "a third run lacks it"
+    )
 
 
 def _metrics(viewer, *runs):
@@ -492,7 +539,9 @@ def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
 def test_a_race_uses_scenarios_again_and_keeps_to_one_model(operator, make_scenario, layer):
     scenario = make_scenario(scheduler="oasis")
     for _ in range(2):
-        assert post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo"]}).status_code == 201
+        assert (
+            post(operator, f"/api/scenarios/{scenario.pk}/race/", {"schedulers": ["oasis", "fifo"]}).status_code == 201
+        )
     assert Scenario.objects.count() == 2
     assert Scenario.objects.get(scheduler="fifo").parameters == {"model": "oasis"}
     assert all(entrant.parameters.get("model") in (None, "oasis") for entrant in races.entrants(scenario))
@@ -534,7 +583,7 @@ def test_the_page_is_there_for_whoever_may_look(viewer, nobody):
 
 
 def test_a_utility_that_no_job_has_is_none_everywhere(viewer, layer):
-    """Of jobs without a utility: in the list of runs, at the newest moment, of each job, and in every part of a comparison."""
+    """Jobs without a utility: in the list of runs, at the newest moment, per job, in all parts of a comparison."""
     cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
     assert all(one.utility is None for one in jobs)
     spec, trace = store.store_generated("without utilities", cluster, jobs, 2)

@@ -15,7 +15,9 @@ def test_a_rejected_and_an_admitted_job_say_what_would_have_flipped_them(viewer,
         assert {row["what"] for row in found["rows"]} >= {"priority", "workers", "arrival_ms"}
         priority = next(row for row in found["rows"] if row["what"] == "priority")
         assert priority["sentence"].startswith(
-            "Admitted with a priority down to" if found["admitted"] else ("Admitted with a priority of at least", "Not admitted")
+            "Admitted with a priority down to"
+            if found["admitted"]
+            else ("Admitted with a priority of at least", "Not admitted")
         )
         assert f"{priority['actual']:.4g}" in priority["sentence"]
 
@@ -30,7 +32,9 @@ def test_other_schedulers_and_jobs_say_why_not(viewer, make_run, finished_run):
 
 
 def test_what_there_is_no_time_for_says_so(viewer, finished_run):
-    row = next(r for r in viewer.get(f"/api/runs/{finished_run.pk}/jobs/").json()["rows"] if r["code"].startswith("payoff"))
+    row = next(
+        r for r in viewer.get(f"/api/runs/{finished_run.pk}/jobs/").json()["rows"] if r["code"].startswith("payoff")
+    )
     url = f"/api/runs/{finished_run.pk}/jobs/{row['index']}/counterfactuals/"
     found = viewer.get(f"{url}?seconds=1e-9").json()
     assert {r["what"] for r in found["rows"]} >= {"priority", "workers", "arrival_ms"}

@@ -81,12 +81,19 @@ def test_other_things_with_a_page_say_it_too(viewer, operator, make_scenario):
     made = operator.post("/api/scenarios/", form, content_type="application/json").json()["id"]
     operator.delete(f"/api/scenarios/{made}/")
     page = viewer.get(f"/scenarios/{made}/")
-    assert (page.status_code, f"Scenario {made} (“mine”) was deleted by olga on" in page.content.decode()) == (404, True)
+    assert (page.status_code, f"Scenario {made} (“mine”) was deleted by olga on" in page.content.decode()) == (
+        404,
+        True,
+    )
 
 
 def test_the_audit_list_says_of_every_entry_what_is_gone(viewer, operator, finished_run):
-    operator.post("/api/runs/", {"scenario": finished_run.scenario_id, "mode": "batch"}, content_type="application/json")
-    AuditEntry.objects.create(action="run.start", subject=f"run {finished_run.pk}", detail={"scenario": "test", "mode": "batch"})
+    operator.post(
+        "/api/runs/", {"scenario": finished_run.scenario_id, "mode": "batch"}, content_type="application/json"
+    )
+    AuditEntry.objects.create(
+        action="run.start", subject=f"run {finished_run.pk}", detail={"scenario": "test", "mode": "batch"}
+    )
     number = deleted(operator, finished_run)
     rows = viewer.get("/api/audit/").json()["results"]
     lost = {row["action"]: row["gone"] for row in rows if row["subject"] == f"run {number}"}
@@ -100,7 +107,9 @@ def test_a_run_that_was_handed_over_is_named_with_both_schedulers(operator, make
     run = Run.objects.create(scenario=make_scenario(scheduler="fifo"), edits=edits)
     runner.enqueue(run.pk)
     work()
-    assert str(gone.what_was("run", deleted(operator, run))).startswith(f"Run {run.pk} (FIFO → SRTF at 1d 02:00:00, “test”) was")
+    assert str(gone.what_was("run", deleted(operator, run))).startswith(
+        f"Run {run.pk} (FIFO → SRTF at 1d 02:00:00, “test”) was"
+    )
 
 
 def test_the_runs_of_a_sweep_are_told_with_it(operator, make_scenario, monkeypatch):
@@ -118,7 +127,9 @@ def test_the_runs_of_a_sweep_are_told_with_it(operator, make_scenario, monkeypat
 
 
 def test_what_is_deleted_with_its_sweep_says_by_whom_and_when(viewer, operator, make_scenario):
-    sweep = sweeps.start(make_scenario(scheduler="oasis"), "", [{"parameter": "model", "values": ["oasis"]}], [7], operator.user)
+    sweep = sweeps.start(
+        make_scenario(scheduler="oasis"), "", [{"parameter": "model", "values": ["oasis"]}], [7], operator.user
+    )
     work()
     run = sweep.points.get().run
     name, scenario, number = run.scenario.name, run.scenario_id, sweep.pk
@@ -127,7 +138,10 @@ def test_what_is_deleted_with_its_sweep_says_by_whom_and_when(viewer, operator, 
     assert page.status_code == 404
     assert f"Run {run.pk} (OASiS, “{name}”) was deleted by olga on " in page.content.decode()
     page = viewer.get(f"/scenarios/{scenario}/")
-    assert (page.status_code, f"Scenario {scenario} (“{name}”) was deleted by olga on " in page.content.decode()) == (404, True)
+    assert (page.status_code, f"Scenario {scenario} (“{name}”) was deleted by olga on " in page.content.decode()) == (
+        404,
+        True,
+    )
     assert AuditEntry.objects.get(action="run.delete", subject=f"run {run.pk}").detail["sweep"] == number
 
 

@@ -1,4 +1,4 @@
-"""Scenarios with edits that hold from the beginning: the run plays the edited world, and what cannot be done is said at once."""
+"""Scenarios with edits from the beginning: the run plays the edited world, the impossible is refused at once."""
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
@@ -16,7 +16,14 @@ EDITS = [
 
 
 def body_of(base, edits):
-    return {"name": "what if", "cluster": base.cluster_id, "trace": base.trace_id, "scheduler": "fifo", "seed": 5, "edits": edits}
+    return {
+        "name": "what if",
+        "cluster": base.cluster_id,
+        "trace": base.trace_id,
+        "scheduler": "fifo",
+        "seed": 5,
+        "edits": edits,
+    }
 
 
 def test_the_run_plays_the_edited_world(operator, make_scenario):
@@ -42,7 +49,10 @@ def test_what_cannot_be_done_is_said_and_nothing_is_kept(operator, make_scenario
     base = make_scenario()
     count = Scenario.objects.count()
     for edits, sentence in (
-        ([{"verb": "remove_servers", "servers": "nobody"}], "edit 1 (remove servers): no server matches 'nobody' at 00:00:00"),
+        (
+            [{"verb": "remove_servers", "servers": "nobody"}],
+            "edit 1 (remove servers): no server matches 'nobody' at 00:00:00",
+        ),
         (
             [{"verb": "scale_arrivals", "factor": 2, "at_ms": 2**50}],
             "and the scenario ends at ",

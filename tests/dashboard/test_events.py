@@ -24,7 +24,9 @@ def log_of(run):
 def test_it_holds_every_event_once_the_newest_first(viewer, finished_run):
     rows = rows_of(viewer, finished_run, size=7)
     log = log_of(finished_run)
-    assert [(row["seq"], row["at_ms"], row["kind"]) for row in rows] == [(e.seq, e.at_ms, e.kind) for e in reversed(log)]
+    assert [(row["seq"], row["at_ms"], row["kind"]) for row in rows] == [
+        (e.seq, e.at_ms, e.kind) for e in reversed(log)
+    ]
     assert all(row["text"] for row in rows)
 
 
@@ -49,7 +51,8 @@ def test_perfetto_gets_every_bar_and_no_two_overlap_on_a_thread(viewer, finished
     csv = downloaded(viewer.get(f"/api/runs/{finished_run.pk}/schedule.csv")).decode().splitlines()[1:]
     bars = [e for e in trace["traceEvents"] if e["ph"] == "X"]
     expected = sorted(
-        (row[0], row[2], int(row[7]) * 1000, (int(row[8]) - int(row[7])) * 1000) for row in (line.split(",") for line in csv)
+        (row[0], row[2], int(row[7]) * 1000, (int(row[8]) - int(row[7])) * 1000)
+        for row in (line.split(",") for line in csv)
     )
     assert sum(dur for *_, dur in expected) == sum(bar["dur"] for bar in bars)
     assert {(bar["name"], bar["cat"]) for bar in bars} == {(id_, role) for id_, role, *_ in expected}

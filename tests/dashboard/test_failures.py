@@ -84,7 +84,9 @@ def test_an_unforeseen_error_in_the_api_is_one_sentence(viewer, monkeypatch):
 @pytest.mark.django_db
 def test_attempts_are_counted_by_address_whatever_the_client_claims():
     """20 a minute; a made-up X-Forwarded-For is not believed unless a proxy is declared."""
-    codes = [Client().get(f"/login/guess{i}/", headers={"x-forwarded-for": f"10.0.0.{i}"}).status_code for i in range(21)]
+    codes = [
+        Client().get(f"/login/guess{i}/", headers={"x-forwarded-for": f"10.0.0.{i}"}).status_code for i in range(21)
+    ]
     assert codes == [403] * 20 + [429]
     assert "Wait a minute" in Client().get("/login/guess/").content.decode()
     wrong = Client().post("/login/", {"username": "a", "password": "b"})
@@ -146,7 +148,9 @@ def test_health_tells_which_runs_wait_and_for_whom(crew, make_run, monkeypatch):
         crew[heartbeat.RUNS].beat()
     answer = Client().get("/healthz")
     assert answer.status_code == 200
-    assert answer.json()["stalled"] == [f"run {run.pk}: waiting for a worker for 0 s: the only worker is busy with run 7"]
+    assert answer.json()["stalled"] == [
+        f"run {run.pk}: waiting for a worker for 0 s: the only worker is busy with run 7"
+    ]
 
 
 @pytest.mark.django_db

@@ -30,7 +30,10 @@ def grouped_run(make_run) -> Run:
 
 def first_group(run):
     return next(
-        event for batch in event_log.after(run.pk, 0) for event in batch if event.kind == "grouped" and event.data["jobs"]
+        event
+        for batch in event_log.after(run.pk, 0)
+        for event in batch
+        if event.kind == "grouped" and event.data["jobs"]
     )
 
 
@@ -64,11 +67,14 @@ def test_a_group_that_is_not_there_is_said(viewer, grouped_run):
 
 def test_the_page_is_told_that_jobs_share_machines(viewer, grouped_run):
     static = viewer.get(f"/api/runs/{grouped_run.pk}/static/").json()
-    assert (static["scheduler"]["model"], [phase["model"] for phase in static["phases"]]) == ("colocation", ["colocation"])
+    assert (static["scheduler"]["model"], [phase["model"] for phase in static["phases"]]) == (
+        "colocation",
+        ["colocation"],
+    )
 
 
 def test_the_states_of_jobs_in_groups(viewer, make_run):
-    """Online profiling: at first all are measured or wait for it; later they run, move or are suspended; the story has all stretches."""
+    """Online profiling: first all are measured or wait; later run, move, are suspended; the story has all."""
     spec, trace = store_generated("online", *generate("harmony", num_jobs=12, num_servers=12, seed=2), 2)
     scenario = Scenario.objects.create(
         name="online", cluster=spec, trace=trace, scheduler="harmony", parameters={"profiling": "online"}, seed=0
@@ -120,7 +126,11 @@ def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_ru
     assert search["moments"][0]["at_ms"] == 0
     assert all(0 < row["score"] <= row["best"] * (1 + 1e-9) or row["jobs"] for row in search["moments"])
     assert search["regroupings"] >= len(search["moments"])
-    before = {**told, "at_ms": told["at_ms"] + 1, "search": {"moments": [{**row, "best": 7.0} for row in search["moments"]]}}
+    before = {
+        **told,
+        "at_ms": told["at_ms"] + 1,
+        "search": {"moments": [{**row, "best": 7.0} for row in search["moments"]]},
+    }
     Run.objects.filter(pk=grouped_run.pk).update(certificate=before)
     certificate_task.run(grouped_run.pk)
     grouped_run.refresh_from_db()

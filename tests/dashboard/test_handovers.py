@@ -1,4 +1,4 @@
-"""A run that is handed from one family of schedulers to another: pages, API and downloads show both, and name who is in scheduler_history."""
+"""A run handed from one family of schedulers to another: pages, API and downloads show both."""
 
 from itertools import permutations
 
@@ -64,7 +64,10 @@ def test_every_answer_about_a_run_names_who_is_and_who_was_in_charge(viewer, mak
     assert (row["scheduler"], row["schedulers"]) == ("srtf", told)
     assert viewer.get("/api/runs/").json()["results"][1]["schedulers"] == told
     compared = viewer.get("/api/compare/", {"runs": f"{run.pk},{other.pk}"}).json()["runs"]
-    assert [(one["scheduler"], one["title"]) for one in compared] == [("srtf", "FIFO → SRTF at 1d 02:00:00"), ("fifo", "FIFO")]
+    assert [(one["scheduler"], one["title"]) for one in compared] == [
+        ("srtf", "FIFO → SRTF at 1d 02:00:00"),
+        ("fifo", "FIFO"),
+    ]
     head = downloaded(viewer.get("/api/compare/metrics.csv", {"runs": f"{run.pk},{other.pk}"})).decode().splitlines()[0]
     assert f"run {run.pk} fifo → srtf at 1d 02:00:00" in head
     assert f"run {other.pk} fifo," in head
@@ -103,7 +106,9 @@ def test_scenarios_and_races_name_all_schedulers(operator, make_scenario, layer)
 
 
 def test_a_scheduler_whose_turn_has_not_come_is_not_the_present_one(make_scenario):
-    run = Run(scenario=make_scenario(), edits=[change("srtf", 26 * H)], status=Run.RUNNING, mode=Run.LIVE, sim_ms=25 * H)
+    run = Run(
+        scenario=make_scenario(), edits=[change("srtf", 26 * H)], status=Run.RUNNING, mode=Run.LIVE, sim_ms=25 * H
+    )
     assert (scheduler_history.present(run).name, len(scheduler_history.of_run(run))) == ("fifo", 2)
     run.sim_ms = 26 * H
     assert scheduler_history.present(run).name == "srtf"

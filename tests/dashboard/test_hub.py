@@ -22,7 +22,9 @@ class Bus:
         self.url = f"unix://{self.path}"
 
     def start(self) -> None:
-        self.process = subprocess.Popen(broker.command(broker.find_server(), self.path, self.folder), stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            broker.command(broker.find_server(), self.path, self.folder), stdout=subprocess.DEVNULL
+        )
         broker.wait(self.url)
 
     def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""Events as machines post them: what is accepted, what is refused with which sentence, and what the connector makes of it."""
+"""Events as machines post them: what is accepted, what is refused and how, and what the connector makes of it."""
 
 import base64
 from datetime import UTC, datetime
@@ -128,7 +128,9 @@ def test_a_late_event_restates_a_job_that_was_let_go(sender, connector):
 
 def test_a_snapshot_makes_the_state_complete(sender, connector):
     at = T0 + 60_000
-    sender.post([NODE, SUBMITTED, STARTED, cloud_event("job.submitted", "kept", T0), cloud_event("node.changed", "old", T0)])
+    sender.post(
+        [NODE, SUBMITTED, STARTED, cloud_event("job.submitted", "kept", T0), cloud_event("node.changed", "old", T0)]
+    )
     connector.snapshot()
     stream = connector.changes()
     time = datetime.fromtimestamp(at / 1_000, UTC).isoformat()
@@ -179,7 +181,8 @@ def test_the_test_of_the_connection(sender, connector):
     found = connector.check()
     assert found.well
     assert [finding.said for finding in found.findings[1:]] == [
-        "1 nodes", "1 jobs that are open or ended within the hour", "1 jobs are not shown: no event says when they were submitted",
+        "1 nodes", "1 jobs that are open or ended within the hour",
+        "1 jobs are not shown: no event says when they were submitted",
     ]  # fmt: skip
 
 
@@ -188,7 +191,9 @@ def test_who_may_post(sender, operator):
     assert (answer.status_code, answer.json()["detail"]) == (
         401, "Events are posted with a token of the scope ingest:lab: Authorization: Bearer TOKEN.",
     )  # fmt: skip
-    assert operator.post("/api/ingest/lab/events", b"[]", content_type=BATCH).status_code == 401, "a session is no token"
+    assert operator.post("/api/ingest/lab/events", b"[]", content_type=BATCH).status_code == 401, (
+        "a session is no token"
+    )
     foreign = Sender(sender.headers["authorization"].split()[1], "prod").post([NODE])
     assert (foreign.status_code, foreign.json()["detail"]) == (
         403, "The token 'feed' has the scopes ingest:lab; this source needs ingest:prod.",
@@ -210,14 +215,17 @@ def test_a_sender_that_has_only_an_address_gives_the_token_as_password(sender):
     ("change", "said"),
     [
         ({"type": "job.start"}, "unknown event type 'job.start'; known: job.submitted, job.changed, "),
-        ({"data": {"gpu": 2}}, "data of job.submitted: Object contains unknown field `gpu`; known: submitted_ms, reason, "),
+        ({"data": {"gpu": 2}},
+         "data of job.submitted: Object contains unknown field `gpu`; known: submitted_ms, reason, "),
         ({"data": {"gpus": "2"}}, "data of job.submitted: Expected `int`, got `str` - at `$.gpus`"),
         ({"data": {"gpus": -1}}, "data of job.submitted: Expected `int` >= 0 - at `$.gpus`"),
         ({"data": {"user": "a\nb"}}, "data of job.submitted: Expected `str` matching regex"),
         ({"data": []}, "data of job.submitted: Expected `object`, got `array`"),
-        ({"time": "2026-05-28"}, "time must be an RFC 3339 time with a zone, such as 2026-05-04T10:00:00.250Z; got '2026-05-28'"),
+        ({"time": "2026-05-28"},
+         "time must be an RFC 3339 time with a zone, such as 2026-05-04T10:00:00.250Z; got '2026-05-28'"),
         ({"time": None}, "time must be an RFC 3339 time with a zone, such as 2026-05-04T10:00:00.250Z; it is missing"),
-        ({"time": "2126-01-01T00:00:00Z"}, "min ahead of this server's clock; at most 10 are accepted, so set the sender's clock"),
+        ({"time": "2126-01-01T00:00:00Z"},
+         "min ahead of this server's clock; at most 10 are accepted, so set the sender's clock"),
         ({"time": "1969-01-01T00:00:00Z"}, "time must be 1970 or later"),
         ({"specversion": "0.3"}, "specversion must be \"1.0\", got '0.3'"),
         ({"id": 7}, "id must be a text of 1 to 200 characters; got '7'"),
@@ -249,7 +257,8 @@ def test_bodies_that_cannot_be_read_as_a_whole(sender):
     assert refused([NODE], "text/plain")[1].startswith("Content-Type must be one of application/cloudevents-batch+json")
     assert sender.said([7, {"a": 1}], "application/json")["rejected"] == [
         {"index": 0, "error": "an event must be a JSON object, got int"},
-        {"index": 1, "error": "an event of an unknown kind with the fields a; known: CloudEvents 1.0, Ray event export, Slurm jobcomp/elasticsearch"},
+        {"index": 1, "error": "an event of an unknown kind with the fields a; known: CloudEvents 1.0, "
+                              "Ray event export, Slurm jobcomp/elasticsearch"},
     ]  # fmt: skip
     assert not PushedEvent.objects.exists()
     answer = Sender(sender.headers["authorization"].split()[1], "Lab!").post([NODE])
@@ -268,11 +277,16 @@ def test_five_thousand_events_a_second(sender, monkeypatch):
 
 
 def test_documents_of_slurms_jobcomp(sender, connector):
-    """As Slurm 22.05 posted them: an array, a heterogeneous job, a cancelled and a timed-out one; nothing private is stored."""
+    """As Slurm 22.05 posted them: an array, a heterogeneous job, a cancelled and a timed-out one.
+
+    Nothing private is stored.
+    """
     documents = [orjson.loads(line) for line in (FIXTURES / "slurm-22.05-jobcomp.jsonl").read_bytes().splitlines()]
     answers = [sender.said(document, "application/json") for document in documents]
     assert [answer["accepted"] for answer in answers] == [1] * len(documents)
-    assert sender.said(documents, "application/json")["duplicate"] == len(documents), "it sends again what it is unsure of"
+    assert sender.said(documents, "application/json")["duplicate"] == len(documents), (
+        "it sends again what it is unsure of"
+    )
     jobs = {job.key: job for job in connector.snapshot().jobs}
     outcomes = {key: job.outcome for key, job in jobs.items()}
     assert outcomes == {
@@ -300,16 +314,20 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-FIELDS = ["specversion", "id", "source", "type", "subject", "time", "data", "sequence", "eventType", "taskLifecycleEvent", "timestamp",
-          "jobid", "state", "@submit", "@end", "@start", "nodes", "tres_alloc", "time_limit", "array_task_id", "het_job_id"]  # fmt: skip
+FIELDS = ["specversion", "id", "source", "type", "subject", "time", "data", "sequence", "eventType",
+          "taskLifecycleEvent", "timestamp", "jobid", "state", "@submit", "@end", "@start", "nodes", "tres_alloc",
+          "time_limit", "array_task_id", "het_job_id"]  # fmt: skip
 strange = st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=6)
 nearly = st.builds(
     lambda base, changes: base | changes,
     st.sampled_from([
         SUBMITTED, NODE, ENDED,
-        {"jobid": 1, "state": "FAILED", "@submit": "2026-01-01T00:00:00", "@start": "2026-01-01T00:00:00", "@end": "2026-01-01T00:00:01", "nodes": "a[1-2]"},
-        {"eventId": "x", "eventType": "TASK_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z", "taskLifecycleEvent": {"taskId": "ab"}},
-        {"eventId": "x", "eventType": "NODE_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z", "nodeLifecycleEvent": {"nodeId": "ab", "stateTransitions": []}},
+        {"jobid": 1, "state": "FAILED", "@submit": "2026-01-01T00:00:00", "@start": "2026-01-01T00:00:00",
+         "@end": "2026-01-01T00:00:01", "nodes": "a[1-2]"},
+        {"eventId": "x", "eventType": "TASK_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z",
+         "taskLifecycleEvent": {"taskId": "ab"}},
+        {"eventId": "x", "eventType": "NODE_LIFECYCLE_EVENT", "timestamp": "2026-01-01T00:00:00Z",
+         "nodeLifecycleEvent": {"nodeId": "ab", "stateTransitions": []}},
     ]),
     strange,
 )  # fmt: skip

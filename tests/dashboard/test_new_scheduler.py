@@ -1,4 +1,4 @@
-"""A scheduler of each execution model in one file of its own: listed, run, explained, verified, drawn and exported without any other edit."""
+"""A scheduler of each execution model in one file of its own: from list to export without any other edit."""
 
 import csv
 import gzip
@@ -121,13 +121,16 @@ def test_a_reason_of_its_own_without_a_sentence_is_reported(output, name):
         (output / file).write_text(text.replace(f"{name}.placed", f"{name}.other"))
     code, told, _ = command("verify", output)
     expected = f"reason '{name}.other': ValueError: no sentence for reason '{name}.other'; known: "
-    assert any(expected in line and f"{name}.placed" in line for line in told) == bool(registry.schedulers()[name].reasons), told
+    assert any(expected in line and f"{name}.placed" in line for line in told) == bool(
+        registry.schedulers()[name].reasons
+    ), told
     assert code == int(bool(registry.schedulers()[name].reasons))
 
 
 def test_a_run_whose_scheduler_is_not_installed_any_more_shows_codes_and_numbers(folder):
     assert (
-        readable("next_free_slotted.placed", {"server": "s0", "free": 1}) == "Reason next_free_slotted.placed: server s0, free 1."
+        readable("next_free_slotted.placed", {"server": "s0", "free": 1})
+        == "Reason next_free_slotted.placed: server s0, free 1."
     )
     assert readable("no_machines", {}) == "Rejected: no server of the cluster accepts workers."
 
@@ -203,7 +206,8 @@ def test_it_is_drawn_and_downloaded(output, played, name, viewer):
 @pytest.mark.parametrize(("text", "reason"), [
     ("1 / 0\n", "its file cannot be imported: ZeroDivisionError: division by zero"),
     ("def broken(:\n", "its file cannot be imported: SyntaxError: invalid syntax"),
-    ("from scheduling.model.values import NoSuchName\n", "its file cannot be imported: ImportError: cannot import name 'NoSuchName'"),
+    ("from scheduling.model.values import NoSuchName\n",
+     "its file cannot be imported: ImportError: cannot import name 'NoSuchName'"),
     ("x = 1\n", "its file must define one scheduler, named 'next_free_broken'; it has none"),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_used_says_why_and_the_others_work(folder, viewer, text, reason):

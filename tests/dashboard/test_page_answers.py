@@ -31,12 +31,14 @@ RUNS = {  # name -> (workload, scheduler, edits)
     "handed": ("oasis", "oasis", [{"verb": "change_scheduler", "scheduler": "srtf", "at_ms": 3 * H}]),
 }
 OF_RUN = (
-    "", "static/", "snapshot/", "jobs/?page=1&size=25&sort=index&q=&state=", *(f"jobs/{job}/" for job in range(8)), "forks/", "payoffs/?after=0",
-    "certificate/", "now/", "events/table/?kind=&decision=&size=50", "prices/0/", "delays/", "jobs/0/counterfactuals/",
+    "", "static/", "snapshot/", "jobs/?page=1&size=25&sort=index&q=&state=", *(f"jobs/{job}/" for job in range(8)),
+    "forks/", "payoffs/?after=0", "certificate/", "now/", "events/table/?kind=&decision=&size=50", "prices/0/",
+    "delays/", "jobs/0/counterfactuals/",
 )  # fmt: skip
 LISTS = (
-    "metrics/", "schedulers/", "edits/", "runs/?size=50", "scenarios/?size=100", "scenarios/?size=500", "clusters/?size=200", "clusters/?size=500",
-    "traces/?size=200", "traces/?size=500", "audit/?q=&user=&action=&since=&until=&page=1&size=50", "sweeps/?size=100", "runs/?q=&size=50",
+    "metrics/", "schedulers/", "edits/", "runs/?size=50", "scenarios/?size=100", "scenarios/?size=500",
+    "clusters/?size=200", "clusters/?size=500", "traces/?size=200", "traces/?size=500",
+    "audit/?q=&user=&action=&since=&until=&page=1&size=50", "sweeps/?size=100", "runs/?q=&size=50",
 )  # fmt: skip
 
 
@@ -87,10 +89,16 @@ def answers(operator) -> dict[str, Any]:
     paths += [f"/api/compare/?runs={both}", f"/api/compare/kinds/?runs={both}",
               f"/api/compare/jobs/?runs={both}&run={runs['other'].pk}&page=1&size=25".replace(",", "%2C")]  # fmt: skip
     scenario = runs["slotted"].scenario
-    paths += [f"/api/scenarios/{scenario.pk}/", f"/api/clusters/{scenario.cluster_id}/", f"/api/traces/{scenario.trace_id}/"]
+    paths += [
+        f"/api/scenarios/{scenario.pk}/",
+        f"/api/clusters/{scenario.cluster_id}/",
+        f"/api/traces/{scenario.trace_id}/",
+    ]
     paths += [f"/api/scenarios/{scenario.pk}/edits/"]
     axes = [{"parameter": "floor_scale", "values": [1, 2]}]
-    sweep = orjson.loads(post(operator, "/api/sweeps/", {"scenario": scenario.pk, "axes": axes, "seeds": [0, 1]}).content)
+    sweep = orjson.loads(
+        post(operator, "/api/sweeps/", {"scenario": scenario.pk, "axes": axes, "seeds": [0, 1]}).content
+    )
     work()
     found["sweep"] = sweep["id"]
     paths += [f"/api/sweeps/{sweep['id']}/points/"]

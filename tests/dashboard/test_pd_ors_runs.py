@@ -1,4 +1,4 @@
-"""Runs of PD-ORS, and of OASiS in its world, answer what would have flipped a decision and what a server costs, from the log."""
+"""PD-ORS, and OASiS in its world, tell from the log what would flip a decision and what a server costs."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,9 @@ def shared_run(db, request):
     name, parameters = request.param
     cluster, jobs = generate("pd-ors", variant="calibrated", num_jobs=20, num_servers=4, seed=2)
     spec, trace = store.store_generated("20 jobs", cluster, jobs, 2)
-    scenario = Scenario.objects.create(name="shared", cluster=spec, trace=trace, scheduler=name, seed=2, parameters=parameters)
+    scenario = Scenario.objects.create(
+        name="shared", cluster=spec, trace=trace, scheduler=name, seed=2, parameters=parameters
+    )
     run = Run.objects.create(scenario=scenario, mode=Run.BATCH)
     runner.enqueue(run.pk)
     work()
@@ -80,7 +82,12 @@ def test_what_the_model_does_not_pack_is_reported_nowhere(viewer, shared_run):
     """Jobs ask for bandwidth, of which servers do not run out in this model: no share of it would mean anything."""
     own = shared_run.scenario
     seeded = Scenario.objects.create(
-        name="seed", cluster=own.cluster, trace=own.trace, scheduler=own.scheduler, parameters=own.parameters, seed=own.seed + 1
+        name="seed",
+        cluster=own.cluster,
+        trace=own.trace,
+        scheduler=own.scheduler,
+        parameters=own.parameters,
+        seed=own.seed + 1,
     )
     other = Run.objects.create(scenario=seeded, mode=Run.BATCH)
     runner.enqueue(other.pk)

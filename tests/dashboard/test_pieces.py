@@ -1,4 +1,4 @@
-"""Uploads in pieces: each is appended once, a lost answer does no harm, and what arrived is looked at before it is imported."""
+"""Uploads in pieces: each is appended once, a lost answer does no harm, arrivals are looked at before import."""
 
 import gzip
 from pathlib import Path
@@ -24,7 +24,9 @@ def announced(client, *files: tuple[str, int], **fields):
 
 
 def piece(client, trace_id: int, offset: int, data: bytes, number: int = 0):
-    return client.put(f"/api/traces/{trace_id}/files/{number}/?offset={offset}", data, content_type="application/octet-stream")
+    return client.put(
+        f"/api/traces/{trace_id}/files/{number}/?offset={offset}", data, content_type="application/octet-stream"
+    )
 
 
 def choosing(client, trace_id: int, what: str = "import", **choice):
@@ -95,7 +97,12 @@ def test_an_import_with_the_options_of_the_look_reads_no_file_again(operator, sc
     trace = done(operator, scanned["id"])
     assert (trace["status"], trace["job_count"]) == ("ready", 2), trace["message"]
     assert trace["report"]["summary"] == "4 rows read, 2 jobs imported, 1 not selected, 1 skipped"
-    assert gzip.decompress(Trace.objects.get(pk=trace["id"]).skipped_csv).decode().splitlines()[1].startswith("philly.csv,5,")
+    assert (
+        gzip.decompress(Trace.objects.get(pk=trace["id"]).skipped_csv)
+        .decode()
+        .splitlines()[1]
+        .startswith("philly.csv,5,")
+    )
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
 
 
@@ -141,7 +148,10 @@ def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
     assert piece(operator, trace["id"], 0, b"x", number=1).status_code == 404
     assert piece(viewer, trace["id"], 0, b"x").status_code == 403
     assert operator.post(f"/api/traces/{trace['id']}/cancel/").json()["status"] == "cancelled"
-    assert piece(operator, trace["id"], 0, b"x").json()["detail"] == "trace philly.csv is cancelled; its upload is complete"
+    assert (
+        piece(operator, trace["id"], 0, b"x").json()["detail"]
+        == "trace philly.csv is cancelled; its upload is complete"
+    )
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
     settings.UPLOAD_LIMIT_BYTES = 2**20
     assert announced(operator, ("a", 2**19), ("b", 2**20)).status_code == 413

@@ -1,4 +1,4 @@
-"""Every address there is, for everybody there is: found by walking the routes, so that a new one cannot be forgotten."""
+"""Every address there is, for everybody there is: found by walking the routes, so a new one cannot be forgotten."""
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -10,7 +10,10 @@ from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
-OPERATORS = ("/api/tokens/", "/settings/tokens/")  # whoever may only look does not see who else may act (test_tokens.py)
+OPERATORS = (
+    "/api/tokens/",
+    "/settings/tokens/",
+)  # whoever may only look does not see who else may act (test_tokens.py)
 REFUSED = {
     "/api/compare/": 400,
     "/subtasks/": 404,
@@ -27,7 +30,9 @@ ASKS = (
 def addresses(finished_run) -> list[tuple[str, set[str]]]:
     """(address with real ids, methods that it declares; empty for a page)"""
     scenario = finished_run.scenario
-    sweep = Sweep.objects.create(name="s", scenario=scenario, axes=[{"parameter": "backfill", "values": [True]}], seeds=[0])
+    sweep = Sweep.objects.create(
+        name="s", scenario=scenario, axes=[{"parameter": "backfill", "values": [True]}], seeds=[0]
+    )
     token, _ = tokens.create("t", ["read"], None, get_user_model().objects.create_user("tina"))
     ids = {
         "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
@@ -98,12 +103,15 @@ def test_a_viewer_reads_everything_and_writes_nothing(addresses, viewer):
         if path.startswith("/api/"):
             for method in WRITES:
                 refused = (400, 403) if method == "post" and path.endswith(ASKS) else (403,)  # asking is looking
-                assert getattr(viewer, method)(path, content_type="application/json").status_code in refused, (method, path)
+                assert getattr(viewer, method)(path, content_type="application/json").status_code in refused, (
+                    method,
+                    path,
+                )
     assert [model.objects.count() for model in (Run, Trace, Scenario, AuditEntry)] == before
 
 
 def test_an_operator_is_never_refused_for_the_role(addresses, operator):
-    """What the API declares is carried out or refused for its content; what it does not declare is not allowed at all."""
+    """What the API declares is carried out or refused for its content; what it does not declare is not allowed."""
     for path, methods in addresses:
         if path.startswith(MACHINES):
             continue

@@ -23,7 +23,9 @@ def test_they_are_the_schedulers_own(viewer, finished_run):
 
 def test_what_has_no_prices_says_so(viewer, make_run, finished_run):
     assert (
-        viewer.get(f"/api/runs/{finished_run.pk}/prices/99/").json()["detail"].endswith("has 8 servers; none has the index 99.")
+        viewer.get(f"/api/runs/{finished_run.pk}/prices/99/")
+        .json()["detail"]
+        .endswith("has 8 servers; none has the index 99.")
     )
     run = make_run(scheduler="fifo")
     runner.enqueue(run.pk)

@@ -74,7 +74,13 @@ async def test_another_origin_is_refused(viewer, finished_run):
 
 @pytest.mark.parametrize(
     ("origin", "welcome"),
-    [("http://localhost", True), ("http://127.0.0.1:8000", True), ("http://[::1]:8000", True), ("null", False), ("", False)],
+    [
+        ("http://localhost", True),
+        ("http://127.0.0.1:8000", True),
+        ("http://[::1]:8000", True),
+        ("null", False),
+        ("", False),
+    ],
 )
 async def test_each_allowed_host_is_an_allowed_origin(viewer, finished_run, origin, welcome):
     peer = socket(viewer, finished_run.pk, origin=origin.encode())
@@ -145,7 +151,7 @@ async def test_a_queue_is_bounded_in_bytes_too():
 
 
 async def test_a_snapshot_and_the_frames_behind_it_are_the_fold_of_the_whole_log(viewer, finished_run):
-    """A page that takes the state after a third of the log and hears the rest holds what one that heard all of it holds."""
+    """A page that takes the state after a third of the log and hears the rest holds what one that heard all holds."""
     third = finished_run.last_seq // 3
     late = await database_sync_to_async(at)(finished_run.pk, third)
     assert late.last_seq == third

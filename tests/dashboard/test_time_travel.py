@@ -83,7 +83,9 @@ def test_the_event_of_a_moment(viewer, finished_run, moments):
     log = [e for batch in event_log.after(finished_run.pk, 0) for e in batch]
     for moment in moments:
         wanted = [e.seq for e in log if e.at_ms <= moment][-1]
-        row = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"until_ms": moment, "size": 1}).json()["rows"][0]
+        row = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"until_ms": moment, "size": 1}).json()["rows"][
+            0
+        ]
         assert row["seq"] == wanted
     one = viewer.get(f"/api/runs/{finished_run.pk}/events/table/", {"before": 8, "size": 1}).json()["rows"][0]
     assert one["seq"] == 7

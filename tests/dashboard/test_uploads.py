@@ -11,7 +11,10 @@ from tests.twin.runtime.conftest import work
 from twin.models import AuditEntry, Trace
 from twin.traces import import_task
 
-PHILLY = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\nbad,1,1,1,vc\n2017-10-01 00:01:45,60.0,4,240.0,vc\n"
+PHILLY = (
+    b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\nbad,1,1,1,vc\n2017-10-01 "
+    b"00:01:45,60.0,4,240.0,vc\n"
+)
 
 
 def upload(client, data: bytes, name: str = "philly.csv", **fields):
@@ -30,8 +33,15 @@ def test_an_upload_becomes_a_trace_with_a_report(operator, settings):
     assert answer.json()["status"] == "queued"
     assert len(list(Path(settings.UPLOAD_DIR).iterdir())) == 1
     trace = imported(operator, answer.json()["id"])
-    assert (trace["status"], trace["format"], trace["job_count"], trace["progress"]) == ("ready", "philly_derived", 2, 1.0)
-    assert trace["report"]["skipped"] == [{"file": "philly.csv", "line": 3, "reason": "unreadable_timestamp", "value": "bad"}]
+    assert (trace["status"], trace["format"], trace["job_count"], trace["progress"]) == (
+        "ready",
+        "philly_derived",
+        2,
+        1.0,
+    )
+    assert trace["report"]["skipped"] == [
+        {"file": "philly.csv", "line": 3, "reason": "unreadable_timestamp", "value": "bad"}
+    ]
     assert [job["requested_workers"] for job in trace["preview"]] == [1, 4]
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == [], "the upload is not kept once it is imported"
     report = operator.get(f"/api/traces/{trace['id']}/report.csv").content.decode()
@@ -96,7 +106,7 @@ def test_an_upload_without_a_file_names_the_field(operator):
 
 
 def test_a_file_that_nobody_kept_is_gone_with_its_request(operator, viewer, settings):
-    """Django parses a form before it asks who sent it: what a viewer, a stranger, or a wrong form sends must not stay."""
+    """Django parses a form before it asks who sent it: what a viewer, stranger or wrong form sends must not stay."""
     stranger = Client(enforce_csrf_checks=True)
     stranger.get("/login/")
     strict = Client(enforce_csrf_checks=True)
@@ -135,4 +145,6 @@ def test_deleting_waits_for_the_import_and_is_in_the_audit_list(operator):
     )
     imported(operator, trace_id)
     assert operator.delete(f"/api/traces/{trace_id}/").status_code == 204
-    assert AuditEntry.objects.filter(action="trace.delete", subject=f"trace {trace_id}", user=operator.user).count() == 1
+    assert (
+        AuditEntry.objects.filter(action="trace.delete", subject=f"trace {trace_id}", user=operator.user).count() == 1
+    )

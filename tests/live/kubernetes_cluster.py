@@ -1,4 +1,4 @@
-"""A real Kubernetes control plane of ../shared/kubernetes, started for tests; skips in one line where it or its packages are absent."""
+"""A real Kubernetes control plane of ../shared/kubernetes, for tests; skips in one line without it or its packages."""
 
 from __future__ import annotations
 
@@ -74,11 +74,19 @@ class Cluster:
     def parameters(self, **given: Any) -> dict[str, Any]:
         """Parameters of a connector with an administrator's token."""
         token = str(self.folder / "admin.token")
-        return {"url": self.url, "ca_file": self.ca, "token_from": token, "timeout_s": 20, **given}  # the machine may be busy
+        return {
+            "url": self.url,
+            "ca_file": self.ca,
+            "token_from": token,
+            "timeout_s": 20,
+            **given,
+        }  # the machine may be busy
 
     def ask(self, path: str, method: str = "GET", body: Any = None, token: str = "") -> Any:
         """The API server's answer to the administrator, or to whom a token belongs."""
-        request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), method=method)
+        request = urllib.request.Request(
+            self.url + path, None if body is None else json.dumps(body).encode(), method=method
+        )
         request.add_header("Authorization", f"Bearer {token or self.token}")
         request.add_header("Content-Type", "application/merge-patch+json" if method == "PATCH" else "application/json")
         try:
@@ -109,7 +117,10 @@ class Cluster:
             "resources": {"limits": {"nvidia.com/gpu": str(gpus), "cpu": "1", "memory": "1Gi"}},
         }
         template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
-        body = {"metadata": {"name": name}, "spec": {"parallelism": pods, "completions": pods, "template": template, **spec}}
+        body = {
+            "metadata": {"name": name},
+            "spec": {"parallelism": pods, "completions": pods, "template": template, **spec},
+        }
         return self.ask(f"/apis/{group}/namespaces/default/jobs", "POST", body)
 
     def delete(self, path: str, grace: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""A real Slurm cluster for the tests: four nodes of 8 CPUs and 4 GPUs on this machine, started by a script beside the repository."""
+"""A real Slurm cluster for the tests: four nodes of 8 CPUs and 4 GPUs here, by a script beside the repository."""
 
 import os
 import shutil
@@ -11,7 +11,9 @@ import pytest
 
 from twin.connectors import base
 
-SCRIPT = Path(os.environ.get("TWIN_SLURM_SCRIPT") or Path(__file__).resolve().parents[3] / "shared" / "slurm" / "slurm-cluster")
+SCRIPT = Path(
+    os.environ.get("TWIN_SLURM_SCRIPT") or Path(__file__).resolve().parents[3] / "shared" / "slurm" / "slurm-cluster"
+)
 COMMANDS = ("slurmctld", "slurmd", "squeue", "munged")
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 MAX_WAIT_S = 60
@@ -22,7 +24,11 @@ def missing():
     if not SCRIPT.is_file():
         return f"No real Slurm: the script that starts one is not at {SCRIPT}"
     absent = [name for name in COMMANDS if shutil.which(name, path=PATH) is None]
-    return f"No real Slurm: {', '.join(absent)} missing (apt-get install slurmctld slurmd slurm-client munge)" if absent else ""
+    return (
+        f"No real Slurm: {', '.join(absent)} missing (apt-get install slurmctld slurmd slurm-client munge)"
+        if absent
+        else ""
+    )
 
 
 def has_database():
@@ -51,8 +57,8 @@ class Cluster:
         (folder / "extra.conf").write_text(extra_conf)
         self.accounting = accounting
         self.environment = os.environ | {
-            "PATH": PATH, "SLURM_CONF": str(self.conf), "SLURM_BASE_PORT": str(base_port), "SLURM_EXTRA_CONF": str(folder / "extra.conf"),
-            "LC_ALL": "C", "SLURM_TIME_FORMAT": "%s",
+            "PATH": PATH, "SLURM_CONF": str(self.conf), "SLURM_BASE_PORT": str(base_port),
+            "SLURM_EXTRA_CONF": str(folder / "extra.conf"), "LC_ALL": "C", "SLURM_TIME_FORMAT": "%s",
         } | ({"SLURM_ACCOUNTING": "1"} if accounting else {})  # fmt: skip
         self.connectors = []
 
@@ -66,7 +72,9 @@ class Cluster:
     def stop(self):
         for connector in self.connectors:
             connector.close()
-        subprocess.run([str(SCRIPT), "stop", str(self.folder)], env=self.environment, stdout=subprocess.DEVNULL, timeout=120)
+        subprocess.run(
+            [str(SCRIPT), "stop", str(self.folder)], env=self.environment, stdout=subprocess.DEVNULL, timeout=120
+        )
 
     def run(self, *argv):
         done = subprocess.run(argv, env=self.environment, capture_output=True, text=True, timeout=60, cwd=self.folder)
@@ -87,7 +95,9 @@ class Cluster:
         """Ends all jobs, and gives all nodes back."""
         self.run("bash", "-c", "squeue -h -o %A | sort -u | xargs -r scancel")
         until(lambda: not self.run("squeue", "-h").strip(), "no job is left")
-        drained = self.run("bash", "-c", "sinfo -hN -o '%N %T' | grep -E 'drain|down' | cut -d' ' -f1 | sort -u").split()
+        drained = self.run(
+            "bash", "-c", "sinfo -hN -o '%N %T' | grep -E 'drain|down' | cut -d' ' -f1 | sort -u"
+        ).split()
         for node in drained:
             self.run("scontrol", "update", f"nodename={node}", "state=resume")
 
@@ -113,4 +123,7 @@ if __name__ == "__main__":  # bin/test says with it what is skipped
     if absent := missing():
         print(f"Tests with a real Slurm are skipped. {absent}")
     elif not has_database():
-        print("Tests with a real Slurm run without accounting: slurmdbd, or a MariaDB whose root has no password, is missing")
+        print(
+            "Tests with a real Slurm run without accounting: slurmdbd, or a MariaDB "
+            "whose root has no password, is missing"
+        )

@@ -1,4 +1,4 @@
-"""The Kubernetes connector against a real API server and scheduler: the facts are what the API server's own objects say."""
+"""The Kubernetes connector against a real API server and scheduler: the facts are what the server's objects say."""
 
 import random
 import signal
@@ -124,7 +124,9 @@ def end_job(cluster, path, kind="Complete", **more):
 
 
 def bound(cluster, name):
-    return until(lambda: (pod := cluster.ask(f"{PODS}/{name}")) and pod["spec"].get("nodeName") and pod, f"{name} is bound")
+    return until(
+        lambda: (pod := cluster.ask(f"{PODS}/{name}")) and pod["spec"].get("nodeName") and pod, f"{name} is bound"
+    )
 
 
 def test_a_pod_is_told_as_the_api_server_has_it(cluster, looks):
@@ -133,7 +135,11 @@ def test_a_pod_is_told_as_the_api_server_has_it(cluster, looks):
     fact = looks.job(f"default/pod/{name}", ENDED)
     pod = cluster.ask(f"{PODS}/{name}")
     ended = ms(pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])
-    assert (fact.submitted_ms, fact.outcome, fact.ended_ms) == (ms(created["metadata"]["creationTimestamp"]), COMPLETED, ended)
+    assert (fact.submitted_ms, fact.outcome, fact.ended_ms) == (
+        ms(created["metadata"]["creationTimestamp"]),
+        COMPLETED,
+        ended,
+    )
     (attempt,) = fact.attempts
     assert (attempt.started_ms, attempt.ended_ms, attempt.ended_after_ms) == (placed_ms(pod), ended, None)
     assert attempt.shares == (Share(pod["spec"]["nodeName"], gpus=2, cpus=1, memory_mb=1024),)
@@ -181,7 +187,9 @@ def test_a_new_pod_after_a_failure_is_a_second_attempt(cluster, looks):
     job = cluster.job(name)
     cluster.pod(f"{name}-a", owner=job)
     looks.job(f"default/job/{name}", RUNNING)
-    oom = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": "2026-01-01T00:00:00Z", "finishedAt": None}}
+    oom = {
+        "terminated": {"exitCode": 137, "reason": "OOMKilled", "startedAt": "2026-01-01T00:00:00Z", "finishedAt": None}
+    }
     until(lambda: cluster.ask(f"{PODS}/{name}-a")["status"]["phase"] == "Running", "the first one runs")
     container = {"name": "c", "image": "x", "imageID": "x", "ready": False, "restartCount": 0, "state": oom}
     set_pod(cluster, f"{name}-a", phase="Failed", containerStatuses=[container])
@@ -218,7 +226,11 @@ def test_a_deleted_job_ends_when_its_last_pod_has_gone(cluster, looks):
     assert looks.jobs[f"default/job/{name}"].state == RUNNING, "its pod still holds the node"
     cluster.delete(f"{PODS}/{name}-a")
     fact = looks.job(f"default/job/{name}", ENDED)
-    assert (fact.outcome, fact.reason, fact.submitted_ms) == (CANCELLED, "Deleted", ms(job["metadata"]["creationTimestamp"]))
+    assert (fact.outcome, fact.reason, fact.submitted_ms) == (
+        CANCELLED,
+        "Deleted",
+        ms(job["metadata"]["creationTimestamp"]),
+    )
 
 
 def test_what_was_deleted_while_nobody_watched_ended_between_the_two_looks(cluster, looks):
@@ -303,7 +315,9 @@ def test_a_reader_is_refused_with_the_command_that_grants_it(cluster, connect):
 def test_the_manifest_of_the_docs_grants_enough_and_no_more(cluster, connect):
     page = (Path(__file__).resolve().parents[2] / "docs" / "connect-kubernetes.md").read_text()
     paths = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/edge-cloud-twin/serviceaccounts"}
-    paths |= {kind: f"/apis/rbac.authorization.k8s.io/v1/{kind.lower()}s" for kind in ("ClusterRole", "ClusterRoleBinding")}
+    paths |= {
+        kind: f"/apis/rbac.authorization.k8s.io/v1/{kind.lower()}s" for kind in ("ClusterRole", "ClusterRoleBinding")
+    }
     for manifest in yaml.safe_load_all(page.split("```yaml")[1].split("```")[0]):
         cluster.ask(paths[manifest["kind"]], "POST", manifest)
     account = f"{paths['ServiceAccount']}/twin-reader"
@@ -417,8 +431,15 @@ def test_kueue_workloads_and_jobsets_and_what_becomes_of_a_kind_that_is_removed(
         "reason": "Pending",
         "message": "insufficient quota for nvidia.com/gpu",
     }
-    workload = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "spec": {"queueName": "team-a", "priority": 7}}
-    workload |= {"metadata": {"name": name, "ownerReferences": [reference(jobset)]}, "status": {"conditions": [pending]}}
+    workload = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "Workload",
+        "spec": {"queueName": "team-a", "priority": 7},
+    }
+    workload |= {
+        "metadata": {"name": name, "ownerReferences": [reference(jobset)]},
+        "status": {"conditions": [pending]},
+    }
     cluster.ask(workloads, "POST", workload)
     fact = looks.job(key, WAITING)
     assert (fact.reason, fact.message, fact.queue, fact.priority) == ("Pending", pending["message"], "team-a", 7)
@@ -432,7 +453,8 @@ def test_kueue_workloads_and_jobsets_and_what_becomes_of_a_kind_that_is_removed(
     for i in range(2):
         cluster.pod(f"{name}-w-0-{i}", gpus=2, owner=job)
     looks.until(
-        lambda looks: len(looks.jobs[key].attempts[-1:]) == 1 and len(looks.jobs[key].attempts[0].shares) == 2, "both run"
+        lambda looks: len(looks.jobs[key].attempts[-1:]) == 1 and len(looks.jobs[key].attempts[0].shares) == 2,
+        "both run",
     )
     fact = looks.jobs[key]
     assert (fact.state, fact.gpus, len(fact.attempts)) == (RUNNING, 4, 1)
@@ -503,7 +525,11 @@ def test_a_job_that_failed_tells_why(cluster, looks):
     name = cluster.name("failed")
     cluster.job(name)
     end_job(
-        cluster, f"{JOBS}/{name}", "Failed", reason="BackoffLimitExceeded", message="Job has reached the specified backoff limit"
+        cluster,
+        f"{JOBS}/{name}",
+        "Failed",
+        reason="BackoffLimitExceeded",
+        message="Job has reached the specified backoff limit",
     )
     fact = looks.job(f"default/job/{name}", ENDED)
     assert (fact.outcome, fact.reason, fact.attempts) == (FAILED, "BackoffLimitExceeded", ())

@@ -1,4 +1,4 @@
-"""The twin follows a real Slurm while its follower is killed again and again: in the end the mirror is what sacct says."""
+"""The twin follows a real Slurm while its follower is killed again and again; the mirror ends as sacct says."""
 
 import random
 import subprocess
@@ -24,7 +24,8 @@ from twin.models import Connection
 from twin.mirror import stored
 mirror = stored.load(Connection.objects.select_related("run").get(name="lab"))
 print(json.dumps([
-    [job.fact.key, job.fact.outcome, sorted([a.started_ms, a.ended_ms, sorted(s.node for s in a.shares)] for a in job.attempts)]
+    [job.fact.key, job.fact.outcome,
+     sorted([a.started_ms, a.ended_ms, sorted(s.node for s in a.shares)] for a in job.attempts)]
     for job in mirror.jobs
 ]))
 """
@@ -83,7 +84,9 @@ def test_the_mirror_is_what_the_accounting_says_though_its_follower_is_killed(cl
     submitted = []
     for number in range(JOBS):
         ends = dice.choice(("", "", "; exit 3"))
-        submitted.append(cluster.sbatch(f"--gres=gpu:{dice.randint(1, 3)}", wrap=f"sleep {dice.uniform(0.2, 4):.1f}{ends}"))
+        submitted.append(
+            cluster.sbatch(f"--gres=gpu:{dice.randint(1, 3)}", wrap=f"sleep {dice.uniform(0.2, 4):.1f}{ends}")
+        )
         if number % (JOBS // KILLS) == 5:
             grown = events(stack)
             wait_until(lambda before=grown: events(stack) > before, "the follower writes")
@@ -97,11 +100,15 @@ def test_the_mirror_is_what_the_accounting_says_though_its_follower_is_killed(cl
     def mirrored():
         return {key: (outcome, attempts) for key, outcome, attempts in orjson.loads(stack.manage(MIRRORED))}
 
-    wait_until(lambda: sum(outcome != "" for outcome, _ in mirrored().values()) == JOBS, "the mirror has seen every job end")
+    wait_until(
+        lambda: sum(outcome != "" for outcome, _ in mirrored().values()) == JOBS, "the mirror has seen every job end"
+    )
     mirror = mirrored()
     assert {key: [[start, end, nodes] for start, end, nodes, _ in attempts] for key, attempts in truth.items()} == {
         key: attempts for key, (_, attempts) in mirror.items()
     }
     outcomes = {"COMPLETED": "completed", "FAILED": "failed"}
-    assert {key: outcomes[attempts[-1][3]] for key, attempts in truth.items()} == {key: said for key, (said, _) in mirror.items()}
+    assert {key: outcomes[attempts[-1][3]] for key, attempts in truth.items()} == {
+        key: said for key, (said, _) in mirror.items()
+    }
     assert stack.manage(LOG).strip() == "True"

@@ -72,7 +72,7 @@ def runs(job):
 
 
 def start_again(cluster, follower, key):
-    """Starts a requeued job now instead of after two minutes; within the second of its requeue slurmd would refuse it."""
+    """Starts a requeued job instead of after two minutes; in the second of its requeue slurmd would refuse it."""
     ended_ms = follower(key, lambda job: job.reason == "BeginTime").attempts[-1].ended_ms
     until(lambda: follower.connector.snapshot().at_ms > ended_ms + 2000, "two seconds have passed")
     cluster.run("scontrol", "update", f"jobid={key}", "starttime=now")
@@ -117,9 +117,12 @@ def test_an_array_splits_into_tasks_of_the_same_keys(cluster, follower):
     follower(f"{number}_4", runs)
     jobs = {job.key: job.state for job in follower.connector.snapshot().jobs if job.key.startswith(f"{number}_")}
     assert jobs == {
-        f"{number}_1": facts.RUNNING, f"{number}_4": facts.RUNNING, **dict.fromkeys((f"{number}_{i}" for i in (5, 6, 7)), facts.WAITING),
+        f"{number}_1": facts.RUNNING, f"{number}_4": facts.RUNNING,
+        **dict.fromkeys((f"{number}_{i}" for i in (5, 6, 7)), facts.WAITING),
     }  # fmt: skip
-    assert {job.attempts[0].shares[0].gpu_ids for job in follower.connector.details([f"{number}_1", f"{number}_4"])} == {
+    assert {
+        job.attempts[0].shares[0].gpu_ids for job in follower.connector.details([f"{number}_1", f"{number}_4"])
+    } == {
         (0,),
         (1,),
     }
@@ -132,7 +135,9 @@ def test_a_long_sparse_array_is_not_cut(cluster, follower):
 
 
 def test_a_heterogeneous_job_is_a_gang_that_starts_together(cluster, follower):
-    number = cluster.run("sbatch", "--parsable", "--gres=gpu:1", "-n1", ":", "-n2", "--gres=gpu:2", "--wrap=sleep 600").strip()
+    number = cluster.run(
+        "sbatch", "--parsable", "--gres=gpu:1", "-n1", ":", "-n2", "--gres=gpu:2", "--wrap=sleep 600"
+    ).strip()
     first, second = follower(f"{number}+0", runs), follower(f"{number}+1", runs)
     assert first.gang == second.gang == f"{number}+0"
     assert abs(first.attempts[0].started_ms - second.attempts[0].started_ms) <= 1000
@@ -157,7 +162,11 @@ def test_a_node_set_down_ends_the_attempt_and_the_job_waits(cluster, follower):
     before = follower(key, runs)
     cluster.run("scontrol", "update", "nodename=edge4", "state=down", "reason=disk broken")
     again = follower(key, lambda job: job.restarts == 1)
-    assert (again.submitted_ms, again.state, again.attempts[0].outcome) == (before.submitted_ms, facts.WAITING, facts.REQUEUED)
+    assert (again.submitted_ms, again.state, again.attempts[0].outcome) == (
+        before.submitted_ms,
+        facts.WAITING,
+        facts.REQUEUED,
+    )
 
 
 def test_a_job_that_may_not_be_requeued_ends_with_its_node(cluster, follower):
@@ -171,7 +180,9 @@ def test_a_job_that_may_not_be_requeued_ends_with_its_node(cluster, follower):
 def test_a_killed_slurmd_shows_as_a_node_that_does_not_respond(cluster):
     connector = cluster.connector()
     cluster.kill("slurmd", "edge2")
-    cluster.run("bash", "-c", "scontrol update nodename=edge2 state=down reason=gone")  # else after SlurmdTimeout, 300 s
+    cluster.run(
+        "bash", "-c", "scontrol update nodename=edge2 state=down reason=gone"
+    )  # else after SlurmdTimeout, 300 s
     try:
         node = until(
             lambda: next((n for n in connector.snapshot().nodes if n.name == "edge2" and n.state == facts.DOWN), None),
@@ -188,7 +199,11 @@ def test_a_drained_node_keeps_its_jobs(cluster, follower):
     follower(key, runs)
     cluster.run("scontrol", "update", "nodename=edge1", "state=drain", "reason=new fan [x]")
     nodes = {node.name: node for node in follower.connector.snapshot().nodes}
-    assert (nodes["edge1"].state, nodes["edge1"].reason, nodes["edge2"].state) == (facts.DRAINING, "new fan [x]", facts.UP)
+    assert (nodes["edge1"].state, nodes["edge1"].reason, nodes["edge2"].state) == (
+        facts.DRAINING,
+        "new fan [x]",
+        facts.UP,
+    )
     assert follower(key, runs).attempts[0].ended_ms is None
     cluster.run("scancel", key)
     until(lambda: follower.connector.snapshot().nodes[0].state == facts.DRAINED, "edge1 is drained")
@@ -226,14 +241,21 @@ def test_waiting_jobs_say_why(cluster, follower):
     assert follower(later, lambda job: job.reason == "BeginTime").state == facts.WAITING
     follower(full, lambda job: job.reason in ("Resources", "Priority"))
     assert (
-        until(lambda: follower.connector.snapshot().jobs and follower.connector.estimate().get(full), "a start is expected") > 0
+        until(
+            lambda: follower.connector.snapshot().jobs and follower.connector.estimate().get(full),
+            "a start is expected",
+        )
+        > 0
     )
     cluster.run("scancel", first)
     follower(after, lambda job: job.reason == "DependencyNeverSatisfied")
 
 
 def test_hostile_names_forge_nothing(cluster, follower):
-    name = "a\nJobId=1 JobName=x NodeList=edge1   Nodes=edge1 CPU_IDs=0-7 Mem=9 GRES=gpu:4(IDX:0-3) \x1e|\x1f@x@ 99_[1-5]\r"
+    name = (
+        "a\nJobId=1 JobName=x NodeList=edge1   Nodes=edge1 CPU_IDs=0-7 Mem=9 GRES=gpu:4(IDX:0-3) \x1e|\x1f@x@ "
+        "99_[1-5]\r"
+    )
     key = cluster.sbatch("-J", name, "--comment", name, "--gres=gpu:1", "-w", "edge2")
     other = cluster.sbatch("--gres=gpu:1", "-w", "edge2")
     follower(other, runs)
@@ -266,7 +288,9 @@ def test_a_stopped_controller_ends_no_job(cluster, follower):
     impatient = cluster.connector(timeout_ms=1500)
     pid = cluster.kill("slurmctld", how=signal.SIGSTOP)
     try:
-        with pytest.raises(ConnectorError, match=r"did not answer within 1\.5 s and was stopped; slurmctld may be down"):
+        with pytest.raises(
+            ConnectorError, match=r"did not answer within 1\.5 s and was stopped; slurmctld may be down"
+        ):
             impatient.snapshot()
         (finding,) = [finding for finding in impatient.check().findings if not finding.well]
         assert (finding.subject, "scontrol ping" in finding.remedy) == ("controller", True)
@@ -290,9 +314,9 @@ def test_a_killed_controller_ends_no_job(cluster, follower):
     finally:
         cluster.run("slurmctld", "-f", str(cluster.conf))
     until(
-        lambda: subprocess.run(["scontrol", "ping"], env=cluster.environment, capture_output=True, timeout=30).stdout.endswith(
-            b"UP\n"
-        ),
+        lambda: subprocess.run(
+            ["scontrol", "ping"], env=cluster.environment, capture_output=True, timeout=30
+        ).stdout.endswith(b"UP\n"),
         "slurmctld is back",
     )
     after = follower(key, runs)

@@ -23,7 +23,9 @@ def whole(demand):
 def output(scheduler, num_jobs=40, num_servers=20, seed=3, utility=None, **parameters):
     """What `simulate` writes, as plain rows: cluster, jobs, schedule, decisions, events, summary."""
     cluster, jobs = generate("oasis", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=60)
-    return output_of(cluster, [replace(job, utility=utility or job.utility) for job in jobs], scheduler, seed, parameters)
+    return output_of(
+        cluster, [replace(job, utility=utility or job.utility) for job in jobs], scheduler, seed, parameters
+    )
 
 
 def output_of(cluster, jobs, scheduler, seed, parameters):
@@ -85,7 +87,9 @@ def random_away(cluster: Cluster, rng: np.random.Generator, slots: int) -> Clust
     away = {}
     for server in cluster.servers:
         if rng.random() < 0.5:
-            times = np.sort(rng.choice(slots * 4, size=2 * int(rng.integers(1, 3)), replace=False)) * (cluster.slot_ms // 4)
+            times = np.sort(rng.choice(slots * 4, size=2 * int(rng.integers(1, 3)), replace=False)) * (
+                cluster.slot_ms // 4
+            )
             away[server.name] = tuple((int(a), int(b)) for a, b in times.reshape(-1, 2))
     return with_away(cluster, away)
 

@@ -9,7 +9,8 @@ from scheduling.model.values import Cluster, Job, Server
 
 def machines(count, away=None, memory_gb=32, **changes):
     servers = tuple(
-        Server(f"m{i}", "edge", (0, 8_000, memory_gb * 1_000, 0, 1_100), nic_gbps=1.1, disk_gbps=1.2, away=(away or {}).get(i, ()), **changes)
+        Server(f"m{i}", "edge", (0, 8_000, memory_gb * 1_000, 0, 1_100), nic_gbps=1.1, disk_gbps=1.2,
+               away=(away or {}).get(i, ()), **changes)
         for i in range(count)
     )  # fmt: skip
     return Cluster("machines", 1_000, servers)

@@ -20,7 +20,9 @@ def bars_of(events):
 
 
 def machine(name="s0", workers=1, ps=4, storage_mb=1_000, **changes):
-    return Server(name, "edge", (8_000, 8_000, 0, storage_mb, 0), worker_lanes={"a": workers}, ps_lanes={"x": ps}, **changes)
+    return Server(
+        name, "edge", (8_000, 8_000, 0, storage_mb, 0), worker_lanes={"a": workers}, ps_lanes={"x": ps}, **changes
+    )
 
 
 def world(*servers, cloud=False, horizon=None):
@@ -30,13 +32,17 @@ def world(*servers, cloud=False, horizon=None):
 def job(name, arrival_ms, work_ms, *, chunks=1, upload=(0,), cloud=None, kind="a", **changes):
     """Each chunk takes work_ms: no exchange."""
     return Job(
-        name, arrival_ms, epochs=1, num_chunks=chunks, minibatches_per_chunk=1, minibatch_ms=float(work_ms), worker_type=kind, ps_type="x",
-        upload_ms=upload, cloud_upload_ms=cloud, **changes,
+        name, arrival_ms, epochs=1, num_chunks=chunks, minibatches_per_chunk=1, minibatch_ms=float(work_ms),
+        worker_type=kind, ps_type="x", upload_ms=upload, cloud_upload_ms=cloud, **changes,
     )  # fmt: skip
 
 
 def told(events, kind):
-    return [(e.data["job"], e.data["kind"], e.data["values"]) for e in events if e.kind == "decided" and e.data["kind"] == kind]
+    return [
+        (e.data["job"], e.data["kind"], e.data["values"])
+        for e in events
+        if e.kind == "decided" and e.data["kind"] == kind
+    ]
 
 
 def encoded(events):

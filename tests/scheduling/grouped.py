@@ -29,8 +29,8 @@ def rows_of(cluster, jobs, scheduler, parameters=None, seed=0):
         history.feed(event)
     rows["schedule"] = [
         {
-            "job": jobs[bar.job].id, "chunk": "", "role": "worker", "server": "", "lane": "", "group": str(bar.group), "count": str(bar.count),
-            "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
+            "job": jobs[bar.job].id, "chunk": "", "role": "worker", "server": "", "lane": "", "group": str(bar.group),
+            "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
         for bar in map(Placement._make, futures.matrix().tolist())
     ]  # fmt: skip

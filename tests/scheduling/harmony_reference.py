@@ -33,7 +33,8 @@ def value(group, weight=0.8):
 def number_of_groups(comp, comm, machines):
     """The last n that minimises the sum, up to rounding."""
     sums = [
-        sum(abs(c * n / machines - t) for c, t in zip(comp, comm, strict=True)) for n in range(1, min(len(comp), machines) + 1)
+        sum(abs(c * n / machines - t) for c, t in zip(comp, comm, strict=True))
+        for n in range(1, min(len(comp), machines) + 1)
     ]
     return max(n for n, total in enumerate(sums, start=1) if total <= min(sums) * (1 + 1e-12) + 1e-300)
 
@@ -129,12 +130,16 @@ def swaps_one_by_one(work, lists, groups):
 
 def allocated(work, lists):
     """(machines of each group, cluster-wide score); (None, -1) where memory lacks."""
-    floors = [max(1, math.ceil(sum(work.spread[j] for j in own) + max(work.peak[j] for j in own) - 1e-9)) for own in lists]
+    floors = [
+        max(1, math.ceil(sum(work.spread[j] for j in own) + max(work.peak[j] for j in own) - 1e-9)) for own in lists
+    ]
     if sum(floors) > work.machines:
         return None, -1.0
     ratio = [sum(work.comp[j] for j in own) / max(sum(work.comm[j] for j in own), 1e-9) for own in lists]
     counts = adams(ratio, work.machines, floors)
-    total = sum(m * value([(work.comp[j] / m, work.comm[j]) for j in own]) for own, m in zip(lists, counts, strict=True))
+    total = sum(
+        m * value([(work.comp[j] / m, work.comm[j]) for j in own]) for own, m in zip(lists, counts, strict=True)
+    )
     return counts, total / work.machines
 
 

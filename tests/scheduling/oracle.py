@@ -22,7 +22,9 @@ Unit = tuple[int, ...]
 def worker_slots(job: Job, slot_ms: int) -> int:
     """W, the worker-slots that finish the job."""
     exchange_ms = 2 * 8 * job.gradient_mb / (job.worker[4] / 1000) if job.gradient_mb else 0.0
-    return math.ceil(job.epochs * job.num_chunks * job.minibatches_per_chunk * (job.minibatch_ms + exchange_ms) / slot_ms - 1e-9)
+    return math.ceil(
+        job.epochs * job.num_chunks * job.minibatches_per_chunk * (job.minibatch_ms + exchange_ms) / slot_ms - 1e-9
+    )
 
 
 def utility(job: Job, duration: int) -> float:

@@ -1,7 +1,9 @@
-"""The least total completion time of a tiny A_online instance, as a time-indexed MILP by HiGHS. Shares no code with the scheduler.
+"""The least total completion time of a tiny A_online instance, as a time-indexed MILP by HiGHS.
 
-A ms is a slot. Each chunk stays on one worker, preempted at will; or it is in the cloud, apart, or the whole job is there, together.
-Parameter servers bind nobody.
+Shares no code with the scheduler.
+
+A ms is a slot. Each chunk stays on one worker, preempted at will; or it is in the cloud, apart, or the whole job is
+there, together. Parameter servers bind nobody.
 """
 
 from __future__ import annotations
@@ -59,7 +61,11 @@ def optimum(cluster: Cluster, jobs: list[Job], last_ms: int) -> float:
     upper = np.where(whole, 1.0, np.inf)
     limits = LinearConstraint(matrix.tocsr(), [row[1] for row in rows], [row[2] for row in rows])
     found = milp(
-        cost, constraints=limits, integrality=whole, bounds=(np.zeros(len(columns)), upper), options={"time_limit": 60.0}
+        cost,
+        constraints=limits,
+        integrality=whole,
+        bounds=(np.zeros(len(columns)), upper),
+        options={"time_limit": 60.0},
     )
     assert found.status == 0, found.message
     return float(found.fun)

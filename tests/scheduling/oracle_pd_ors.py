@@ -1,7 +1,7 @@
 """Slow and obvious solutions of tiny PD-ORS instances, to compare the fast ones with. Shares no code with them.
 
-`best_payoff` tries every placement of one job in every slot at given prices (PD-ORS, problem 11 for one job); `enumerated` tries every
-pair of schedules of two jobs.
+`best_payoff` tries every placement of one job in every slot at given prices (PD-ORS, problem 11 for one job);
+`enumerated` tries every pair of schedules of two jobs.
 """
 
 from __future__ import annotations

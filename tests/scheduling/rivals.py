@@ -25,7 +25,11 @@ def bars_of(events):
     for event in events:
         if event.kind == "plan_changed":
             (job,) = event.data["keys"]
-            past = [bar._replace(end_ms=min(bar.end_ms, event.at_ms)) for bar in bars.get(job, ()) if bar.start_ms < event.at_ms]
+            past = [
+                bar._replace(end_ms=min(bar.end_ms, event.at_ms))
+                for bar in bars.get(job, ())
+                if bar.start_ms < event.at_ms
+            ]
             bars[job] = past + list(event.data["bars"])
     return bars
 
@@ -53,8 +57,8 @@ def rows_of(cluster, jobs, scheduler, seed=0, **parameters):
     names = [server.name for server in cluster.servers]
     rows["schedule"] = [
         {
-            "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "", "group": "",
-            "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
+            "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "",
+            "group": "", "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
         for bars in bars_of(told(cluster, jobs, scheduler, seed, **parameters)).values() for bar in bars
     ]  # fmt: skip

@@ -37,7 +37,7 @@ def compare(cluster, jobs, cloud, **parameters):
 
 @pytest.mark.parametrize("block", range(8))
 def test_it_equals_the_straightforward_form_to_the_last_ms(block):
-    """3,200 tiny instances: with and without the cloud, with servers that leave, with limited storage and with more speed."""
+    """3,200 tiny instances: with and without the cloud, with servers that leave, limited storage and more speed."""
     for seed in range(400 * block, 400 * (block + 1)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
         cluster, jobs = typed_worlds.world(seed, cloud=cloud, away=away)
@@ -60,7 +60,11 @@ def test_the_faster_chunk_preempts_the_slower_and_both_say_so():
     events = run(world(machine()), [job("a", 0, 10), job("b", 4, 3)], "a_online_edge")
     assert chunks_of(events) == {(0, 0): (0, 0, [(0, 4), (7, 13)]), (1, 0): (0, 0, [(4, 7)])}
     cost = {"cost_ms": 6.0, "upload_ms": 0.0, "waiting_ms": 0.0, "processing_ms": 3.0, "postponed_ms": 3.0}
-    assert told(events, "admitted")[1] == (1, "admitted", {"edge": 1, "servers": 1, "cloud": 0, **cost, "displaced": [0]})
+    assert told(events, "admitted")[1] == (
+        1,
+        "admitted",
+        {"edge": 1, "servers": 1, "cloud": 0, **cost, "displaced": [0]},
+    )
     assert told(events, "preempted") == [(0, "preempted", {"by": 1, "by_id": "b", "chunks": 1, **cost})]
     assert [(e.at_ms, e.data["job"]) for e in events if e.kind == "job_completed"] == [(7, 1), (13, 0)]
 
@@ -112,7 +116,11 @@ def test_a_lane_whose_server_is_away_waits_with_its_chunks():
 
 def test_storage_keeps_a_job_out_until_its_chunks_fit():
     """Room for two chunks of 1 MB until the whole job is done: b waits for a, and is rejected where it never fits."""
-    jobs = [job("a", 0, 5, chunks=2, chunk_mb=1.0), job("b", 1, 5, chunk_mb=1.0), job("c", 1, 1, chunks=3, chunk_mb=1.0)]
+    jobs = [
+        job("a", 0, 5, chunks=2, chunk_mb=1.0),
+        job("b", 1, 5, chunk_mb=1.0),
+        job("c", 1, 1, chunks=3, chunk_mb=1.0),
+    ]
     events = run(world(machine(storage_mb=2)), jobs, "a_online_edge", storage="job")
     assert chunks_of(events)[1, 0] == (0, 0, [(10, 15)])
     events = run(world(machine(storage_mb=2)), jobs, "a_online_edge", storage="chunk")
@@ -141,13 +149,17 @@ def test_without_the_cloud_there_must_be_a_parameter_server_for_every_worker():
         run(world(machine(workers=2, ps=2, away=((1, 2),))), [], "a_online_edge")
     jobs = [job("a", 0, 5, cloud=100), job("b", 0, 5, cloud=100)]
     events = run(world(machine(workers=2, ps=1), cloud=True), jobs)
-    assert sorted(bar[2] for bar in bars_of(events).tolist() if bar[1] == 1) == [CLOUD, 0], "the second takes one in the cloud"
+    assert sorted(bar[2] for bar in bars_of(events).tolist() if bar[1] == 1) == [CLOUD, 0], (
+        "the second takes one in the cloud"
+    )
 
 
 def test_what_lies_behind_the_horizon_is_not_planned():
     """The horizon is 30 ms: a chunk that arrives at 100 never runs, one that runs from 25 is cut."""
     cluster = world(machine(), horizon=3)
-    events = run(cluster, [job("a", 0, 10, upload=(25,)), job("b", 0, 5, upload=(100,)), job("c", 40, 1)], "a_online_edge")
+    events = run(
+        cluster, [job("a", 0, 10, upload=(25,)), job("b", 0, 5, upload=(100,)), job("c", 40, 1)], "a_online_edge"
+    )
     assert chunks_of(events) == {(0, 0): (0, 0, [(25, 30)])}
     assert [job for job, _, _ in told(events, "unfinished")] == [0, 1, 2]
     rows = output_of(cluster, [job("a", 0, 10, upload=(25,)), job("b", 0, 5, upload=(100,))], "a_online_edge", 0, {})
@@ -167,7 +179,7 @@ def test_bad_jobs_are_refused_with_a_sentence():
 
 @pytest.mark.parametrize("seed", range(24))
 def test_a_run_continues_to_the_byte_from_every_step(seed):
-    """With cloud, absences and storage: saved as bytes and restored after each step, the rest of the run is the same."""
+    """With cloud, absences and storage: saved as bytes, restored after each step, the rest of the run is the same."""
     cloud = seed % 2 == 0
     cluster, jobs = typed_worlds.world(seed, cloud=cloud, away=seed % 3 == 0)
     name = "a_online" if cloud else "a_online_edge"

@@ -21,7 +21,9 @@ def told(cluster, jobs, scheduler="fifo", **parameters):
 
 def test_intervals_are_checked():
     for away in (((5, 5),), ((3, 9), (9, 12)), ((8, 9), (1, 2))):
-        with pytest.raises(ModelError, match="server s: away must be non-empty intervals in ms, in order and without overlap"):
+        with pytest.raises(
+            ModelError, match="server s: away must be non-empty intervals in ms, in order and without overlap"
+        ):
             Server("s", "edge", (0, 0, 0, 0, 0), away=away)
     server = Server("s", "edge", (0, 0, 0, 0, 0), away=((2, 4), (6, 7)))
     assert [server.is_away(ms) for ms in range(8)] == [False, False, True, True, False, False, True, False]
@@ -33,7 +35,8 @@ def test_the_ledger_has_nothing_free_on_a_server_that_is_away():
     ledger = SlottedLedger(cluster, [tiny.job()])
     assert [ledger.free(0, ms)[0] for ms in (0, 1_999, 2_000, 2_999, 3_000)] == [2000, 2000, 0, 0, 2000]
     with pytest.raises(
-        Overbooked, match=r"in \[2000, 3000\) ms, 0 Gbps free; the server is unavailable|0 GPU free; the server is unavailable"
+        Overbooked,
+        match=r"in \[2000, 3000\) ms, 0 Gbps free; the server is unavailable|0 GPU free; the server is unavailable",
     ):
         ledger.replace(0, {0: [Placement(0, 0, 0, 1_000, 4_000, 1)]})
     assert ledger.free(0, 2_500)[0] == 0
@@ -45,7 +48,11 @@ def test_fifo_stops_a_job_and_resumes_it_with_the_work_left():
     """4 worker-slots by 2 workers need 2 slots; the server leaves after one and comes back in slot 3."""
     cluster = with_away(tiny.cluster(slots=8, gpus=2), {"w0": ((1_000, 3_000),)})
     events = told(cluster, [tiny.job(work=4, chunks=2)])
-    plans = [[(bar.start_ms, bar.end_ms) for bar in e.data["bars"] if bar.role == 0] for e in events if e.kind == "plan_changed"]
+    plans = [
+        [(bar.start_ms, bar.end_ms) for bar in e.data["bars"] if bar.role == 0]
+        for e in events
+        if e.kind == "plan_changed"
+    ]
     assert plans == [[(0, 1_000)], [], [(3_000, 4_000)]]
     assert [(e.at_ms, e.data["kind"]) for e in events if e.kind == "decided"] == [
         (0, "started"),
@@ -72,7 +79,9 @@ def test_oasis_plans_around_the_absence():
     assert [(bar.start_ms, bar.end_ms) for bar in bars if bar.role == 0] == [(0, 1_000), (2_000, 4_000)]
 
 
-@pytest.mark.parametrize("scheduler", [("fifo", {}), ("fifo", {"backfill": True}), ("fifo", {"model": "pd-ors"}), ("oasis", {})])
+@pytest.mark.parametrize(
+    "scheduler", [("fifo", {}), ("fifo", {"backfill": True}), ("fifo", {"model": "pd-ors"}), ("oasis", {})]
+)
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_leaves_the_schedule_is_verified(scheduler, seed):
     """The verifier knows the absences; a run that is cut in two gives the same events."""

@@ -1,4 +1,7 @@
-"""OASiS and PD-ORS on input at the edge of what is allowed: each job is decided, the verifier finds nothing, and nothing warns."""
+"""OASiS and PD-ORS on input at the edge of what is allowed.
+
+Each job is decided, the verifier finds nothing, and nothing warns.
+"""
 
 from dataclasses import replace
 
@@ -17,11 +20,15 @@ SCHEDULERS = [("oasis", {}), ("oasis", {"model": "pd-ors"}), ("pd_ors", {}), ("p
 
 def shared(num_jobs=12, num_servers=4, slots=20, seed=3):
     """Jobs that have the fields of both papers, on servers that take both roles."""
-    return generate("pd-ors", variant="calibrated", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
+    return generate(
+        "pd-ors", variant="calibrated", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots
+    )
 
 
 def with_capacity(cluster, change):
-    return replace(cluster, servers=tuple(replace(s, capacity=change(i, s.capacity)) for i, s in enumerate(cluster.servers)))
+    return replace(
+        cluster, servers=tuple(replace(s, capacity=change(i, s.capacity)) for i, s in enumerate(cluster.servers))
+    )
 
 
 def codes(cluster: Cluster, jobs, name, parameters):
@@ -49,7 +56,9 @@ def test_a_resource_that_no_server_has(scheduler):
 
 def test_a_resource_that_one_server_lacks_and_servers_of_nothing(scheduler):
     cluster, jobs = shared()
-    assert "payoff_positive" in codes(with_capacity(cluster, lambda i, c: (*c[:2], 0, *c[3:]) if i == 1 else c), jobs, *scheduler)
+    assert "payoff_positive" in codes(
+        with_capacity(cluster, lambda i, c: (*c[:2], 0, *c[3:]) if i == 1 else c), jobs, *scheduler
+    )
     assert set(codes(with_capacity(cluster, lambda i, c: (0,) * 5), jobs, *scheduler)) == {"fits_nowhere"}
 
 
@@ -99,7 +108,10 @@ def test_utilities_that_underflow(scheduler):
 def test_prices_at_both_ends_of_what_utilities_allow(scheduler, price_mode, floor_scale):
     """One job is worth 2^53, another 1e-9, and the floor is moved by twelve orders of magnitude either way."""
     cluster, jobs = shared(num_jobs=6)
-    jobs = [replace(job, utility=replace(job.utility, priority=(float(LARGEST), LEAST)[n % 2])) for n, job in enumerate(jobs)]
+    jobs = [
+        replace(job, utility=replace(job.utility, priority=(float(LARGEST), LEAST)[n % 2]))
+        for n, job in enumerate(jobs)
+    ]
     name, parameters = scheduler
     parameters = parameters | {"price_mode": price_mode, "floor_scale": floor_scale}
     codes(cluster, jobs, name, parameters)
@@ -113,7 +125,8 @@ def test_extreme_jobs_do_not_keep_the_others_from_running(scheduler):
     cluster, (first, *others) = shared()
     for changes in (
         {"gradient_mb": 1e11, "epochs": 1, "num_samples": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-        {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST, "gradient_mb": 0.0},
+        {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST,
+         "gradient_mb": 0.0},
         {"internal_gbps": LEAST, "external_gbps": LEAST, "num_samples": 1, "epochs": 1, "gradient_mb": 1e-3},
         {"sample_ms": LEAST, "minibatch_ms": LEAST, "gradient_mb": 0.0},
         {"worker": (0,) * 5, "ps": (0,) * 5, "gradient_mb": 0.0},

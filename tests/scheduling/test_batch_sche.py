@@ -19,7 +19,10 @@ def placed(events):
 
 
 def test_each_job_takes_what_costs_least_in_order_of_work():
-    """10 workers. b (work 4) first: 1 worker at 0.8 x 10^0.1 = 1.007 per ms, against 1 in the cloud: the cloud. With 20 workers: the edge."""
+    """10 workers. b (work 4) first: 1 worker at 0.8 x 10^0.1 = 1.007 per ms, against 1 in the cloud: the cloud.
+
+    With 20 workers: the edge.
+    """
     jobs = [job("a", 0, 8, chunks=2, cloud=5), job("b", 0, 4, cloud=5)]
     events = run(world(machine(workers=10), cloud=True), jobs, "batch_sche")
     assert placed(events) == {(0, CLOUD): (5, 13, 2), (1, CLOUD): (5, 9, 1)}

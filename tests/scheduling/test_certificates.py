@@ -36,7 +36,9 @@ def instance(seed: int):
     rng = np.random.default_rng(seed)
     slots = int(rng.integers(2, 5))
     cluster = tiny.cluster(int(rng.integers(1, 3)), 1, slots, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
-    jobs = sorted((tiny.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))), key=lambda job: job.arrival_ms)
+    jobs = sorted(
+        (tiny.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))), key=lambda job: job.arrival_ms
+    )
     return cluster, jobs
 
 
@@ -64,14 +66,19 @@ def shared_instance(seed: int):
     slots = int(rng.integers(2, 5))
     roles = [("worker", "ps"), ("worker", "ps"), ("worker", "ps"), ("worker",), ("ps",)]
     servers = [
-        builders_pd_ors.server(f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))])
+        builders_pd_ors.server(
+            f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))]
+        )
         for h in range(int(rng.integers(1, 4)))
     ]
     jobs = [builders_pd_ors.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
     return builders_pd_ors.cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)
 
 
-SCHEDULERS = {"oasis": ("oasis", "fifo", "drf", "rrh", "dorm"), "pd-ors": ("pd_ors", "oasis", "fifo", "drf", "rrh", "dorm")}
+SCHEDULERS = {
+    "oasis": ("oasis", "fifo", "drf", "rrh", "dorm"),
+    "pd-ors": ("pd_ors", "oasis", "fifo", "drf", "rrh", "dorm"),
+}
 
 
 @pytest.mark.parametrize("block", range(25))

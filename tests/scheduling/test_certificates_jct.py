@@ -1,4 +1,4 @@
-"""Bounds on the total completion time: never above the optimum, however the duals are chosen; and A_online held against the optimum."""
+"""Bounds on the total completion time: never above the optimum, whatever the duals; A_online against the optimum."""
 
 from dataclasses import replace
 from functools import cache
@@ -20,13 +20,15 @@ def tiny(seed):
     """1 to 3 jobs of 1 or 2 chunks on 1 to 3 workers of one type, with or without the cloud."""
     rng = np.random.default_rng(seed)
     servers = [
-        Server(f"s{i}", "edge", (0, 0, 0, 0, 0), worker_lanes={"a": 1}, ps_lanes={"x": 1}) for i in range(int(rng.integers(1, 4)))
+        Server(f"s{i}", "edge", (0, 0, 0, 0, 0), worker_lanes={"a": 1}, ps_lanes={"x": 1})
+        for i in range(int(rng.integers(1, 4)))
     ]
     jobs = [
         Job(
-            f"j{i}", int(at_ms), epochs=1, num_chunks=int(rng.integers(1, 3)), minibatches_per_chunk=1, minibatch_ms=float(rng.integers(1, 7)),
-            worker_type="a", ps_type="x", upload_ms=tuple(rng.integers(0, 4, size=len(servers)).tolist()),
-            cloud_upload_ms=int(rng.integers(4, 12)), gradient_mb=float(rng.choice([0.0, 0.125])), worker=(0, 0, 0, 0, 2_000),
+            f"j{i}", int(at_ms), epochs=1, num_chunks=int(rng.integers(1, 3)), minibatches_per_chunk=1,
+            minibatch_ms=float(rng.integers(1, 7)), worker_type="a", ps_type="x",
+            upload_ms=tuple(rng.integers(0, 4, size=len(servers)).tolist()), cloud_upload_ms=int(rng.integers(4, 12)),
+            gradient_mb=float(rng.choice([0.0, 0.125])), worker=(0, 0, 0, 0, 2_000),
         )
         for i, at_ms in enumerate(sorted(rng.integers(0, 8, size=int(rng.integers(1, 4))).tolist()))
     ]  # fmt: skip
@@ -43,7 +45,7 @@ def total(jobs, completions):
 
 
 def freely_moving(cluster, jobs):
-    """The least total completion time if work may move between edge workers at every ms, one worker a chunk: tried exhaustively."""
+    """Least total completion time if work may move between edge workers at every ms, one worker a chunk: exhaustive."""
     in_cloud = [row.cloud_upload_ms + chunk_times(row).together if cluster.unlimited_cloud else None for row in jobs]
     last_ms = max(row.arrival_ms for row in jobs)
 
@@ -63,7 +65,9 @@ def freely_moving(cluster, jobs):
         for served in {tuple(sorted(j for j in chosen if j is not None)) for chosen in product(*choices)}:
             after = [list(chunks) for chunks in left]
             for j in set(served):
-                for place in range(min(served.count(j), len(after[j]))):  # the longest first is best where work can move
+                for place in range(
+                    min(served.count(j), len(after[j]))
+                ):  # the longest first is best where work can move
                     after[j][place] = max(0, after[j][place] - 1)
             if served or now < last_ms + 4:
                 found.append(rest(now + 1, tuple(tuple(sorted(chunks, reverse=True)) for chunks in after)))
@@ -71,14 +75,16 @@ def freely_moving(cluster, jobs):
 
     totals = []
     for clouds in product(*([False] if ms is None else [False, True] for ms in in_cloud)):
-        work = tuple(() if cloud else (chunk_times(row).apart,) * row.num_chunks for row, cloud in zip(jobs, clouds, strict=True))
+        work = tuple(
+            () if cloud else (chunk_times(row).apart,) * row.num_chunks for row, cloud in zip(jobs, clouds, strict=True)
+        )
         totals.append(rest(0, work) + sum(ms for ms, cloud in zip(in_cloud, clouds, strict=True) if cloud))
     return min(totals)
 
 
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 68), marks=pytest.mark.slow)], ids=["8", "60"])
 def test_against_the_optimum(seeds):
-    """Both bounds hold, A_online is within 1.1 of the optimum on average, and the certificate says so nearly as well."""
+    """Both bounds hold, A_online is within 1.1 of the optimum on average, the certificate says so nearly as well."""
     ratios, proved = [], []
     for seed in seeds:
         cluster, jobs = tiny(seed)
@@ -121,13 +127,15 @@ def test_the_work_of_a_gang_is_spread_over_no_more_workers_than_it_has_chunks():
     four, two = world(machine(workers=4)), world(machine("s0"), machine("s1"))
     assert isolated(four, [job("a", 3, 5)], [0], gangs=True) == 5.0
     assert isolated(four, [job("a", 3, 5, chunks=2)], [0], gangs=True) == 5.0
-    assert isolated(two, [replace(job("a", 0, 5, chunks=3), upload_ms=(0, 9))], [0], gangs=True) == 12.0, "9 + 3 / 2 each"
+    assert isolated(two, [replace(job("a", 0, 5, chunks=3), upload_ms=(0, 9))], [0], gangs=True) == 12.0, (
+        "9 + 3 / 2 each"
+    )
     assert isolated(two, [replace(job("a", 0, 5, chunks=3), upload_ms=(0, 30))], [0], gangs=True) == 15.0
 
 
 @pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 200), marks=pytest.mark.slow)], ids=["40", "160"])
 def test_no_bound_of_gangs_exceeds_the_optimum_of_work_that_moves_freely(seeds):
-    """Every preemptive schedule in whole ms is tried; what keeps chunks whole is one of them, so its optimum is no less."""
+    """Every preemptive schedule in whole ms is tried; with whole chunks is one of them, so its optimum is no less."""
     tight = 0
     for seed in seeds:
         cluster, jobs = tiny(seed)

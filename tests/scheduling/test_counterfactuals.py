@@ -42,7 +42,9 @@ WORLDS = {
 def world(request):
     """(cluster, jobs, scheduler, parameters, the events of a run)"""
     name, parameters, (profile, variant, num_jobs, num_servers, seed, slots) = WORLDS[request.param]
-    cluster, jobs = generate(profile, variant=variant, num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
+    cluster, jobs = generate(
+        profile, variant=variant, num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots
+    )
     return cluster, jobs, name, parameters, list(Simulation(cluster, jobs, build(name, parameters), 0).events())
 
 
@@ -81,7 +83,9 @@ def test_each_counterfactual_flips_the_answer(world):
                 assert not says(less) or math.isclose(found.value, utility.priority / 1e6, rel_tol=1e-6)
             elif found.what == "target_slots":
                 assert says(replace(job, utility=replace(utility, target_slots=found.value)))
-                assert found.value <= 0.02 or not says(replace(job, utility=replace(utility, target_slots=found.value - 0.02)))
+                assert found.value <= 0.02 or not says(
+                    replace(job, utility=replace(utility, target_slots=found.value - 0.02))
+                )
             elif found.what == "workers":
                 assert found.actual == (
                     job.global_batch if scheduler.model.training(scheduler, cluster) == "pd-ors" else job.num_chunks
@@ -102,7 +106,9 @@ def test_every_later_arrival_is_answered_as_if_it_were_asked_alone(world):
     told = [[e for e in decided if (e.data["code"] == ADMITTED) == admitted] for admitted in (True, False)]
     for event in told[0][::3][:5] + told[1][::3][:5]:
         scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
-        later = range(job.arrival_ms // cluster.slot_ms + 1, min(scheduler.horizon, job.arrival_ms // cluster.slot_ms + 15))
+        later = range(
+            job.arrival_ms // cluster.slot_ms + 1, min(scheduler.horizon, job.arrival_ms // cluster.slot_ms + 15)
+        )
         found = list(scheduler.clone().admits_later(job, later))
         for slot, admitted in zip(later, found, strict=True):
             moved = replace(job, arrival_ms=slot * cluster.slot_ms)
@@ -139,7 +145,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
 
 
 def test_the_flip_happens_in_a_new_simulation(world):
-    """With the job changed as told and prices estimated from the same history, the run decides the other way, or as before."""
+    """With the job changed as told and prices from the same history, the run decides the other way, or as before."""
     cluster, jobs, name, parameters, events = world
     decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
     flips = 0
@@ -147,7 +153,8 @@ def test_the_flip_happens_in_a_new_simulation(world):
         index = event.data["job"]
         utility = jobs[index].utility
         rows = {
-            row.what: row for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[index])
+            row.what: row
+            for row in counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[index])
         }
         changes = [("priority", 1 - 2e-3), ("target_slots", 1 - 0.02 / max(rows["target_slots"].value or 1, 0.02))] if (
             "target_slots" in rows
@@ -158,7 +165,9 @@ def test_the_flip_happens_in_a_new_simulation(world):
             for factor, expected in ((1, "admitted"), (less, "rejected")):
                 changed = list(jobs)
                 changed[index] = replace(jobs[index], utility=replace(utility, **{what: rows[what].value * factor}))
-                told = {e.data["job"]: e.data["kind"] for e in run_with_history(cluster, changed, jobs, name, parameters)}
+                told = {
+                    e.data["job"]: e.data["kind"] for e in run_with_history(cluster, changed, jobs, name, parameters)
+                }
                 assert told[index] == expected, (what, factor)
                 flips += told[index] != event.data["kind"]
     assert flips
@@ -183,7 +192,7 @@ def run_with_history(cluster, jobs, history, name, parameters):
 
 
 def test_the_least_priority_by_hand():
-    """A second job of the same kind finds every GPU dear: it is admitted from the priority at which its worth exceeds the cost."""
+    """A second job of the same kind finds every GPU dear: admitted from the priority at which worth exceeds cost."""
     cluster = tiny.cluster(slots=2, gpus=2, ps_cpus=4)
     jobs = [tiny.job("a", work=2, chunks=1), tiny.job("b", work=1, chunks=1, priority=0.001)]
     events = list(Simulation(cluster, jobs, build("oasis"), 0).events())

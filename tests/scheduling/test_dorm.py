@@ -41,7 +41,7 @@ def test_fair_shares_are_those_of_divisible_drf():
 
 
 def test_fair_shares_go_on_where_there_is_room():
-    """Two jobs want CPUs (10), one of them at most 2; the third wants memory alone and has it all; the fourth wants nothing."""
+    """Two jobs want CPUs (10), one of them at most 2; the third memory alone, and has it all; the fourth nothing."""
     jobs = demands([[1, 0], [1, 0], [0, 1], [0, 0]], most=[2, 100, 100, 100])
     total = np.array([10, 20])
     assert fair_shares(jobs, total, dominant_shares(jobs, total)) == pytest.approx([0.2, 0.8, 1.0, 0.0])
@@ -50,7 +50,8 @@ def test_fair_shares_go_on_where_there_is_room():
 def test_the_most_useful_job_gets_most_within_fairness():
     """10 CPUs and 10 GB; a's worker takes (2, 0), b's (1, 1), so fair shares are 1/2 each: 2.5 and 5 workers.
 
-    Every worker of b instead of half a worker of a uses 1 GB more: [0, 10] is unfair by 1, [1, 8] by 0.6, [2, 6] by 0.2.
+    Every worker of b instead of half a worker of a uses 1 GB more: [0, 10] is unfair by 1, [1, 8] by 0.6, [2, 6] by
+    0.2.
     """
     jobs = demands([[2, 0], [1, 1]], most=10, give=10)
     machine = [pool(jobs, (10, 10))]
@@ -62,11 +63,13 @@ def test_the_most_useful_job_gets_most_within_fairness():
 
 
 def test_of_the_running_jobs_only_so_many_change():
-    """a and b run with 3 workers each of 6 CPUs; c comes. Without a change allowed it gets nothing; with one it takes b's or a's."""
+    """a and b have 3 workers each of 6 CPUs; c comes. With no change allowed it gets none; with one, b's or a's."""
     jobs = demands([[2], [2], [2]], most=3, before=[3, 3, 0])
     machine = [pool(jobs, (12,))]
     assert share_out(jobs, machine, None, 0, 0.0, 100, 60).workers.tolist() == [3, 3, 0]
-    fair = share_out(jobs, machine, 0.4, 1, 0.0, 100, 60).workers  # fair is 1/3: [3, 3, 0] is unfair by 2/3, [3, 2, 1] by 1/3
+    fair = share_out(
+        jobs, machine, 0.4, 1, 0.0, 100, 60
+    ).workers  # fair is 1/3: [3, 3, 0] is unfair by 2/3, [3, 2, 1] by 1/3
     assert sorted(fair.tolist()) == [1, 2, 3]
     assert fair[2] >= 1
     assert share_out(jobs, machine, 0.4, 0, 0.0, 100, 60).status == "infeasible"
@@ -78,8 +81,8 @@ def test_a_narrowed_program_stays_within_the_bounds_and_tells_its_gap(seed):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(3, 7))
     jobs = Demands(
-        rng.integers(1, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count), rng.integers(1, 3, count),
-        rng.integers(2, 5, count), rng.integers(0, 3, count),
+        rng.integers(1, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count),
+        rng.integers(1, 3, count), rng.integers(2, 5, count), rng.integers(0, 3, count),
     )  # fmt: skip
     capacity = rng.integers(8, 20, 2)
     machine, changes = [pool(jobs, capacity)], int(rng.integers(0, 3))
@@ -108,8 +111,8 @@ def test_the_program_finds_the_best_of_all_possibilities(seed):
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 4))
     jobs = Demands(
-        rng.integers(0, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count), rng.integers(1, 3, count),
-        rng.integers(2, 5, count), rng.integers(0, 3, count),
+        rng.integers(0, 4, (count, 2)), rng.integers(0, 3, (count, 2)), rng.integers(1, 5, count),
+        rng.integers(1, 3, count), rng.integers(2, 5, count), rng.integers(0, 3, count),
     )  # fmt: skip
     capacity = rng.integers(3, 12, 2)
     unfair, changes = float(rng.choice([0.2, 0.6, 2.0])), int(rng.integers(0, 3))
@@ -123,7 +126,8 @@ def test_the_program_finds_the_best_of_all_possibilities(seed):
         load = numbers @ jobs.worker + ps @ jobs.ps
         allowed = (
             (load <= capacity).all() and np.abs(dominant * numbers - fair).sum() <= unfair + 1e-9
-            and ((numbers != jobs.before) & runs).sum() <= changes and (numbers[dominant == 0] == jobs.most[dominant == 0]).all()
+            and ((numbers != jobs.before) & runs).sum() <= changes
+            and (numbers[dominant == 0] == jobs.most[dominant == 0]).all()
         )  # fmt: skip
         return (load / capacity).sum() if allowed else -1.0
 
@@ -136,7 +140,10 @@ def test_the_program_finds_the_best_of_all_possibilities(seed):
 
 
 def test_a_job_alone_has_all_and_gives_room_to_the_next():
-    """4 GPUs: a (8 worker-slots) has 4 of them; at 1 s b comes: the one running job may change, and 2 and 2 are fair. b is done at 2 s."""
+    """4 GPUs: a (8 worker-slots) has 4 of them; at 1 s b comes: the one running job may change, and 2 and 2 are fair.
+
+    b is done at 2 s.
+    """
     events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=2)], "dorm", theta1=0.01)
     assert workers(events, 0) == [(0, 1_000, 4), (1_000, 2_000, 2), (2_000, 3_000, 4)]
     assert workers(events, 1) == [(1_000, 2_000, 2)]
@@ -150,7 +157,9 @@ def test_a_job_alone_has_all_and_gives_room_to_the_next():
 
 def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     """No running job may change, and fairness wants b to have 2 of the 4 GPUs that a has: b waits until a is done."""
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=4)], "dorm", theta1=0.01, theta2=0.0)
+    events = told(
+        TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=4)], "dorm", theta1=0.01, theta2=0.0
+    )
     assert workers(events, 0) == [(0, 2_000, 4)]
     assert workers(events, 1) == [(2_000, 3_000, 4)]
     assert decided(events) == [
@@ -158,8 +167,8 @@ def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     ]  # fmt: skip
     values = next(e.data["values"] for e in events if e.data.get("code") == "allocation_kept")
     assert sentence("allocation_kept", values) == (
-        "Waiting: the solver found no allocation for 2 jobs. The last allocation, with 1 running, is kept. No allocation satisfies the "
-        "bounds on unfairness and changes, so the last allocation is kept."
+        "Waiting: the solver found no allocation for 2 jobs. The last allocation, with 1 running, is kept. No "
+        "allocation satisfies the bounds on unfairness and changes, so the last allocation is kept."
     )
 
 
@@ -190,7 +199,9 @@ def test_what_does_not_fit_the_servers_loses_workers():
     """Two servers of 3 GPUs hold 6 GPUs together, so 3 workers of 2 in the program's eyes; but one in each."""
     machine = cluster(worker_server("w0", gpus=3), worker_server("w1", gpus=3), ps_server("s"), horizon=None)
     big = {"worker": (2_000, 1_000, 1_000, 0, 1_000)}
-    events = told(machine, [job("a", workers=1, slots=4, **big), job("b", workers=2, slots=2, **big)], "dorm", theta1=1.0)
+    events = told(
+        machine, [job("a", workers=1, slots=4, **big), job("b", workers=2, slots=2, **big)], "dorm", theta1=1.0
+    )
     assert sum(n for start, _, n in workers(events, 0) + workers(events, 1) if start == 0) == 2
     assert len(completed(events)) == 2
 

@@ -20,17 +20,23 @@ ONE = Server("one", "edge", (0, 9_000, 18_000, 0, 0))
 
 def task(name, worker, ps=(0, 0, 0, 0, 0), **changes):
     """A job of PD-ORS whose worker does a sample in 1 s, and has 18 to do: 18 worker-slots."""
-    fields = {"epochs": 1, "num_samples": 18, "global_batch": 9, "workers_per_ps": 9, "sample_ms": 1_000.0, "gradient_mb": 0.0,
-              "internal_gbps": 1.0, "external_gbps": 1.0, "utility": Utility(10.0, 0.0, 1.0)}  # fmt: skip
+    fields = {"epochs": 1, "num_samples": 18, "global_batch": 9, "workers_per_ps": 9, "sample_ms": 1_000.0,
+              "gradient_mb": 0.0, "internal_gbps": 1.0, "external_gbps": 1.0,
+              "utility": Utility(10.0, 0.0, 1.0)}  # fmt: skip
     return Job(name, 0, worker=worker, ps=ps, **(fields | changes))
 
 
 def test_the_example_of_the_paper():
-    """Ghodsi et al., Section 4.1: 9 CPUs and 18 GB; A wants (1 CPU, 4 GB), B (3 CPUs, 1 GB). A gets 3 tasks and B 2: 12/18 and 6/9.
+    """Ghodsi et al., Section 4.1: 9 CPUs and 18 GB; A wants (1 CPU, 4 GB), B (3 CPUs, 1 GB).
 
-    A has 18 worker-slots: 6 slots with 3 workers. B had 2 workers for 6 slots and has 6 worker-slots left: 3 workers, 2 slots.
+    A gets 3 tasks and B 2: 12/18 and 6/9.
+
+    A has 18 worker-slots: 6 slots with 3 workers. B had 2 workers for 6 slots and has 6 worker-slots left: 3 workers, 2
+    slots.
     """
-    events = told(cluster(ONE, horizon=20), [task("A", (0, 1_000, 4_000, 0, 0)), task("B", (0, 3_000, 1_000, 0, 0))], "drf")
+    events = told(
+        cluster(ONE, horizon=20), [task("A", (0, 1_000, 4_000, 0, 0)), task("B", (0, 3_000, 1_000, 0, 0))], "drf"
+    )
     assert workers(events, 0) == [(0, 6_000, 3)]
     assert workers(events, 1) == [(0, 6_000, 2), (6_000, 8_000, 3)]
     assert completed(events) == {0: 6_000, 1: 8_000}
@@ -40,12 +46,16 @@ def test_the_example_of_the_paper():
         {"workers": 2, "ps": 1, "jobs": 2, "share": 6 / 9, "resource": "cpu"},
     ]
     assert sentence("fair_share", started[0]) == (
-        "Allocated 3 workers and 1 parameter server, 66.67% of all memory: its share among 2 jobs by dominant resource fairness."
+        "Allocated 3 workers and 1 parameter server, 66.67% of all memory: its share among 2 "
+        "jobs by dominant resource fairness."
     )
 
 
 def test_shares_change_when_a_job_comes_and_when_one_goes():
-    """4 GPUs. a (8 worker-slots) has all 4; from 1 s on a and b have 2 each; b (2 worker-slots) is done at 2 s; a has 4 - 2 = 2 left."""
+    """4 GPUs. a (8 worker-slots) has all 4; from 1 s on a and b have 2 each.
+
+    b (2 worker-slots) is done at 2 s; a has 4 - 2 = 2 left.
+    """
     events = told(TWO_SERVERS, [job("a", 0, workers=4, slots=2), job("b", 600, workers=2, slots=1)], "drf")
     assert workers(events, 0) == [(0, 1_000, 4), (1_000, 2_000, 2), (2_000, 3_000, 4)]
     assert workers(events, 1) == [(1_000, 2_000, 2)]
@@ -68,7 +78,7 @@ def test_the_last_to_come_waits_and_the_first_is_preempted_for_nobody():
 
 
 def test_a_small_job_takes_the_place_of_a_large_one_and_gives_it_back():
-    """b arrives when a's one worker holds 2 of 3 GPUs: in the new filling a is first again, c (1 GPU) second; b finds no room."""
+    """b arrives when a's one worker holds 2 of 3 GPUs: now a is first again, c (1 GPU) second; b finds no room."""
     machine = cluster(worker_server("w", gpus=3), ps_server("s"))
     big = {"worker": (2_000, 1_000, 1_000, 0, 1_000)}
     jobs = [job("a", 0, slots=3, **big), job("b", 1_000, slots=1, **big), job("c", 1_000, slots=4)]
@@ -92,7 +102,7 @@ def test_who_stood_on_a_server_that_leaves_waits_or_takes_the_place_of_another()
 
 
 def test_in_the_world_of_pd_ors_the_work_is_kept_in_samples_and_one_server_is_faster():
-    """100 samples of 100 ms; 1 MB both ways takes 1 ms at 16 Gbps and 100 ms at 0.16. On one server 10,100 ms, on two 20,000 ms."""
+    """100 samples of 100 ms; 1 MB both ways: 1 ms at 16 Gbps, 100 ms at 0.16. One server: 10,100 ms, two: 20,000 ms."""
     shared = {"num_samples": 100, "global_batch": 1, "sample_ms": 100.0, "gradient_mb": 1.0, "workers_per_ps": 1,
               "internal_gbps": 16.0, "external_gbps": 0.16}  # fmt: skip
     big = Server("big", "edge", (0, 2_000, 0, 0, 0))
@@ -132,7 +142,9 @@ def test_a_worker_that_leaves_no_room_for_its_parameter_server_is_refused():
 
 def test_a_worker_that_needs_nothing_takes_no_end_of_workers():
     """It has at most MAX_WORKERS of them."""
-    events = told(cluster(ONE, horizon=None), [task("a", (0, 0, 0, 0, 0), num_samples=2_000, global_batch=10**6)], "drf")
+    events = told(
+        cluster(ONE, horizon=None), [task("a", (0, 0, 0, 0, 0), num_samples=2_000, global_batch=10**6)], "drf"
+    )
     assert workers(events, 0) == [(0, 2_000, 1_000)]
 
 
@@ -160,7 +172,12 @@ def test_nobody_has_two_workers_more_than_another_could_use(rows, horizon, cuts)
     events = told(machines, jobs, "drf")
     assert in_pieces(machines, jobs, "drf", cuts) == events
     ends = completed(events)
-    at = {(bar.job, ms): 0 for bars in bars_of(events).values() for bar in bars for ms in range(bar.start_ms, bar.end_ms, 1_000)}
+    at = {
+        (bar.job, ms): 0
+        for bars in bars_of(events).values()
+        for bar in bars
+        for ms in range(bar.start_ms, bar.end_ms, 1_000)
+    }
     for bars in bars_of(events).values():
         for bar in bars:
             if bar.role == 0:

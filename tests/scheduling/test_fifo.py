@@ -20,7 +20,9 @@ def play(machines, jobs, **parameters):
 
 
 def told(events, *kinds):
-    return [(e.at_ms, e.kind, e.data["job"] if "job" in e.data else e.data["keys"][0]) for e in events if e.kind in kinds]
+    return [
+        (e.at_ms, e.kind, e.data["job"] if "job" in e.data else e.data["keys"][0]) for e in events if e.kind in kinds
+    ]
 
 
 def bars(events):
@@ -36,7 +38,11 @@ def test_the_head_of_the_queue_blocks_a_job_that_would_fit():
     events = play(TWO_SERVERS, [job("a", 0, workers=3, slots=2), job("b", 100, workers=2), job("c", 200)])
     assert bars(events) == {
         0: [Placement(0, 0, 0, 0, 2_000, 2), Placement(0, 0, 1, 0, 2_000, 1), Placement(0, 1, 2, 0, 2_000, 2)],
-        1: [Placement(1, 0, 1, 2_000, 3_000, 1), Placement(1, 0, 0, 2_000, 3_000, 1), Placement(1, 1, 2, 2_000, 3_000, 1)],
+        1: [
+            Placement(1, 0, 1, 2_000, 3_000, 1),
+            Placement(1, 0, 0, 2_000, 3_000, 1),
+            Placement(1, 1, 2, 2_000, 3_000, 1),
+        ],
         2: [Placement(2, 0, 1, 2_000, 3_000, 1), Placement(2, 1, 2, 2_000, 3_000, 1)],
     }
     assert told(events, "job_arrived", "plan_changed", "job_completed") == [
@@ -49,8 +55,14 @@ def test_the_head_of_the_queue_blocks_a_job_that_would_fit():
 
 
 def test_backfill_lets_the_small_job_pass():
-    events = play(TWO_SERVERS, [job("a", 0, workers=3, slots=2), job("b", 100, workers=2), job("c", 200)], backfill=True)
-    assert told(events, "plan_changed") == [(0, "plan_changed", 0), (1_000, "plan_changed", 2), (2_000, "plan_changed", 1)]
+    events = play(
+        TWO_SERVERS, [job("a", 0, workers=3, slots=2), job("b", 100, workers=2), job("c", 200)], backfill=True
+    )
+    assert told(events, "plan_changed") == [
+        (0, "plan_changed", 0),
+        (1_000, "plan_changed", 2),
+        (2_000, "plan_changed", 1),
+    ]
 
 
 def test_the_round_robin_pointer_persists_and_skips_full_servers():
@@ -92,7 +104,11 @@ def test_a_job_that_the_horizon_cuts_off_is_worth_nothing():
 @pytest.mark.parametrize(
     ("changes", "code", "values"),
     [
-        ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere", {"role": "worker", "resource": "gpu", "need": 3.0, "most": 2.0}),
+        (
+            {"worker": (3_000, 0, 0, 0, 1_000)},
+            "fits_nowhere",
+            {"role": "worker", "resource": "gpu", "need": 3.0, "most": 2.0},
+        ),
         ({"ps": (0, 9_000, 0, 0, 2_000)}, "fits_nowhere", {"role": "ps", "resource": "cpu", "need": 9.0, "most": 8.0}),
         ({"workers": 5}, "gang_too_large", {"role": "worker", "count": 5, "most": 4}),
         ({"minibatch_ms": None}, "missing_part", {"part": "minibatch_ms"}),
@@ -141,7 +157,7 @@ def test_a_gang_that_no_order_can_place_is_rejected_when_the_cluster_is_empty():
     st.sampled_from([None, 12]),
 )
 def test_whoever_starts_keeps_a_whole_gang_for_its_whole_work(rows, backfill, horizon):
-    """Capacity is the ledger's; here: nobody starts before arrival, gangs are whole, work is done, and order is kept."""
+    """Capacity is the ledger's; here: nobody starts before arrival, gangs are whole, work is done, order is kept."""
     machines = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=horizon)
     jobs = [job(f"j{i}", at, workers=n, slots=k) for i, (at, n, k) in enumerate(sorted(rows))]
     events = play(machines, jobs, backfill=backfill)
@@ -161,7 +177,7 @@ def test_whoever_starts_keeps_a_whole_gang_for_its_whole_work(rows, backfill, ho
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_that_is_cut_goes_on_the_same_when_servers_come_and_go(seed):
-    """Jobs that were stopped stand at the head of the queue, the latest first: not in the order in which they arrived."""
+    """Jobs that were stopped stand at the head of the queue, the latest first: not in their order of arrival."""
     machines, jobs = workload("pd-ors", num_jobs=120, num_servers=12, seed=seed)
     machines = random_away(machines, np.random.default_rng(seed), 40)
     for backfill in (False, True):

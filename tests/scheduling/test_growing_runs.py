@@ -1,4 +1,4 @@
-"""Jobs and servers that are added while a run goes on: the scheduler sees what is known now, and the log holds all of it."""
+"""Jobs and servers that are added while a run goes on: the scheduler sees what is known now, the log holds all."""
 
 from dataclasses import replace
 
@@ -12,7 +12,13 @@ from scheduling.workloads import generate
 from tests.scheduling.builders import output_of_run
 
 HISTORY = {"estimate_from": "history"}
-FAMILIES = [("oasis", "fifo"), ("oasis", "drf"), ("a-online", "srtf"), ("a-online", "tiresias_l"), ("harmony", "isolated")]
+FAMILIES = [
+    ("oasis", "fifo"),
+    ("oasis", "drf"),
+    ("a-online", "srtf"),
+    ("a-online", "tiresias_l"),
+    ("harmony", "isolated"),
+]
 
 
 def workload(profile, jobs=16):
@@ -118,7 +124,9 @@ def test_what_it_writes_is_verified_and_a_wrong_addition_is_found(profile, name)
     assert verify(**rows) == []
     added = next(event for event in rows["events"] if event["kind"] == "job_added")
     added["data"]["fields"]["id"] = "other"
-    assert verify(**rows) == [f"events.jsonl: line {added['seq']}: adds job 3, 'other', but the next one of the inputs is 3"]
+    assert verify(**rows) == [
+        f"events.jsonl: line {added['seq']}: adds job 3, 'other', but the next one of the inputs is 3"
+    ]
 
 
 @pytest.mark.parametrize(("profile", "name"), FAMILIES)
@@ -130,7 +138,9 @@ def test_the_log_alone_rebuilds_a_run_whose_cluster_grows_and_shrinks(profile, n
         log += simulation.add_server(replace(cluster.servers[0], name="added"))
     log += simulation.run_until(jobs[5].arrival_ms)
     log += simulation.set_server(1, away=((simulation.now_ms, 2**53),))
-    log += simulation.add_jobs([replace(job, arrival_ms=max(job.arrival_ms, simulation.now_ms + 1)) for job in jobs[6:]])
+    log += simulation.add_jobs(
+        [replace(job, arrival_ms=max(job.arrival_ms, simulation.now_ms + 1)) for job in jobs[6:]]
+    )
     simulation.close()
     log += simulation.events()
     kinds = [event.kind for event in log]

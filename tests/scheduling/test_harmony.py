@@ -1,4 +1,4 @@
-"""Harmony as a scheduler: its rules by hand, bad input, memory, servers that leave, and that saving and restoring changes nothing."""
+"""Harmony as a scheduler: its rules by hand, bad input, memory, servers that leave, saving and restoring."""
 
 from dataclasses import replace
 
@@ -33,7 +33,11 @@ def test_two_opposite_jobs_share_two_machines():
     assert (first["jobs"], first["machines"], first["iteration_ms"], first["bound"]) == ([0, 1], 2, 10_000.0, "cpu")
     assert (first["cpu_utilization"], first["net_utilization"]) == (1.0, 1.0)
     assert completed(events) == {1: 30_000, 0: 60_000}
-    assert [e.data["after"] for e in events if e.kind == "regrouped"] == [[1.0, 1.0], pytest.approx([0.8, 0.2]), [0.0, 0.0]]
+    assert [e.data["after"] for e in events if e.kind == "regrouped"] == [
+        [1.0, 1.0],
+        pytest.approx([0.8, 0.2]),
+        [0.0, 0.0],
+    ]
 
 
 def test_a_job_joins_the_group_that_it_completes():
@@ -63,7 +67,10 @@ def test_two_jobs_take_the_place_of_one_with_their_sums():
 
 
 def test_a_job_that_moves_is_away_for_its_checkpoint_and_its_input():
-    """A third machine comes back after 5 s: the group gets it, and writes, restores and reads 2 x 3 + 12 GB by 3 disks of 0.15 GB/s."""
+    """A third machine comes back after 5 s: the group gets it.
+
+    It writes, restores and reads 2 x 3 + 12 GB by 3 disks of 0.15 GB/s.
+    """
     cluster = machines(3, away={2: ((0, 5_000),)})
     events = told(cluster, [job("a", 24, 2, 10, input_gb=12.0, model_gb=3.0)], "harmony")
     data = groups_at(events, 5_000)[0]
@@ -74,7 +81,10 @@ def test_a_job_that_moves_is_away_for_its_checkpoint_and_its_input():
 
 
 def test_nothing_is_regrouped_for_less_than_five_percent():
-    """Whenever a group that lost a job was changed otherwise than by a stand-in, utilization rose by 5 %, unless the group was empty."""
+    """Whenever a group that lost a job changed otherwise than by a stand-in, utilization rose by 5 %.
+
+    Unless the group was empty.
+    """
     seen = 0
     for seed in range(2):
         cluster, jobs = harmony("calibrated", 60, 60, seed, None, 60_000)
@@ -94,7 +104,9 @@ def test_nothing_is_regrouped_for_less_than_five_percent():
             shifted = any(after[g]["servers"] != data["servers"] for g, data in standing.items() if data["jobs"])
             for e in batch:
                 if e.kind == "regrouped" and shifted and not emptied and standing:
-                    before_score, after_score = (0.8 * cpu + 0.2 * net for cpu, net in (e.data["before"], e.data["after"]))
+                    before_score, after_score = (
+                        0.8 * cpu + 0.2 * net for cpu, net in (e.data["before"], e.data["after"])
+                    )
                     assert after_score >= 1.05 * before_score - 1e-9
                     seen += 1
             standing = after
@@ -109,9 +121,10 @@ def test_every_job_of_the_papers_workload_is_done(name):
 
 
 RUNS = [
-    ("harmony", {}), ("harmony", {"profiling": "online"}), ("harmony", {"memory": "fixed", "disk_ratio": 0.0}), ("harmony", {"memory": "none"}),
-    ("harmony", {"profile_error": 0.4}), ("harmony", {"sites": "balanced"}), ("harmony", {"quantise": True}),
-    ("harmony", {"profiling": "online", "profile_error": 0.4, "quantise": True}), ("isolated", {"quantise": True}), ("isolated", {}), ("isolated", {"machines": 5}),
+    ("harmony", {}), ("harmony", {"profiling": "online"}), ("harmony", {"memory": "fixed", "disk_ratio": 0.0}),
+    ("harmony", {"memory": "none"}), ("harmony", {"profile_error": 0.4}), ("harmony", {"sites": "balanced"}),
+    ("harmony", {"quantise": True}), ("harmony", {"profiling": "online", "profile_error": 0.4, "quantise": True}),
+    ("isolated", {"quantise": True}), ("isolated", {}), ("isolated", {"machines": 5}),
     ("naive_colocation", {"partitions": 2}), ("naive_colocation", {"partitions": 6, "jobs": 3, "forced": True}),
     ("naive_colocation", {"partitions": 2, "sharing": "subtasks"}), ("oracle", {}),
 ]  # fmt: skip
@@ -271,7 +284,7 @@ def test_profiling_takes_three_iterations_in_a_group():
 
 
 def test_a_profile_that_is_wrong_is_mended_by_what_the_job_does():
-    """Measured times are up to 40 % off; thirty iterations later they are off by no more than noise. Told ones stay wrong."""
+    """Measured times are up to 40 % off; thirty iterations later only by noise. Told ones stay wrong."""
     jobs = [job(f"j{i}", *shape, 60) for i, shape in enumerate((A, B, A, B))]
     off = {}
     for profiling in ("online", "instant"):
@@ -281,7 +294,9 @@ def test_a_profile_that_is_wrong_is_mended_by_what_the_job_does():
         for pool in scheduler.pools:
             scheduler._learn(pool, 250_000)
         off[profiling] = max(
-            abs(belief.comp / jobs[i].comp_machine_ms - 1) for i, belief in scheduler.beliefs.of.items() if i in scheduler.pool_of
+            abs(belief.comp / jobs[i].comp_machine_ms - 1)
+            for i, belief in scheduler.beliefs.of.items()
+            if i in scheduler.pool_of
         )
         assert len(completed([*simulation.events()])) == 4
     assert off["online"] <= 0.06 < 0.1 < off["instant"] <= 0.4
@@ -306,7 +321,9 @@ def test_a_server_that_leaves_does_not_wait_for_the_slot():
 @pytest.mark.parametrize("name", SCHEDULERS)
 def test_of_the_cloud_no_more_machines_are_used_than_its_pool_has(name):
     edge = machines(1, memory_gb=2)
-    cloud = tuple(replace(edge.servers[0], name=f"c{i}", site="cloud", capacity=(0, 8_000, 64_000, 0, 1_100)) for i in range(6))
+    cloud = tuple(
+        replace(edge.servers[0], name=f"c{i}", site="cloud", capacity=(0, 8_000, 64_000, 0, 1_100)) for i in range(6)
+    )
     cluster = replace(edge, servers=(*edge.servers, *cloud))
     jobs = [job("large", 4, 2, 3, model_gb=30.0), job("other", 4, 2, 3, model_gb=30.0)]
     for most in (3, 100):
@@ -331,11 +348,13 @@ def test_the_states_of_a_job_are_told_with_its_group():
 
 
 def test_ratios_climb_an_epoch_at_a_time_and_nothing_else_is_said():
-    """40 GB on two machines: from the least ratio without garbage collection on, one step in each epoch of 10 iterations."""
+    """40 GB on two machines: from the least ratio without garbage collection, one step per epoch of 10 iterations."""
     jobs = [job("a", 16, 2, 400, input_gb=60.0)]
     events = told(machines(2), jobs, "harmony")
     told_ms = [
-        (e.at_ms, e.data["disk_ratios"][0], e.data["pace_ms"][0]) for e in events if e.kind == "grouped" and e.data["jobs"]
+        (e.at_ms, e.data["disk_ratios"][0], e.data["pace_ms"][0])
+        for e in events
+        if e.kind == "grouped" and e.data["jobs"]
     ]
     assert sum(e.kind == "regrouped" for e in events) == 2  # at its arrival and at its end
     assert len(told_ms) > 3
@@ -348,11 +367,13 @@ def test_ratios_climb_an_epoch_at_a_time_and_nothing_else_is_said():
 
 
 def test_memory_that_runs_out_costs_the_epoch_of_the_whole_group():
-    """Nobody looks ahead with fixed ratios. Two jobs of 40 GB without spilling fill two machines to 2.2 times what they hold."""
+    """Fixed ratios do not look ahead. Two jobs of 40 GB without spilling fill two machines 2.2 times."""
     jobs = [job("a", *A, 30, input_gb=20.0), job("b", *B, 30, arrival_s=155, input_gb=40.0)]
     events = told(machines(2), jobs, "harmony", {"memory": "fixed", "disk_ratio": 0.0})
     lost = [
-        (e.at_ms, e.data["job"], e.data["values"]) for e in events if e.kind == "decided" and e.data["code"] == "out_of_memory"
+        (e.at_ms, e.data["job"], e.data["values"])
+        for e in events
+        if e.kind == "decided" and e.data["code"] == "out_of_memory"
     ]
     assert [(at, index, values["iterations"]) for at, index, values in lost] == [(155_000, 0, 10.0)]
     assert lost[0][2]["lost"] == pytest.approx(5.5)
@@ -369,7 +390,11 @@ def test_a_server_that_leaves_takes_nothing_but_its_part():
 def test_when_all_servers_leave_the_jobs_wait_for_them():
     cluster = machines(2, away={0: ((20_000, 50_000),), 1: ((20_000, 50_000),)})
     events = told(cluster, [job("a", *A, 6)], "harmony")
-    assert [(at, kind) for at, _, kind, _ in decided(events)[1:]] == [(0, "started"), (20_000, "paused"), (50_000, "resumed")]
+    assert [(at, kind) for at, _, kind, _ in decided(events)[1:]] == [
+        (0, "started"),
+        (20_000, "paused"),
+        (50_000, "resumed"),
+    ]
     assert completed(events) == {0: 90_000}
 
 
@@ -418,7 +443,7 @@ def test_the_makespans_are_as_the_utilizations_of_the_cpus():
 
 
 def test_isolated_jobs_get_machines_where_their_cpus_are_used_best():
-    """Of 6 machines: a (10 s on one machine, 1 s sent) and b (10 s, 3 s) share 4 and 2: the fifth gives a 25/... more than b."""
+    """Of 6 machines a (10 s on one machine, 1 s sent) and b (10 s, 3 s) share 4 and 2: a gains more by the fifth."""
     events = told(machines(6), [job("a", 10, 1, 5), job("b", 10, 3, 5), job("c", 1, 1, 1)], "isolated", {"at_once": 2})
     used = {data["jobs"][0]: data["machines"] for data in groups_at(events, 0).values()}
 

@@ -12,7 +12,7 @@ from tests.scheduling.builders_colocation import plain, table
 
 
 def test_two_opposite_jobs_share_all_machines():
-    """10 machines: a computes 100 s of machine time and sends for 2 s, b the other way round: together both lanes are full."""
+    """10 machines: a computes 100 s of machine time and sends for 2 s, b the other way round: both lanes are full."""
     found = schedule(plain([80_000, 20_000], [2_000, 8_000], 10))
     assert found.lists() == [[0, 1]] or found.lists() == [[1, 0]]
     assert (found.machines.tolist(), found.cpu, found.net) == ([10], 1.0, 1.0)
@@ -150,7 +150,7 @@ def test_any_number_of_jobs_and_machines(jobs, machines):
 
 @pytest.mark.parametrize(("comp", "comm"), [([0.0] * 5, [1.0] * 5), ([9.0] * 5, [0.0] * 5), ([0.0] * 3, [0.0] * 3)])
 def test_jobs_that_compute_or_send_nothing(comp, comm):
-    """Only communication: one job a group fills its network. Only computation: one group. Nothing at all: nothing is used."""
+    """Only communication: one job a group fills its network. Only computation: one group. Nothing: nothing is used."""
     found = schedule(plain(comp, comm, 10))
     assert found.machines.sum() == 10
     assert (found.cpu, found.net) == (float(any(comp)), float(any(comm)))

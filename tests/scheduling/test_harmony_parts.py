@@ -24,7 +24,9 @@ from tests.scheduling.builders_colocation import table
 MICRO = Ground(32, 32.0, 0.00015)
 EIGHT = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
 EIGHT_COMM = [row.comm_s * 1000 for row in COMBINATIONS]
-EIGHT_COMP = [row.comm_s * row.share / (1 - row.share) * 500 for row in COMBINATIONS]  # at 32 machines, half of those at 16
+EIGHT_COMP = [
+    row.comm_s * row.share / (1 - row.share) * 500 for row in COMBINATIONS
+]  # at 32 machines, half of those at 16
 
 
 def test_eight_jobs_on_32_machines_fill_them_as_worked_by_hand():
@@ -34,7 +36,10 @@ def test_eight_jobs_on_32_machines_fill_them_as_worked_by_hand():
 
 
 def test_a_fixed_ratio_has_a_best_value_and_the_adapted_one_is_no_worse():
-    """Fig. of Section V-G: too little on disk and garbage collection slows down, too much and the disk does. The paper's best is 0.3."""
+    """Fig. of Section V-G: too little on disk and garbage collection slows down, too much and the disk does.
+
+    The paper's best is 0.3.
+    """
     times = {a / 20: memory.fixed(EIGHT_COMP, EIGHT_COMM, EIGHT, MICRO, a / 20).pace_ms for a in range(21)}
     best = min(times, key=lambda a: times[a])
     assert 0.2 <= best <= 0.45
@@ -55,7 +60,7 @@ def test_what_fits_stays_in_memory():
 
 
 def test_a_step_that_does_not_pay_is_taken_back_and_halved_at_last():
-    """Reading costs more the more lies on disk, so that up never pays; down pays until collecting garbage costs more."""
+    """Reading costs more the more is on disk, so that up never pays; down pays until collecting garbage costs more."""
     setting = hill_climbing.Setting([8_000.0], [2_000.0], [Data(60.0, 0.0, 0.1)], Ground(2, 32.0, 0.00015))
     climb = hill_climbing.begin(setting)
     seen = [climb]
@@ -64,7 +69,11 @@ def test_a_step_that_does_not_pay_is_taken_back_and_halved_at_last():
         seen.append(climb)
     down = seen[1]
     assert (down.trial.ratio, down.disk[0]) == (seen[0].disk[0], pytest.approx(seen[0].disk[0] - 0.1))
-    kept = [one for one, after in pairwise(seen) if one.trial and one.pace_ms < one.trial.pace_ms * 0.995 and after.failed == [0]]
+    kept = [
+        one
+        for one, after in pairwise(seen)
+        if one.trial and one.pace_ms < one.trial.pace_ms * 0.995 and after.failed == [0]
+    ]
     assert all(setting.usage(one.disk, one.model) <= 1 for one in seen)
     assert abs(seen[-1].steps[0]) < hill_climbing.MIN_STEP
     assert seen[-1].pace_ms == min([one.pace_ms for one in kept], default=seen[0].pace_ms)
@@ -155,7 +164,11 @@ def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():
 
 
 def test_eq_1_by_hand():
-    for comp, comm, period, cause in (([9, 9], [1, 1], 18, "cpu"), ([1, 1], [9, 9], 18, "net"), ([9, 1], [9, 1], 18, "job")):
+    for comp, comm, period, cause in (
+        ([9, 9], [1, 1], 18, "cpu"),
+        ([1, 1], [9, 9], 18, "net"),
+        ([9, 1], [9, 1], 18, "job"),
+    ):
         pair = np.array(comp, float), np.array(comm, float)
         assert float(iteration_ms(*pair)) == period == reference.eq1(list(zip(comp, comm, strict=True)))
         assert bound(*pair) == cause
@@ -181,12 +194,23 @@ def test_work_is_conserved_from_chunks_and_from_samples():
     _, jobs = generate("pd-ors", num_jobs=60, num_servers=10, seed=4, horizon_slots=20)
     for job in jobs:
         full = as_harmony(replace(job, num_chunks=None))
-        assert full.iterations * full.comp_machine_ms == pytest.approx(job.epochs * job.num_samples * job.sample_ms, rel=1e-12)
+        assert full.iterations * full.comp_machine_ms == pytest.approx(
+            job.epochs * job.num_samples * job.sample_ms, rel=1e-12
+        )
 
 
 def test_a_gang_as_large_as_asked_for_keeps_the_time_of_a_minibatch():
     """With as many machines as mini-batches in an iteration it takes tau + 2 g / b, at b = 1.1 Gbps."""
-    job = Job("a", 0, epochs=2, num_chunks=8, minibatches_per_chunk=5, minibatch_ms=700.0, gradient_mb=11.0, requested_workers=8)
+    job = Job(
+        "a",
+        0,
+        epochs=2,
+        num_chunks=8,
+        minibatches_per_chunk=5,
+        minibatch_ms=700.0,
+        gradient_mb=11.0,
+        requested_workers=8,
+    )
     full = as_harmony(job)
     assert (full.iterations, full.iterations_per_epoch) == (10, 5)
     assert full.comp_machine_ms / 8 + full.comm_ms == pytest.approx(700 + 160)
@@ -196,7 +220,9 @@ def test_harmonys_jobs_under_the_others_have_the_same_work():
     _, jobs = harmony("calibrated", 40, 10, 1, 100, 3_600_000)
     for job in jobs:
         total = job.iterations * job.comp_machine_ms
-        assert job.epochs * job.num_chunks * job.minibatches_per_chunk * job.minibatch_ms == pytest.approx(total, rel=1e-12)
+        assert job.epochs * job.num_chunks * job.minibatches_per_chunk * job.minibatch_ms == pytest.approx(
+            total, rel=1e-12
+        )
         assert job.epochs * job.num_samples * job.sample_ms == pytest.approx(total, rel=1e-12)
         assert job.epochs * job.minibatches_per_chunk >= job.iterations
         assert as_harmony(job) is job
@@ -219,4 +245,9 @@ def test_there_and_back():
     both = for_others(job, (0, 8_000, 0, 0, 1_100), (0, 0, 0, 0, 1_100))
     assert (both.epochs, both.minibatches_per_chunk, both.minibatch_ms, both.gradient_mb) == (10, 10, 100.0, 2.75)
     again = as_harmony(replace(both, comp_machine_ms=None, input_gb=None))
-    assert (again.comp_machine_ms, again.comm_ms, again.iterations, again.input_gb) == (1_600.0, 40.0, 100, pytest.approx(3.0))
+    assert (again.comp_machine_ms, again.comm_ms, again.iterations, again.input_gb) == (
+        1_600.0,
+        40.0,
+        100,
+        pytest.approx(3.0),
+    )

@@ -18,14 +18,21 @@ def moments_of(cluster, jobs, name="harmony", parameters=None):
     ends = {index: int(row[4]) for index, row in enumerate(state.jobs.rows.tolist()) if row[4] >= 0}
     every = oracle_gap.regroupings(state.groups)
     return [
-        oracle_gap.compare(scheduler, cluster, jobs, state.groups, range(len(jobs)), ends, at) for at in oracle_gap.chosen(every)
+        oracle_gap.compare(scheduler, cluster, jobs, state.groups, range(len(jobs)), ends, at)
+        for at in oracle_gap.chosen(every)
     ]
 
 
 def test_two_opposite_jobs_stand_as_well_as_any_grouping():
     """At the beginning both lanes are full, at 30 s b is done: a alone computes 8 of 10 s."""
     first, last = moments_of(machines(2), [job("a", *A, 6), job("b", *B, 3)])
-    assert (first.at_ms, first.jobs, first.groups, first.score, first.best) == (0, 2, 1, pytest.approx(1.0), pytest.approx(1.0))
+    assert (first.at_ms, first.jobs, first.groups, first.score, first.best) == (
+        0,
+        2,
+        1,
+        pytest.approx(1.0),
+        pytest.approx(1.0),
+    )
     assert (last.at_ms, last.jobs, last.score, last.best) == (
         30_000,
         1,
@@ -36,7 +43,7 @@ def test_two_opposite_jobs_stand_as_well_as_any_grouping():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_oracle_finds_itself_and_harmony_is_near(seed):
-    """At the first decision nothing stood before: the Oracle's groups are the search's; Harmony's are at most 0.5 % below."""
+    """The first decision has nothing before it: the Oracle's groups are the search's, Harmony's 0.5 % below at most."""
     cluster, jobs = harmony("calibrated", 40, 50, seed, None, 60_000)
     own = moments_of(cluster, jobs, "oracle")
     assert own[0].score == pytest.approx(own[0].best, rel=1e-9)

@@ -17,7 +17,8 @@ from twin.infra.columns import pack_state, unpack_state
 
 HOUR = 3_600_000
 KINDS = [
-    ("srtf", {}), ("srtf", {"overhead_ms": 2}), ("tiresias_l", {"limits": "0.000004"}), ("tiresias_l", {"limits": "0.000002,0.000005"}),
+    ("srtf", {}), ("srtf", {"overhead_ms": 2}), ("tiresias_l", {"limits": "0.000004"}),
+    ("tiresias_l", {"limits": "0.000002,0.000005"}),
     ("tiresias_l", {"limits": "0.000003", "knob": 1.5, "overhead_ms": 1}),
 ]  # fmt: skip
 
@@ -38,7 +39,9 @@ def test_it_equals_the_form_that_sorts_everything_anew(kind):
     for seed in range(600):
         cluster, jobs = typed_worlds.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
         order = "srtf" if name == "srtf" else "tiresias"
-        expected = reference(cluster, jobs, order, limits, parameters.get("knob", 0.0), parameters.get("overhead_ms", 0))
+        expected = reference(
+            cluster, jobs, order, limits, parameters.get("knob", 0.0), parameters.get("overhead_ms", 0)
+        )
         assert gangs_of(run(cluster, jobs, name, **parameters)) == expected, seed
 
 
@@ -77,8 +80,13 @@ def runs(events):
 
 
 def test_srtf_stops_a_longer_job_as_a_whole_and_skips_what_does_not_fit():
-    """Two workers. a (2 workers, 10 ms) runs from 0; b (1, 3 ms) comes at 4 when a has 6 left: a stops; c (2, 4 ms) has to wait for b."""
-    events = run(world(machine(workers=2)), [gang("a", 0, 10, 2), gang("b", 4, 3), gang("c", 5, 4, 2), gang("d", 5, 9)], "srtf")
+    """Two workers. a (2 workers, 10 ms) runs from 0; b (1, 3 ms) comes at 4 when a has 6 left: a stops.
+
+    c (2, 4 ms) has to wait for b.
+    """
+    events = run(
+        world(machine(workers=2)), [gang("a", 0, 10, 2), gang("b", 4, 3), gang("c", 5, 4, 2), gang("d", 5, 9)], "srtf"
+    )
     assert runs(events) == {0: [(0, 4), (11, 17)], 1: [(4, 7)], 2: [(7, 11)], 3: [(5, 7), (17, 24)]}
     assert [(number, v["by_id"]) for number, _, v in told(events, "preempted")] == [(0, "b"), (3, "c")]
     assert [v["left_ms"] for _, _, v in told(events, "resumed")] == [6, 7]
@@ -94,7 +102,7 @@ def test_a_start_without_the_data_holds_the_gang_while_it_loads():
 
 
 def test_tiresias_serves_those_that_received_least_and_is_fifo_within_a_queue():
-    """One worker, limit 4 worker-ms. a runs [0, 4) and is demoted for b, which waits since 1; c comes at 6 and goes ahead of a."""
+    """One worker, limit 4 worker-ms. a runs [0, 4) and is demoted for b, waiting since 1; c comes at 6, ahead of a."""
     limits = {"limits": f"{4 / HOUR:.12f}"}
     events = run(world(machine()), [gang("a", 0, 10), gang("b", 1, 3), gang("c", 6, 2)], "tiresias_l", **limits)
     assert runs(events) == {0: [(0, 4), (9, 15)], 1: [(4, 7)], 2: [(7, 9)]}
@@ -107,7 +115,7 @@ def test_tiresias_lets_a_short_job_finish_before_the_limit_and_never_stops_withi
 
 
 def test_tiresias_brings_back_who_starves():
-    """Limit 2, knob 1: a (2 executed) stops at 2 and comes back at 4, behind b in the first queue, until b is demoted at 4."""
+    """Limit 2, knob 1: a (2 executed) stops at 2, is back at 4 behind b in the first queue, until b is demoted then."""
     limits = {"limits": f"{2 / HOUR:.12f}", "knob": 1.0}
     events = run(world(machine()), [gang("a", 0, 5), gang("b", 1, 9)], "tiresias_l", **limits)
     assert runs(events)[0][:2] == [(0, 2), (4, 6)]

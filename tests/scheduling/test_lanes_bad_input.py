@@ -1,4 +1,7 @@
-"""Clusters and jobs at the edge of sense, for every scheduler of typed lanes: what becomes of each job is defined, and verified."""
+"""Clusters and jobs at the edge of sense, for every scheduler of typed lanes.
+
+What becomes of each job is defined, and verified.
+"""
 
 import pytest
 
@@ -68,7 +71,9 @@ def test_chunks_that_no_storage_holds(storage):
     """Without the cloud they are refused with what would fit; with it they go there."""
     jobs = [job("a", 0, 5, chunks=2, chunk_mb=3.0, cloud=7)]
     assert fates(world(machine(storage_mb=2)), jobs, "a_online", storage=storage) == {0: "rejected: storage_too_small"}
-    assert fates(world(machine(storage_mb=2)), jobs, "a_online_edge", storage=storage) == {0: "rejected: storage_too_small"}
+    assert fates(world(machine(storage_mb=2)), jobs, "a_online_edge", storage=storage) == {
+        0: "rejected: storage_too_small"
+    }
     assert fates(world(machine(storage_mb=2), cloud=True), jobs, "a_online", storage=storage) == {0: 12}
 
 
@@ -77,4 +82,6 @@ def test_servers_that_leave_with_everything_on_them(name):
     """Away from 3 to 20 ms: what was begun waits, and everything is done afterwards, or in the cloud."""
     cluster = world(machine("s0", away=((3, 20),)), machine("s1", 0, 8), cloud=True)
     found = fates(cluster, [job("a", 0, 5, upload=(0, 0), cloud=500), job("b", 4, 5, upload=(0, 0), cloud=500)], name)
-    assert all(isinstance(at, int) and at <= 2 * 505 for at in found.values()), "at worst one after the other in the cloud"
+    assert all(isinstance(at, int) and at <= 2 * 505 for at in found.values()), (
+        "at worst one after the other in the cloud"
+    )

@@ -26,7 +26,8 @@ def plans(draw):
             for _ in range(draw(st.integers(0, 3))):
                 start = draw(st.integers(now, END - 2))
                 plan[job].append(Placement(
-                    job, draw(st.integers(0, 1)), draw(st.integers(0, 1)), start, draw(st.integers(start + 1, END - 1)), draw(st.integers(1, 3))
+                    job, draw(st.integers(0, 1)), draw(st.integers(0, 1)), start, draw(st.integers(start + 1, END - 1)),
+                    draw(st.integers(1, 3))
                 ))  # fmt: skip
         story.append((now, plan))
     return story
@@ -118,7 +119,14 @@ def test_a_server_takes_only_its_roles_and_nothing_passes_the_horizon():
 def test_transfers_groups_and_the_unlimited_cloud_hold_nothing():
     ledger = SlottedLedger(Cluster("c", 1, CLUSTER.servers, unlimited_cloud=True), JOBS)
     ledger.replace(
-        0, {0: [Placement(0, 0, CLOUD, 0, 9, 99), Placement(0, 0, NONE, 0, 9, 99), Placement(0, int(Role.TRANSFER), 0, 0, 9, 99)]}
+        0,
+        {
+            0: [
+                Placement(0, 0, CLOUD, 0, 9, 99),
+                Placement(0, 0, NONE, 0, 9, 99),
+                Placement(0, int(Role.TRANSFER), 0, 0, 9, 99),
+            ]
+        },
     )
     assert ledger.free(0, 0) == CAPACITY
 

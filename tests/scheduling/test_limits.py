@@ -20,13 +20,31 @@ from scheduling.workloads import generate
 from tests.scheduling import tiny
 from tests.scheduling.builders import curves_of
 
-INTEGERS = ("epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps", "requested_workers")
+INTEGERS = (
+    "epochs",
+    "num_chunks",
+    "minibatches_per_chunk",
+    "num_samples",
+    "global_batch",
+    "workers_per_ps",
+    "requested_workers",
+)
 TIMES = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
-SIZES = ("gradient_mb", "chunk_mb", "input_gb", "model_gb", "comp_machine_ms", "comm_ms", "ps_update_ms", "cloud_upload_ms")
+SIZES = (
+    "gradient_mb",
+    "chunk_mb",
+    "input_gb",
+    "model_gb",
+    "comp_machine_ms",
+    "comm_ms",
+    "ps_update_ms",
+    "cloud_upload_ms",
+)
 
 
 @pytest.mark.parametrize(("names", "least", "rule"), [
-    (INTEGERS, 1, "an integer from 1 to 2^53"), (TIMES, LEAST, "a number from 1e-9 to 2^53"), (SIZES, 0, "a number from 0 to 2^53"),
+    (INTEGERS, 1, "an integer from 1 to 2^53"), (TIMES, LEAST, "a number from 1e-9 to 2^53"),
+    (SIZES, 0, "a number from 0 to 2^53"),
 ])  # fmt: skip
 def test_every_number_of_a_job_has_both_limits(names, least, rule):
     for name in names:
@@ -66,7 +84,14 @@ def test_the_work_of_a_job_is_at_most_285_000_years_of_one_worker():
         Job("a", 0, epochs=2**20, num_samples=2**13, sample_ms=2.0**20, gradient_mb=1.0, external_gbps=1.0)
     with pytest.raises(ModelError, match=r"epochs x num_chunks"):  # 16,000 MB x 2^50 at 1 Mbps
         Job(
-            "a", 0, epochs=2**50, num_chunks=1, minibatches_per_chunk=1, minibatch_ms=1.0, gradient_mb=1.0, worker=(0, 0, 0, 0, 1)
+            "a",
+            0,
+            epochs=2**50,
+            num_chunks=1,
+            minibatches_per_chunk=1,
+            minibatch_ms=1.0,
+            gradient_mb=1.0,
+            worker=(0, 0, 0, 0, 1),
         )
 
 
@@ -81,13 +106,18 @@ def test_messages_are_short_and_on_one_line(name):
 
 EXTREMES = [
     {"utility": Utility(float(LARGEST), 0.0, 0.0)}, {"utility": Utility(LEAST, float(LARGEST), float(LARGEST))},
-    {"utility": Utility(float(LARGEST), float(LARGEST), 0.0)}, {"minibatch_ms": LEAST}, {"gradient_mb": 1e11, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
+    {"utility": Utility(float(LARGEST), float(LARGEST), 0.0)}, {"minibatch_ms": LEAST},
+    {"gradient_mb": 1e11, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
     {"num_chunks": LARGEST, "minibatches_per_chunk": 1, "minibatch_ms": 1.0, "epochs": 1, "gradient_mb": 0.0},
-    {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1}, {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1, "worker": (0,) * 5},
-    {"epochs": 10**9, "num_chunks": 1, "minibatches_per_chunk": 1}, {"minibatch_ms": 2.0**52, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-    {"requested_workers": LARGEST, "num_chunks": LARGEST, "epochs": 1, "minibatches_per_chunk": 1, "minibatch_ms": LEAST, "gradient_mb": 0.0},
+    {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1},
+    {"num_chunks": 10**9, "minibatches_per_chunk": 1, "epochs": 1, "worker": (0,) * 5},
+    {"epochs": 10**9, "num_chunks": 1, "minibatches_per_chunk": 1},
+    {"minibatch_ms": 2.0**52, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
+    {"requested_workers": LARGEST, "num_chunks": LARGEST, "epochs": 1, "minibatches_per_chunk": 1,
+     "minibatch_ms": LEAST, "gradient_mb": 0.0},
     {"worker": (1, 0, 0, 0, 1), "gradient_mb": 1e9, "epochs": 1, "num_chunks": 1, "minibatches_per_chunk": 1},
-    {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST, "internal_gbps": LEAST,
+    {"num_samples": LARGEST, "epochs": 1, "sample_ms": LEAST, "global_batch": LARGEST, "workers_per_ps": LARGEST,
+     "internal_gbps": LEAST,
      "external_gbps": LEAST, "gradient_mb": 0.0},
 ]  # fmt: skip
 
@@ -123,13 +153,17 @@ def test_a_gang_of_workers_that_need_nothing_is_bounded():
 def test_a_job_that_the_empty_cluster_cannot_hold_is_rejected_before_anything_is_allocated():
     """10^9 chunks of one worker-slot each; 2 GPUs x 4 slots hold 8. In 1.5 GB, of which Python and numpy take most."""
     script = (
-        "from tests.scheduling import tiny; from scheduling.kernel.registry import build; from scheduling.kernel.simulation import simulate\n"
-        "job = tiny.job(work=10**9, chunks=10**9)\n"
+        "from tests.scheduling import tiny; from scheduling.kernel.registry import build; from "
+        "scheduling.kernel.simulation import simulate\njob = tiny.job(work=10**9, chunks=10**9)\n"
         "print([e.data for e in simulate(tiny.cluster(), [job], build('oasis'), 0) if e.kind == 'decided'])"
     )
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 * 2**29, 3 * 2**29))  # noqa: E731
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, preexec_fn=limit, env={"OPENBLAS_NUM_THREADS": "1"}
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        env={"OPENBLAS_NUM_THREADS": "1"},
     )
     assert done.stderr == ""
     values = {"role": "worker", "need_worker_slots": 10**9, "left_slots": 4}
@@ -137,7 +171,7 @@ def test_a_job_that_the_empty_cluster_cannot_hold_is_rejected_before_anything_is
 
 
 def test_with_too_many_states_the_window_is_planned_roughly(monkeypatch):
-    """Two slots of 3 workers at cost 1 each: 4 worker-slots cost 4 either way; the rough plan holds them all the same."""
+    """Two slots of 3 workers at cost 1 each: 4 worker-slots cost 4 either way; the rough plan holds them all."""
     curves = curves_of(np.ones((2, 3)), np.zeros((2, 3)), np.arange(4), 1.0)
     exact = window.best_completion(4, np.full(2, 10.0), curves)
     monkeypatch.setattr(window, "MAX_STATES", 3)

@@ -53,7 +53,9 @@ def test_every_key_of_a_run_is_in_the_table(produced, family):
 
 
 def test_every_key_of_the_table_is_produced_by_a_run_of_some_family(produced):
-    assert {metric.key for metric in METRICS if metric.scope == RUN} == {key for run in produced.values() for key in keys_of(run)}
+    assert {metric.key for metric in METRICS if metric.scope == RUN} == {
+        key for run in produced.values() for key in keys_of(run)
+    }
 
 
 def test_a_value_is_found_by_its_key(produced):

@@ -19,7 +19,11 @@ def log(*facts):
 
 def planned(at_ms, *bars):
     job = bars[0].job
-    return (at_ms, "plan_changed", {"scope": "job", "keys": [job], "jobs": [[job, bars[0].start_ms, -1]], "bars": list(bars)})
+    return (
+        at_ms,
+        "plan_changed",
+        {"scope": "job", "keys": [job], "jobs": [[job, bars[0].start_ms, -1]], "bars": list(bars)},
+    )
 
 
 def test_fifo_on_one_server():
@@ -61,11 +65,17 @@ def test_chunks_are_suspended_one_by_one():
 
 def test_an_empty_run_has_no_times():
     found = summarize(simulate(MACHINES, [], build("fifo"), 0), MACHINES, [])
-    assert (found["jobs"], found["mean_jct_ms"], found["makespan_ms"], found["utilization"]["gpu"]) == (0, None, None, None)
+    assert (found["jobs"], found["mean_jct_ms"], found["makespan_ms"], found["utilization"]["gpu"]) == (
+        0,
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(("name", "profile", "packed"), [
-    ("oasis", "oasis", RESOURCES), ("pd_ors", "pd-ors", RESOURCES[:4]), ("fifo", "pd-ors", RESOURCES[:4]), ("srtf", "a-online", ()),
+    ("oasis", "oasis", RESOURCES), ("pd_ors", "pd-ors", RESOURCES[:4]), ("fifo", "pd-ors", RESOURCES[:4]),
+    ("srtf", "a-online", ()),
 ])  # fmt: skip
 def test_only_what_servers_run_out_of_has_a_utilization(name, profile, packed):
     machines, jobs = generate(profile, num_jobs=8, num_servers=4, seed=1)

@@ -70,7 +70,7 @@ def test_workers_that_share_a_parameter_server_wait_for_company():
 
 @pytest.mark.parametrize("seed", range(75))
 def test_every_decision_equals_exhaustive_search(seed):
-    """Up to 4 jobs on 2 + 1 servers: before each arrival, all schedules at its prices are tried (300 decisions in all)."""
+    """Up to 4 jobs on 2 + 1 servers: before each arrival, all schedules at its prices tried (300 decisions in all)."""
     rng = np.random.default_rng(seed)
     cluster = tiny.cluster(workers=2, ps=1, slots=3, gpus=int(rng.integers(1, 3)), ps_cpus=int(rng.integers(1, 4)))
     arrivals = sorted((tiny.random_job(rng, n, 3) for n in range(4)), key=lambda job: job.arrival_ms)

@@ -1,4 +1,4 @@
-"""OASiS in the world of PD-ORS: half of the machines for each role, the external rate, ceil(y / gamma) servers, no bandwidth."""
+"""OASiS in the world of PD-ORS: half the machines per role, external rate, ceil(y / gamma) servers, no bandwidth."""
 
 from dataclasses import replace
 
@@ -15,14 +15,15 @@ from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pie
 
 SHARED = Cluster("shared", 1_000, tuple(Server(f"h{i}", "edge", (0, 4_000, 0, 0, 0)) for i in range(2)), 10)
 JOB = Job(
-    "a", 0, epochs=2, num_samples=10, global_batch=3, sample_ms=100.0, gradient_mb=1.0, workers_per_ps=2, internal_gbps=1e3,
-    external_gbps=0.16, worker=(0, 1_000, 0, 0, 500), ps=(0, 1_000, 0, 0, 100), utility=Utility(100.0, 1.0, 3.0),
+    "a", 0, epochs=2, num_samples=10, global_batch=3, sample_ms=100.0, gradient_mb=1.0, workers_per_ps=2,
+    internal_gbps=1e3, external_gbps=0.16, worker=(0, 1_000, 0, 0, 500), ps=(0, 1_000, 0, 0, 100),
+    utility=Utility(100.0, 1.0, 3.0),
 )  # fmt: skip
 IN_PD_ORS = {"model": "pd-ors"}
 
 
 def test_the_job_in_the_words_of_oasis():
-    """A sample takes 100 + 2 / 3 x 100 ms when spread, so 20 of them take 3,333.3 ms: 4 worker-slots, at most 3 at a time."""
+    """A sample takes 100 + 2 / 3 x 100 ms when spread, so 20 take 3,333.3 ms: 4 worker-slots, at most 3 at once."""
     assert pd_ors_sample_ms(JOB, internal=False) == pytest.approx(166.667, abs=0.001)
     seen = as_oasis(JOB)
     assert (oasis_worker_slots(seen, 1_000), seen.num_chunks, seen.worker[4], seen.ps[4]) == (4, 3, 0, 0)
@@ -31,7 +32,7 @@ def test_the_job_in_the_words_of_oasis():
 
 
 def test_workers_stand_on_one_machine_and_parameter_servers_on_the_other():
-    """2 workers with 1 server for 2 slots: 3 with 2 and then 1 with 1 would take another server. Machines without bandwidth do."""
+    """2 workers with 1 server for 2 slots: 3 with 2, then 1 with 1 takes one more. Machines without bandwidth do."""
     events = told(SHARED, [JOB], "oasis", **IN_PD_ORS)
     assert completed(events) == {0: 2_000}
     assert [(bar.role, bar.server, bar.start_ms, bar.end_ms, bar.count) for bar in bars_of(events)[0]] == [
@@ -45,7 +46,9 @@ def test_workers_stand_on_one_machine_and_parameter_servers_on_the_other():
 
 
 def test_a_job_without_its_parts_is_refused_by_the_needs_of_the_world():
-    assert decided(told(SHARED, [replace(JOB, external_gbps=None)], "oasis", **IN_PD_ORS)) == [(0, 0, "rejected", "missing_part")]
+    assert decided(told(SHARED, [replace(JOB, external_gbps=None)], "oasis", **IN_PD_ORS)) == [
+        (0, 0, "rejected", "missing_part")
+    ]
     values = next(e.data["values"] for e in told(SHARED, [JOB], "oasis") if e.kind == "decided")
     assert values == {"part": "num_chunks"}  # it lives in its own world unless told otherwise
 
@@ -53,7 +56,11 @@ def test_a_job_without_its_parts_is_refused_by_the_needs_of_the_world():
 @pytest.mark.parametrize("seed", range(3))
 def test_generated_workloads_are_verified_with_and_without_absences(seed):
     machines, jobs = workload("pd-ors", seed=seed)
-    for machine in (machines, random_away(machines, np.random.default_rng(seed), 40), replace(machines, horizon_slots=None)):
+    for machine in (
+        machines,
+        random_away(machines, np.random.default_rng(seed), 40),
+        replace(machines, horizon_slots=None),
+    ):
         assert verify(**rows_of(machine, jobs, "oasis", seed, **IN_PD_ORS)) == []
         events = told(machine, jobs, "oasis", seed, **IN_PD_ORS)
         assert completed(events)
@@ -63,7 +70,9 @@ def test_generated_workloads_are_verified_with_and_without_absences(seed):
 def test_a_quote_on_the_state_as_it_was_is_what_was_said():
     machines, jobs = workload("pd-ors", seed=2)
     events = told(machines, jobs, "oasis", 0, **IN_PD_ORS)
-    said = {e.data["job"]: e.data["values"] for e in events if e.kind == "decided" and e.data["code"].startswith("payoff")}
+    said = {
+        e.data["job"]: e.data["values"] for e in events if e.kind == "decided" and e.data["code"].startswith("payoff")
+    }
     job = max(said)
     earlier = [bar for other, bars in bars_of(events).items() if other < job for bar in bars]
     asked = build("oasis", IN_PD_ORS)

@@ -20,7 +20,7 @@ def column(table, name):
 
 
 def test_oasis_earns_most_among_separate_servers():
-    """At least 1.3 times the best of the others from 200 jobs on, by a lead that grows. Dorm earns less than RRH (docs)."""
+    """At least 1.3 times the best of the others from 200 jobs on, a growing lead. Dorm earns less than RRH (docs)."""
     table = experiment("oasis_fig03").run(ONE, jobs=(100, 300), slots=100, dorm_jobs=0)
     assert missed(table) == []
     assert all(rrh > fifo for rrh, fifo in zip(column(table, "RRH"), column(table, "FIFO"), strict=True))

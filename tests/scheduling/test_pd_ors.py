@@ -39,7 +39,12 @@ def reasons(events):
 
 
 def bars(events, job=0):
-    return [tuple(bar)[1:6] for e in events if e.kind == "plan_changed" and e.data["keys"] == [job] for bar in e.data["bars"]]
+    return [
+        tuple(bar)[1:6]
+        for e in events
+        if e.kind == "plan_changed" and e.data["keys"] == [job]
+        for bar in e.data["bars"]
+    ]
 
 
 def scheduler_of(machines, jobs, **parameters):
@@ -123,7 +128,7 @@ def payoffs(seed):
     "seeds", [range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)], ids=["240 decisions", "960 more"]
 )
 def test_every_decision_is_the_optimum(seeds):
-    """4 jobs, 2 machines and 3 slots a seed, against exhaustive search; where no payoff is positive, both sides count as 0."""
+    """4 jobs, 2 machines and 3 slots a seed, against exhaustive search; without positive payoff both count as 0."""
     found = [pair for seed in seeds for pair in payoffs(seed)]
     assert len(found) == 4 * len(seeds)
     assert sum(best > 1e-9 for _, best in found) >= len(found) / 3
@@ -131,7 +136,7 @@ def test_every_decision_is_the_optimum(seeds):
 
 
 def test_a_job_that_just_fits_is_not_rounded_out_of_its_slots():
-    """3 workers of 1.7 external worker-slots each just do 5.1: in eighths of a worker-slot, rounded to be safe, they did not."""
+    """3 workers of 1.7 external worker-slots each just do 5.1: in eighths, rounded to be safe, they did not."""
     row = job(work=3, batch=3, slower=1.7)
     machines = cluster(server(gpus=1, cpus=1), slots=3)
     assert verdicts(run(machines, [row], price_mode="literal")) == {0: ("admitted", "payoff_positive")}
@@ -145,7 +150,9 @@ def test_schedules_pass_the_verifier(price_mode, seed):
     assert verify(**output_of(machines, jobs, "pd_ors", seed, {"price_mode": price_mode})) == []
 
 
-@pytest.mark.parametrize("parameters", [{"refine": False}, {"mode": "paper"}, {"mode": "paper", "failure_probability": 0.5}])
+@pytest.mark.parametrize(
+    "parameters", [{"refine": False}, {"mode": "paper"}, {"mode": "paper", "failure_probability": 0.5}]
+)
 def test_every_mode_passes_the_verifier_and_repeats_itself(parameters):
     """6 machines that differ, so that greedy, refined and rounded placements do, too."""
     machines, jobs = pd_ors("calibrated", 12, 6, 5, 8, 3_600_000, spread=0.4)
@@ -185,7 +192,9 @@ def test_a_solver_that_fails_is_told_and_the_run_goes_on(monkeypatch, raised):
     told = [e.data for e in events if e.kind == "decided" and name in e.data["values"]]
     assert told
     assert all("Refinement incomplete" in sentence(data["code"], data["values"]) for data in told)
-    assert [e.data["job"] for e in events if e.kind == "decided"] == [e.data["job"] for e in healthy if e.kind == "decided"]
+    assert [e.data["job"] for e in events if e.kind == "decided"] == [
+        e.data["job"] for e in healthy if e.kind == "decided"
+    ]
     assert verify(**output_of(machines, jobs, "pd_ors", 0, {"price_mode": "literal"})) == []
 
 
@@ -287,7 +296,7 @@ def test_more_prices_than_memory_are_refused_with_what_would_work():
 
 
 def test_odd_inputs_do_no_harm():
-    """A machine of nothing, one slot, a thousand jobs in it, utilities that underflow, prices at both ends of the doubles."""
+    """A machine of nothing, one slot, 1,000 jobs in it, underflowing utilities, prices at both ends of the doubles."""
     empty = Server("none", "edge", (0, 0, 0, 0, 0))
     machines = cluster(empty, server("h0", 4, 4), slots=1)
     jobs = [job(f"j{n:04d}", work=1, batch=1, priority=1.0 + n) for n in range(1000)]

@@ -1,4 +1,4 @@
-"""The parts of PD-ORS against slow and obvious ones: placements on one machine and on several, the program over slots."""
+"""The parts of PD-ORS against slow and obvious ones: placements on one machine and several, the program over slots."""
 
 import math
 from itertools import product
@@ -28,7 +28,9 @@ def instance(seed, servers=3, resources=2):
         np.array([min((int(f // d) for f, d in zip(row, demand, strict=True) if d), default=9) for row in free])
         for demand in (worker, ps)
     ]
-    return Machines(free, worker, ps, cost[0], cost[1], np.minimum(room[0], 9), np.minimum(room[1], 9)), int(rng.integers(1, 4))
+    return Machines(free, worker, ps, cost[0], cost[1], np.minimum(room[0], 9), np.minimum(room[1], 9)), int(
+        rng.integers(1, 4)
+    )
 
 
 def brute(machines, workers, ps):

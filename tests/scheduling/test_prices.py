@@ -48,7 +48,7 @@ def test_a_critical_job_counts_at_least_one_percent():
 
 
 def test_marginal_floor_is_the_density_of_the_job_that_fills_the_cluster():
-    """1 GPU x 4 slots. Densities 50 / (2 * 2) = 12.5, 40 / 4 = 10, 30 / 4 = 7.5: the second one fills the 4 GPU-slots."""
+    """1 GPU x 4 slots. Densities 50 / (2 * 2) = 12.5, 40 / 4 = 10, 30 / 4 = 7.5: the second fills the 4 GPU-slots."""
     jobs = [tiny.job(f"j{n}", work=2, chunks=2, priority=p) for n, p in enumerate((60, 100, 80))]
     literal = estimate(jobs, *capacities(1, 1), tiny.SLOT, 4, "literal")
     marginal = estimate(jobs, *capacities(1, 1), tiny.SLOT, 4)
@@ -58,7 +58,9 @@ def test_marginal_floor_is_the_density_of_the_job_that_fills_the_cluster():
 
 def test_marginal_is_literal_where_everything_fits():
     jobs = [tiny.job(work=2)]
-    assert estimate(jobs, *capacities(50, 50), tiny.SLOT, 10) == estimate(jobs, *capacities(50, 50), tiny.SLOT, 10, "literal")
+    assert estimate(jobs, *capacities(50, 50), tiny.SLOT, 10) == estimate(
+        jobs, *capacities(50, 50), tiny.SLOT, 10, "literal"
+    )
 
 
 def test_the_floor_scale_moves_both_floors_and_no_ceiling():

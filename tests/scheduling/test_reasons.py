@@ -11,26 +11,29 @@ from scheduling.reporting.reasons import SENTENCES, sentence
 from scheduling.reporting.sentences import Sentences, by_code
 
 PAYOFF = {
-    "utility": 3.2, "cost": 7.85, "payoff": -4.65, "start_slot": 4, "finish_slot": 9, "workers_peak": 1, "cost_by_resource": [0] * 5,
-    "cells": [[1, 0, 6, 2.5, 5.0]],
+    "utility": 3.2, "cost": 7.85, "payoff": -4.65, "start_slot": 4, "finish_slot": 9, "workers_peak": 1,
+    "cost_by_resource": [0] * 5, "cells": [[1, 0, 6, 2.5, 5.0]],
 }  # fmt: skip
 
 EXAMPLES = [
     ("payoff_not_positive", PAYOFF,
-     "Rejected: it costs more than it is worth: value 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, at most 1 worker. "
-     "Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
-    ("payoff_not_positive", PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
-     "Rejected: it costs more than it is worth: value 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, at most 1 worker."),
+     "Rejected: it costs more than it is worth: value 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, at "
+     "most 1 worker. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+    ("payoff_not_positive",
+     PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
+     "Rejected: it costs more than it is worth: value 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, at "
+     "most 1 worker."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.0, "cost": 0.0, "payoff": 0.0, "cells": []},
-     "Rejected: it is worth no more than it costs: value 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 to 9, at most 1 worker."),
+     "Rejected: it is worth no more than it costs: value 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 to 9, "
+     "at most 1 worker."),
     ("payoff_positive", PAYOFF | {"utility": 5.0, "cost": 4.9996, "payoff": 0.0004, "workers_peak": 2},
-     "Admitted: it is worth more than it costs: value 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 to 9, at most 2 "
-     "workers. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+     "Admitted: it is worth more than it costs: value 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 "
+     "to 9, at most 2 workers. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
      "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),
     ("fits_nowhere_together", {"role": "worker", "need": [1.0, 0.0, 8.0, 0.0, 0.5]},
-     "Rejected: no single server has capacity for one worker (1 GPU gpu, 8 GB memory, 0.5 Gbps bandwidth), although each amount is "
-     "available on some server."),
+     "Rejected: no single server has capacity for one worker (1 GPU gpu, 8 GB memory, 0.5 Gbps bandwidth), although "
+     "each amount is available on some server."),
     ("missing_part", {"part": "ps"}, "Rejected: the job has no ps, which this scheduler requires."),
     ("ps_too_slow", {"worker_gbps": 5.0, "ps_gbps": 2.5},
      "Rejected: a worker sends 5 Gbps and a parameter server receives 2.5 Gbps, so the job would need more parameter "
@@ -53,7 +56,8 @@ def test_it_says_what_the_numbers_mean(code, values, text):
 
 @pytest.mark.parametrize(
     ("ms", "text"),
-    [(0, "0 ms"), (850, "850 ms"), (12_500, "12.5 s"), (60_000, "1m"), (200_000, "3m 20s"), (18_600_000, "5h 10m"), (183_600_000, "2d 3h")],
+    [(0, "0 ms"), (850, "850 ms"), (12_500, "12.5 s"), (60_000, "1m"), (200_000, "3m 20s"), (18_600_000, "5h 10m"),
+     (183_600_000, "2d 3h")],
 )  # fmt: skip
 def test_durations_are_said_as_people_say_them(ms, text):
     assert duration(ms) == text
@@ -69,7 +73,11 @@ def test_every_code_in_the_source_has_a_sentence():
     codes = set()
     for path in Path(scheduling.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Reason" and isinstance(node.args[0], ast.Constant):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "Reason"
+                and isinstance(node.args[0], ast.Constant)
+            ):
                 codes.add(node.args[0].value)
     assert {"fits_nowhere", "missing_part", "in_order"} <= codes
     assert codes <= set(SENTENCES)
@@ -83,5 +91,11 @@ def test_a_code_that_two_families_declare_is_refused():
 
 
 def test_every_family_declares_its_reasons_in_its_own_room():
-    assert {family.family for family in SENTENCES.values()} == {"common", "slotted", "typed_workers", "colocation", "observed"}
+    assert {family.family for family in SENTENCES.values()} == {
+        "common",
+        "slotted",
+        "typed_workers",
+        "colocation",
+        "observed",
+    }
     assert (SENTENCES["in_order"].family, SENTENCES["stuck"].family) == ("slotted", "common")

@@ -19,7 +19,7 @@ TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"),
 
 
 def test_the_job_that_earns_most_per_slot_goes_first():
-    """Both are worth 5 at any time. a earns 5 / 1.02 / 2 = 2.45 a slot, b 5 / 1.01 / 1 = 4.95; waiting costs neither anything."""
+    """Both are always worth 5. a earns 5 / 1.02 / 2 = 2.45 a slot, b 5 / 1.01 / 1 = 4.95; waiting is free."""
     events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", workers=4, slots=1)], "rrh")
     assert decided(events) == [
         (0, 0, "admitted", "reward_exceeds_cost"), (0, 1, "admitted", "reward_exceeds_cost"),
@@ -32,22 +32,27 @@ def test_the_job_that_earns_most_per_slot_goes_first():
 
 
 def test_a_job_that_costs_the_others_more_than_it_earns_is_refused():
-    """a, worth 100 / (1 + e^-2) = 88.08 when done in slot 1, would be worth 50 a slot later: b's 4.95 do not pay for 38.08."""
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=4)], "rrh")
+    """a, worth 100 / (1 + e^-2) = 88.08 if done in slot 1, is worth 50 a slot later: b's 4.95 are less than 38.08."""
+    events = told(
+        TWO_SERVERS, [job("a", workers=4, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=4)], "rrh"
+    )
     assert [row[1:3] for row in decided(events)] == [(0, "admitted"), (1, "rejected"), (0, "started")]
     refused = next(e.data["values"] for e in events if e.data.get("kind") == "rejected")
     cost = 100 / (1 + math.exp(-2)) - 50
     assert refused == {
-        "value": pytest.approx(5 / 1.01), "cost": pytest.approx(cost), "threshold": 0.0, "rest_slots": 1, "beside": False,
+        "value": pytest.approx(5 / 1.01), "cost": pytest.approx(cost), "threshold": 0.0, "rest_slots": 1,
+        "beside": False,
     }  # fmt: skip
     assert sentence("reward_too_low", refused) == (
-        "Rejected: needs 1 slot and does not fit in addition to the running jobs. Its discounted utility of 4.95 minus the loss of 38.08 "
-        "to other jobs is not more than 0."
+        "Rejected: needs 1 slot and does not fit in addition to the running jobs. Its discounted utility of 4.95 minus "
+        "the loss of 38.08 to other jobs is not more than 0."
     )
 
 
 def test_a_job_that_fits_beside_the_others_costs_nothing():
-    events = told(TWO_SERVERS, [job("a", workers=2, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=2)], "rrh")
+    events = told(
+        TWO_SERVERS, [job("a", workers=2, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=2)], "rrh"
+    )
     assert [row[2] for row in decided(events)] == ["admitted", "admitted", "started", "started"]
     assert [e.data["values"]["cost"] for e in events if e.data.get("kind") == "admitted"] == [0.0, 0.0]
 
@@ -62,8 +67,9 @@ def test_a_running_job_pauses_for_a_better_one_and_goes_on_with_the_work_left():
     """a earns about 0.95 a slot, b 4.95; a has done one of its 5 slots at 1 s and needs 4 more from 2 s on."""
     events = told(TWO_SERVERS, [job("a", workers=4, slots=5), job("b", 900, workers=4)], "rrh")
     assert decided(events) == [
-        (0, 0, "admitted", "reward_exceeds_cost"), (0, 0, "started", "rewarding"), (1_000, 1, "admitted", "reward_exceeds_cost"),
-        (1_000, 0, "preempted", "outbid"), (1_000, 1, "started", "rewarding"), (2_000, 0, "resumed", "rewarding"),
+        (0, 0, "admitted", "reward_exceeds_cost"), (0, 0, "started", "rewarding"),
+        (1_000, 1, "admitted", "reward_exceeds_cost"), (1_000, 0, "preempted", "outbid"),
+        (1_000, 1, "started", "rewarding"), (2_000, 0, "resumed", "rewarding"),
     ]  # fmt: skip
     assert workers(events, 0) == [(0, 1_000, 4), (2_000, 6_000, 4)]
     assert completed(events) == {1: 2_000, 0: 6_000}
@@ -73,7 +79,9 @@ def test_while_nothing_happens_the_order_stays():
     """b has less to do, so c waits until it is done, and nothing is planned in between."""
     falling = Utility(20.0, 0.1, 2.0)
     events = told(
-        TWO_SERVERS, [job("b", workers=4, slots=2, utility=falling), job("c", workers=4, slots=3, utility=falling)], "rrh"
+        TWO_SERVERS,
+        [job("b", workers=4, slots=2, utility=falling), job("c", workers=4, slots=3, utility=falling)],
+        "rrh",
     )
     assert completed(events) == {0: 2_000, 1: 5_000}
     assert [e.at_ms for e in events if e.kind == "plan_changed"] == [0, 2_000]
@@ -96,7 +104,10 @@ def test_a_server_that_leaves_pauses_its_jobs_before_it_goes():
         ({"requested_workers": None}, "missing_part"),
         ({"worker": (3_000, 0, 0, 0, 1_000)}, "fits_nowhere"),
         ({"utility": None}, "reward_too_low"),
-        ({"utility": Utility(1.0, 2.0**53, 0.0), "slots": 2}, "reward_too_low"),  # worth nothing after slot 0: underflow
+        (
+            {"utility": Utility(1.0, 2.0**53, 0.0), "slots": 2},
+            "reward_too_low",
+        ),  # worth nothing after slot 0: underflow
     ],
 )
 def test_it_refuses_what_can_never_run_or_earn_and_goes_on(changes, code):
@@ -122,7 +133,11 @@ def test_a_gang_that_no_order_can_place_is_refused():
 @pytest.mark.parametrize("seed", range(3))
 def test_generated_workloads_are_verified_with_and_without_absences(world, seed):
     machines, jobs = workload(world, seed=seed)
-    for machine in (machines, random_away(machines, np.random.default_rng(seed), 40), replace(machines, horizon_slots=None)):
+    for machine in (
+        machines,
+        random_away(machines, np.random.default_rng(seed), 40),
+        replace(machines, horizon_slots=None),
+    ):
         assert verify(**rows_of(machine, jobs, "rrh", seed)) == []
         events = told(machine, jobs, "rrh", seed)
         assert completed(events)
@@ -132,7 +147,8 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 9_000), st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.3, 3.0])), max_size=15
+        st.tuples(st.integers(0, 9_000), st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.3, 3.0])),
+        max_size=15,
     ),
     st.sampled_from([None, 12]),
     st.lists(st.integers(1, 40), max_size=3),

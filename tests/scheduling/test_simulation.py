@@ -87,7 +87,9 @@ def test_a_wake_must_lie_in_the_future():
 
 def test_a_replaced_plan_does_not_complete_at_its_old_time():
     """a would finish at 2 s; the arrival of b at 1 s moves it to the time from 3 s to 4 s."""
-    events, _ = run({("arrival", 0): plan(0, 0, 2_000), ("arrival", 1): plan(0, 3_000, 4_000)}, [job("a", 0), job("b", 1_000)])
+    events, _ = run(
+        {("arrival", 0): plan(0, 0, 2_000), ("arrival", 1): plan(0, 3_000, 4_000)}, [job("a", 0), job("b", 1_000)]
+    )
     assert [(e.at_ms, e.data["job"]) for e in events if e.kind == "job_completed"] == [(4_000, 0)]
 
 
@@ -106,7 +108,11 @@ def test_without_a_horizon_the_run_ends_with_its_last_event():
 
 def test_a_job_that_arrives_behind_the_horizon_is_told_and_stays_unfinished():
     events = list(simulate(MACHINES, [job("a", 12_345)], build("fifo"), 0))
-    assert [(e.at_ms, e.kind) for e in events[1:]] == [(12_345, "job_arrived"), (12_345, "decided"), (12_345, "run_finished")]
+    assert [(e.at_ms, e.kind) for e in events[1:]] == [
+        (12_345, "job_arrived"),
+        (12_345, "decided"),
+        (12_345, "run_finished"),
+    ]
 
 
 def test_no_jobs_make_an_empty_run():

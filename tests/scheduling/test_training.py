@@ -26,8 +26,13 @@ def test_a_minibatch_of_oasis_is_its_computation_and_two_transfers():
 
 
 def test_worker_slots_are_rounded_up_but_not_for_a_rounding_error():
-    """3 epochs x 5 chunks x 7 mini-batches x 100 ms = 10.5 slots of 1 s; 3 x 0.1 s is 0.30000000000000004 s, still 3 slots of 0.1 s."""
-    assert oasis_worker_slots(job("a", epochs=3, num_chunks=5, minibatches_per_chunk=7, minibatch_ms=100.0), 1_000) == 11
+    """3 epochs x 5 chunks x 7 mini-batches x 100 ms = 10.5 slots of 1 s.
+
+    3 x 0.1 s is 0.30000000000000004 s, still 3 slots of 0.1 s.
+    """
+    assert (
+        oasis_worker_slots(job("a", epochs=3, num_chunks=5, minibatches_per_chunk=7, minibatch_ms=100.0), 1_000) == 11
+    )
     assert oasis_worker_slots(job("a", epochs=3, minibatch_ms=1_000 * (0.1 + 0.2)), 300) == 3
     assert oasis_worker_slots(job("a", minibatch_ms=0.001), 1_000) == 1
 
@@ -67,7 +72,9 @@ def test_utility_falls_from_the_priority_to_nothing():
     assert utility_at(steep, 10_000) == 0.0  # exp(49,985) would overflow
     assert utility_at(Utility(80.0, 0.0, 3.0), 10_000) == 40.0
     durations = np.array([0, 1, 3, 50, 10_000])
-    np.testing.assert_allclose(utility_over(steep, durations), [utility_at(steep, d) for d in durations.tolist()], rtol=1e-14)
+    np.testing.assert_allclose(
+        utility_over(steep, durations), [utility_at(steep, d) for d in durations.tolist()], rtol=1e-14
+    )
 
 
 def test_a_job_may_use_the_slot_that_begins_at_or_after_its_arrival():

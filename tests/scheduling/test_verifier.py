@@ -44,9 +44,12 @@ def test_it_catches_a_dropped_row(rows):
     rows["schedule"].remove(row)
     problems = verify(**rows)
     assert any(
-        p.startswith(f"schedule.csv: job {row['job']}: worker on {row['server']}: from {row['start_ms']} ms") for p in problems
+        p.startswith(f"schedule.csv: job {row['job']}: worker on {row['server']}: from {row['start_ms']} ms")
+        for p in problems
     )
-    assert any(p.startswith(f"job {row['job']}: its workers finish its work ") or "without workers" in p for p in problems)
+    assert any(
+        p.startswith(f"job {row['job']}: its workers finish its work ") or "without workers" in p for p in problems
+    )
 
 
 def test_it_catches_forty_times_the_workers(rows):
@@ -124,7 +127,9 @@ def test_it_catches_a_wrong_explanation(rows):
     assert "states completion in slot" in problems
 
 
-@pytest.mark.parametrize("name", ["admitted", "rejected", "completed", "mean_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions"])
+@pytest.mark.parametrize(
+    "name", ["admitted", "rejected", "completed", "mean_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions"]
+)
 def test_it_catches_a_wrong_figure(rows, name):
     rows["summary"]["metrics"][name] += 1
     assert [p.split(" is ")[0] for p in verify(**rows)] == [f"summary.json: {name}"]
@@ -138,7 +143,9 @@ def test_it_catches_decisions_that_do_not_fit(rows):
     assert any("before its first decision" in p for p in verify(**rows | {"decisions": [late, *without]}))
     assert any(p == f"job {job}: runs without a decision" for p in verify(**rows | {"decisions": without}))
     rejected = decision | {"kind": "rejected"}
-    assert any(p == f"job {job}: runs although it was rejected" for p in verify(**rows | {"decisions": [rejected, *without]}))
+    assert any(
+        p == f"job {job}: runs although it was rejected" for p in verify(**rows | {"decisions": [rejected, *without]})
+    )
     early = decision | {"at_ms": 0}
     assert any("had not arrived at 0 ms" in p for p in verify(**rows | {"decisions": [early, *without]}))
 
@@ -174,7 +181,8 @@ def line_of(rows, kind):
 
 @pytest.mark.parametrize(("kind", "change", "sentence"), [
     ("run_started", {"seed": 99}, "summary.json: seed is 3, but the run of events.jsonl had 99"),
-    ("run_started", {"scheduler": "fifo"}, "summary.json: scheduler is 'oasis', but the run of events.jsonl had 'fifo'"),
+    ("run_started", {"scheduler": "fifo"},
+     "summary.json: scheduler is 'oasis', but the run of events.jsonl had 'fifo'"),
     ("run_started", {"parameters": {}}, "summary.json: parameters is {'price_mode'"),
     ("run_started", {"jobs": 41}, "line 1: jobs is 41, but the inputs have 40"),
     ("job_arrived", {"job": 7}, "job 7 arrives, but the next one of jobs.jsonl is 0 of 40"),
@@ -205,15 +213,21 @@ def test_the_log_is_held_against_the_other_files(rows, kind, change, sentence):
 def test_a_log_that_is_cut_or_torn_is_named(rows):
     events = rows["events"]
     half = events[: len(events) // 2]
-    assert verify(**rows | {"events": half}) == ["events.jsonl: the last event must be run_finished: the log is incomplete"]
+    assert verify(**rows | {"events": half}) == [
+        "events.jsonl: the last event must be run_finished: the log is incomplete"
+    ]
     assert len(verify(**rows | {"events": []})) == 2
-    assert verify(**rows | {"events": events[:4] + events[5:]})[0] == "events.jsonl: line 5: must be the event with seq 5, not 6"
+    assert (
+        verify(**rows | {"events": events[:4] + events[5:]})[0]
+        == "events.jsonl: line 5: must be the event with seq 5, not 6"
+    )
     late = [*events[:4], events[4] | {"at_ms": 10**12}, *events[5:]]
     assert verify(**rows | {"events": late})[0].startswith(
         "events.jsonl: line 6: must be at a time from 1000000000000 ms, that of"
     )
     for change, sentence in (
-        ({"kind": "exploded"}, "must be of a kind among run_started, job_arrived"), ({"data": {"job": True}}, "whose job is an integer from 0 to"),
+        ({"kind": "exploded"}, "must be of a kind among run_started, job_arrived"),
+        ({"data": {"job": True}}, "whose job is an integer from 0 to"),
         ({"more": 1}, "with seq, at_ms, kind, data and nothing else"), ({"at_ms": 1.0}, "must be at a time"),
     ):  # fmt: skip
         place = line_of(rows, "job_arrived") - 1
@@ -232,8 +246,10 @@ def test_prices_are_complete_and_in_order(rows):
 
 
 @pytest.mark.parametrize(("certificate", "sentence"), [
-    ({"kind": "x", "achieved": 1, "bound": 0, "ratio": 5}, "certificate is null or an object whose kind is one of trivial"),
-    ({"kind": "trivial", "achieved": 1, "bound": 2, "ratio": 0.5}, "the certificate states a utility of 1, but the run has"),
+    ({"kind": "x", "achieved": 1, "bound": 0, "ratio": 5},
+     "certificate is null or an object whose kind is one of trivial"),
+    ({"kind": "trivial", "achieved": 1, "bound": 2, "ratio": 0.5},
+     "the certificate states a utility of 1, but the run has"),
     ({"kind": "trivial", "achieved": None, "bound": 2, "ratio": 0.5}, "whose achieved is a number, not None"),
 ])  # fmt: skip
 def test_a_certificate_is_about_its_run(rows, certificate, sentence):
@@ -339,6 +355,8 @@ def small():
 def test_a_payoff_that_is_nearly_nothing_is_none():
     """So steep that whoever ends in a later slot is worth 1e-217 or less, at prices that are lower still."""
     rows = output("oasis", utility=Utility(100.0, 500.0, 0.0), floor_scale=1e-12)
-    payoffs = [d["reason"]["values"]["payoff"] for d in rows["decisions"] if d["reason"]["code"] == "payoff_not_positive"]
+    payoffs = [
+        d["reason"]["values"]["payoff"] for d in rows["decisions"] if d["reason"]["code"] == "payoff_not_positive"
+    ]
     assert any(0 < payoff <= 1e-12 for payoff in payoffs)
     assert verify(**rows) == []

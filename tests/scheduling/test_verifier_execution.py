@@ -1,4 +1,4 @@
-"""Runs are rechecked by the execution that the files state; names decide nothing, and what has no rules is a problem."""
+"""Runs are rechecked by the execution that the files state; names decide nothing, what has no rules is a problem."""
 
 import copy
 
@@ -11,9 +11,9 @@ from scheduling.workloads import generate
 from tests.scheduling import grouped
 from tests.scheduling.builders import output, output_of
 
-PROFILES = {"pd_ors": "pd-ors", "srtf": "a-online", "tiresias_l": "a-online", "batch_sche": "a-online", "a_online": "a-online",
-            "a_online_edge": "a-online", "harmony": "harmony", "oracle": "harmony", "isolated": "harmony",
-            "naive_colocation": "harmony"}  # fmt: skip
+PROFILES = {"pd_ors": "pd-ors", "srtf": "a-online", "tiresias_l": "a-online", "batch_sche": "a-online",
+            "a_online": "a-online", "a_online_edge": "a-online", "harmony": "harmony", "oracle": "harmony",
+            "isolated": "harmony", "naive_colocation": "harmony"}  # fmt: skip
 
 
 def renamed(rows, name):
@@ -98,8 +98,8 @@ def test_a_log_of_a_model_without_rules_is_a_problem_of_that_line():
     rows = output("fifo", num_jobs=5)
     rows["events"][0]["data"]["execution"]["model"] = "magic"
     assert verify(**rows) == [
-        "events.jsonl: line 1: run_started with an execution that must be an object whose model is one of slotted, typed_workers, "
-        "colocation, observed, not 'magic'"
+        "events.jsonl: line 1: run_started with an execution that must be an object whose model is one of slotted, "
+        "typed_workers, colocation, observed, not 'magic'"
     ]
 
 

@@ -24,7 +24,7 @@ def rows(original):
 
 
 def told(rows, least=2):
-    """A `grouped` event of several jobs that stands beside another group at the end of its instant, and the other one."""
+    """A `grouped` event of several jobs that stands beside another group at its instant's end, and the other one."""
     standing: dict = {}
     events = rows["events"]
     for place, event in enumerate(events):
@@ -158,8 +158,9 @@ def another_span(rows):
 @pytest.mark.parametrize(
     "tamper",
     [
-        shared_machine, shared_job, idle_machine, wrong_score, wrong_iteration, wrong_utilization, too_fast, all_in_memory, wrong_memory, wrong_usage, profiling_that_is_off, unknown_job,
-        empty_group_with_machines, ready_before_it_moved, another_group_in_the_schedule, a_row_less, a_row_changed, another_span,
+        shared_machine, shared_job, idle_machine, wrong_score, wrong_iteration, wrong_utilization, too_fast,
+        all_in_memory, wrong_memory, wrong_usage, profiling_that_is_off, unknown_job, empty_group_with_machines,
+        ready_before_it_moved, another_group_in_the_schedule, a_row_less, a_row_changed, another_span,
     ],
     ids=lambda tamper: tamper.__name__,
 )  # fmt: skip
@@ -170,7 +171,9 @@ def test_it_finds_what_was_tampered_with(rows, tamper):
 
 
 @pytest.mark.parametrize("value", [None, 7, "x", [], {}, [[]], -1])
-@pytest.mark.parametrize("key", ["jobs", "servers", "pace_ms", "ready_ms", "iteration_ms", "machines", "comp_ms", "bound"])
+@pytest.mark.parametrize(
+    "key", ["jobs", "servers", "pace_ms", "ready_ms", "iteration_ms", "machines", "comp_ms", "bound"]
+)
 def test_whatever_stands_there_it_does_not_fail(rows, key, value):
     data, _ = told(rows)
     same = data[key] == value
@@ -199,6 +202,7 @@ def test_groups_that_are_told_are_enough_to_draw_their_subtasks(original):
 def test_a_row_of_groups_csv_by_hand():
     rows = rows_of(machines(2), [job("a", *A, 6), job("b", *B, 3)], "harmony")
     assert rows["groups"][0] == {
-        "group": "0", "start_ms": "0", "end_ms": "30000", "servers": "m0 m1", "jobs": "a b", "machines": "2", "iteration_ms": "10000.0",
-        "cpu_utilization": "1.0", "net_utilization": "1.0", "disk_ratios": "0.0 0.0", "model_disk_ratios": "0.0 0.0",
+        "group": "0", "start_ms": "0", "end_ms": "30000", "servers": "m0 m1", "jobs": "a b", "machines": "2",
+        "iteration_ms": "10000.0", "cpu_utilization": "1.0", "net_utilization": "1.0", "disk_ratios": "0.0 0.0",
+        "model_disk_ratios": "0.0 0.0",
     }  # fmt: skip

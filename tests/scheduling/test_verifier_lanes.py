@@ -22,7 +22,8 @@ def planned(rows, role=0, server=None):
         (event["data"]["bars"], place)
         for event in plans
         for place, bar in enumerate(event["data"]["bars"])
-        if bar[1] == role and (bar[2] == server or (server is None and bar[2] >= 0)) and named.get((bar[1], bar[2], bar[6]), 0) == event["seq"]
+        if bar[1] == role and (bar[2] == server or (server is None and bar[2] >= 0))
+        and named.get((bar[1], bar[2], bar[6]), 0) == event["seq"]
     ]  # fmt: skip
 
 
@@ -59,9 +60,10 @@ def longer(rows, bars, place, rng):
 
 
 FAULTS = [
-    (shorter, 0, ("4a", "2e", "ps_idle")), (too_early, 0, ("2i", "over", "events.jsonl")), (other_lane, 0, ("2k", "events.jsonl")),
-    (other_chunk, 0, ("2c",)), (same_chunk, 0, ("mig", "4e", "over")), (two_at_once, 0, ("2k",)), (dropped, 0, ("4a", "2e", "ps_idle")),
-    (dropped, 1, ("2e",)), (shorter, 1, ("2e",)), (longer, 1, ("ps_idle", "2f", "2e")), (other_lane, 1, ("2k", "events.jsonl")),
+    (shorter, 0, ("4a", "2e", "ps_idle")), (too_early, 0, ("2i", "over", "events.jsonl")),
+    (other_lane, 0, ("2k", "events.jsonl")), (other_chunk, 0, ("2c",)), (same_chunk, 0, ("mig", "4e", "over")),
+    (two_at_once, 0, ("2k",)), (dropped, 0, ("4a", "2e", "ps_idle")), (dropped, 1, ("2e",)), (shorter, 1, ("2e",)),
+    (longer, 1, ("ps_idle", "2f", "2e")), (other_lane, 1, ("2k", "events.jsonl")),
 ]  # fmt: skip
 
 
@@ -76,7 +78,9 @@ def test_it_accepts_the_original(original):
 
 
 @pytest.mark.parametrize(
-    ("fault", "role", "codes"), FAULTS, ids=[f"{fault.__name__}-{'ps' if role else 'worker'}" for fault, role, _ in FAULTS]
+    ("fault", "role", "codes"),
+    FAULTS,
+    ids=[f"{fault.__name__}-{'ps' if role else 'worker'}" for fault, role, _ in FAULTS],
 )
 def test_it_finds_every_fault(original, fault, role, codes):
     """Put into ten places each, and told by its code; the schedule file, which still has the truth, differs as well."""

@@ -26,7 +26,7 @@ def test_equal_prices_go_to_the_lowest_server():
 
 
 def test_greedy_marginals_are_not_enough():
-    """3 workers share a parameter server. Slot 0: worker 1, PS 5; slot 1: worker 3, PS 0.5. Greedy pays 9.5, the best is 8."""
+    """3 workers share a parameter server. Slot 0: worker 1, PS 5; slot 1: worker 3, PS 0.5. Greedy: 9.5, best: 8."""
     worker = np.array([[1.0, 1, 1], [3, 3, 3]])
     ps = np.array([[5.0], [0.5]])
     curves = curves_of(worker, ps, np.array([0, 1, 1, 1]), 1 / 3)

@@ -14,7 +14,9 @@ HOURS = range(1, 5)
 def test_jobs_and_lanes_are_as_the_paper_says():
     cluster, jobs = generate("a-online", num_jobs=300, num_servers=100, seed=1)
     assert {(job.model, job.num_chunks, job.minibatches_per_chunk) for job in jobs} == set(TABLE_II)
-    assert all(20 <= job.epochs <= 60 and 30 <= job.gradient_mb <= 575 and 10 <= job.ps_update_ms <= 100 for job in jobs)
+    assert all(
+        20 <= job.epochs <= 60 and 30 <= job.gradient_mb <= 575 and 10 <= job.ps_update_ms <= 100 for job in jobs
+    )
     assert all(0.001 <= job.minibatch_ms / HOUR_MS <= 0.05 for job in jobs)
     assert {ms // HOUR_MS for job in jobs for ms in job.upload_ms} == set(HOURS)
     assert all(10 <= job.cloud_upload_ms / HOUR_MS <= 15 and len(job.upload_ms) == 100 for job in jobs)
@@ -41,7 +43,9 @@ def test_another_number_of_jobs_leaves_the_cluster_and_the_same_seed_repeats_all
 def test_load_divides_the_span_and_workers_and_arrivals_can_be_given():
     last = [generate("a-online", num_jobs=100, num_servers=4, seed=1, load=load)[1][-1].arrival_ms for load in (1, 2)]
     assert last[1] == pytest.approx(last[0] / 2, abs=2 * HOUR_MS)
-    cluster, jobs = generate("a-online", num_jobs=2, num_servers=4, seed=1, workers=3, arrivals=[7_200_000, 3_600_000, 9_000_000])
+    cluster, jobs = generate(
+        "a-online", num_jobs=2, num_servers=4, seed=1, workers=3, arrivals=[7_200_000, 3_600_000, 9_000_000]
+    )
     assert [job.arrival_ms for job in jobs] == [3_600_000, 7_200_000]
     assert jobs[0].provenance["arrival_ms"] == "trace"
     assert all(sum(server.worker_lanes.values()) == 3 for server in cluster.servers)
@@ -60,7 +64,8 @@ def test_the_testbed_is_filled_exactly():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"preset": "real"}, "unknown preset 'real'; known: simulator, testbed"), ({"load": 0.0}, "load must be from 1e-06"),
+    [({"preset": "real"}, "unknown preset 'real'; known: simulator, testbed"),
+     ({"load": 0.0}, "load must be from 1e-06"),
      ({"gang_share": 1.5}, "gang_share must be from 0 to 1"), ({"workers": 0}, "workers must be from 1 to 1000"),
      ({"span_hours": float("nan")}, "span_hours must be from")],
 )  # fmt: skip

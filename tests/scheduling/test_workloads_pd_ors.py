@@ -33,7 +33,10 @@ def test_jobs_lie_in_the_paper_s_ranges(variant, samples):
         assert job.internal_gbps == 10 * job.external_gbps
         assert job.worker[0] in range(0, 5_000, 1_000)
         assert job.ps[0] == 0
-        assert all(1_000 <= d[1] <= 10_000 and 2_000 <= d[2] <= 32_000 and 5_000 <= d[3] <= 10_000 for d in (job.worker, job.ps))
+        assert all(
+            1_000 <= d[1] <= 10_000 and 2_000 <= d[2] <= 32_000 and 5_000 <= d[3] <= 10_000
+            for d in (job.worker, job.ps)
+        )
         assert 1 <= job.requested_workers <= min(30, job.global_batch)
         assert 1 <= job.utility.priority <= 100
         assert 1 <= job.utility.target_slots <= 15
@@ -130,7 +133,10 @@ def test_it_is_a_profile():
         ({"kappa": 0.0}, "kappa must be a finite number > 0, got 0.0"),
         ({"timestamps": [1.0]}, "2 jobs need as many finite timestamps, got 1 of 1"),
         ({"timestamps": [1.0, float("nan")]}, "2 jobs need as many finite timestamps, got 1 of 2"),
-        ({"timestamps": [1.0, 2.0], "classes": [1, 4]}, "classes must be one integer from 0 to 3 for each of the 2 timestamps"),
+        (
+            {"timestamps": [1.0, 2.0], "classes": [1, 4]},
+            "classes must be one integer from 0 to 3 for each of the 2 timestamps",
+        ),
     ],
 )
 def test_wrong_options_are_refused(options, message):

@@ -18,11 +18,15 @@ def cluster(workers: int = 1, ps: int = 1, slots: int = 4, gpus: int = 2, ps_cpu
 
 def job(id: str = "j1", arrival_ms: int = 0, *, work: int = 2, chunks: int = 2, gbps: int = 1, ps_gbps: int = 1,
         priority: float = 100.0, sensitivity: float = 0.0, target: float = 2.0, gpus: int = 1) -> Job:  # fmt: skip
-    """A worker holds `gpus` GPUs, a parameter server 1 vCPU; the work is `work` worker-slots. Worth priority / 2 when insensitive."""
+    """A worker holds `gpus` GPUs, a parameter server 1 vCPU; the work is `work` worker-slots.
+
+    Worth priority / 2 when insensitive.
+    """
     return Job(
-        id=id, arrival_ms=arrival_ms, epochs=1, num_chunks=chunks, minibatches_per_chunk=1, minibatch_ms=work * SLOT / chunks,
-        gradient_mb=0.0, worker=(gpus * 1000, 0, 0, 0, gbps * 1000), ps=(0, 1000, 0, 0, ps_gbps * 1000),
-        requested_workers=min(2, chunks), utility=Utility(priority, sensitivity, target),
+        id=id, arrival_ms=arrival_ms, epochs=1, num_chunks=chunks, minibatches_per_chunk=1,
+        minibatch_ms=work * SLOT / chunks, gradient_mb=0.0, worker=(gpus * 1000, 0, 0, 0, gbps * 1000),
+        ps=(0, 1000, 0, 0, ps_gbps * 1000), requested_workers=min(2, chunks),
+        utility=Utility(priority, sensitivity, target),
     )  # fmt: skip
 
 
@@ -32,6 +36,6 @@ def random_job(rng: np.random.Generator, number: int, slots: int) -> Job:
     gbps = int(rng.integers(1, 4))
     return job(
         f"j{number}", int(rng.integers(0, slots)) * SLOT, work=int(rng.integers(1, 7)), chunks=chunks, gbps=gbps,
-        ps_gbps=int(rng.integers(gbps, 5)), priority=float(rng.uniform(1, 100)), sensitivity=float(rng.choice([0, 0.5, 2])),
-        target=float(rng.uniform(0, 4)), gpus=int(rng.integers(1, 3)),
+        ps_gbps=int(rng.integers(gbps, 5)), priority=float(rng.uniform(1, 100)),
+        sensitivity=float(rng.choice([0, 0.5, 2])), target=float(rng.uniform(0, 4)), gpus=int(rng.integers(1, 3)),
     )  # fmt: skip

@@ -38,10 +38,11 @@ def jobs(rng: np.random.Generator, world: Cluster, count: int) -> list[Job]:
         chunks = int(rng.integers(1, 5))
         out.append(
             Job(
-                f"j{i}", int(at_ms), epochs=int(rng.integers(1, 3)), num_chunks=chunks, minibatches_per_chunk=int(rng.integers(1, 4)),
-                minibatch_ms=float(rng.choice([1.0, 2.0, 2.5, 4.0])), gradient_mb=float(rng.choice([0.0, 0.25, 0.5])),
-                worker=(1_000, 0, 0, 0, 4_000), ps=(0, 1_000, 0, 0, 0), ps_update_ms=float(rng.choice([0.0, 0.5])),
-                worker_type=str(rng.choice(["a", "b"])), ps_type=str(rng.choice(["x", "y"])),
+                f"j{i}", int(at_ms), epochs=int(rng.integers(1, 3)), num_chunks=chunks,
+                minibatches_per_chunk=int(rng.integers(1, 4)), minibatch_ms=float(rng.choice([1.0, 2.0, 2.5, 4.0])),
+                gradient_mb=float(rng.choice([0.0, 0.25, 0.5])), worker=(1_000, 0, 0, 0, 4_000), ps=(0, 1_000, 0, 0, 0),
+                ps_update_ms=float(rng.choice([0.0, 0.5])), worker_type=str(rng.choice(["a", "b"])),
+                ps_type=str(rng.choice(["x", "y"])),
                 upload_ms=tuple(int(n) for n in rng.integers(0, 6, size=len(world.servers))),
                 cloud_upload_ms=int(rng.integers(5, 40)), chunk_mb=float(rng.choice([0.5, 1.0, 1.5])),
                 requested_workers=int(rng.integers(1, 4)),

@@ -22,7 +22,9 @@ H = 3_600_000
 def scenario_of(profile, scheduler, jobs=40, servers=10, seed=3, **parameters):
 
     spec, trace = store_generated(f"{profile}", *generate(profile, num_jobs=jobs, num_servers=servers, seed=seed), seed)
-    return Scenario.objects.create(name="base", cluster=spec, trace=trace, scheduler=scheduler, parameters=parameters, seed=seed)
+    return Scenario.objects.create(
+        name="base", cluster=spec, trace=trace, scheduler=scheduler, parameters=parameters, seed=seed
+    )
 
 
 def played_out(run):
@@ -64,13 +66,17 @@ def jobs(draw):
         parts = {
             name: draw(strategy)
             for name, strategy in {
-                "epochs": whole, "num_chunks": whole, "minibatch_ms": real, "gradient_mb": real, "iterations": whole, "cloud_upload_ms": st.integers(0, 10**9),
-                "worker": st.tuples(*[amounts] * 5), "ps": st.tuples(*[amounts] * 5), "worker_type": st.sampled_from(["t4", "v100"]),
+                "epochs": whole, "num_chunks": whole, "minibatch_ms": real, "gradient_mb": real, "iterations": whole,
+                "cloud_upload_ms": st.integers(0, 10**9), "worker": st.tuples(*[amounts] * 5),
+                "ps": st.tuples(*[amounts] * 5), "worker_type": st.sampled_from(["t4", "v100"]),
                 "upload_ms": st.lists(st.integers(0, 10**9), min_size=1, max_size=4).map(tuple),
                 "utility": st.builds(Utility, real, st.floats(0, 10), st.floats(0, 100)),
-                "provenance": st.dictionaries(st.sampled_from(["epochs", "ps"]), st.sampled_from(["trace", "drawn"]), min_size=1),
+                "provenance": st.dictionaries(st.sampled_from(["epochs", "ps"]), st.sampled_from(["trace", "drawn"]),
+                                              min_size=1),
             }.items()
             if draw(st.booleans())
         }  # fmt: skip
-        found.append(Job(f"j{number}", draw(st.integers(0, 2**53)), draw(st.sampled_from(["unknown", "vgg-16"])), **parts))
+        found.append(
+            Job(f"j{number}", draw(st.integers(0, 2**53)), draw(st.sampled_from(["unknown", "vgg-16"])), **parts)
+        )
     return found

@@ -5,14 +5,22 @@ MOVED = HOUR + 1_800_000
 PRICES = [1.5, 0.25, 0.01, 0.001, 0.5, None, None, None, None, None]  # [site][resource]: no price in the cloud
 
 
-# Jobs on two servers: job 0 is admitted, then moved while it runs; job 1 is rejected; job 2 starts and is unfinished; the plan of job 3
-# names workers, on one of which job 4, with its parameter server in the cloud, comes
-# between; after the edit job 3 has a plan of its own.
+# Jobs on two servers: job 0 is admitted, then moved while it runs; job 1 is rejected; job 2
+# starts and is unfinished; the plan of job 3 names workers, on one of which job 4, with its
+# parameter server in the cloud, comes between; after the edit job 3 has a plan of its own.
 def plan(job: int, start_ms: int, finish_ms: int, *bars: list[int]) -> dict:
     return {"scope": "job", "keys": [job], "jobs": [[job, start_ms, finish_ms]], "bars": list(bars)}
 
 
-STARTED = {"scheduler": "oasis", "parameters": {}, "seed": 7, "jobs": 5, "servers": 2, "slot_ms": HOUR, "horizon_slots": 8}
+STARTED = {
+    "scheduler": "oasis",
+    "parameters": {},
+    "seed": 7,
+    "jobs": 5,
+    "servers": 2,
+    "slot_ms": HOUR,
+    "horizon_slots": 8,
+}
 PLAN = [
     [0, 0, 0, HOUR, 2 * HOUR, 2, -1, -1, -1],
     [0, 1, 1, HOUR, 2 * HOUR, 1, -1, -1, -1],

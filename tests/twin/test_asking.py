@@ -21,7 +21,9 @@ def paused(scheduler, jobs: list[Job], steps: int, **options) -> Run:
     from twin.models import Trace
 
     spec = store_cluster(cluster(worker_server("w"), ps_server("p"), horizon=20), "test")
-    trace = Trace.objects.create(name="few", status=Trace.READY, job_count=len(jobs), jobs=pack_jobs([JobTable.of(jobs)]))
+    trace = Trace.objects.create(
+        name="few", status=Trace.READY, job_count=len(jobs), jobs=pack_jobs([JobTable.of(jobs)])
+    )
     scenario = Scenario.objects.create(name="asked", cluster=spec, trace=trace, scheduler=scheduler, **options)
     run = commands.start_run(scenario, mode=Run.LIVE, speed=1e-6)
     runner.advance(run.pk)

@@ -17,7 +17,9 @@ from twin.scenarios.store import played
 H = 3_600_000
 
 
-@pytest.mark.parametrize(("profile", "name"), [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("a-online", "srtf")])
+@pytest.mark.parametrize(
+    ("profile", "name"), [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("a-online", "srtf")]
+)
 def test_no_edited_run_ever_beats_its_bound(profile, name):
     """certify rechecks what it proves, and raises where the schedule is better than the bound."""
     claimed = 0
@@ -56,8 +58,8 @@ def test_what_no_single_cluster_can_stand_for_is_said():
         found = bounding(staged(base, [edit | {"at_ms": 5 * H}]))
         assert (found if isinstance(found, str) else None) == sentence or (sentence and sentence in str(found)), edit
     before = bounding(staged(base, []))
-    larger = bounding(staged(base, [{"verb": "resize_servers", "servers": server, "resource": "gpu", "amount": 99, "at_ms": H},
-                                    {"verb": "resize_servers", "servers": server, "resource": "gpu", "amount": 1, "at_ms": 2 * H}]))  # fmt: skip
+    resized = {"verb": "resize_servers", "servers": server, "resource": "gpu"}
+    larger = bounding(staged(base, [resized | {"amount": 99, "at_ms": H}, resized | {"amount": 1, "at_ms": 2 * H}]))
     assert not isinstance(before, str)
     assert not isinstance(larger, str)
     assert (before[1].servers[0].capacity[0] < 99_000, larger[1].servers[0].capacity[0]) == (True, 99_000)

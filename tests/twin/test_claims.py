@@ -13,8 +13,9 @@ from twin.models import Run, Scenario
 from twin.runs import runner
 from twin.scenarios.store import store_generated
 
-CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online": ("a-online", "completion"), "srtf": ("a-online", "completion"),
-         "harmony": ("harmony", "makespan"), "isolated": ("harmony", "makespan")}  # fmt: skip
+CASES = {"oasis": ("oasis", "utility"), "fifo": ("oasis", "utility"), "a_online": ("a-online", "completion"),
+         "srtf": ("a-online", "completion"), "harmony": ("harmony", "makespan"),
+         "isolated": ("harmony", "makespan")}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -23,7 +24,9 @@ def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa
     cluster, jobs = generate(profile, num_jobs=8, num_servers=8, seed=2)
     assert build(name).model.claim(build(name), cluster) == about
     spec, trace = store_generated(name, cluster, jobs, 2)
-    run = Run.objects.create(scenario=Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2))
+    run = Run.objects.create(
+        scenario=Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+    )
     runner.enqueue(run.pk)
     work()
     certificate_task.run(run.pk)
@@ -32,7 +35,10 @@ def test_the_run_and_the_files_claim_the_same(tmp_path, make_run, name):  # noqa
     low, high = sorted((run.certificate["achieved"], run.certificate["bound"]))
     assert (run.certificate["achieved"] == low) is (about == "utility")
     assert run.certificate["ratio"] == pytest.approx(low / high, abs=1.1e-4)
-    assert command("generate", "--profile", profile, "--jobs", 8, "--servers", 8, "--seed", 2, "--out", tmp_path / "in")[0] == 0
+    assert (
+        command("generate", "--profile", profile, "--jobs", 8, "--servers", 8, "--seed", 2, "--out", tmp_path / "in")[0]
+        == 0
+    )
     given = ("--cluster", tmp_path / "in" / "cluster.json", "--jobs", tmp_path / "in" / "jobs.jsonl")
     assert command("simulate", *given, "--scheduler", name, "--seed", 2, "--out", tmp_path / "out")[0] == 0
     told = json.loads((tmp_path / "out" / "summary.json").read_bytes())["certificate"]

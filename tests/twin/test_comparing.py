@@ -54,17 +54,19 @@ def planned(at_ms, index, finish_ms, *bars):
 
 START = [
     (0, "run_started", {}), (0, "job_arrived", {"job": 0}), (0, "job_arrived", {"job": 1}),
-    decided(0, 0, "started"), planned(0, 0, 400, bar(0, 0, 0, 400)), decided(0, 1, "started"), planned(0, 1, 200, bar(1, 1, 0, 200)),
-    (100, "job_arrived", {"job": 2}),
+    decided(0, 0, "started"), planned(0, 0, 400, bar(0, 0, 0, 400)), decided(0, 1, "started"),
+    planned(0, 1, 200, bar(1, 1, 0, 200)), (100, "job_arrived", {"job": 2}),
 ]  # fmt: skip
 BASE = told(
     *START, decided(100, 2, "rejected", "gang_too_large", {"role": "worker", "count": 3, "most": 2}),
-    (200, "job_completed", {"job": 1, "utility": 2.0}), (400, "job_completed", {"job": 0, "utility": 4.0}), (400, "run_finished", {}),
+    (200, "job_completed", {"job": 1, "utility": 2.0}), (400, "job_completed", {"job": 0, "utility": 4.0}),
+    (400, "run_finished", {}),
 )  # fmt: skip
 OTHER = told(
-    *START, decided(100, 2, "started"), planned(100, 2, 300, bar(2, 1, 200, 300)), (200, "job_completed", {"job": 1, "utility": 2.0}),
-    decided(250, 0, "preempted", "server_gone", {}), planned(250, 0, None), (300, "job_completed", {"job": 2, "utility": 1.0}),
-    decided(350, 0, "resumed"), planned(350, 0, 500, bar(0, 1, 350, 500)), (500, "job_completed", {"job": 0, "utility": 3.0}),
+    *START, decided(100, 2, "started"), planned(100, 2, 300, bar(2, 1, 200, 300)),
+    (200, "job_completed", {"job": 1, "utility": 2.0}), decided(250, 0, "preempted", "server_gone", {}),
+    planned(250, 0, None), (300, "job_completed", {"job": 2, "utility": 1.0}), decided(350, 0, "resumed"),
+    planned(350, 0, 500, bar(0, 1, 350, 500)), (500, "job_completed", {"job": 0, "utility": 3.0}),
     (500, "run_finished", {}),
 )  # fmt: skip
 
@@ -103,9 +105,12 @@ def test_figures_of_both_runs_by_hand(pair):
     expected = {
         "total_utility": (6, 6), "jobs": (3, 3), "admitted": (2, 3), "rejected": (1, 0), "completed": (2, 3),
         "mean_jct_ms": (300, 300), "median_jct_ms": (300, 200), "common_jct_ms": (300, 350), "makespan_ms": (400, 500),
-        "mean_delay_factor": (1, (500 / 400 + 1 + 2) / 3), "mean_wait_ms": (0, 100 / 3), "suspensions": (0, 1), "preemptions": (0, 1),
+        "mean_delay_factor": (1, (500 / 400 + 1 + 2) / 3), "mean_wait_ms": (0, 100 / 3), "suspensions": (0, 1),
+        "preemptions": (0, 1),
     }  # fmt: skip
-    assert {key: (base[key], other[key]) for key in expected} == {key: pytest.approx(value) for key, value in expected.items()}
+    assert {key: (base[key], other[key]) for key in expected} == {
+        key: pytest.approx(value) for key, value in expected.items()
+    }
     assert base["utilization.cpu"] is None
 
 
@@ -195,23 +200,27 @@ def test_runs_of_two_traces_share_the_jobs_with_the_same_id(stored):
 def test_groups_by_model_size_and_site(pair):
     groups = compared(*pair).groups
     told = {
-        by: [(row["name"], row["jobs"], [v["value"] for v in row["completed"]]) for row in rows] for by, rows in groups.items()
+        by: [(row["name"], row["jobs"], [v["value"] for v in row["completed"]]) for row in rows]
+        for by, rows in groups.items()
     }
     assert told["model"] == [("m1", [2, 2], [2, 2]), ("m2", [1, 1], [0, 1])]
     assert told["size"] == [("up to 1 GPU", [2, 2], [2, 2]), ("over 2, up to 4 GPU", [1, 1], [0, 1])]
     assert told["site"] == [
-        ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]), ("no site yet", [1, 0], [0, 0]),
+        ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]),
+        ("no site yet", [1, 0], [0, 0]),
     ]  # fmt: skip
     assert compared(*pair).sides[1].lives.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
 
 
 def test_distributions_are_quantiles(pair):
     jct, delay, utility = compared(*pair).distributions
-    assert [(curve["jobs"], curve["values"][0], curve["values"][50], curve["values"][100]) for curve in jct["curves"]] == [
+    assert [(curve["jobs"], *(curve["values"][percent] for percent in (0, 50, 100))) for curve in jct["curves"]] == [
         (2, 200, 300, 400), (3, 200, 200, 500),
     ]  # fmt: skip
     assert delay["curves"][1]["values"][100] == 2
-    assert (utility["curves"][0]["jobs"], utility["curves"][0]["values"][0]) == (3, 0), "the rejected job is worth nothing"
+    assert (utility["curves"][0]["jobs"], utility["curves"][0]["values"][0]) == (3, 0), (
+        "the rejected job is worth nothing"
+    )
 
 
 def test_a_delta_knows_which_way_is_better():
@@ -236,7 +245,9 @@ def test_values_that_read_alike_are_equal():
         assert not any(cell["best"] for cell in against([value, value + dust], "higher", unit))
     assert [cell["best"] for cell in against([1, 5, 5 + 1e-12], "higher")] == [False, True, True]
     assert against([0.005, 0.005 - 1e-15], "higher")[1]["verdict"] == "same", "dust that tips the last digit"
-    assert against([0.666, 0.6664, 0.7], None, "share")[1]["verdict"] == "same", "both read 66.6 %, so there is no change to tell"
+    assert against([0.666, 0.6664, 0.7], None, "share")[1]["verdict"] == "same", (
+        "both read 66.6 %, so there is no change to tell"
+    )
 
 
 def test_values_that_read_otherwise_differ():
@@ -277,13 +288,16 @@ def test_service_and_suspensions_are_those_of_plain_loops(spans):
         [[j, 0, 0, start, start + length, 1, -1, chunk, -1, 0, -1] for j, start, length, chunk in spans], dtype=np.int64
     ).reshape(-1, 11)
     service = [
-        len({t for j, start, length, _ in spans if j == index for t in range(start, start + length)}) for index in range(3)
+        len({t for j, start, length, _ in spans if j == index for t in range(start, start + length)})
+        for index in range(3)
     ]
     assert _service(rows, 3).tolist() == service
     gaps = [0, 0, 0]
     for index in range(3):
         for chunk in (-1, 0, 1):
-            busy = {t for j, start, length, c in spans if (j, c) == (index, chunk) for t in range(start, start + length)}
+            busy = {
+                t for j, start, length, c in spans if (j, c) == (index, chunk) for t in range(start, start + length)
+            }
             gaps[index] += sum(t not in busy and t - 1 in busy and any(u > t for u in busy) for t in range(15))
     assert suspensions(rows, 3).tolist() == gaps
 
@@ -298,9 +312,13 @@ def test_runs_part_at_the_first_instant_with_another_set_of_decisions(mine, your
 
     def decisions(given):
         given = sorted(given, key=lambda act: act[0])
-        plans = np.array([[seq, at_ms, index] for seq, (at_ms, index, _) in enumerate(given, 1)], dtype=np.int64).reshape(-1, 3)
+        plans = np.array(
+            [[seq, at_ms, index] for seq, (at_ms, index, _) in enumerate(given, 1)], dtype=np.int64
+        ).reshape(-1, 3)
         return Decisions(
-            np.empty((0, 4), dtype=np.int64), plans, np.array([99**plan for *_, plan in given], dtype=np.uint64) << np.uint64(20)
+            np.empty((0, 4), dtype=np.int64),
+            plans,
+            np.array([99**plan for *_, plan in given], dtype=np.uint64) << np.uint64(20),
         )
 
     def bags(given):
@@ -324,7 +342,9 @@ def test_a_plan_is_known_by_its_bars_whatever_their_order_or_lane(stored):
     """Lanes are for drawing; the count of workers is not."""
 
     def run(*bars):
-        return stored(told((0, "run_started", {}), (0, "job_arrived", {"job": 0}), planned(0, 0, 400, *bars)), trace=first)
+        return stored(
+            told((0, "run_started", {}), (0, "job_arrived", {"job": 0}), planned(0, 0, 400, *bars)), trace=first
+        )
 
     first = stored(BASE).scenario.trace
     one, two = bar(0, 0, 0, 100), bar(0, 1, 0, 400)

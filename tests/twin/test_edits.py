@@ -24,7 +24,8 @@ H = 3_600_000
 CAPACITY = (4_000, 16_000, 64_000, 100_000, 10_000)
 SERVERS = tuple(Server(f"{site}-{n}", site, CAPACITY, nic_gbps=10.0) for site in ("edge", "cloud") for n in range(2))
 JOBS = tuple(
-    Job(f"j{n}", n * H, model="vgg" if n % 2 else "resnet", epochs=10, upload_ms=(1, 2, 3, 4), cloud_upload_ms=9, utility=Utility(10.0, 1.0, 5.0))
+    Job(f"j{n}", n * H, model="vgg" if n % 2 else "resnet", epochs=10, upload_ms=(1, 2, 3, 4), cloud_upload_ms=9,
+        utility=Utility(10.0, 1.0, 5.0))
     for n in range(4)
 )  # fmt: skip
 WORLD = World(Cluster("c", H, SERVERS), JOBS, "oasis", {})
@@ -56,7 +57,13 @@ def test_a_removed_server_is_out_of_the_list_from_the_beginning_and_away_later()
 @pytest.mark.parametrize("at_ms", [0, 90 * 60_000])
 def test_an_edit_begins_with_moments_that_are_not_refused(at_ms):
     """What a form begins with, in a fork too: only the servers, the job or the factor that it is about are typed in."""
-    needed = {"servers": "edge-0", "jobs": "j3", "like": "edge-0", "factor": 2.0, "on": not WORLD.cluster.unlimited_cloud}
+    needed = {
+        "servers": "edge-0",
+        "jobs": "j3",
+        "like": "edge-0",
+        "factor": 2.0,
+        "on": not WORLD.cluster.unlimited_cloud,
+    }
     for name, verb in verbs().items():
         if name == "change_scheduler" and not at_ms:
             continue  # the scenario names the one that begins
@@ -145,17 +152,26 @@ def test_jobs_are_added_dropped_delayed_and_changed():
 
 
 def test_the_rate_of_arrivals_scales_what_is_to_come():
-    assert [job.arrival_ms / H for job in last({"verb": "scale_arrivals", "factor": 2, "at_ms": H}).jobs] == [0, 1, 1.5, 2]
+    assert [job.arrival_ms / H for job in last({"verb": "scale_arrivals", "factor": 2, "at_ms": H}).jobs] == [
+        0,
+        1,
+        1.5,
+        2,
+    ]
 
 
 def test_jobs_that_have_arrived_cannot_be_changed():
-    assert [job.arrival_ms / H for job in last({"verb": "delay_jobs", "jobs": "*", "by_ms": H, "at_ms": 2 * H}).jobs] == [
+    assert [
+        job.arrival_ms / H for job in last({"verb": "delay_jobs", "jobs": "*", "by_ms": H, "at_ms": 2 * H}).jobs
+    ] == [
         0,
         1,
         2,
         4,
     ]
-    with pytest.raises(ModelError, match=r"edit 1 \(remove jobs\): all 1 jobs that match 'j0' have arrived before 01:00:00"):
+    with pytest.raises(
+        ModelError, match=r"edit 1 \(remove jobs\): all 1 jobs that match 'j0' have arrived before 01:00:00"
+    ):
         after({"verb": "drop_jobs", "jobs": "j0", "at_ms": H})
 
 
@@ -173,7 +189,8 @@ def test_each_phase_has_the_jobs_that_are_known_in_it():
 
 def test_jobs_that_an_edit_brings_arrive_behind_its_moment():
     added = {"verb": "add_jobs", "like": "j1", "arrival_ms": H, "at_ms": H}
-    assert [(job.id, job.arrival_ms) for job in last(added, {"verb": "scale_arrivals", "factor": 1000, "at_ms": 3 * H - 2}).jobs][1:] == [
+    faster = {"verb": "scale_arrivals", "factor": 1000, "at_ms": 3 * H - 2}
+    assert [(job.id, job.arrival_ms) for job in last(added, faster).jobs][1:] == [
         ("j1", H), ("j1+1", H + 1), ("j2", 2 * H), ("j3", 3 * H - 1),
     ]  # fmt: skip
 
@@ -184,7 +201,11 @@ def test_an_edit_that_is_switched_off_changes_nothing():
 
 def test_the_cloud_and_uploads():
     world = last({"verb": "switch_cloud", "on": True}, {"verb": "change_uploads", "where": "edge", "factor": 2})
-    assert (world.cluster.unlimited_cloud, world.jobs[0].upload_ms, world.jobs[0].cloud_upload_ms) == (True, (2, 4, 6, 8), 9)
+    assert (world.cluster.unlimited_cloud, world.jobs[0].upload_ms, world.jobs[0].cloud_upload_ms) == (
+        True,
+        (2, 4, 6, 8),
+        9,
+    )
     with pytest.raises(ModelError, match="the cloud is already off"):
         after({"verb": "switch_cloud", "on": "false"})
 
@@ -198,18 +219,23 @@ def test_the_cloud_and_uploads():
     ([{"verb": "drop_jobs", "jobs": "*"}], r"edit 1 \(remove jobs\): at least one job must remain"),
     ([{"verb": "drop_jobs", "jobs": " "}], r"edit 1 \(remove jobs\): jobs must be selected; \* selects all"),
     ([{"verb": "remove_servers", "servers": "*"}], r"edit 1 \(remove servers\): at least one server must remain"),
-    ([{"verb": "remove_servers", "servers": "*", "at_ms": 1}], r"edit 1 \(remove servers\): at least one server must remain"),
-    ([{"verb": "add_servers", "like": "edge-0", "count": 0}], r"edit 1 \(add servers\): parameter count must be >= 1, got 0"),
+    ([{"verb": "remove_servers", "servers": "*", "at_ms": 1}],
+     r"edit 1 \(remove servers\): at least one server must remain"),
+    ([{"verb": "add_servers", "like": "edge-0", "count": 0}],
+     r"edit 1 \(add servers\): parameter count must be >= 1, got 0"),
     ([{"verb": "add_servers", "like": "edge-0", "count": 20_000}], "a cluster has at most 20,000 servers, got 20,004"),
-    ([{"verb": "scale_arrivals", "factor": "fast"}], r"edit 1 \(scale the arrival rate\): parameter factor must be of type float, got 'fast'"),
+    ([{"verb": "scale_arrivals", "factor": "fast"}],
+     r"edit 1 \(scale the arrival rate\): parameter factor must be of type float, got 'fast'"),
     ([{"verb": "resize_servers", "servers": "edge-0", "amount": 0.0001}], "amount must have at most three decimals"),
     ([{"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "from_ms": 0}], "cannot be announced at 01:00:00"),
     ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after its start"),
     ([{"verb": "add_jobs", "like": "j9"}], "no job has the id 'j9'"),
-    ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}], r"none of the jobs '\*' has the field iterations"),
+    ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}],
+     r"none of the jobs '\*' has the field iterations"),
     ([{"verb": "change_scheduler", "scheduler": "fifo"}], "the initial scheduler is part of the scenario"),
     ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "best"}], "unknown scheduler 'best'; known: "),
-    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "fifo", "parameters": "fast"}], "parameters must be name=value pairs separated by spaces, got 'fast'"),
+    ([{"verb": "change_scheduler", "at_ms": 1, "scheduler": "fifo", "parameters": "fast"}],
+     "parameters must be name=value pairs separated by spaces, got 'fast'"),
     ([{"verb": "drop_jobs"}] * (MAX_EDITS + 1), "a scenario has at most 200 edits, got 201"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_said(edits, sentence):
@@ -245,17 +271,20 @@ def test_every_verb_says_what_it_is_and_has_a_sentence():
 
 
 def test_the_effect_in_numbers():
-    world = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"}, {"verb": "delay_jobs", "jobs": "j1 j2"},
-                 {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": 1})  # fmt: skip
-    assert effect(replace(WORLD, jobs=[replace(j, upload_ms=None) for j in JOBS]), world.with_jobs([replace(j, upload_ms=None) for j in world.jobs])) == {
+    world = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"},
+                 {"verb": "delay_jobs", "jobs": "j1 j2"}, {"verb": "fail_servers", "servers": "cloud-*"},
+                 {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": 1})  # fmt: skip
+    before = replace(WORLD, jobs=[replace(j, upload_ms=None) for j in JOBS])
+    assert effect(before, world.with_jobs([replace(j, upload_ms=None) for j in world.jobs])) == {
         "servers": 1, "capacity": dict.fromkeys(("gpu", "cpu", "memory", "storage", "bandwidth"), 0.25), "away": 2,
         "jobs_dropped": 1, "jobs_touched": 2, "scheduler": "fifo",
     }  # fmt: skip
 
 
 @given(st.lists(st.sampled_from([
-    {"verb": "add_servers", "like": "edge-1"}, {"verb": "remove_servers", "servers": "edge-0"}, {"verb": "fail_servers", "servers": "cloud-*"},
-    {"verb": "delay_jobs", "jobs": "j*"}, {"verb": "scale_arrivals", "factor": 3}, {"verb": "add_jobs", "like": "j2", "arrival_ms": 9 * H},
+    {"verb": "add_servers", "like": "edge-1"}, {"verb": "remove_servers", "servers": "edge-0"},
+    {"verb": "fail_servers", "servers": "cloud-*"}, {"verb": "delay_jobs", "jobs": "j*"},
+    {"verb": "scale_arrivals", "factor": 3}, {"verb": "add_jobs", "like": "j2", "arrival_ms": 9 * H},
     {"verb": "drop_jobs", "jobs": "j3"},
 ]), max_size=6), st.lists(st.integers(0, 9), min_size=6, max_size=6))  # fmt: skip
 def test_whatever_is_edited_the_world_stays_sound(edits, hours):
@@ -267,22 +296,29 @@ def test_whatever_is_edited_the_world_stays_sound(edits, hours):
     moments = [ms for ms, _, _ in found]
     assert moments == sorted(set(moments))
     for (_, before, _), (_, later, _) in pairwise(found):
-        assert [s.name for s in later.cluster.servers[: len(before.cluster.servers)]] == [s.name for s in before.cluster.servers]
+        assert [s.name for s in later.cluster.servers[: len(before.cluster.servers)]] == [
+            s.name for s in before.cluster.servers
+        ]
     arrivals = [job.arrival_ms for job in found[-1][1].jobs]
     assert arrivals == sorted(arrivals)
     assert len({job.id for job in found[-1][1].jobs}) == len(arrivals)
 
 
 @pytest.mark.parametrize(("edit", "sentence"), [
-    ({"verb": "fail_servers", "servers": None}, "edit 1 (fail servers): parameter servers must be of type str, got None"),
-    ({"verb": "fail_servers", "servers": "*", "for_ms": None}, "edit 1 (fail servers): parameter for_ms must be of type int, got None"),
-    ({"verb": "resize_servers", "servers": "*", "amount": None}, "edit 1 (resize servers): parameter amount must be of type float, got None"),
+    ({"verb": "fail_servers", "servers": None},
+     "edit 1 (fail servers): parameter servers must be of type str, got None"),
+    ({"verb": "fail_servers", "servers": "*", "for_ms": None},
+     "edit 1 (fail servers): parameter for_ms must be of type int, got None"),
+    ({"verb": "resize_servers", "servers": "*", "amount": None},
+     "edit 1 (resize servers): parameter amount must be of type float, got None"),
     ({"verb": "switch_cloud", "on": None}, "edit 1 (switch the cloud): parameter on must be of type bool, got None"),
     ({"verb": "drop_jobs", "jobs": None}, "edit 1 (remove jobs): parameter jobs must be of type str, got None"),
     ({"verb": "scale_arrivals", "factor": 2, "off": "no"}, "edit 1: off must be true or false, got 'no'"),
-    ({"verb": "add_servers", "like": "edge-*"}, "edit 1 (add servers): like must select one server, got 2 with 'edge-*'"),
+    ({"verb": "add_servers", "like": "edge-*"},
+     "edit 1 (add servers): like must select one server, got 2 with 'edge-*'"),
     ({"verb": "add_jobs", "like": "nobody" * 100}, "; jobs: j0, j1"),
-    ({"verb": "change_scheduler", "scheduler": "zz", "at_ms": 5}, "edit 1 (change the scheduler): unknown scheduler 'zz'; known: a_online"),
+    ({"verb": "change_scheduler", "scheduler": "zz", "at_ms": 5},
+     "edit 1 (change the scheduler): unknown scheduler 'zz'; known: a_online"),
 ])  # fmt: skip
 def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence):
     with pytest.raises(ValueError, match=r"\w") as caught:
@@ -292,16 +328,20 @@ def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence)
 
 
 @pytest.mark.parametrize(("edit", "sentence"), [
-    ({"verb": "scale_arrivals"}, "edit 1 (scale the arrival rate): changes nothing (“Scale the arrival rate by 1”); choose"),
+    ({"verb": "scale_arrivals"},
+     "edit 1 (scale the arrival rate): changes nothing (“Scale the arrival rate by 1”); choose"),
     ({"verb": "scale_arrivals", "factor": 2, "at_ms": 9 * H}, "changes nothing (“From 09:00:00"),
     ({"verb": "change_jobs", "jobs": "*"}, "edit 1 (change jobs): changes nothing"),
     ({"verb": "change_jobs", "jobs": "*", "factor": 1.04}, "edit 1 (change jobs): changes nothing"),
-    ({"verb": "change_utility", "jobs": "*"}, "edit 1 (change utility): changes nothing (“Multiply nothing for jobs *”)"),
+    ({"verb": "change_utility", "jobs": "*"},
+     "edit 1 (change utility): changes nothing (“Multiply nothing for jobs *”)"),
     ({"verb": "change_bandwidth", "servers": "*"}, "edit 1 (change bandwidth): changes nothing"),
     ({"verb": "change_uploads"}, "edit 1 (change upload delays): changes nothing"),
-    ({"verb": "resize_servers", "servers": "*", "amount": 4}, "edit 1 (resize servers): changes nothing (“Set gpu of * to 4 GPU per server”)"),
+    ({"verb": "resize_servers", "servers": "*", "amount": 4},
+     "edit 1 (resize servers): changes nothing (“Set gpu of * to 4 GPU per server”)"),
     ({"verb": "change_scheduler", "scheduler": "oasis", "at_ms": H}, "edit 1 (change the scheduler): changes nothing"),
-    ({"verb": "change_scheduler", "scheduler": "oasis", "parameters": "model=oasis", "at_ms": H}, "(change the scheduler): changes nothing"),
+    ({"verb": "change_scheduler", "scheduler": "oasis", "parameters": "model=oasis", "at_ms": H},
+     "(change the scheduler): changes nothing"),
     ({"verb": "switch_cloud", "on": False}, "the cloud is already off"),
 ])  # fmt: skip
 def test_an_edit_without_effect_is_refused_when_it_is_made(edit, sentence):
@@ -314,11 +354,19 @@ def test_an_edit_without_effect_is_refused_when_it_is_made(edit, sentence):
 
 
 def test_a_form_begins_with_an_edit_that_changes_something():
-    needed = {"servers": "edge-0", "jobs": "j3", "like": "edge-0", "on": not WORLD.cluster.unlimited_cloud, "amount": 2.0}
+    needed = {
+        "servers": "edge-0",
+        "jobs": "j3",
+        "like": "edge-0",
+        "on": not WORLD.cluster.unlimited_cloud,
+        "amount": 2.0,
+    }
     for name, verb in verbs().items():
         begun = {row["name"]: row["default"] for row in verb.form() if row["default"] is not None}
         chosen = (
-            begun | {key: value for key, value in needed.items() if key in begun} | ({"like": "j1"} if name == "add_jobs" else {})
+            begun
+            | {key: value for key, value in needed.items() if key in begun}
+            | ({"like": "j1"} if name == "add_jobs" else {})
         )
         (edit,) = parse([{"verb": name, "at_ms": 60_000, **chosen}])
         assert not edit.effective(WORLD).same(WORLD), name
@@ -340,5 +388,7 @@ def test_an_edit_without_effect_that_was_kept_before_still_counts():
 
 def test_all_edits_together_add_so_many_jobs():
     edit = {"verb": "add_jobs", "like": "j1", "count": 60_000, "arrival_ms": H}
-    with pytest.raises(ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, got 120,000 with this one; add fewer"):
+    with pytest.raises(
+        ModelError, match=r"edit 2 \(add jobs\): .* at most 100,000 jobs, got 120,000 with this one; add fewer"
+    ):
         after(edit, edit)

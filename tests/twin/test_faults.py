@@ -111,7 +111,9 @@ def test_a_locked_database_holds_the_run_up_and_it_goes_on_by_itself(stack, undi
     locker.execute("BEGIN IMMEDIATE")
     worker_log = stack.folder / "logs" / "worker.log"
     try:
-        wait_until(lambda: f"run {run} waits: database is locked" in worker_log.read_text(), "the worker meets the lock")
+        wait_until(
+            lambda: f"run {run} waits: database is locked" in worker_log.read_text(), "the worker meets the lock"
+        )
     finally:  # the tests after this one use the same database
         locker.execute("ROLLBACK")
         locker.close()
@@ -150,7 +152,9 @@ def test_a_second_up_in_the_same_folder_says_so(stack):
 
 def test_a_port_in_use_is_answered_with_a_free_one(stack, tmp_path):
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(stack.port)]
-    other = subprocess.run(command, env=stack.env | {"TWIN_VAR_DIR": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    other = subprocess.run(
+        command, env=stack.env | {"TWIN_VAR_DIR": str(tmp_path)}, capture_output=True, text=True, timeout=60
+    )
     assert other.returncode != 0
     assert f"127.0.0.1:{stack.port} cannot be used" in other.stderr
     assert "is free: --port" in other.stderr
@@ -187,7 +191,9 @@ def small_disk(tmp_path):
     """A disk of 24 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("mounting a small disk needs root")
     yield folder
@@ -219,7 +225,10 @@ def test_a_full_disk_holds_the_run_up_and_everybody_is_told(small_disk, undistur
     fill(filler)
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(twin.port)]
     again = subprocess.run(command, env=twin.env, capture_output=True, text=True, timeout=60, check=False)
-    assert (again.returncode, again.stderr) == (1, f"CommandError: the disk of {small_disk} is full; free disk space first\n")
+    assert (again.returncode, again.stderr) == (
+        1,
+        f"CommandError: the disk of {small_disk} is full; free disk space first\n",
+    )
 
 
 def fill(path: Path) -> None:

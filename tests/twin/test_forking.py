@@ -20,7 +20,8 @@ from twin.studies import sweeps
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.mark.parametrize(("profile", "scheduler"), [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("oasis", "drf"),
+@pytest.mark.parametrize(("profile", "scheduler"),
+                         [("oasis", "fifo"), ("oasis", "oasis"), ("pd-ors", "pd_ors"), ("oasis", "drf"),
                                                     ("a-online", "tiresias_l"), ("harmony", "harmony")])  # fmt: skip
 def test_a_fork_is_to_the_byte_what_its_edits_make_of_the_beginning(profile, scheduler):
     parent = played_out(commands.start_run(scenario_of(profile, scheduler)))
@@ -47,7 +48,9 @@ def test_a_fork_begins_at_the_nearest_state_of_its_parent():
     _, run = commands.fork_and_start(parent.pk, parent.sim_ms // 2 + 1, "", [], True)
     assert run.checkpoints.get().seq == middle.seq
     played_out(run)
-    assert list(event_log.canonical(run.pk)) == list(event_log.canonical(parent.pk)), "without an edit it is the same run"
+    assert list(event_log.canonical(run.pk)) == list(event_log.canonical(parent.pk)), (
+        "without an edit it is the same run"
+    )
 
 
 def keep_state(run, at_ms):
@@ -67,7 +70,9 @@ def test_edits_behind_a_kept_state_of_the_parent_take_effect():
     _, edited = commands.fork_and_start(parent.pk, at_ms + 1, "", edits, True)
     engine.forget()
     played_out(edited)
-    assert [event.at_ms for event in chain.from_iterable(event_log.after(edited.pk, 0)) if event.kind == "edited"] == [at_ms + 1]
+    assert [event.at_ms for event in chain.from_iterable(event_log.after(edited.pk, 0)) if event.kind == "edited"] == [
+        at_ms + 1
+    ]
     assert list(event_log.canonical(edited.pk)) == from_scratch(edited)
     again = at_ms // 2
     keep_state(edited, again)
@@ -149,7 +154,9 @@ def test_what_cannot_be_forked_is_said():
         forks.fork(number, None, "")
     orphan = played_out(commands.start_run(Scenario.objects.get(pk=again.pk)))
     assert orphan.parent is None
-    assert list(event_log.canonical(orphan.pk)) == from_scratch(orphan), "a fork whose parent is gone computes its past again"
+    assert list(event_log.canonical(orphan.pk)) == from_scratch(orphan), (
+        "a fork whose parent is gone computes its past again"
+    )
 
 
 def test_a_fork_takes_the_place_of_a_live_run():
@@ -175,7 +182,9 @@ def test_a_fork_takes_the_place_of_a_live_run():
 def test_nothing_is_forked_where_nothing_can_change():
     parent = played_out(commands.start_run(scenario_of("oasis", "fifo")))
     for at_ms in (100 * H, 100 * H + 1, 2**53):
-        with pytest.raises(Refused, match=r"ends at 4d 04:00:00, so a fork at .* has no effect; choose a time before its end"):
+        with pytest.raises(
+            Refused, match=r"ends at 4d 04:00:00, so a fork at .* has no effect; choose a time before its end"
+        ):
             forks.fork(parent.pk, at_ms, "")
     assert forks.fork(parent.pk, 100 * H - 1, "").fork_ms == 100 * H - 1
 
@@ -186,7 +195,9 @@ def live_with_a_fork():
     runner.advance(parent.pk)
     parent.refresh_from_db()
     at_ms = parent.sim_ms
-    _, run = commands.fork_and_start(parent.pk, at_ms, "", [{"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}], True)
+    _, run = commands.fork_and_start(
+        parent.pk, at_ms, "", [{"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}], True
+    )
     return parent, run
 
 
@@ -225,7 +236,9 @@ def test_a_scenario_that_is_discarded_with_its_fork_says_what_it_was():
     _, run = live_with_a_fork()
     number, name = run.scenario_id, run.scenario.name
     commands.discard(run)
-    assert str(deleted.what_was("scenario", number)).startswith(f"Scenario {number} (“{name}”) was deleted by the system on ")
+    assert str(deleted.what_was("scenario", number)).startswith(
+        f"Scenario {number} (“{name}”) was deleted by the system on "
+    )
 
 
 def test_a_discarded_fork_leaves_a_scenario_that_is_swept():

@@ -18,10 +18,12 @@ def test_a_generated_workload_survives_the_round_trip():
 
 def test_every_part_of_a_job_survives_the_round_trip():
     job = Job(
-        "a", 5, model="m", epochs=1, num_chunks=2, minibatches_per_chunk=3, minibatch_ms=0.125, gradient_mb=4.5, worker=(1, 2, 3, 4, 5),
-        ps=(0, 1, 2, 3, 4), num_samples=6, global_batch=7, sample_ms=0.5, workers_per_ps=8, internal_gbps=1.5, external_gbps=0.5, ps_update_ms=1.0,
-        worker_type="t", ps_type="p", upload_ms=(1, 2), cloud_upload_ms=3, chunk_mb=1.0, requested_workers=9, comp_machine_ms=1.5, comm_ms=2.5,
-        iterations=10, iterations_per_epoch=11, input_gb=1.0, model_gb=2.0, utility=Utility(1.0, 2.0, 3.0), provenance={"epochs": "trace"},
+        "a", 5, model="m", epochs=1, num_chunks=2, minibatches_per_chunk=3, minibatch_ms=0.125, gradient_mb=4.5,
+        worker=(1, 2, 3, 4, 5), ps=(0, 1, 2, 3, 4), num_samples=6, global_batch=7, sample_ms=0.5, workers_per_ps=8,
+        internal_gbps=1.5, external_gbps=0.5, ps_update_ms=1.0, worker_type="t", ps_type="p", upload_ms=(1, 2),
+        cloud_upload_ms=3, chunk_mb=1.0, requested_workers=9, comp_machine_ms=1.5, comm_ms=2.5, iterations=10,
+        iterations_per_epoch=11, input_gb=1.0, model_gb=2.0, utility=Utility(1.0, 2.0, 3.0),
+        provenance={"epochs": "trace"},
     )  # fmt: skip
     assert load_jobs(dump_jobs([job])) == [job]
 
@@ -42,8 +44,14 @@ def test_thousandths_are_exact_in_both_directions():
         ({"cloud": True}, 'cloud must be null or {"unlimited": true}, got True'),
         ({"servers": []}, "servers must be at least 1, got 0"),
         ({"servers": [{"name": "cloud", "capacity": {}}]}, "reserved 'cloud'"),
-        ({"servers": [{"name": "a", "capacity": {"tpu": 1}}]}, "server a: capacity has no resource 'tpu'; known: gpu, cpu"),
-        ({"servers": [{"name": "a", "capacity": {}}, {"name": "a", "capacity": {}}]}, "server names must be distinct, got 'a'"),
+        (
+            {"servers": [{"name": "a", "capacity": {"tpu": 1}}]},
+            "server a: capacity has no resource 'tpu'; known: gpu, cpu",
+        ),
+        (
+            {"servers": [{"name": "a", "capacity": {}}, {"name": "a", "capacity": {}}]},
+            "server names must be distinct, got 'a'",
+        ),
         ({"servers": [{"name": "a", "site": "moon", "capacity": {}}]}, "site must be one of edge, cloud, got 'moon'"),
     ],
 )

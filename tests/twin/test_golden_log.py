@@ -1,6 +1,7 @@
-"""One golden log, folded by twin/eventlog/fold.py here and by static/js/core/store.js in tests/js/store.test.js to the same state.
+"""One golden log, folded to the same state by twin/eventlog/fold.py here and static/js/core/store.js in store.test.js.
 
-After a change of the event vocabulary: TWIN_WRITE_GOLDEN=1 pytest tests/twin/test_golden_log.py, and read the difference.
+After a change of the event vocabulary: TWIN_WRITE_GOLDEN=1 pytest tests/twin/test_golden_log.py, and read the
+difference.
 """
 
 import json
@@ -27,8 +28,15 @@ def golden() -> dict:
     """The frame that a browser receives, the state after it as plain data, and the same as a binary snapshot."""
     meta, columns = snapshot(fold())
     frame = encode([Event(*line) for line in EVENTS])
-    state = {"meta": json.loads(json.dumps(meta)), "columns": {name: column.tolist() for name, column in columns.items()}}
-    return {"frame_base64": b64encode(frame).decode(), "state": state, "snapshot_base64": b64encode(pack(meta, columns)).decode()}
+    state = {
+        "meta": json.loads(json.dumps(meta)),
+        "columns": {name: column.tolist() for name, column in columns.items()},
+    }
+    return {
+        "frame_base64": b64encode(frame).decode(),
+        "state": state,
+        "snapshot_base64": b64encode(pack(meta, columns)).decode(),
+    }
 
 
 def test_the_golden_log_folds_to_the_golden_state() -> None:
@@ -41,13 +49,19 @@ def test_the_golden_log_folds_to_the_golden_state() -> None:
 def test_a_moved_job_keeps_its_past_and_shows_what_was_planned() -> None:
     """Its running bars are cut where it moved, the planned one is dropped, and the old rows stay for the playhead."""
     bars = snapshot(fold())[1]
-    rows = list(zip(*(bars[f"bars_{n}"].tolist() for n in ("server", "start_ms", "end_ms", "born_ms", "died_ms")), strict=True))
+    rows = list(
+        zip(*(bars[f"bars_{n}"].tolist() for n in ("server", "start_ms", "end_ms", "born_ms", "died_ms")), strict=True)
+    )
     assert rows[:3] == [
         (0, HOUR, 2 * HOUR, 600_000, MOVED),
         (1, HOUR, 2 * HOUR, 600_000, MOVED),
         (0, 3 * HOUR, 4 * HOUR, 600_000, MOVED),
     ]
-    assert sorted(rows[3:6]) == [(0, HOUR, MOVED, MOVED, -1), (1, HOUR, MOVED, MOVED, -1), (1, MOVED, 3 * HOUR, MOVED, -1)]
+    assert sorted(rows[3:6]) == [
+        (0, HOUR, MOVED, MOVED, -1),
+        (1, HOUR, MOVED, MOVED, -1),
+        (1, MOVED, 3 * HOUR, MOVED, -1),
+    ]
 
 
 def test_a_job_that_began_on_lanes_keeps_its_start_when_its_plan_is_its_own() -> None:

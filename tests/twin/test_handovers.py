@@ -1,4 +1,4 @@
-"""Every scheduler hands over to every other one of another execution model: kernel, log, snapshot and verifier agree about what was."""
+"""Every scheduler hands over to every one of another execution model: kernel, log, snapshot and verifier agree."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -47,7 +47,13 @@ def handed_over(first, then):
 
 def problems_of(stages, events):
     rows = [
-        Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, dict(s.world.parameters), execution_of(s.world))
+        Row(
+            s.at_ms,
+            cluster_to_dict(s.world.cluster),
+            s.world.scheduler,
+            dict(s.world.parameters),
+            execution_of(s.world),
+        )
         for s in stages
     ]
     return verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], events, len(stages[0].world.jobs))
@@ -82,7 +88,9 @@ def test_a_scheduler_hands_over_to_one_of_another_model(first, then):
         assert told == expected
         bars = state.bars.rows
         true = bars[(bars[:, DIED] == NEVER) & (bars[:, END] > at_ms)]
-        assert own(true)[MODEL[first if at_ms < AT_MS else then]].all(), "nothing of the other model is left of what is to come"
+        assert own(true)[MODEL[first if at_ms < AT_MS else then]].all(), (
+            "nothing of the other model is left of what is to come"
+        )
         if at_ms == AT_MS - 1:
             assert np.count_nonzero(true[:, START] <= at_ms), "something runs that has to be taken over"
 
@@ -97,7 +105,11 @@ def example():
 def changed(events, kind, **data):
     """The log with other data in its first event of that kind."""
     place = next(i for i, event in enumerate(events) if event["kind"] == kind)
-    return [*events[:place], {**events[place], "data": {**events[place]["data"], **data}}, *events[place + 1 :]], place + 1
+    return [
+        *events[:place],
+        {**events[place], "data": {**events[place]["data"], **data}},
+        *events[place + 1 :],
+    ], place + 1
 
 
 FOREIGN = {  # (server, lane, group) of a bar of another model, and what is said of it
@@ -109,12 +121,15 @@ FOREIGN = {  # (server, lane, group) of a bar of another model, and what is said
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("pair", "place", "problem"), [(pair, *case) for pair, cases in FOREIGN.items() for case in cases])
+@pytest.mark.parametrize(
+    ("pair", "place", "problem"), [(pair, *case) for pair, cases in FOREIGN.items() for case in cases]
+)
 def test_a_bar_of_the_model_before_is_found(pair, place, problem):
     """A plan of the scheduler that takes over holds something by the rules of the one that went."""
     stages = handed_over(*pair)
     stages = [
-        stage._replace(world=replace(stage.world, cluster=replace(stage.world.cluster, unlimited_cloud=True))) for stage in stages
+        stage._replace(world=replace(stage.world, cluster=replace(stage.world.cluster, unlimited_cloud=True)))
+        for stage in stages
     ]
     events = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
     assert problems_of(stages, events) == []
@@ -137,14 +152,17 @@ def test_a_model_without_rules_in_the_log_is_named(example, kind):
     stages, events = example
     log, line = changed(events, kind, execution={"model": "magic", "packs": [], "final": False})
     assert problems_of(stages, log)[0] == (
-        f"events.jsonl: line {line}: {kind} with an execution that must be an object whose model is one of slotted, typed_workers, "
+        f"events.jsonl: line {line}: {kind} with an execution that must be an object whose "
+        "model is one of slotted, typed_workers, "
         "colocation, observed, not 'magic'"
     )
 
 
 def test_a_phase_of_a_model_without_rules_is_a_problem(example):
     stages, events = example
-    rows = [Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, {}, execution_of(s.world)) for s in stages]
+    rows = [
+        Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, {}, execution_of(s.world)) for s in stages
+    ]
     rows[1] = rows[1]._replace(execution={"model": "magic", "packs": [], "final": False})
     [problem, *_] = verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], events, 8)
     assert problem.startswith("phase 1 of scheduler harmony: must be an object whose model is one of slotted, ")
@@ -166,14 +184,18 @@ def test_groups_that_overbook_memory_after_a_hand_over_are_found():
     ]
     shrunk = [
         stages[0],
-        stages[1]._replace(world=replace(stages[1].world, cluster=replace(stages[1].world.cluster, servers=tuple(small)))),
+        stages[1]._replace(
+            world=replace(stages[1].world, cluster=replace(stages[1].world.cluster, servers=tuple(small)))
+        ),
     ]
     for data in groups_of(events):
         data["memory_used"] *= 5
     [full] = [data for data in groups_of(events) if data["memory_used"] > 1]
     [problem] = [line for line in problems_of(shrunk, events) if "use " in line]
     usable = 0.85 * min(small[server].capacity[2] for server in full["servers"]) / 1000
-    told = f": group {full['group']}: its jobs use {full['memory_used'] * usable:.4g} GB of each machine, of {usable:.4g}"
+    told = (
+        f": group {full['group']}: its jobs use {full['memory_used'] * usable:.4g} GB of each machine, of {usable:.4g}"
+    )
     assert problem.endswith(told)
 
 
@@ -202,7 +224,11 @@ def test_groups_that_stand_after_their_scheduler_has_gone_are_found():
     stages = handed_over("harmony", "fifo")
     events = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
     assert problems_of(stages, events) == []
-    ended = [event for event in events if event["kind"] == "grouped" and event["at_ms"] == AT_MS and not event["data"]["jobs"]]
+    ended = [
+        event
+        for event in events
+        if event["kind"] == "grouped" and event["at_ms"] == AT_MS and not event["data"]["jobs"]
+    ]
     left = [{**event, "seq": seq} for seq, event in enumerate((e for e in events if e not in ended), start=1)]
     numbers = ", ".join(str(event["data"]["group"]) for event in ended)
     assert f"groups {numbers} stand at {AT_MS} ms, in a phase that has none" in problems_of(stages, left)

@@ -125,29 +125,36 @@ def test_what_is_simulated_is_verified(original):
 
 
 METRICS = (
-    "total_utility", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions",
+    "total_utility", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms", "p95_jct_ms",
+    "makespan_ms", "suspensions",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "edit"), [
-    ("events.jsonl", lambda lines: lines.__setitem__(slice(None), ["garbage"])), ("events.jsonl", lambda lines: lines.clear()),
-    ("events.jsonl", removing(slice(10, None))), ("events.jsonl", removing(5)), ("events.jsonl", removing(-1)),
-    ("events.jsonl", line(1, setting("data", "job", 3))), ("events.jsonl", line(0, setting("data", "seed", 8))),
+    ("events.jsonl", lambda lines: lines.__setitem__(slice(None), ["garbage"])),
+    ("events.jsonl", lambda lines: lines.clear()), ("events.jsonl", removing(slice(10, None))),
+    ("events.jsonl", removing(5)), ("events.jsonl", removing(-1)), ("events.jsonl", line(1, setting("data", "job", 3))),
+    ("events.jsonl", line(0, setting("data", "seed", 8))),
     *[("summary.json", setting("metrics", name, 1234.5)) for name in METRICS],
-    ("summary.json", setting("metrics", "utilization", "gpu", 0.999)), ("summary.json", removing("metrics", "mean_jct_ms")),
-    ("summary.json", removing("metrics")), ("summary.json", removing("scheduler")), ("summary.json", removing("parameters")),
-    ("summary.json", setting("seed", 99)), ("summary.json", setting("scheduler", "nonesuch")), ("summary.json", setting("parameters", {"zz": 1})),
-    ("summary.json", setting("certificate", {"kind": "x", "achieved": 1, "bound": 0, "ratio": 5})), ("summary.json", setting("wall_s", None)),
-    ("summary.json", setting("decision_ms", {"p50": 3, "p95": 2, "max": 1})), ("summary.json", setting("extra", 1)),
-    ("schedule.csv", lambda lines: lines.append(lines[1])), ("schedule.csv", removing(1)), ("schedule.csv", removing(slice(1, None))),
-    ("schedule.csv", removing(0)), ("schedule.csv", lambda lines: lines.append("a,b\n")), ("schedule.csv", lambda lines: lines.append('"open\n')),
-    ("decisions.jsonl", removing(0)), ("decisions.jsonl", lambda lines: lines.extend(lines[:])), ("decisions.jsonl", lambda lines: lines.clear()),
-    ("decisions.jsonl", line(0, setting("kind", "foo"))), ("decisions.jsonl", line(0, setting("reason", "code", "foo"))),
+    ("summary.json", setting("metrics", "utilization", "gpu", 0.999)),
+    ("summary.json", removing("metrics", "mean_jct_ms")), ("summary.json", removing("metrics")),
+    ("summary.json", removing("scheduler")), ("summary.json", removing("parameters")),
+    ("summary.json", setting("seed", 99)), ("summary.json", setting("scheduler", "nonesuch")),
+    ("summary.json", setting("parameters", {"zz": 1})),
+    ("summary.json", setting("certificate", {"kind": "x", "achieved": 1, "bound": 0, "ratio": 5})),
+    ("summary.json", setting("wall_s", None)), ("summary.json", setting("decision_ms", {"p50": 3, "p95": 2, "max": 1})),
+    ("summary.json", setting("extra", 1)), ("schedule.csv", lambda lines: lines.append(lines[1])),
+    ("schedule.csv", removing(1)), ("schedule.csv", removing(slice(1, None))), ("schedule.csv", removing(0)),
+    ("schedule.csv", lambda lines: lines.append("a,b\n")), ("schedule.csv", lambda lines: lines.append('"open\n')),
+    ("decisions.jsonl", removing(0)), ("decisions.jsonl", lambda lines: lines.extend(lines[:])),
+    ("decisions.jsonl", lambda lines: lines.clear()), ("decisions.jsonl", line(0, setting("kind", "foo"))),
+    ("decisions.jsonl", line(0, setting("reason", "code", "foo"))),
     ("decisions.jsonl", line(0, setting("reason", "values", {}))), ("decisions.jsonl", line(0, setting("seq", 5))),
     ("decisions.jsonl", line(0, setting("job", {}))), ("decisions.jsonl", line(0, setting("reason", ""))),
     ("jobs.jsonl", line(0, lambda job: job.update(arrival_ms=job["arrival_ms"] + 1))), ("jobs.jsonl", removing(0)),
-    ("jobs.jsonl", line(0, setting("gradient_mb", 1e308))), ("cluster.json", setting("servers", 0, "capacity", {"gpu": 0})),
-    ("cluster.json", setting("slot_ms", 1000)), ("cluster.json", removing("horizon_slots")), ("cluster.json", setting("servers", [])),
+    ("jobs.jsonl", line(0, setting("gradient_mb", 1e308))),
+    ("cluster.json", setting("servers", 0, "capacity", {"gpu": 0})), ("cluster.json", setting("slot_ms", 1000)),
+    ("cluster.json", removing("horizon_slots")), ("cluster.json", setting("servers", [])),
 ])  # fmt: skip
 def test_whatever_is_changed_is_noticed(copy, name, edit):
     change(copy / name, edit)
@@ -175,8 +182,8 @@ def test_files_of_an_older_version_are_rechecked_by_the_scheduler_that_is_instal
     change(copy / "events.jsonl", line(0, setting("data", "scheduler", "nonesuch")))
     code, told, _ = run("verify", copy)
     assert (code, told) == (1, [
-        "summary.json: does not state the execution of scheduler 'nonesuch', and no scheduler of this name is installed: capacity and work cannot "
-        "be verified; install the scheduler, or simulate again"
+        "summary.json: does not state the execution of scheduler 'nonesuch', and no scheduler of this name is "
+        "installed: capacity and work cannot be verified; install the scheduler, or simulate again"
     ])  # fmt: skip
 
 
@@ -284,9 +291,12 @@ def test_any_job_is_simulated_or_refused_with_its_line(inputs, tmp_path, schedul
 
 
 @pytest.mark.parametrize(("field", "value", "rule"), [
-    ("minibatch_ms", 1e308, "must be a number from 1e-9 to 2^53, got 1e+308"), ("gradient_mb", 1e30, "must be a number from 0 to 2^53, got 1e+30"),
-    ("utility", {"priority": 1e308, "sensitivity": 0, "target_slots": 0}, "priority must be a number from 1e-9 to 2^53, got 1e+308"),
-    ("epochs", 2**53, "must be at most 2^53 ms, got "), ("x" * 500, 1, "unknown key 'xxxx"), ("model", 5, "must be text, got 5"),
+    ("minibatch_ms", 1e308, "must be a number from 1e-9 to 2^53, got 1e+308"),
+    ("gradient_mb", 1e30, "must be a number from 0 to 2^53, got 1e+30"),
+    ("utility", {"priority": 1e308, "sensitivity": 0, "target_slots": 0},
+     "priority must be a number from 1e-9 to 2^53, got 1e+308"),
+    ("epochs", 2**53, "must be at most 2^53 ms, got "), ("x" * 500, 1, "unknown key 'xxxx"),
+    ("model", 5, "must be text, got 5"),
 ])  # fmt: skip
 def test_a_number_beyond_its_limit_is_refused_with_line_and_column(inputs, tmp_path, field, value, rule):
     changed = Path(shutil.copytree(inputs, tmp_path / "changed"))
@@ -316,7 +326,8 @@ def test_a_run_without_an_end_is_refused(inputs, tmp_path):
     code, _, wrong = simulated(changed, tmp_path / "out")
     assert code == 2
     assert re.fullmatch(
-        r"simulate: job j\d+: would run until \d+ ms, beyond 2\^53; set horizon_slots, or reduce the work of jobs", wrong[0]
+        r"simulate: job j\d+: would run until \d+ ms, beyond 2\^53; set horizon_slots, or reduce the work of jobs",
+        wrong[0],
     )
     assert not (tmp_path / "out").exists()
 
@@ -324,8 +335,10 @@ def test_a_run_without_an_end_is_refused(inputs, tmp_path):
 @pytest.mark.parametrize(("name", "encoded", "sentence"), [
     ("jobs.jsonl", lambda text: text.encode("utf-16"), "jobs.jsonl: the text is UTF-16; save it as UTF-8"),
     ("cluster.json", lambda text: text.encode("utf-16"), "cluster.json: the text is UTF-16; save it as UTF-8"),
-    ("jobs.jsonl", lambda text: text.encode().replace(b'"id":"j0005"', b'"id":"\xe95"'), "jobs.jsonl: line 5, column 8: byte 0xe9 is not UTF-8"),
-    ("cluster.json", lambda text: text.encode().replace(b"oasis", b"o\xe9"), "cluster.json: line 2, column 13: byte 0xe9 is not UTF-8"),
+    ("jobs.jsonl", lambda text: text.encode().replace(b'"id":"j0005"', b'"id":"\xe95"'),
+     "jobs.jsonl: line 5, column 8: byte 0xe9 is not UTF-8"),
+    ("cluster.json", lambda text: text.encode().replace(b"oasis", b"o\xe9"),
+     "cluster.json: line 2, column 13: byte 0xe9 is not UTF-8"),
     ("jobs.jsonl", lambda text: b"\0" * 100, "jobs.jsonl: line 1, column 1: a NUL byte"),
 ])  # fmt: skip
 def test_text_in_another_encoding_is_told_so(inputs, tmp_path, name, encoded, sentence):
@@ -342,7 +355,8 @@ def test_the_inputs_are_never_the_output(inputs):
         f"simulate: --out {inputs}: is the folder of the input cluster.json; choose another one"
     ]
     assert (
-        "is the folder of the input jobs.jsonl" in run("import_trace", inputs / "jobs.jsonl", "--seed", 1, "--out", inputs)[2][0]
+        "is the folder of the input jobs.jsonl"
+        in run("import_trace", inputs / "jobs.jsonl", "--seed", 1, "--out", inputs)[2][0]
     )
     assert {path.name: path.read_bytes() for path in inputs.iterdir()} == before
 
@@ -354,7 +368,10 @@ def test_only_a_result_is_replaced(inputs, tmp_path, monkeypatch):
     assert simulated(inputs, out)[0] == 0  # and an earlier result
     assert sorted(os.listdir(tmp_path)) == ["out"]
     (out / "notes.txt").write_text("mine")
-    assert "contains 'notes.txt', which is not an output of this command; choose a new folder" in simulated(inputs, out)[2][0]
+    assert (
+        "contains 'notes.txt', which is not an output of this command; choose a new folder"
+        in simulated(inputs, out)[2][0]
+    )
     assert (out / "notes.txt").read_text() == "mine"
     assert simulated(inputs, out / "notes.txt")[2][0].endswith("is a file; choose a folder")
     (tmp_path / "here").mkdir()
@@ -406,9 +423,12 @@ def test_an_interrupt_between_is_one_line_and_leaves_the_earlier_one(inputs, tmp
 
 
 COMMANDS = {
-    "generate": lambda inputs, out: ("generate", "--profile", "oasis", "--jobs", 1_000, "--servers", 4, "--seed", 1, "--out", out),
+    "generate": lambda inputs, out: (
+        "generate", "--profile", "oasis", "--jobs", 1_000, "--servers", 4, "--seed", 1, "--out", out,
+    ),
     "simulate": lambda inputs, out: (
-        "simulate", "--cluster", inputs / "cluster.json", "--jobs", inputs / "jobs.jsonl", "--scheduler", "oasis", "--seed", 1, "--out", out,
+        "simulate", "--cluster", inputs / "cluster.json", "--jobs", inputs / "jobs.jsonl", "--scheduler", "oasis",
+        "--seed", 1, "--out", out,
     ),
     "import_trace": lambda inputs, out: ("import_trace", inputs / "jobs.jsonl", "--seed", 1, "--out", out),
 }  # fmt: skip
@@ -422,7 +442,8 @@ def test_files_larger_than_the_shell_allows_leave_nothing(inputs, tmp_path, name
     assert process.returncode == 2
     assert (
         wrong
-        == f"{name}: {tmp_path}/deep/out/jobs.jsonl: File too large; nothing was written; raise the limit of file sizes (ulimit -f)\n"
+        == f"{name}: {tmp_path}/deep/out/jobs.jsonl: File too large; nothing was written; raise the limit of file "
+        "sizes (ulimit -f)\n"
     )
     assert os.listdir(tmp_path) == []
 
@@ -446,10 +467,11 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path, number, code, said):
 
 
 @pytest.mark.parametrize(("option", "value", "sentence"), [
-    ("--servers", 10**9, "a workload has at most 20,000 servers, got 1,000,000,000"), ("--jobs", 10**9, "a workload has at most 1,000,000 jobs"),
+    ("--servers", 10**9, "a workload has at most 20,000 servers, got 1,000,000,000"),
+    ("--jobs", 10**9, "a workload has at most 1,000,000 jobs"),
     ("--horizon-slots", 2**53, "a workload has at most 9,007,199,254,740,992 slot_ms x horizon_slots"),
-    ("--slot-ms", 2**53, "a workload has at most 31,536,000,000 slot_ms"), ("--servers", 1, "at least 0 jobs and 2 servers, got 3 and 1"),
-    ("--profile", "x" * 400, "unknown profile 'xxx"),
+    ("--slot-ms", 2**53, "a workload has at most 31,536,000,000 slot_ms"),
+    ("--servers", 1, "at least 0 jobs and 2 servers, got 3 and 1"), ("--profile", "x" * 400, "unknown profile 'xxx"),
 ])  # fmt: skip
 def test_a_workload_that_is_too_large_is_refused_with_the_limit(tmp_path, option, value, sentence):
     given = {"--profile": "oasis", "--jobs": 3, "--seed": 1, "--out": tmp_path / "out", option: value}
@@ -534,5 +556,7 @@ def test_pd_ors_replays_the_arrivals_and_classes_of_a_trace(inputs, tmp_path):
     drawn = [json.loads(line) for line in (tmp_path / "drawn" / "jobs.jsonl").read_bytes().splitlines()]
     assert len(replayed) == len(drawn) == 3
     assert [job["arrival_ms"] for job in replayed] != [job["arrival_ms"] for job in drawn]
-    code, _, wrong = run("generate", "--profile", "oasis", "--jobs", 2, "--seed", 1, "--mix", "30/69/1", "--out", tmp_path / "x")
+    code, _, wrong = run(
+        "generate", "--profile", "oasis", "--jobs", 2, "--seed", 1, "--mix", "30/69/1", "--out", tmp_path / "x"
+    )
     assert (code, wrong) == (2, ["generate: --mix is an option of the profile pd-ors, not of oasis"])

@@ -93,7 +93,10 @@ def test_jobs_of_another_paper_are_written_with_what_harmony_made_of_them(tmp_pa
 def test_options_are_those_of_the_profile(tmp_path):
     cases = [
         (("--profile", "oasis", "--subset", "comp60"), "--subset is an option of the profile harmony, not of oasis"),
-        (("--profile", "harmony", "--preset", "testbed"), "--preset is an option of the profile a-online, not of harmony"),
+        (
+            ("--profile", "harmony", "--preset", "testbed"),
+            "--preset is an option of the profile a-online, not of harmony",
+        ),
         (("--profile", "harmony", "--process", "poisson"), "--mean-minutes is required"),
         (("--profile", "harmony", "--variant", "literal"), "has no literal variant"),
     ]

@@ -26,7 +26,12 @@ def folder(tmp_path_factory):
 def test_what_is_generated_is_simulated_and_verified(folder, scheduler, capsys):
     out = folder / scheduler
     call_command(
-        "simulate", cluster=folder / "in/cluster.json", jobs=folder / "in/jobs.jsonl", scheduler=scheduler, seed=1, out=out
+        "simulate",
+        cluster=folder / "in/cluster.json",
+        jobs=folder / "in/jobs.jsonl",
+        scheduler=scheduler,
+        seed=1,
+        out=out,
     )
     call_command("verify", str(out))
     assert "no problems found" in capsys.readouterr().out
@@ -45,7 +50,7 @@ def test_options_of_another_profile_are_refused(tmp_path, capsys):
 
 
 def test_plans_of_lanes_survive_the_log_and_say_what_runs_at_any_instant():
-    """Encoded and decoded the events are the same; at each event, the bars that stand say what the end says of that time."""
+    """Encoded and decoded the events are the same; at each event, the standing bars say what the end says."""
     cluster, jobs = generate("a-online", num_jobs=25, num_servers=10, seed=2, span_hours=200)
     events = list(Simulation(cluster, jobs, build("a_online"), 1).events())
     back = batch_codec.decode(batch_codec.encode(events))

@@ -44,11 +44,13 @@ def tarred(*members: tuple[str, bytes]) -> bytes:
 @pytest.mark.parametrize(
     "data",
     [
-        GOOD, b"\xef\xbb\xbf" + GOOD, GOOD.replace(b"\n", b"\r\n"), GOOD.rstrip(b"\n"), gzip.compress(GOOD), zipped(("a.csv", GOOD)),
-        tarred(("a.csv", GOOD)), zipped(("a.csv.gz", gzip.compress(GOOD))), zipped(("__MACOSX/._a.csv", b"\0"), ("a.csv", GOOD)),
+        GOOD, b"\xef\xbb\xbf" + GOOD, GOOD.replace(b"\n", b"\r\n"), GOOD.rstrip(b"\n"), gzip.compress(GOOD),
+        zipped(("a.csv", GOOD)), tarred(("a.csv", GOOD)), zipped(("a.csv.gz", gzip.compress(GOOD))),
+        zipped(("__MACOSX/._a.csv", b"\0"), ("a.csv", GOOD)),
         tarred(("a/1.csv", (HEADER + ROW).encode()), ("a/2.csv", GOOD.replace(ROW.encode(), b""))),
     ],
-    ids=["plain", "byte-order mark", "CRLF", "no last newline", "gz", "zip", "tar.gz", "gz in zip", "litter in zip", "two parts"],
+    ids=["plain", "byte-order mark", "CRLF", "no last newline", "gz", "zip", "tar.gz", "gz in zip", "litter in zip",
+         "two parts"],
 )  # fmt: skip
 def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
     jobs = importing(tmp_path, data).jobs
@@ -73,9 +75,11 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (b"a,b,c\n1,2,3\n", "line 1: no known format matches; it resembles none of "),
         (HEADER.encode(), "none of its 0 rows can be imported"),
         (b"timestamp,duration\n1,2\n", "'num_gpus' is missing"),
-        (GOOD.replace(b"cluster", b'"cluster', 1), "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),
+        (GOOD.replace(b"cluster", b'"cluster', 1),
+         "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),
     ],
-    ids=["empty", "blank", "no zip", "cut gzip", "binary", "UTF-16", "Latin-1", "zip of two", "tar of two", "zip in zip", "tar in zip", "gz in gz",
+    ids=["empty", "blank", "no zip", "cut gzip", "binary", "UTF-16", "Latin-1", "zip of two", "tar of two",
+         "zip in zip", "tar in zip", "gz in gz",
          "unknown", "no rows", "no column", "open quote in the header"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_imported_is_refused_in_one_sentence(tmp_path, data, sentence):
@@ -152,12 +156,14 @@ def test_an_unknown_format_is_answered_with_the_known_ones(tmp_path):
 
 
 cells = st.one_of(
-    st.text(max_size=12), st.sampled_from(["", "nan", "inf", "-1", "1e400", "9" * 30, "2017-10-01 00:00:45", "1", "66.0", '"'])
+    st.text(max_size=12),
+    st.sampled_from(["", "nan", "inf", "-1", "1e400", "9" * 30, "2017-10-01 00:00:45", "1", "66.0", '"']),
 )
 HEADERS = {
     "philly_derived": "timestamp,duration,num_gpus,gpu_time,cluster",
     "openb_nodes": "sn,cpu_milli,memory_mib,gpu,model",
-    "openb_pods": "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time",
+    "openb_pods": "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+    "creation_time,deletion_time,scheduled_time",
 }
 
 

@@ -54,7 +54,11 @@ def test_it_says_where_each_field_comes_from(philly):
 def test_another_seed_changes_only_what_is_drawn(traces, philly):
     other = read(traces / PHILLY, seed=2, choice=Choice(limit=200)).jobs
     for ours, theirs in zip(philly.jobs, other, strict=False):
-        assert (ours.id, ours.arrival_ms, ours.requested_workers) == (theirs.id, theirs.arrival_ms, theirs.requested_workers)
+        assert (ours.id, ours.arrival_ms, ours.requested_workers) == (
+            theirs.id,
+            theirs.arrival_ms,
+            theirs.requested_workers,
+        )
         assert ours.utility != theirs.utility
 
 

@@ -1,4 +1,7 @@
-"""What each job does at each moment of tests/fixtures/job_states.json, written by hand; tests/js/job-states.test.js reads the same file."""
+"""What each job does at each moment of tests/fixtures/job_states.json.
+
+Written by hand; tests/js/job-states.test.js reads the same file.
+"""
 
 import json
 from pathlib import Path

@@ -32,7 +32,8 @@ def test_there_and_back(tmp_path, rows):
 
 
 def test_rows_that_break_a_rule_are_skipped_with_line_and_column(tmp_path):
-    rows = """id,arrival_ms,epochs,worker.gpu,utility.priority,utility.sensitivity,utility.target_slots,minibatch_ms,colour
+    rows = """id,arrival_ms,epochs,worker.gpu,utility.priority,utility.sensitivity,\
+utility.target_slots,minibatch_ms,colour
 a,5,1,1.5,1,0,1,2.5,red
 b,0,,,,,,,red
 c d,1,1,1,1,0,1,1,red
@@ -54,9 +55,10 @@ o,1
         ("b", 0, None, False), ("a", 5, (1500, 0, 0, 0, 0), True),
     ]  # fmt: skip
     assert [(row["line"], row["reason"]) for row in result.report["skipped"]] == [
-        (4, "unreadable_name"), (5, "duplicate_id"), (6, "unreadable_arrival_ms"), (7, "unreadable_arrival_ms"), (8, "unreadable_epochs"),
-        (9, "unreadable_worker.gpu"), (10, "unreadable_utility"), (11, "unreadable_utility"), (12, "unreadable_minibatch_ms"),
-        (13, "unreadable_minibatch_ms"), (14, "unreadable_minibatch_ms"), (15, "unreadable_arrival_ms"), (16, "too_few_cells"),
+        (4, "unreadable_name"), (5, "duplicate_id"), (6, "unreadable_arrival_ms"), (7, "unreadable_arrival_ms"),
+        (8, "unreadable_epochs"), (9, "unreadable_worker.gpu"), (10, "unreadable_utility"), (11, "unreadable_utility"),
+        (12, "unreadable_minibatch_ms"), (13, "unreadable_minibatch_ms"), (14, "unreadable_minibatch_ms"),
+        (15, "unreadable_arrival_ms"), (16, "too_few_cells"),
     ]  # fmt: skip
 
 

@@ -38,7 +38,17 @@ def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows
     stored = StoredJobs(JobTable.of(rows))
     assert [stored[i] for i in range(-len(rows), len(rows))] == rows * 2
     assert (stored[1:], stored.some([*range(len(rows))][::-1])) == (rows[1:], rows[::-1])
-    for name in ("id", "model", "arrival_ms", "worker", "utility", "upload_ms", "cloud_upload_ms", "worker_type", "minibatch_ms"):
+    for name in (
+        "id",
+        "model",
+        "arrival_ms",
+        "worker",
+        "utility",
+        "upload_ms",
+        "cloud_upload_ms",
+        "worker_type",
+        "minibatch_ms",
+    ):
         assert field_of(stored, name) == field_of(rows, name), name
     assert list(stored) == rows
     assert [stored[i] for i in range(len(rows))] == list(objects_of(stored)) == list(objects_of(rows))

@@ -8,12 +8,15 @@ import orjson
 import pytest
 from django.conf import settings
 
-REASON = "it needs the package highspy, which cannot be imported (No module named 'highspy'): pip install -r requirements.txt installs it"
+REASON = (
+    "it needs the package highspy, which cannot be imported (No module named 'highspy'): pip install -r "
+    "requirements.txt installs it"
+)
 
 
 @pytest.fixture(params=["highspy"])
 def without(request, tmp_path):
-    """run(*arguments) of Python: its standard output, standard error and exit code, where a package cannot be imported."""
+    """run(*arguments) of Python: its stdout, stderr and exit code, where a package cannot be imported."""
     name, hidden = request.param, tmp_path / "hidden"
     hidden.mkdir()
     (hidden / f"{name}.py").write_text(f"raise ModuleNotFoundError(\"No module named '{name}'\", name='{name}')\n")
@@ -32,7 +35,9 @@ def without(request, tmp_path):
 @pytest.fixture
 def simulate(without, tmp_path):
     demo, out = tmp_path / "demo", tmp_path / "out"
-    made = without("manage.py", "generate", "--profile", "pd-ors", "--jobs", 5, "--servers", 4, "--seed", 1, "--out", demo)
+    made = without(
+        "manage.py", "generate", "--profile", "pd-ors", "--jobs", 5, "--servers", 4, "--seed", 1, "--out", demo
+    )
     assert made[1:] == ("", 0)
     files = ["--cluster", demo / "cluster.json", "--jobs", demo / "jobs.jsonl"]
     return lambda name: without("manage.py", "simulate", *files, "--scheduler", name, "--seed", 1, "--out", out)
@@ -58,7 +63,8 @@ def test_a_name_that_does_not_exist_is_still_told_from_one_that_is_not_available
 
 def test_it_is_listed_with_its_reason(without):
     script = (
-        "import json; from scheduling.kernel.registry import *; print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
+        "import json; from scheduling.kernel.registry import *; "
+        "print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
     )
     told, said, code = without("-c", script)
     able, missing = orjson.loads(told)
@@ -69,7 +75,10 @@ def test_it_is_listed_with_its_reason(without):
 
 
 def test_a_scheduler_is_imported_when_it_is_used(without):
-    script = "import sys; from scheduling.kernel.registry import build; build('fifo'); print('scheduling.algorithms.pd_ors' in sys.modules)"
+    script = (
+        "import sys; from scheduling.kernel.registry import build; build('fifo'); "
+        "print('scheduling.algorithms.pd_ors' in sys.modules)"
+    )
     assert without("-c", script) == ("False\n", "", 0)
 
 
@@ -84,7 +93,8 @@ def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):
     (tmp_path / "broken.py").write_text("from scheduling.model.values import NoSuchName\n")
     script = (
         "from scheduling import algorithms; from scheduling.kernel import registry; "
-        f"algorithms.__path__.append({str(tmp_path)!r}); print(registry.unavailable()['broken']); registry.build('fifo')"
+        f"algorithms.__path__.append({str(tmp_path)!r}); print(registry.unavailable()['broken']); "
+        "registry.build('fifo')"
     )
     told, said, code = without("-c", script)
     assert (said, code) == ("", 0)

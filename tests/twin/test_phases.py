@@ -1,4 +1,4 @@
-"""Edits at later moments, played: random edits on every scheduler, held against the verifier of phases and against themselves."""
+"""Edits at later moments, played: random ones on every scheduler, held against the verifier and themselves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from twin.scenarios.store import played
 
 OF_PROFILE = {
     "oasis": ("fifo", "drf", "rrh", "dorm", "oasis"), "pd-ors": ("fifo", "drf", "pd_ors", "oasis"),
-    "a-online": ("srtf", "tiresias_l", "batch_sche", "a_online", "a_online_edge"), "harmony": ("harmony", "isolated", "naive_colocation"),
+    "a-online": ("srtf", "tiresias_l", "batch_sche", "a_online", "a_online_edge"),
+    "harmony": ("harmony", "isolated", "naive_colocation"),
 }  # fmt: skip
 CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in names]
 
@@ -69,13 +70,24 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
 
 @pytest.mark.parametrize(
     ("profile", "name", "other"),
-    [(profile, name, other) for profile, names in OF_PROFILE.items() for name in names for other in names if other != name],
+    [
+        (profile, name, other)
+        for profile, names in OF_PROFILE.items()
+        for name in names
+        for other in names
+        if other != name
+    ],
 )
 def test_a_scheduler_hands_over_to_another_one(profile, name, other):
     for seed in range(2):
         base = world(profile, name, seed)
         parameters = "model=pd-ors" if (profile, other) == ("pd-ors", "oasis") else ""
-        change = {"verb": "change_scheduler", "scheduler": other, "parameters": parameters, "at_ms": last_event_ms(base) // 4}
+        change = {
+            "verb": "change_scheduler",
+            "scheduler": other,
+            "parameters": parameters,
+            "at_ms": last_event_ms(base) // 4,
+        }
         stages = staged(base, [change])
         events = list(played(stages, 5).events())
         assert problems_of(stages, events) == [], seed
@@ -85,16 +97,19 @@ def test_a_scheduler_hands_over_to_another_one(profile, name, other):
     ("profile", "name"), [case for case in CASES if case[1] not in ("oasis", "pd_ors", "rrh", "dorm", "oracle")]
 )
 def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
-    """The same events as if those jobs had been in the trace from the beginning: these schedulers know no job before it arrives."""
+    """The same events as with those jobs in the trace: these schedulers know no job before it arrives."""
     for seed in range(6):
         base = world(profile, name, seed)
         at_ms = last_event_ms(base) // 3
-        edits = [{"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + 7, "count": 3, "every_ms": 11, "at_ms": at_ms},
+        edits = [{"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + 7, "count": 3, "every_ms": 11,
+                  "at_ms": at_ms},
                  {"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}]  # fmt: skip
         stages = staged(base, edits)
         final = stages[-1].world
         mine = [event[1:] for event in played(stages, 5).events() if event.kind not in ("edited", "run_started")]
-        whole = [event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"]
+        whole = [
+            event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"
+        ]
         assert [repr(event) for event in mine] == [repr(event) for event in whole]
 
 
@@ -117,7 +132,9 @@ def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
         stages = staged(base, [{"verb": "switch_cloud", "on": False, "at_ms": base.jobs[6].arrival_ms}])
         events = list(played(stages, 5).events())
         assert problems_of(stages, events) == [], seed
-        assert problems_of([stages[0], stages[1]._replace(at_ms=1)], events) != [], "a cloud that was gone earlier is noticed"
+        assert problems_of([stages[0], stages[1]._replace(at_ms=1)], events) != [], (
+            "a cloud that was gone earlier is noticed"
+        )
 
 
 def test_every_scheduler_says_how_far_its_jobs_are():

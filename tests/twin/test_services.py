@@ -1,4 +1,4 @@
-"""Growth changes URLs only: the same run with PostgreSQL, RabbitMQ as the broker and a Redis server as the frame bus."""
+"""Growth changes URLs only: the same run with PostgreSQL, RabbitMQ as the broker and Redis as the frame bus."""
 
 from __future__ import annotations
 

@@ -65,8 +65,10 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
 
 
 @pytest.mark.parametrize(("axes", "seeds", "sentence"), [
-    ([{"parameter": "backfill", "values": list(range(1000))}], list(range(1000)), "parameter backfill must be of type bool"),
-    ([{"edit": 1, "field": "factor", "values": list(range(1, 1001))}], list(range(1000)), "at most 500 points, got 1,000,000"),
+    ([{"parameter": "backfill", "values": list(range(1000))}], list(range(1000)),
+     "parameter backfill must be of type bool"),
+    ([{"edit": 1, "field": "factor", "values": list(range(1, 1001))}], list(range(1000)),
+     "at most 500 points, got 1,000,000"),
     ([{"edit": 2, "field": "factor", "values": [1]}], [], "got 2; the scenario has 1"),
     ([{"edit": 1, "field": "speed", "values": [1]}], [], "field must be one of at_ms, factor, got 'speed'"),
     ([{"edit": 1, "field": "factor", "values": [1, 1]}], [], "values must be distinct"),
@@ -74,7 +76,8 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     ([{"values": []}], [], "a non-empty list"),
     ([], [], "one or two axes, got 0"),
     ([{"edit": True, "field": "factor", "values": [1]}], [], "got True; the scenario has 1"),
-    ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [], "must contain a parameter of the scheduler, or an edit"),
+    ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [],
+     "must contain a parameter of the scheduler, or an edit"),
     ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are backfill"),
     ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be of type bool, got None"),
     ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
@@ -91,11 +94,13 @@ def test_what_cannot_be_swept_is_said_and_nothing_is_kept(axes, seeds, sentence)
 
 
 def test_points_of_a_fork_have_the_past_that_is_theirs():
-    """Only a point that is the fork until its moment begins with the parent's log; all logs are those of runs from the beginning."""
+    """Only a point equal to the fork until its moment begins with the parent's log; all logs are as of full runs."""
     scenario = scenario_of("oasis", "fifo", jobs=30, servers=6)
     scenario = commands.edit(scenario.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": 5 * H}]})
     parent = played_out(commands.start_run(scenario))
-    fork, _ = commands.fork_and_start(parent.pk, 20 * H, "", [{"verb": "scale_arrivals", "factor": 3, "at_ms": 20 * H}], False)
+    fork, _ = commands.fork_and_start(
+        parent.pk, 20 * H, "", [{"verb": "scale_arrivals", "factor": 3, "at_ms": 20 * H}], False
+    )
     for axis, inherits in (
         ({"edit": 1, "field": "factor", "values": [2, 4]}, [True, False]),
         ({"edit": 2, "field": "at_ms", "values": [10 * H, 30 * H]}, [False, True]),
@@ -112,7 +117,10 @@ def test_points_of_a_fork_have_the_past_that_is_theirs():
 
 def test_a_run_that_ends_meanwhile_does_not_keep_a_sweep_from_being_cancelled(monkeypatch):
     sweep = sweeps.start(
-        scenario_of("oasis", "fifo", jobs=4, servers=6), "", [{"parameter": "backfill", "values": [True, False]}], [1, 2]
+        scenario_of("oasis", "fifo", jobs=4, servers=6),
+        "",
+        [{"parameter": "backfill", "values": [True, False]}],
+        [1, 2],
     )
     ended = sweep.points.all()[1].run
     before = commands.cancel_all
@@ -152,8 +160,8 @@ def test_points_whose_jobs_train_by_different_models_are_not_ranked():
         [3],
     )
     assert sweeps.unranked(sweep) == (
-        "Some points have different training models: OASiS (slotted); PD-ORS (slotted). The same job has different durations there, so "
-        "metrics are not ranked."
+        "Some points have different training models: OASiS (slotted); PD-ORS (slotted). The same job has different "
+        "durations there, so metrics are not ranked."
     )
     alike = sweeps.start(scenario, "", [{"parameter": "backfill", "values": ["true", "false"]}], [3])
     assert sweeps.unranked(alike) is None

@@ -1,7 +1,8 @@
 """The one cluster about which something can be proved for a run whose world changed on the way.
 
-A bound on the best schedule holds for every schedule of a cluster that could do at least as much at any time: servers with the most they
-ever had, there whenever they were. What no such cluster can stand for is said, and nothing is claimed.
+A bound on the best schedule holds for every schedule of a cluster that could do at least as much at any time: servers
+with the most they ever had, there whenever they were. What no such cluster can stand for is said, and nothing is
+claimed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
     if len(stages) == 1:
         return schedulers[0], last
     about = {
-        (scheduler.model.claim(scheduler, stage.world.cluster), scheduler.model.training(scheduler, stage.world.cluster))
+        (
+            scheduler.model.claim(scheduler, stage.world.cluster),
+            scheduler.model.training(scheduler, stage.world.cluster),
+        )
         for scheduler, stage in zip(schedulers, stages, strict=True)
     }
     if len(about) > 1:

@@ -1,4 +1,4 @@
-"""The certificate of a run, made in the background as its log grows: what its schedule is proved to reach, for the jobs known so far."""
+"""The certificate of a run, made while its log grows: what its schedule is proved to reach, for the jobs so far."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ GIVEN_UP = timedelta(
 TURN_S = 10.0  # a worker that has been at certificates for this long lets others go first
 QUEUE = "certificates"
 _FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}
-ARRIVED, FINISH, COMPLETED, UTILITY = (JOB_FIELDS.index(n) for n in ("arrived_ms", "finish_ms", "completed_ms", "utility"))
+ARRIVED, FINISH, COMPLETED, UTILITY = (
+    JOB_FIELDS.index(n) for n in ("arrived_ms", "finish_ms", "completed_ms", "utility")
+)
 
 
 def refresh() -> int | None:
-    """Request for the certificate that has been due longest, unless one is being computed or was just requested; its run.
+    """Request for the certificate that has been due longest, unless one is under way or was just requested; its run.
 
     One at a time, so that certificates never keep all cores or all background workers busy.
     """
@@ -67,7 +69,9 @@ def work_off(run_id: int | None) -> None:
     while run_id is not None:
         owner = _claim(run_id)
         if owner is not None:
-            outcome = bounded_process.run(partial(_make, run_id, owner), limit_s=LIMIT_S, wanted=partial(_renew, run_id, owner))
+            outcome = bounded_process.run(
+                partial(_make, run_id, owner), limit_s=LIMIT_S, wanted=partial(_renew, run_id, owner)
+            )
             if outcome in ("late", "failed"):
                 why = (
                     f"the computation exceeded the limit of {LIMIT_S:g} s"
@@ -86,7 +90,7 @@ def run(run_id: int) -> None:
 
 
 def cancel(run_id: int) -> bool:
-    """End of the computation in progress; False if there is none. It is repeated after GIVEN_UP if the log has grown."""
+    """End of the computation in progress; False if there is none. It repeats after GIVEN_UP if the log has grown."""
     return _give_up(run_id, "the computation was cancelled", certify_until__gt=timezone.now())
 
 
@@ -102,9 +106,13 @@ def _due(now: datetime) -> int | None:
 
 
 def _claim(run_id: int) -> str | None:
-    """The name under which this process may compute the certificate; None when another does, or nothing is left to do."""
+    """The name under which this process may compute the certificate; None when another does or nothing is left."""
     now, owner = timezone.now(), lease.new_owner()
-    held = Run.objects.filter(pk=run_id, certify_until__gt=now).exclude(certify_owner="").values_list("certify_owner", flat=True)
+    held = (
+        Run.objects.filter(pk=run_id, certify_until__gt=now)
+        .exclude(certify_owner="")
+        .values_list("certify_owner", flat=True)
+    )
     if any(not lease.abandoned(other) for other in held):
         return None
     wanting = Run.objects.filter(pk=run_id, last_seq__gt=F("certified_seq"))
@@ -175,20 +183,24 @@ def _announce(run_id: int) -> None:
         pubsub.announce(found, frames.status(found))
 
 
-def _made(scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> tuple[dict[str, Any], bytes]:
+def _made(
+    scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job]
+) -> tuple[dict[str, Any], bytes]:
     made = scheduler.model.proof(scheduler, cluster, jobs, of_state(state, cluster, jobs))
     if made is None:
         return {}, b""
     certificate, told = made
     prices = certificate.duals.get("prices")
-    packed = b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
+    packed = (
+        b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
+    )
     return told | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
 
 
 def compared(
     scheduler: BaseScheduler, state: RunState, cluster: Cluster, jobs: Sequence[Job], before: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing for schedulers that do not search.
+    """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing without a search.
 
     before: the certificate that stands; moments that were over when it was made are not looked at again.
     """
@@ -197,7 +209,11 @@ def compared(
     why = oracle_gap.why_not(scheduler, cluster)
     if why is not None:
         return {"search": {"why": why}}
-    known = {row["at_ms"]: row for row in before.get("search", {}).get("moments", ()) if row["at_ms"] < before.get("at_ms", 0)}
+    known = {
+        row["at_ms"]: row
+        for row in before.get("search", {}).get("moments", ())
+        if row["at_ms"] < before.get("at_ms", 0)
+    }
     rows = state.jobs.rows
     ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED].tolist()) if end >= 0}
     kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]

@@ -1,4 +1,4 @@
-"""Whether the figures of two runs can be ranked: only if they are about the same trace, and their jobs train by the same models.
+"""Whether the figures of two runs can be ranked: those of the same trace whose jobs train by the same models.
 
 The one rule of races, comparisons and sweeps. Edits may change jobs and servers: what they change is what is compared.
 """
@@ -32,7 +32,7 @@ class Basis(NamedTuple):
 
 
 def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
-    """Training model of jobs: the training of slots (training.WORLDS) or the execution model, otherwise the scheduler's name."""
+    """Training model of jobs: of slots (training.WORLDS) or the execution model, otherwise the scheduler's name."""
     return scheduler.model.training(scheduler, cluster)
 
 

@@ -1,7 +1,8 @@
 """Proved shares of optimal that can be ranked: those that divide by one bound.
 
-The bound of a run holds for every schedule of the same jobs on the same cluster by the same training. So runs that agree in these are
-measured by the tightest of their bounds: the least upper bound on utility, the greatest lower bound on times. Other shares are not ranked.
+The bound of a run holds for every schedule of the same jobs on the same cluster by the same training. So runs that
+agree in these are measured by the tightest of their bounds: the least upper bound on utility, the greatest lower bound
+on times. Other shares are not ranked.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ from twin.analysis.comparability import models_of
 from twin.models import Run
 from twin.scenarios import store
 
-ABOUT = {UTILITY: "total utility", COMPLETION: "total completion time", MAKESPAN: "makespan"}  # what a certificate is about
+ABOUT = {
+    UTILITY: "total utility",
+    COMPLETION: "total completion time",
+    MAKESPAN: "makespan",
+}  # what a certificate is about
 
 
 class Share(NamedTuple):
-    """The share of one run, what it is a share of and by which bound, and whether it can be ranked against that of the first run."""
+    """The share of one run, of what and by which bound, and whether it can be ranked against the first run's."""
 
     ratio: float | None
     about: str | None
@@ -49,15 +54,21 @@ def shares(runs: Sequence[Run]) -> list[Share]:
         return [_own(run, ranked=run is runs[0]) for run in runs]
     assert base is not None
     by = _tightest(group, base.about)
-    return [_by(run, by, base.about) if among else _own(run, ranked=False) for run, among in zip(runs, ranked, strict=True)]
+    return [
+        _by(run, by, base.about) if among else _own(run, ranked=False) for run, among in zip(runs, ranked, strict=True)
+    ]
 
 
 def _claim(run: Run) -> _Claim | None:
-    """Claim of a run; None if its certificate does not cover the whole run and all jobs, or does not state its schedules."""
+    """Claim of a run; None if its certificate does not cover the run and all jobs or state its schedules."""
     proved = run.certificate or {}
     if run.status != Run.FINISHED or "bound" not in proved or proved.get("about") not in ABOUT:
         return None
-    if proved.get("left_out") or proved.get("seq") != run.last_seq or (proved["about"] == COMPLETION and "gangs" not in proved):
+    if (
+        proved.get("left_out")
+        or proved.get("seq") != run.last_seq
+        or (proved["about"] == COMPLETION and "gangs" not in proved)
+    ):
         return None
     stages = store.worlds(run.scenario, run.edits)
     bounded_by = bounding(stages)

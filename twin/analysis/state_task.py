@@ -1,4 +1,4 @@
-"""The folded states of runs, stored in the background as their logs grow: who looks at a run reads little of its log."""
+"""The folded states of runs, stored in the background as their logs grow: a look at a run reads little of its log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED_S = 10.0  # a request that no worker took up for this long is made again
 
 
 class Requests:
-    """Remembers the last request, so that one run is asked for at a time, and one that cannot be stored now only at times."""
+    """Remembers the last request, so that runs are asked for one by one, and one that cannot be stored seldom."""
 
     def __init__(self) -> None:
         self.run_id: int | None = None
@@ -38,7 +38,7 @@ class Requests:
 
 
 def work_off(run_id: int | None) -> None:
-    """Brings up the stored state of the run, in a process of its own with a limit, then those of others that are due for TURN_S."""
+    """Brings up the run's stored state, in its own limited process, then those of others due for TURN_S."""
     until, before = time.monotonic() + TURN_S, None
     while run_id is not None and run_id != before and not shutdown.asked():
         outcome = bounded_process.run(partial(run, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))

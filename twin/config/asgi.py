@@ -21,7 +21,9 @@ def _application() -> Any:
 
     from twin.config.body_limit import BodyLimit
 
-    routes = import_module(settings.WEBSOCKET_ROUTES).urlpatterns  # named in the settings: the twin does not import the dashboard
+    routes = import_module(
+        settings.WEBSOCKET_ROUTES
+    ).urlpatterns  # named in the settings: the twin does not import the dashboard
     return ProtocolTypeRouter(
         {"http": BodyLimit(http), "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(routes)))}
     )

@@ -1,7 +1,7 @@
 """Refuses request bodies over a limit while they arrive.
 
-Django under ASGI first writes every body to a temporary file, whoever sends it and however long it is; its own limits look
-at that file afterwards. So the limit stands in front of it.
+Django under ASGI first writes every body to a temporary file, whoever sends it and however long it is; its own limits
+look at that file afterwards. So the limit stands in front of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import orjson
 from django.conf import settings
 
 FORM_BYTES = 1024 * 1024  # the fields and borders around an uploaded file
-DRAIN_BYTES, DRAIN_S = 1024**3, 30  # read and thrown away, so that a browser sees the answer and not a broken connection
+DRAIN_BYTES, DRAIN_S = (
+    1024**3,
+    30,
+)  # read and thrown away, so that a browser sees the answer and not a broken connection
 
 
 class TooLong(Exception):
@@ -70,6 +73,10 @@ async def _refuse(receive: Any, send: Any, path: str, more: bool) -> None:
     shown = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit} bytes"
     remedy = "send fewer events in one request" if path.startswith(settings.INGEST_PATH) else "split it or compress it"
     body = orjson.dumps({"detail": f"The request is larger than the limit of {shown}; {remedy}."})
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), (b"connection", b"close")]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -6,7 +6,7 @@ import logging
 
 
 class Refused(logging.Filter):
-    """A request that is refused (a wrong host, a form of too many fields) is the sender's fault: one warning, no traceback."""
+    """A request that is refused (wrong host, too many fields) is the sender's fault: one warning, no traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if getattr(record, "status_code", 500) < 500:

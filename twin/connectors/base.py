@@ -1,4 +1,4 @@
-"""The connector: what the twin asks of a real cluster. A file of this folder defines one subclass with a name; nothing else is to be told."""
+"""The connector: what the twin asks of a real cluster. A file here with one named subclass is enough."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
 class Connector(ABC):
     """Reads one cluster; it never changes it.
 
-    An instance lives as long as its connection is followed, and may keep open sockets and child processes until `close`.
-    Every method raises ConnectorError, with one sentence, when the cluster does not answer as it should.
+    An instance lives as long as its connection is followed, and may keep open sockets and child processes until
+    `close`. Every method raises ConnectorError, with one sentence, when the cluster does not answer as it should.
     """
 
     name: ClassVar[str]  # as typed on the command line, and the name of its file
@@ -31,17 +31,17 @@ class Connector(ABC):
 
     @abstractmethod
     def check(self) -> Found:
-        """Test of the connection: version, clock, what the account sees and may do, what is missing and the command that grants it."""
+        """Test of the connection: version, clock, permissions, what is missing and the command that grants it."""
 
     @abstractmethod
     def snapshot(self, *, nodes: bool = True) -> Snapshot:
         """Complete current state; with `nodes` also the nodes."""
 
     def changes(self) -> Iterator[Snapshot] | None:
-        """Stream of changes after the last `snapshot`, each a partial or a whole look; None: the cluster has to be polled.
+        """Stream of changes after the last `snapshot`, each a partial or a whole look; None: poll the cluster.
 
-        The iterator blocks until something changes, yields an empty partial look at least every 5 s as a sign of life, and
-        raises ConnectorError when the stream is lost: the follower then takes a snapshot and asks again.
+        The iterator blocks until something changes, yields an empty partial look at least every 5 s as a sign of life,
+        and raises ConnectorError when the stream is lost: the follower then takes a snapshot and asks again.
         """
         return None
 
@@ -50,7 +50,7 @@ class Connector(ABC):
         return []
 
     def history(self, since_ms: int, until_ms: int) -> Iterator[JobFact]:
-        """Jobs that ended in the interval, with all their attempts, from the cluster's accounting; default: there is none."""
+        """Jobs that ended in the interval, with all attempts, from the cluster's accounting; default: none."""
         yield from ()
 
     def estimate(self) -> Mapping[str, int]:
@@ -58,7 +58,7 @@ class Connector(ABC):
         return {}
 
     def cost(self) -> Mapping[str, float]:
-        """Load that the connector puts on the cluster's controller, as plain numbers, e.g. {"calls": 120, "ms": 31}; default: unknown."""
+        """Load on the cluster's controller, as plain numbers, e.g. {"calls": 120, "ms": 31}; default: unknown."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (most hold nothing open)
@@ -92,7 +92,8 @@ def build(name: str, given: Mapping[str, Any]) -> Connector:
 def _classes(module: Any) -> list[type[Connector]]:
     return [
         value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Connector) and value.__module__ == module.__name__ and "name" in vars(value)
+        if isinstance(value, type) and issubclass(value, Connector) and value.__module__ == module.__name__
+        and "name" in vars(value)
     ]  # fmt: skip
 
 

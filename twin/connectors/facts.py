@@ -27,9 +27,10 @@ class Share:
     """Part of a node that a job holds while it runs.
 
     gpu_ids   indices of the GPUs on the node, empty where the cluster does not tell them (yet)
-    from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier, or
-              joined later); None = from its start
-    until_ms  where the node is held until another time than the end of the attempt (a pod that ended earlier); None = its end
+    from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier,
+              or joined later); None = from its start
+    until_ms  where the node is held until another time than the end of the attempt (a pod that ended earlier);
+              None = its end
     """
 
     node: str
@@ -61,13 +62,14 @@ class JobFact:
     """A job as the cluster shows it at one moment.
 
     key           name that the cluster prints (54_1, 55+0, namespace/name)
-    submitted_ms  a cluster may use a key again: (key, submitted_ms) is the identity. Slurm restates it at a requeue: a fact
-                  with the key of a known job, a later submitted_ms and restarts > 0 is that job
+    submitted_ms  a cluster may use a key again: (key, submitted_ms) is the identity. Slurm restates it at a requeue: a
+                  fact with the key of a known job, a later submitted_ms and restarts > 0 is that job
     restarts      number of earlier attempts that the cluster counts
     attempts      those that this fact tells, oldest first; the last one is the current one where the job runs
     complete_history  the attempts are all there were (an accounting record), not only the newest one
     reason        the cluster's own code for the state (Resources, JobHeldUser, NodeFail, Unschedulable); "" = none
-    message       the cluster's own words for it in one line, where it has more than the code; a change of them alone is no event
+    message       the cluster's own words for it in one line, where it has more than the code; a change of them alone is
+                  no event
     gpus, cpus, memory_mb  asked for in total; shares say what is held where
     limit_ms      time limit; None = no limit
     gang          key of the gang that starts together with it; None = it is its own

@@ -10,7 +10,9 @@ from twin.connectors.facts import ConnectorError, JobFact, NodeFact, Snapshot
 
 Fact = TypeVar("Fact", Snapshot, JobFact, NodeFact)
 _encoder = msgspec.json.Encoder()
-_decoders: dict[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(kind) for kind in (Snapshot, JobFact, NodeFact)}
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind) for kind in (Snapshot, JobFact, NodeFact)
+}
 
 
 def dumps(fact: Snapshot | JobFact | NodeFact) -> bytes:

@@ -31,23 +31,33 @@ GPU_RESOURCES = (
 
 
 class Kubernetes(Connector):
-    """Lists all objects of interest once, then follows their watches; a watch that is lost is replaced by a new list."""
+    """Lists objects of interest once, then follows their watches; a watch that is lost is replaced by a new list."""
 
     name = "kubernetes"
     title = "Kubernetes"
-    summary = "Follows pods with GPUs, Jobs, JobSets, Kubeflow jobs and Kueue workloads by the watches of the API server."
+    summary = (
+        "Follows pods with GPUs, Jobs, JobSets, Kubeflow jobs and Kueue workloads by the watches of the API server."
+    )
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Parameters):
         """Where the API server is, and how it is asked."""
 
-        url: str = parameter("", "Address of the API server (kubectl cluster-info prints it); empty inside a pod of the cluster")
-        ca_file: str = parameter("", "File with the cluster's CA certificate (ca.crt); empty = the system's certificates")
-        token_from: str = parameter("", "File that holds the token of a ServiceAccount, or $NAME of an environment variable")
+        url: str = parameter(
+            "", "Address of the API server (kubectl cluster-info prints it); empty inside a pod of the cluster"
+        )
+        ca_file: str = parameter(
+            "", "File with the cluster's CA certificate (ca.crt); empty = the system's certificates"
+        )
+        token_from: str = parameter(
+            "", "File that holds the token of a ServiceAccount, or $NAME of an environment variable"
+        )
         kubeconfig: str = parameter("", "File of kubectl, instead of url, ca_file and token_from")
         context: str = parameter("", "Context of the kubeconfig; empty = its current one")
         namespaces: str = parameter("", "Namespaces, separated by commas; empty = all")
-        gpu_resources: str = parameter(GPU_RESOURCES, "Resources that count as GPUs, separated by commas; * = any ending")
+        gpu_resources: str = parameter(
+            GPU_RESOURCES, "Resources that count as GPUs, separated by commas; * = any ending"
+        )
         timeout_s: float = parameter(5.0, "Time limit of an answer", low=0.5, high=60, unit="s")
 
     def __init__(self, parameters: Any = None) -> None:
@@ -132,7 +142,9 @@ class Kubernetes(Connector):
         for source in relist:
             self._relists[source] += 1
             if self._relists[source] > MAX_RELISTS:
-                raise ConnectorError(f"{self._client.access.url}: the server forgets at once what it listed of {source}")
+                raise ConnectorError(
+                    f"{self._client.access.url}: the server forgets at once what it listed of {source}"
+                )
             self._versions[source] = self._list(source)
             watches.begin(source, self._versions[source])
         if relist:

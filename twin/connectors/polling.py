@@ -1,4 +1,4 @@
-"""Polling: looks at a cluster every interval and at once after a hint, within a bound on the time that the calls take."""
+"""Polling: looks at a cluster every interval and at once after a hint, within a bound on the time of its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Push: the cluster posts events about itself to /api/ingest/<source>/events (docs/push.md); this reads them from the database."""
+"""Push: the cluster posts events about itself to /api/ingest/<source>/events (docs/push.md), read from the database."""
 
 from __future__ import annotations
 
@@ -46,16 +46,29 @@ class PushConnector(Connector):
         """Whether events have come, when the newest came, and what the jobs and nodes are."""
         row = PushSource.objects.filter(name=self.source).first()
         if row is None or not row.last_seq:
-            remedy = f"manage.py token create --name {self.source} --scope ingest:{self.source}; docs/push.md shows how to post"
-            return Found(findings=(Finding("events", False, f"the source {self.source} has posted no event yet", remedy),))
+            remedy = (
+                f"manage.py token create --name {self.source} --scope ingest:{self.source}; "
+                "docs/push.md shows how to post"
+            )
+            return Found(
+                findings=(Finding("events", False, f"the source {self.source} has posted no event yet", remedy),)
+            )
         look = self.snapshot()
-        newest = list(PushedEvent.objects.filter(source=row).order_by("-seq").values_list("received_ms", "at_ms")[:MAX_DELAYS])
+        newest = list(
+            PushedEvent.objects.filter(source=row).order_by("-seq").values_list("received_ms", "at_ms")[:MAX_DELAYS]
+        )
         delays = sorted(came_ms - at_ms for came_ms, at_ms in newest)
-        held_back = sum(not fold.jobs("", events.values()) for key, events in self._mirror().events.items() if key[0] != NODE)
+        held_back = sum(
+            not fold.jobs("", events.values()) for key, events in self._mirror().events.items() if key[0] != NODE
+        )
         findings = [
-            Finding("events", True, f"{row.last_seq:,} events; median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms"),
             Finding(
-                "nodes", bool(look.nodes), f"{len(look.nodes or ()):,} nodes", "" if look.nodes else "post node.changed for each node",
+                "events", True,
+                f"{row.last_seq:,} events; median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms",
+            ),
+            Finding(
+                "nodes", bool(look.nodes), f"{len(look.nodes or ()):,} nodes",
+                "" if look.nodes else "post node.changed for each node",
             ),
             Finding("jobs", True, f"{len(look.jobs):,} jobs that are open or ended within the hour"),
         ]  # fmt: skip

@@ -27,7 +27,9 @@ def read(path: Path) -> Iterator[Snapshot]:
     """The looks of a file, or of all files .jsonl of a folder in the order of their names."""
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not files:
-        raise ConnectorError(f"the folder {path} has no recording: a recording is a file {SUFFIX} with a look in each line")
+        raise ConnectorError(
+            f"the folder {path} has no recording: a recording is a file {SUFFIX} with a look in each line"
+        )
     for file in files:
         yield from _lines(file)
 

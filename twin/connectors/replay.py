@@ -27,7 +27,9 @@ class ReplayConnector(Connector):
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):
         path: str = parameter("", "file .jsonl or folder with the recording")
-        speed: float = parameter(1.0, "recorded seconds that are played in a second; 0 = without waiting", low=0, high=1e9)
+        speed: float = parameter(
+            1.0, "recorded seconds that are played in a second; 0 = without waiting", low=0, high=1e9
+        )
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)

@@ -1,4 +1,4 @@
-"""Slurm: reads a cluster through squeue, scontrol, sdiag and sacct; nothing is installed on it, and nothing is changed."""
+"""Slurm: reads a cluster through squeue, scontrol, sdiag and sacct; nothing is installed on it or changed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ class SlurmConnector(Connector):
 
     def check(self) -> Found:
         return Test(
-            self._commands, self._diagnostics, lambda: self.snapshot(nodes=True), self._clock, self.parameters.interval_ms
+            self._commands,
+            self._diagnostics,
+            lambda: self.snapshot(nodes=True),
+            self._clock,
+            self.parameters.interval_ms,
         ).found()
 
     def snapshot(self, *, nodes: bool = True) -> Snapshot:
@@ -105,7 +109,9 @@ class SlurmConnector(Connector):
 
     def details(self, keys: Sequence[str]) -> list[JobFact]:
         asked = {
-            key: job for key in keys if (job := self._jobs.get(key)) is not None and job.state in (facts.RUNNING, facts.SUSPENDED)
+            key: job
+            for key in keys
+            if (job := self._jobs.get(key)) is not None and job.state in (facts.RUNNING, facts.SUSPENDED)
         }
         records: dict[str, str] = {}
         if len(asked) > MAX_SINGLE:
@@ -167,7 +173,8 @@ class SlurmConnector(Connector):
         if not told.pending + told.running:
             return ""
         return (
-            f"squeue shows no job, yet slurmctld counted {told.pending} waiting and {told.running} running ones at {told.counted_ms // 1000}: "
+            f"squeue shows no job, yet slurmctld counted {told.pending} waiting and {told.running} running "
+            f"ones at {told.counted_ms // 1000}: "
             "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
         )
 
@@ -183,7 +190,16 @@ class SlurmConnector(Connector):
     def _records(self, *which: str) -> list[accounting.Record]:
         separators = Separators()
         answer = self._commands.run(
-            "sacct", "-D", "-X", "-a", "-n", "-p", f"--delimiter={separators.column}", "-o", ",".join(accounting.COLUMNS), *which
+            "sacct",
+            "-D",
+            "-X",
+            "-a",
+            "-n",
+            "-p",
+            f"--delimiter={separators.column}",
+            "-o",
+            ",".join(accounting.COLUMNS),
+            *which,
         )
         return accounting.read_records(answer, separators, self.parameters.max_array_tasks)
 

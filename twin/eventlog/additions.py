@@ -1,4 +1,4 @@
-"""Servers and jobs that a log adds while the run is in progress: what a mirrored run has instead of a cluster and a trace."""
+"""Servers and jobs that a log adds while the run is in progress: for mirrored runs, instead of cluster and trace."""
 
 from __future__ import annotations
 

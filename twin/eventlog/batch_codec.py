@@ -1,8 +1,8 @@
 """The one encoding of events, from the log to the browser: a batch is stored, published and repaired as the same bytes.
 
-A batch is ``columns.pack(meta, columns)`` with compact columns (twin/infra/columns.py). meta: ``{"type": "frame", "first": seq,
-"last": seq, "sim_ms": ms of the last event, "events": [[at_ms, kind, data], ...]}``; seq counts on from `first`. What
-`plan_changed` holds stands in the columns of three tables, one row after the other, and its data is
+A batch is ``columns.pack(meta, columns)`` with compact columns (twin/infra/columns.py). meta: ``{"type": "frame",
+"first": seq, "last": seq, "sim_ms": ms of the last event, "events": [[at_ms, kind, data], ...]}``; seq counts on from
+`first`. What `plan_changed` holds stands in the columns of three tables, one row after the other, and its data is
 ``[scope, rows of jobs, rows of bars, rows of keys]``; plans of jobs have no keys of their own: they are the jobs.
 static/js/core/frames.js reads the same.
 """
@@ -63,7 +63,7 @@ def decode(payload: bytes | memoryview) -> list[Event]:
 
 
 def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
-    """The events as lines, and the matrix [bar, 9] of their bars, without objects: data["bars"] of a plan is (first row, count)."""
+    """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is (first row, count)."""
     meta, columns = unpack(payload)
     _check(meta)
     bars = _table(columns, "bars")
@@ -86,7 +86,9 @@ def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line
     meta = unpack_meta(payload)
     _check(meta)
     return [
-        (seq, at_ms, kind, data) for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"]) if kind in kinds
+        (seq, at_ms, kind, data)
+        for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"])
+        if kind in kinds
     ]
 
 

@@ -26,12 +26,18 @@ class LeaseLost(RuntimeError):
 
 
 def append(
-    run_id: int, epoch: int, events: Sequence[Event], *, checkpoint: bytes | None = None, next_event_ms: int | None = None
+    run_id: int,
+    epoch: int,
+    events: Sequence[Event],
+    *,
+    checkpoint: bytes | None = None,
+    next_event_ms: int | None = None,
 ) -> bytes | None:
     """Batch of the events, with the counters of the run and the checkpoint of the state right after them.
 
-    Returns the batch as it is stored and sent to browsers, None when nothing is new. One transaction; LeaseLost when `epoch` is
-    not the run's. Events that the log already has are dropped by number, so a replay after a crash adds nothing twice.
+    Returns the batch as it is stored and sent to browsers, None when nothing is new. One transaction; LeaseLost when
+    `epoch` is not the run's. Events that the log already has are dropped by number, so a replay after a crash adds
+    nothing twice.
     """
     payload = None
     with transaction.atomic():
@@ -58,7 +64,7 @@ def append(
 
 
 def keep(run_id: int, seq: int, checkpoint: bytes) -> None:
-    """Checkpoint of the state right after event `seq`. If there are too many, every second one is removed: they stay evenly spaced."""
+    """Checkpoint of the state right after event `seq`. Of too many, every second is removed: evenly spaced."""
     Checkpoint.objects.update_or_create(run_id=run_id, seq=seq, defaults={"payload": checkpoint})
     known = list(Checkpoint.objects.filter(run_id=run_id).values_list("seq", flat=True))
     if len(known) > max(2, min(MAX_STATES, MAX_STATE_BYTES // max(1, len(checkpoint)))):
@@ -103,7 +109,7 @@ def lines_and_bars(
 
 
 def lines_of(run_id: int, kinds: Collection[str], seq: int = 0, up_to_ms: int | None = None) -> Iterator[Line]:
-    """The events of some kinds behind `seq`, up to an instant; not those of plans. Much faster than `lines_and_bars`."""
+    """The events of some kinds behind `seq`, up to an instant; not of plans. Much faster than `lines_and_bars`."""
     for payload in _payloads(run_id, seq, None, up_to_ms):
         with gc_control.paused():
             lines = read_kinds(payload, kinds)

@@ -16,11 +16,20 @@ from scheduling.model.values import CLOUD, Event, Placement, Role
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
 JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
-UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set", "gap")  # kinds that pages read from the log
+UNFOLDED = (
+    "server_changed",
+    "job_added",
+    "job_set",
+    "server_added",
+    "server_set",
+    "gap",
+)  # kinds that pages read from the log
 ARRIVED = JOB_FIELDS.index("arrived_ms")
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
-WAITS = "waits"  # the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
+WAITS = (
+    "waits"  # the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
+)
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
 VERDICTS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
@@ -67,7 +76,9 @@ class RunState:
         self.sim_ms = 0
         self.finished = False
         self.started: dict[str, Any] = {}  # data of run_started
-        self.jobs = Growing(len(JOB_FIELDS), dtype=np.float64)  # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
+        self.jobs = Growing(
+            len(JOB_FIELDS), dtype=np.float64
+        )  # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
         self.verdicts: list[list[str] | None] = []  # [first kind, latest kind, latest code] of each job
         self.firsts = Growing(2)  # [job index]: the event of its first decision, and how many bars there were before it
         self.bars = Growing(len(BAR_FIELDS))
@@ -75,9 +86,13 @@ class RunState:
         self.planned = Growing(len(PLANNED_FIELDS))  # each plan of a job, in the order of the log
         self.alive: dict[Any, list[int]] = {}  # job, or (role, server, worker) -> rows of the bars of its newest plan
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
-        self.groups: list[list[Any]] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        self.groups: list[
+            list[Any]
+        ] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
         self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
-        self.regroupings: list[list[Any]] = []  # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
+        self.regroupings: list[
+            list[Any]
+        ] = []  # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
         self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
@@ -86,11 +101,15 @@ class RunState:
         for event in events:
             if event.seq > self.last_seq:
                 bars = event.data["bars"] if event.kind == "plan_changed" else ()
-                self._apply(event.seq, event.at_ms, event.kind, event.data, np.asarray(bars, dtype=np.int64).reshape(-1, BORN))
+                self._apply(
+                    event.seq, event.at_ms, event.kind, event.data, np.asarray(bars, dtype=np.int64).reshape(-1, BORN)
+                )
         return self
 
-    def feed_raw(self, lines: Iterable[Any], bars: np.ndarray, up_to: int | None = None, up_to_ms: int | None = None) -> RunState:
-        """Folds a batch as eventlog.lines_and_bars gives it, not beyond event `up_to` nor beyond the instant `up_to_ms`."""
+    def feed_raw(
+        self, lines: Iterable[Any], bars: np.ndarray, up_to: int | None = None, up_to_ms: int | None = None
+    ) -> RunState:
+        """Folds a batch as eventlog.lines_and_bars gives it, not beyond event `up_to` nor instant `up_to_ms`."""
         for seq, at_ms, kind, data in lines:
             if seq <= self.last_seq:
                 continue
@@ -203,7 +222,7 @@ class RunState:
 
 
 def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
-    """[bar] (role, server, worker) that it stands on; on the cloud, which has no workers of its own, the job is the worker."""
+    """[bar] (role, server, worker) that it stands on; on the cloud, without own workers, the job is the worker."""
     own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
     return list(map(tuple, np.stack([bars[:, ROLE] == PS, bars[:, SERVER], own], axis=1).tolist()))
 
@@ -224,7 +243,12 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
-    wide = {"start_ms", "end_ms", "born_ms", "died_ms"}  # ms do not fit 32 bits; float64 is exact and native in the browser
+    wide = {
+        "start_ms",
+        "end_ms",
+        "born_ms",
+        "died_ms",
+    }  # ms do not fit 32 bits; float64 is exact and native in the browser
     for i, name in enumerate(BAR_FIELDS):
         columns[f"bars_{name}"] = state.bars.rows[:, i].astype(np.float64 if name in wide else np.int32)
     return meta, columns

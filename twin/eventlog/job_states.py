@@ -27,7 +27,9 @@ JOB, ROLE = BAR_FIELDS.index("job"), BAR_FIELDS.index("role")
 
 def job_states(state: RunState, at_ms: int) -> np.ndarray:
     """[job] place in STATES at a moment, or ABSENT."""
-    happened = {name: (times >= 0) & (times <= at_ms) for name, times in zip(JOB_FIELDS, state.jobs.rows.T, strict=True)}
+    happened = {
+        name: (times >= 0) & (times <= at_ms) for name, times in zip(JOB_FIELDS, state.jobs.rows.T, strict=True)
+    }
     ran, doing = _work(state, at_ms)
     codes = np.where(happened["decided_ms"], PLANNED, QUEUED)
     codes[ran] = SUSPENDED

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from twin.eventlog.fold import BAR_FIELDS, DECIDED_FIELDS, JOB, JOB_FIELDS, PLANNED_FIELDS, Growing, RunState, workers_of
+from twin.eventlog.fold import (
+    BAR_FIELDS,
+    DECIDED_FIELDS,
+    JOB,
+    JOB_FIELDS,
+    PLANNED_FIELDS,
+    Growing,
+    RunState,
+    workers_of,
+)
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 

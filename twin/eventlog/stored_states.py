@@ -1,6 +1,7 @@
 """The states of runs: folded from what is stored of them and the events behind it.
 
-The log alone says what happened. A stored state spares reading all of it: it is the fold up to an event, and can be deleted at any time.
+The log alone says what happened. A stored state spares reading all of it: it is the fold up to an event, and can be
+deleted at any time.
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ def due() -> int | None:
 
 
 def bring_up(run_id: int) -> None:
-    """Stores the newest state, in steps of MAX_STEP: each is kept, whatever happens to the next. ValueError for a log without a fold."""
+    """Stores the newest state, in steps of MAX_STEP, each kept at once. ValueError for a log without a fold."""
     run = Run.objects.only("last_seq").get(pk=run_id)
-    begin = FoldedState.objects.filter(run_id=run_id, version=state_codec.VERSION).values_list("seq", flat=True).first() or 0
+    begin = (
+        FoldedState.objects.filter(run_id=run_id, version=state_codec.VERSION).values_list("seq", flat=True).first()
+        or 0
+    )
     state = None
     for up_to in range(begin + MAX_STEP, run.last_seq + MAX_STEP, MAX_STEP):
         state = at(run_id, up_to, state)
@@ -51,7 +55,7 @@ def bring_up(run_id: int) -> None:
 
 
 def give_up(run_id: int) -> None:
-    """Notes that the log as it is cannot be folded, so that nobody tries it again until it has grown or the version changes."""
+    """Notes that the log as it is cannot be folded, so that nobody tries again until it or the version changes."""
     run = Run.objects.filter(pk=run_id).only("last_seq", "sim_ms").first()
     if run is not None:
         _store(run_id, run.last_seq, run.sim_ms, b"")

@@ -13,7 +13,18 @@ from twin.files.textcheck import BOM, check_text
 from twin.files.units import LARGEST, read_demand, shorten, write_demand
 
 CLUSTER_KEYS = ("name", "slot_ms", "horizon_slots", "servers", "cloud")
-SERVER_KEYS = ("name", "site", "roles", "capacity", "worker_lanes", "ps_lanes", "speed", "nic_gbps", "disk_gbps", "away")
+SERVER_KEYS = (
+    "name",
+    "site",
+    "roles",
+    "capacity",
+    "worker_lanes",
+    "ps_lanes",
+    "speed",
+    "nic_gbps",
+    "disk_gbps",
+    "away",
+)
 
 
 def load_cluster(path: Path) -> Cluster:
@@ -41,10 +52,14 @@ def cluster_from_dict(value: Any) -> Cluster:
     servers = _get("cluster", value, "servers", list)
     cloud = value.get("cloud")
     if cloud is not None and cloud != {"unlimited": True}:
-        raise ModelError(f'cluster {shown(name)}: cloud must be null or {{"unlimited": true}}, got {shorten(repr(cloud))}')
+        raise ModelError(
+            f'cluster {shown(name)}: cloud must be null or {{"unlimited": true}}, got {shorten(repr(cloud))}'
+        )
     horizon = value.get("horizon_slots")
     if horizon is not None and (isinstance(horizon, bool) or not isinstance(horizon, int)):
-        raise ModelError(f"cluster {shown(name)}: horizon_slots must be null or an integer > 0, got {shorten(repr(horizon))}")
+        raise ModelError(
+            f"cluster {shown(name)}: horizon_slots must be null or an integer > 0, got {shorten(repr(horizon))}"
+        )
     cluster = Cluster(
         name=name,
         slot_ms=_get(f"cluster {shown(name)}", value, "slot_ms", int),
@@ -126,7 +141,9 @@ def _lanes(subject: str, value: Mapping[str, Any], key: str) -> dict[str, int]:
     found = value.get(key) or {}
     counts = found.values() if isinstance(found, dict) else [None]
     if not all(isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= LARGEST for count in counts):
-        raise ModelError(f"{subject}: {key} must be an object of worker types and their counts, got {shorten(repr(found))}")
+        raise ModelError(
+            f"{subject}: {key} must be an object of worker types and their counts, got {shorten(repr(found))}"
+        )
     return dict(found)
 
 

@@ -1,4 +1,4 @@
-"""groups.csv: which jobs shared which machines, and how well they used them. One row per group and constant membership."""
+"""groups.csv: which jobs shared which machines, and how well they used them. A row per group of constant members."""
 
 from __future__ import annotations
 
@@ -52,16 +52,20 @@ class GroupHistory:
 
 
 def group_lines(cluster: Cluster, jobs: Sequence[Job], spans: Iterable[Span]) -> Iterator[str]:
-    """The lines of groups.csv, by group and time. Spans of a group that continue each other without a change become one."""
+    """The lines of groups.csv, by group and time. Spans of a group that go on without a change are one."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(GROUP_COLUMNS)
-    for group, own in groupby(sorted(spans, key=lambda span: (span[2]["group"], span[0])), key=lambda span: span[2]["group"]):
+    for group, own in groupby(
+        sorted(spans, key=lambda span: (span[2]["group"], span[0])), key=lambda span: span[2]["group"]
+    ):
         for start, end, data in _merged(own):
             writer.writerow([
-                group, start, end, " ".join(cluster.servers[s].name for s in data["servers"]), " ".join(jobs[j].id for j in data["jobs"]),
-                data["machines"], "" if data["iteration_ms"] is None else repr(data["iteration_ms"]), repr(data["cpu_utilization"]),
-                repr(data["net_utilization"]), " ".join(map(repr, data["disk_ratios"])), " ".join(map(repr, data["model_disk_ratios"])),
+                group, start, end, " ".join(cluster.servers[s].name for s in data["servers"]),
+                " ".join(jobs[j].id for j in data["jobs"]), data["machines"],
+                "" if data["iteration_ms"] is None else repr(data["iteration_ms"]), repr(data["cpu_utilization"]),
+                repr(data["net_utilization"]), " ".join(map(repr, data["disk_ratios"])),
+                " ".join(map(repr, data["model_disk_ratios"])),
             ])  # fmt: skip
         yield out.getvalue()
         out.seek(0)
@@ -88,6 +92,7 @@ def read_groups(path: Path) -> list[dict[str, str]]:
     reader = csv.DictReader(io.StringIO(data.decode(), newline=""), restkey="more", restval="")
     if tuple(reader.fieldnames or ()) != GROUP_COLUMNS:
         raise ModelError(
-            f"{path.name}: the columns must be {','.join(GROUP_COLUMNS)}, got {shorten(','.join(reader.fieldnames or ()))!r}"
+            f"{path.name}: the columns must be {','.join(GROUP_COLUMNS)}, got "
+            f"{shorten(','.join(reader.fieldnames or ()))!r}"
         )
     return list(reader)

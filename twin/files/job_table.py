@@ -1,7 +1,7 @@
 """Jobs as columns: what a trace is kept as. A million jobs are some 100 MB so, and ten times that as objects.
 
-A column that no job has is absent; a job that lacks a part has NaN, MISSING or -1 there. Stored as blocks of at most BLOCK
-jobs: ``TWJ1``, then for each block its length (uint32) and a zlib-compressed columns.pack.
+A column that no job has is absent; a job that lacks a part has NaN, MISSING or -1 there. Stored as blocks of at most
+BLOCK jobs: ``TWJ1``, then for each block its length (uint32) and a zlib-compressed columns.pack.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MAX_SINGLE = 1_000  # jobs that are made one by one, before all are made at once
 MAGIC = b"TWJ1"
 MISSING = -1
 INTEGERS = (
-    "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps", "requested_workers",
-    "iterations", "iterations_per_epoch", "cloud_upload_ms",
+    "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
+    "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms",
 )  # fmt: skip
 REALS = (
-    "minibatch_ms", "gradient_mb", "sample_ms", "internal_gbps", "external_gbps", "ps_update_ms", "chunk_mb", "comp_machine_ms", "comm_ms",
-    "input_gb", "model_gb",
+    "minibatch_ms", "gradient_mb", "sample_ms", "internal_gbps", "external_gbps", "ps_update_ms", "chunk_mb",
+    "comp_machine_ms", "comm_ms", "input_gb", "model_gb",
 )  # fmt: skip
 TEXTS = ("model", "worker_type", "ps_type", "user", "group")
 DEMANDS = ("worker", "ps")
@@ -52,7 +52,9 @@ class JobTable:
     columns: dict[str, np.ndarray]
     texts: dict[str, Coded] = field(default_factory=dict)
     utility: np.ndarray | None = None
-    uploads: tuple[np.ndarray, np.ndarray] | None = None  # where each job's delays begin (one more than jobs), and the delays
+    uploads: tuple[np.ndarray, np.ndarray] | None = (
+        None  # where each job's delays begin (one more than jobs), and the delays
+    )
     provenance: Coded | None = None
 
     def __len__(self) -> int:
@@ -76,7 +78,9 @@ class JobTable:
                 columns[name] = np.array([value or (MISSING,) * 5 for value in column], dtype=np.int64)
         utility = None
         if any(job.utility for job in jobs):
-            rows = [(u.priority, u.sensitivity, u.target_slots) if (u := job.utility) else (np.nan,) * 3 for job in jobs]
+            rows = [
+                (u.priority, u.sensitivity, u.target_slots) if (u := job.utility) else (np.nan,) * 3 for job in jobs
+            ]
             utility = np.array(rows, dtype=float)
         uploads = None
         if any(job.upload_ms is not None for job in jobs):
@@ -86,13 +90,13 @@ class JobTable:
         provenance = [tuple(job.provenance.items()) or None for job in jobs]
         origins = coded(provenance)
         return cls(
-            np.array([job.id for job in jobs], dtype=object), columns, {n: c for n, c in texts.items() if len(c.words)}, utility,
-            uploads, Coded(origins.codes, [dict(word) for word in origins.words]),
+            np.array([job.id for job in jobs], dtype=object), columns, {n: c for n, c in texts.items() if len(c.words)},
+            utility, uploads, Coded(origins.codes, [dict(word) for word in origins.words]),
         )  # fmt: skip
 
     @classmethod
     def joined(cls, tables: list[JobTable]) -> JobTable:
-        """The tables one after the other, all of which have the same columns or lack some; `tables` is emptied on the way."""
+        """The tables one after the other, with the same columns or some missing; `tables` is emptied on the way."""
         if len(tables) == 1:
             return tables.pop()
         counts = [len(table) for table in tables]
@@ -100,7 +104,9 @@ class JobTable:
         columns: dict[str, np.ndarray] = {}
         for name in (*INTEGERS, *REALS, *DEMANDS):
             if any(name in table.columns for table in tables):
-                columns[name] = np.concatenate([_column(table.columns.pop(name, None), name, len(table)) for table in tables])
+                columns[name] = np.concatenate(
+                    [_column(table.columns.pop(name, None), name, len(table)) for table in tables]
+                )
         texts = {
             name: _recoded([table.texts.get(name) for table in tables], counts)
             for name in TEXTS if any(name in table.texts for table in tables)
@@ -109,7 +115,10 @@ class JobTable:
         if any(table.utility is not None for table in tables):
             lacking = np.full((1, 3), np.nan)
             utility = np.concatenate(
-                [np.repeat(lacking, n, 0) if t.utility is None else t.utility for t, n in zip(tables, counts, strict=True)]
+                [
+                    np.repeat(lacking, n, 0) if t.utility is None else t.utility
+                    for t, n in zip(tables, counts, strict=True)
+                ]
             )
         if any(table.uploads is not None for table in tables):
             given = [
@@ -192,7 +201,7 @@ _making = threading.Lock()
 
 
 class StoredJobs(Sequence[Job]):
-    """The jobs of a table as a sequence: objects are made of single ones as they are asked for, of all once many were."""
+    """The jobs of a table as a sequence: objects are made of single ones as they are asked for, all once many were."""
 
     def __init__(self, table: JobTable) -> None:
         self.table = table
@@ -219,7 +228,11 @@ class StoredJobs(Sequence[Job]):
     def some(self, rows: Sequence[int]) -> list[Job]:
         """Values of some rows."""
         made = self._made
-        return [made[row] for row in rows] if made is not None else list(self.table.take(np.asarray(rows, dtype=np.int64)).jobs())
+        return (
+            [made[row] for row in rows]
+            if made is not None
+            else list(self.table.take(np.asarray(rows, dtype=np.int64)).jobs())
+        )
 
     def made(self) -> list[Job]:
         """Jobs as objects, which are kept from now on."""
@@ -298,7 +311,9 @@ def _recoded(parts: Sequence[Coded | None], counts: Sequence[int]) -> Coded:
 def coded(values: Sequence[Any]) -> Coded:
     """A column of hashable values, None where there is none."""
     words: dict[Any, int] = {}
-    codes = np.array([MISSING if value is None else words.setdefault(value, len(words)) for value in values], dtype=np.int64)
+    codes = np.array(
+        [MISSING if value is None else words.setdefault(value, len(words)) for value in values], dtype=np.int64
+    )
     return Coded(codes, list(words))
 
 

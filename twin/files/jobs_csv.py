@@ -1,7 +1,9 @@
-"""jobs.csv: jobs.jsonl as a table, in whole units. A column that no job has is left out; an empty cell is a part that is absent.
+"""jobs.csv: jobs.jsonl as a table, in whole units.
 
-Columns: the keys of jobs.jsonl, with `worker.gpu`, `ps.cpu`, `utility.priority` and the like for parts of parts; `upload_ms` holds numbers
-and `provenance` pairs such as `epochs=drawn`, both separated by blanks.
+A column that no job has is left out; an empty cell is a part that is absent.
+
+Columns: the keys of jobs.jsonl, with `worker.gpu`, `ps.cpu`, `utility.priority` and the like for parts of parts;
+`upload_ms` holds numbers and `provenance` pairs such as `epochs=drawn`, both separated by blanks.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ def columns_of(tables: Iterable[JobTable]) -> list[str]:
 
 ALL = (
     "arrival_ms", *TEXTS, *(name for name in INTEGERS if name != "arrival_ms"), *REALS,
-    *(f"{role}.{part}" for role in DEMANDS for part in RESOURCES), *(f"utility.{part}" for part in UTILITY), "upload_ms", "provenance",
+    *(f"{role}.{part}" for role in DEMANDS for part in RESOURCES), *(f"utility.{part}" for part in UTILITY),
+    "upload_ms", "provenance",
 )  # fmt: skip
 
 
@@ -72,11 +75,16 @@ def _texts(table: JobTable, name: str) -> list[str]:
         return ["" if code == MISSING else words[code] for code in table.provenance.codes.tolist()]
     if name == "upload_ms" and table.uploads is not None:
         begins, delays = table.uploads
-        return [" ".join(map(str, delays[a:b].tolist())) for a, b in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)]
+        return [
+            " ".join(map(str, delays[a:b].tolist()))
+            for a, b in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
+        ]
     if name not in table.columns:
         return [""] * len(table)
     values = table.columns[name].tolist()
-    return ["" if value == MISSING else str(value) for value in values] if name in INTEGERS else _reals(values, len(table))
+    return (
+        ["" if value == MISSING else str(value) for value in values] if name in INTEGERS else _reals(values, len(table))
+    )
 
 
 def _reals(values: list[float], count: int) -> list[str]:

@@ -26,7 +26,9 @@ WHOLE = "an integer of at most 2^53"
 _KEY = re.compile(r"unknown key '([^']*)'|(?:^|: |^\S+ )(" + "|".join(JOB_KEYS) + r")\b")
 
 
-def load_jobs(source: bytes | IO[bytes], filename: str = "jobs.jsonl", told: Callable[[int], None] = lambda _: None) -> list[Job]:
+def load_jobs(
+    source: bytes | IO[bytes], filename: str = "jobs.jsonl", told: Callable[[int], None] = lambda _: None
+) -> list[Job]:
     """Jobs of all lines, sorted by arrival (equal arrivals keep their order). ModelError states file, line and column.
 
     told: called with the number of jobs read so far.
@@ -36,7 +38,8 @@ def load_jobs(source: bytes | IO[bytes], filename: str = "jobs.jsonl", told: Cal
     for number, line, job in _lines(source, filename):
         if job.id in seen:
             raise ModelError(
-                f"{filename}: line {number}, column {_column(line, 'id')}: job id {shown(job.id)!r} is already used in line {seen[job.id]}; "
+                f"{filename}: line {number}, column {_column(line, 'id')}: job id {shown(job.id)!r} is "
+                f"already used in line {seen[job.id]}; "
                 "ids must be distinct"
             )
         seen[job.id] = number
@@ -140,7 +143,9 @@ def _convert(subject: str, key: str, value: Any) -> Any:
         holds = isinstance(value, list) and all(_is_integer(item) for item in value)
         return tuple(_checked(subject, key, value, holds, "a list of integers"))
     if key == "provenance":
-        holds = isinstance(value, dict) and all(isinstance(origin, str) and origin in PROVENANCES for origin in value.values())
+        holds = isinstance(value, dict) and all(
+            isinstance(origin, str) and origin in PROVENANCES for origin in value.values()
+        )
         return _checked(subject, key, value, holds, f"an object of {', '.join(PROVENANCES)}")
     return _checked(subject, key, value, isinstance(value, int | float) and not isinstance(value, bool), "a number")
 

@@ -42,7 +42,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 
 class OutputWriter:
-    """Writer of events.jsonl and decisions.jsonl during the run, and of the other files at its end. The folder exists."""
+    """Writer of events.jsonl and decisions.jsonl during the run, of the other files at its end. The folder exists."""
 
     def __init__(self, directory: Path, cluster: Cluster, jobs: Sequence[Job]) -> None:
         self.directory, self.cluster, self.jobs = directory, cluster, jobs
@@ -69,7 +69,9 @@ class OutputWriter:
         self._write("schedule.csv", (line.encode() for line in schedule_lines(self.cluster, self.jobs, bars)))
         if self.groups.wanted:
             self._write(GROUPS, (line.encode() for line in self.groups.lines(self.cluster, self.jobs)))
-        self._write("summary.json", [orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | _LINE)])
+        self._write(
+            "summary.json", [orjson.dumps(summary, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | _LINE)]
+        )
 
     def _write(self, name: str, parts: Iterable[bytes]) -> None:
         with writing(self.directory / name) as file:
@@ -78,7 +80,13 @@ class OutputWriter:
     def _decision(self, event: Event) -> dict[str, Any]:
         data = event.data
         reason = {"code": data["code"], "values": data["values"]}
-        return {"seq": event.seq, "at_ms": event.at_ms, "job": self.jobs[data["job"]].id, "kind": data["kind"], "reason": reason}
+        return {
+            "seq": event.seq,
+            "at_ms": event.at_ms,
+            "job": self.jobs[data["job"]].id,
+            "kind": data["kind"],
+            "reason": reason,
+        }
 
     def _planned(self, event: Event) -> None:
         bars = event.data["bars"]
@@ -105,7 +113,8 @@ def schedule_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placeme
         id_ = quoted(jobs[job].id)
         for _, role, server, start_ms, end_ms, count, lane, chunk, group in merged(own):
             shown = [number if number >= 0 else "" for number in (chunk, lane, group)]
-            yield f"{id_},{shown[0]},{ROLE_NAMES[Role(role)]},{names[server]},{shown[1]},{count},{shown[2]},{start_ms},{end_ms}\n"
+            place = f"{ROLE_NAMES[Role(role)]},{names[server]},{shown[1]}"
+            yield f"{id_},{shown[0]},{place},{count},{shown[2]},{start_ms},{end_ms}\n"
 
 
 def merged(bars: Iterable[Placement]) -> list[Placement]:
@@ -143,7 +152,9 @@ def read_schedule(path: Path) -> list[dict[str, str]]:
     try:
         columns = tuple(reader.fieldnames or ())
         if columns != SCHEDULE_COLUMNS:
-            raise ModelError(f"{path.name}: the columns must be {','.join(SCHEDULE_COLUMNS)}, got {shorten(','.join(columns))!r}")
+            raise ModelError(
+                f"{path.name}: the columns must be {','.join(SCHEDULE_COLUMNS)}, got {shorten(','.join(columns))!r}"
+            )
         return list(reader)
     except csv.Error as error:
         raise ModelError(f"{path.name}: line {reader.line_num}: {error}") from error
@@ -171,4 +182,6 @@ def parsed(data: bytes, filename: str, line: int = 1) -> Any:
         return orjson.loads(data.removeprefix(BOM))
     except orjson.JSONDecodeError as error:
         check_text(data, filename, line)
-        raise ModelError(f"{filename}: line {line + error.lineno - 1}, column {error.colno}: not JSON: {error.msg}") from error
+        raise ModelError(
+            f"{filename}: line {line + error.lineno - 1}, column {error.colno}: not JSON: {error.msg}"
+        ) from error

@@ -1,7 +1,7 @@
 """A schedule in the trace event format that Perfetto (ui.perfetto.dev) and chrome://tracing open.
 
-A site is a process, a server with each of its sub-lanes a thread, a bar a complete event; times are microseconds. Jobs that
-share a server lie on different threads, because events of one thread must nest.
+A site is a process, a server with each of its sub-lanes a thread, a bar a complete event; times are microseconds. Jobs
+that share a server lie on different threads, because events of one thread must nest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def trace_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placement]
         process, thread, fresh = rows.place(bar)
         yield from fresh
         job = jobs[bar.job]
-        args = {"job": job.id, "model": job.model, "count": bar.count} | ({"chunk": bar.chunk} if bar.chunk >= 0 else {})
+        args = {"job": job.id, "model": job.model, "count": bar.count} | (
+            {"chunk": bar.chunk} if bar.chunk >= 0 else {}
+        )
         event = {
             "name": job.id, "cat": Role(bar.role).name.lower(), "ph": "X", "ts": bar.start_ms * 1000,
             "dur": (bar.end_ms - bar.start_ms) * 1000, "pid": process, "tid": thread, "args": args,

@@ -1,6 +1,7 @@
 """Jobs in the Standard Workload Format: what SWF can say of a job in its row, and the whole job in a comment before it.
 
-The comment is `; TwinJob: <line of jobs.jsonl>`. Read back, the jobs are the same as long as no row was changed; otherwise the rows count.
+The comment is `; TwinJob: <line of jobs.jsonl>`. Read back, the jobs are the same as long as no row was changed;
+otherwise the rows count.
 """
 
 from __future__ import annotations
@@ -31,16 +32,35 @@ def swf_lines(jobs: Iterable[Job], count: int) -> Iterator[bytes]:
 
 
 def row_of(number: int, job: Job) -> bytes:
-    """The row of 18 numbers: id, submit s, wait, run s, procs, cpu, memory KB a processor, requested procs, time, memory, status, ..."""
+    """The row of 18 numbers: id, submit s, wait, run s, procs, cpu, KB per proc, requested procs, time, memory, ..."""
     run_ms, procs = run_time_ms(job), job.requested_workers or -1
     run_s = -1 if run_ms is None else max(1, round(run_ms / 1000))
     memory = job.worker[2] * 1000 if job.worker and job.worker[2] else -1
-    row = (number, round(job.arrival_ms / 1000), -1, run_s, procs, -1, memory, procs, -1, memory, 1, -1, -1, -1, -1, -1, -1, -1)
+    row = (
+        number,
+        round(job.arrival_ms / 1000),
+        -1,
+        run_s,
+        procs,
+        -1,
+        memory,
+        procs,
+        -1,
+        memory,
+        1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+    )
     return (" ".join(map(str, row)) + "\n").encode()
 
 
 def run_time_ms(job: Job) -> float | None:
-    """Duration for which the job runs with all its requested workers, by the model that it has the parts of; None when it has none."""
+    """Duration for which the job runs with all its requested workers, by its model; None without one."""
     if job.epochs is None:
         return None
     workers = job.requested_workers or 1

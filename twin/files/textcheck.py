@@ -16,7 +16,7 @@ def check_text(data: bytes, filename: str, line: int = 1) -> None:
 
 
 class TextCheck:
-    """Check for NUL and bytes that are not UTF-8, which raises `refusal`. Lines and columns count from 1, columns in bytes."""
+    """Check for NUL and non-UTF-8 bytes, which raises `refusal`. Lines and columns count from 1, columns in bytes."""
 
     refusal: type[ValueError] = ModelError
 
@@ -32,7 +32,9 @@ class TextCheck:
             raise self.refusal(f"{self.filename}: the text is UTF-16; save it as UTF-8")
         nul = data.find(b"\0")
         if nul >= 0:
-            raise self.refusal(f"{self.filename}: {self._place(data, nul)}: a NUL byte: this is a binary file, not text")
+            raise self.refusal(
+                f"{self.filename}: {self._place(data, nul)}: a NUL byte: this is a binary file, not text"
+            )
         self.carry = b""
         try:
             data.decode("utf-8")

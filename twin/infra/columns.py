@@ -1,10 +1,10 @@
 """Named numpy columns and plain data in one byte string: the payload of logs, checkpoints and snapshots.
 
 Layout: ``TWN1``, little-endian uint32 length of the header, the header (JSON, padded with blanks to 8 bytes), then each
-column's raw little-endian bytes, each padded to 8. Header: {"meta": any JSON, "columns": [[name, dtype, shape, offset]]}
-with offsets from the end of the header. A compact column of integers has two more values, base and step: each of its values
-is base + step x stored, and where all are equal nothing is stored (dtype ""). static/js/core/column-codec.js reads the same
-layout.
+column's raw little-endian bytes, each padded to 8. Header: {"meta": any JSON, "columns": [[name, dtype, shape,
+offset]]} with offsets from the end of the header. A compact column of integers has two more values, base and step: each
+of its values is base + step x stored, and where all are equal nothing is stored (dtype "").
+static/js/core/column-codec.js reads the same layout.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _header(view: memoryview) -> tuple[int, Any]:
 
 
 def _narrow(column: np.ndarray) -> tuple[np.ndarray, int, int]:
-    """(unsigned integers of the smallest type, base, step) of integers; nothing is stored of values that are all equal."""
+    """(unsigned integers of the smallest type, base, step) of integers; values all equal store nothing."""
     if not column.size:
         return np.empty(0, dtype=np.uint8), 0, 1
     base, largest = int(column.min()), int(column.max())

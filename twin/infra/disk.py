@@ -1,4 +1,4 @@
-"""The disk that holds VAR_DIR: whether it is full, and a reserve on it that is given up so that the reason can be written."""
+"""The disk that holds VAR_DIR: whether it is full, and a reserve on it, freed so that the reason can be written."""
 
 from __future__ import annotations
 

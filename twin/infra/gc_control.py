@@ -18,5 +18,5 @@ def paused() -> Iterator[None]:
 
 
 def spare() -> None:
-    """Exclusion of the current objects (a million small ones of a scenario) from collection; reference counts still free them."""
+    """Exclusion of the current objects (a million of a scenario) from collection; reference counts still free them."""
     gc.freeze()

@@ -1,7 +1,7 @@
 """Publishes finished messages to whoever watches: Redis pub/sub, at most once.
 
-The log is the truth and a message only a hint, so a bus that is away never fails a run: the failure is logged and browsers
-repair the gap from the log.
+The log is the truth and a message only a hint, so a bus that is away never fails a run: the failure is logged and
+browsers repair the gap from the log.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Base of the command-line tools without a database: bad input gives one line and exit code 2; Ctrl-C leaves no partial output."""
+"""Base of the command-line tools without a database: bad input: one line, exit code 2; Ctrl-C: no partial output."""
 
 from __future__ import annotations
 
@@ -77,7 +77,11 @@ class HeadlessCommand(BaseCommand):
 
 def one_line(text: str) -> str:
     """The text without control characters, and its longest words cut."""
-    plain = text if text.isprintable() else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    plain = (
+        text
+        if text.isprintable()
+        else "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    )
     return re.sub(rf"\S{{{MAX_WORD_LENGTH + 1},}}", lambda word: shorten(word[0]), plain)
 
 
@@ -119,8 +123,8 @@ def _sentence(error: OSError) -> str:
 def _stoppable(unwinds: bool) -> Iterator[None]:
     """Ctrl-C and SIGTERM end the command, and nothing of what it began is left.
 
-    It ends where it stands: an exception could be swallowed by what it interrupts. Where there is more to end, an exception
-    it must be.
+    It ends where it stands: an exception could be swallowed by what it interrupts. Where there is more to end, an
+    exception it must be.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

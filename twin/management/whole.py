@@ -1,7 +1,7 @@
 """Results are whole or absent: written beside their place, and moved there when they are complete.
 
-What has begun is listed in `BEGUN`, so that a signal can take it away at any moment: an exception that a signal handler raises
-may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
+What has begun is listed in `BEGUN`, so that a signal can take it away at any moment: an exception that a signal handler
+raises may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def take_away() -> None:
 def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ()) -> Iterator[Path]:
     """A new folder to write into; when the block ends well it is `out`, and nothing of it is left when it does not.
 
-    names: the files that the command may write. Only a folder of such files is replaced, and never the folder of the inputs.
+    names: the files that the command may write. Only a folder of such files is replaced, and never the folder of the
+    inputs.
     """
     _check(out, names, inputs)
     place = out.resolve()
@@ -84,7 +85,9 @@ def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
         raise ModelError(f"--out {out}: is a file; choose a folder")
     others = sorted(path.name for path in place.iterdir() if path.name not in names) if place.is_dir() else []
     if others:
-        raise ModelError(f"--out {out}: contains {others[0]!r}, which is not an output of this command; choose a new folder")
+        raise ModelError(
+            f"--out {out}: contains {others[0]!r}, which is not an output of this command; choose a new folder"
+        )
 
 
 def _replace(place: Path, beside: Path) -> None:

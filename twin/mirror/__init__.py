@@ -1,1 +1,1 @@
-"""The mirror: a real cluster as an event log, by comparing what its connector reports with what the log already says."""
+"""The mirror: a real cluster as an event log, by comparing what its connector reports with what the log says."""

@@ -25,7 +25,7 @@ def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> S
 
 
 def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
-    """A job as it asked for resources, or as it holds them. A worker is one GPU with its part of the rest, or one CPU."""
+    """A job as it asked for resources, or as it holds them. A worker is a GPU with its part of the rest, or a CPU."""
     shares = fact.attempts[-1].shares if fact.attempts else ()
     if any(share.until_ms is not None for share in shares):
         shares = ()  # they were not all held at the same time

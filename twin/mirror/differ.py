@@ -1,8 +1,8 @@
 """The differ: compares a look at a real cluster with what the log says, and tells the difference as events. It is pure.
 
-Laws (tests/twin/mirror/test_differ_laws.py): the same look again tells nothing; after any looks, lost, repeated or out of order, the
-picture of the open jobs and of the nodes is that of the newest look; the time of the log never runs backwards; a job ends only when
-the cluster says so, or when a complete look no longer has it.
+Laws (tests/twin/mirror/test_differ_laws.py): the same look again tells nothing; after any looks, lost, repeated or out
+of order, the picture of the open jobs and of the nodes is that of the newest look; the time of the log never runs
+backwards; a job ends only when the cluster says so, or when a complete look no longer has it.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ class Mirror:
         return events
 
     def missing(self, snapshot: Snapshot) -> list[int]:
-        """Jobs that are open in the log and not in the look; who asks the cluster's accounting for them does so first."""
+        """Jobs that are open in the log and not in the look; who asks the cluster's accounting does so first."""
         there = {self.newest.get(fact.key) for fact in snapshot.jobs}
         return sorted(self.open - there)
 
     def restate(self, facts: Iterable[JobFact]) -> list[EventData]:
-        """Events of facts from the cluster's accounting, or of details of jobs, about any time before the newest look."""
+        """Events of facts from the cluster's accounting, or of job details, about any time before the newest look."""
         events: list[EventData] = []
         for fact in facts:
             self._job(fact, self.at_ms, events)
@@ -106,7 +106,9 @@ class Mirror:
         return [
             (job.fact.key, job.attempts[-1].started_ms)
             for job in (self.jobs[index] for index in sorted(self.open))
-            if job.fact.state == RUNNING and job.attempts and any(s.gpus != len(s.gpu_ids) for s in job.attempts[-1].shares)
+            if job.fact.state == RUNNING
+            and job.attempts
+            and any(s.gpus != len(s.gpu_ids) for s in job.attempts[-1].shares)
         ]
 
     def take_changed(self) -> tuple[list[KnownJob], list[KnownNode]]:
@@ -125,12 +127,19 @@ class Mirror:
             was = None
         else:
             was = known.fact
-            if was.state == ENDED and fact.state != ENDED and fact.restarts <= was.restarts and not fact.complete_history:
+            if (
+                was.state == ENDED
+                and fact.state != ENDED
+                and fact.restarts <= was.restarts
+                and not fact.complete_history
+            ):
                 return  # an old answer: what has ended goes on only as another attempt
         known.seen_ms = self.at_ms
         attempts = _merged(known.attempts, fact, before_ms, self.at_ms)
         held = job_of(known.name, replace(fact, attempts=attempts), 0)
-        resized = was is not None and _amounts(held) != _amounts(job_of(known.name, replace(was, attempts=known.attempts), 0))
+        resized = was is not None and _amounts(held) != _amounts(
+            job_of(known.name, replace(was, attempts=known.attempts), 0)
+        )
         changed = attempts != known.attempts
         if changed or was != fact:
             self.changed_jobs.add(known.index)
@@ -147,7 +156,7 @@ class Mirror:
             self.open.add(known.index)
 
     def _known(self, fact: JobFact) -> KnownJob | None:
-        """The job that the fact is about: that of the same key and submit time, or one that was queued again under its key."""
+        """The job that the fact is about: that of its key and submit time, or one queued again under its key."""
         index = self.newest.get(fact.key)
         while index is not None:
             known = self.jobs[index]
@@ -205,7 +214,12 @@ class Mirror:
         events.append(
             (
                 "plan_changed",
-                {"scope": "observed", "keys": [known.index], "jobs": [[known.index, start_ms, finish_ms]], "bars": bars},
+                {
+                    "scope": "observed",
+                    "keys": [known.index],
+                    "jobs": [[known.index, start_ms, finish_ms]],
+                    "bars": bars,
+                },
             )
         )
 
@@ -219,7 +233,9 @@ class Mirror:
         if last is not None and last.ended_after_ms is not None:
             values |= {"after_ms": max(0, last.ended_after_ms - self.epoch_ms)}
         events.append(
-            _decided(known, "ended" if known.attempts else "rejected", values, "ended" if known.attempts else "withdrawn")
+            _decided(
+                known, "ended" if known.attempts else "rejected", values, "ended" if known.attempts else "withdrawn"
+            )
         )
         if known.attempts:
             events.append(("job_completed", {"job": known.index, "utility": 0.0, "ended_ms": self._end_ms(known)}))
@@ -232,9 +248,18 @@ class Mirror:
         """A complete look no longer has the job: it ended at some time since it was last seen."""
         attempts = known.attempts
         if attempts and attempts[-1].ended_ms is None:
-            attempts = (*attempts[:-1], replace(attempts[-1], ended_ms=self.at_ms, ended_after_ms=known.seen_ms, outcome=LOST))
+            attempts = (
+                *attempts[:-1],
+                replace(attempts[-1], ended_ms=self.at_ms, ended_after_ms=known.seen_ms, outcome=LOST),
+            )
         fact = replace(
-            known.fact, state=ENDED, outcome=LOST, reason="", ended_ms=self.at_ms, attempts=attempts, complete_history=True
+            known.fact,
+            state=ENDED,
+            outcome=LOST,
+            reason="",
+            ended_ms=self.at_ms,
+            attempts=attempts,
+            complete_history=True,
         )
         self._job(fact, known.seen_ms, events)
 
@@ -257,7 +282,9 @@ class Mirror:
         there = {fact.name for fact in facts}
         for name, known in self.nodes.items():
             if name not in there and known.fact.state != DOWN:
-                self._set_node(known, replace(known.fact, state=DOWN, reason="the cluster no longer has this node"), events)
+                self._set_node(
+                    known, replace(known.fact, state=DOWN, reason="the cluster no longer has this node"), events
+                )
         return fresh
 
     def _set_node(self, known: KnownNode, fact: NodeFact, events: list[EventData]) -> None:
@@ -284,7 +311,7 @@ class Mirror:
 
 
 def epoch_of(first: Snapshot) -> int:
-    """The cluster's time at which a log begins: the hour in which the oldest job began that is open at the first look."""
+    """The cluster's time at which a log begins: the hour in which the oldest job open at the first look began."""
     open_ = [job for job in first.jobs if job.state != ENDED]
     times = [job.submitted_ms for job in open_] + [attempt.started_ms for job in open_ for attempt in job.attempts]
     oldest = min([ms for ms in times if ms <= first.at_ms], default=first.at_ms)
@@ -327,7 +354,9 @@ def _merged(known: tuple[Attempt, ...], fact: JobFact, before_ms: int, at_ms: in
         latest = attempts[place + 1].started_ms if not last else (fact.ended_ms or at_ms)
         outcome = (fact.outcome if fact.state == ENDED and last else REQUEUED) or LOST
         ended_after = None if last and fact.ended_ms else max(attempt.started_ms, min(before_ms, latest))
-        attempts[place] = replace(attempt, ended_ms=max(attempt.started_ms, latest), ended_after_ms=ended_after, outcome=outcome)
+        attempts[place] = replace(
+            attempt, ended_ms=max(attempt.started_ms, latest), ended_after_ms=ended_after, outcome=outcome
+        )
     return tuple(attempts)
 
 

@@ -1,4 +1,6 @@
-"""The follower: one process that follows every connection, a thread each, and goes on where it was when it is started again.
+"""The follower: one process that follows every connection, a thread each.
+
+It goes on where it was when it is started again.
 
 The lease of a connection's run makes sure that one follower at a time writes its log (twin/runs/lease.py).
 """
@@ -107,7 +109,8 @@ class Follow(threading.Thread):
                 return
             with lease.Heartbeat(run):
                 following = Following(
-                    connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000, stopped=self._telling(of),
+                    connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
+                    stopped=self._telling(of),
                 )  # fmt: skip
                 self.following = following
                 following.run()
@@ -116,7 +119,7 @@ class Follow(threading.Thread):
             connector.close()
 
     def _begin(self, of: Connection, connector: Connector) -> tuple[Run | None, Mirror | None]:
-        """The run under a lease of ours, and the mirror as the log has it; (None, None) while somebody else has the lease."""
+        """The run under a lease of ours, and the mirror as the log has it; (None, None) while it is not ours."""
         if of.run is None or of.run.status not in Run.ACTIVE:
             first = connector.snapshot()
             if not first.complete:

@@ -1,6 +1,7 @@
 """Following a cluster: looks at it again and again, and hands the events by which the log catches up to a writer.
 
-A cluster that does not answer ends nothing: the following goes on when it is back, and tells the interval that it did not see.
+A cluster that does not answer ends nothing: the following goes on when it is back, and tells the interval that it did
+not see.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Health:
 
 
 class Following:
-    """One cluster, from its first look on. `write` gets every event exactly once; when it raises, the following ends."""
+    """One cluster, from its first look on. `write` gets every event exactly once; if it raises, following ends."""
 
     def __init__(
         self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
@@ -88,7 +89,7 @@ class Following:
         self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
 
     def _with_ends(self, snapshot: Snapshot) -> Snapshot:
-        """With what the accounting says of jobs that the cluster no longer shows. Many at once are believed at the second look."""
+        """With what the accounting says of jobs no longer shown. Many at once: only at the second look."""
         if snapshot.partial:
             return snapshot
         missing = self.mirror.missing(snapshot)
@@ -99,19 +100,23 @@ class Following:
             if not again.complete:
                 raise ConnectorError(again.why or "the answer of the cluster is not complete")
             snapshot, missing = again, self.mirror.missing(again)
-        ended = self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
+        ended = (
+            self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
+        )
         return replace(snapshot, jobs=(*snapshot.jobs, *ended))
 
     def _ends_of(self, keys: set[str], until_ms: int) -> list[JobFact]:
         since_ms = min(self.mirror.jobs[self.mirror.newest[key]].seen_ms for key in keys)
         try:
-            return [fact for fact in self.connector.history(since_ms, until_ms) if fact.key in keys and fact.state == ENDED]
+            return [
+                fact for fact in self.connector.history(since_ms, until_ms) if fact.key in keys and fact.state == ENDED
+            ]
         except ConnectorError as error:
             self.health.error = str(error)  # recorded as ended unseen, and corrected once the accounting answers
             return []
 
     def catch_up(self, since_ms: int) -> None:
-        """Tells again what the accounting says of everything that ended since then: ends that no look saw become exact."""
+        """Tells again what the accounting says of everything that ended since then: unseen ends become exact."""
         facts = [fact for fact in self.connector.history(since_ms, self.mirror.at_ms) if fact.key in self.mirror.newest]
         self._write(self.mirror.restate(facts))
 

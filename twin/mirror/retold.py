@@ -1,7 +1,7 @@
 """A mirrored cluster retold in its own time: every event when it happened, not when the twin learned it.
 
-The log of a mirror is ordered by when things were learned, and tells a job's bars again whenever more is known. This is the same history
-with everything that is known in the end, in the form that `simulate` writes and `verify` rechecks.
+The log of a mirror is ordered by when things were learned, and tells a job's bars again whenever more is known. This is
+the same history with everything that is known in the end, in the form that `simulate` writes and `verify` rechecks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def retold(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Event]]:
         steps += _steps(index, job, arrival_ms, bars, mirror)
     nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
     servers = tuple(
-        server_of(node.fact, mirror.sites.site(node.fact), _idle_only(node.away, sorted(busy.get(node.index, ())), until_ms))
+        server_of(
+            node.fact, mirror.sites.site(node.fact), _idle_only(node.away, sorted(busy.get(node.index, ())), until_ms)
+        )
         for node in nodes
     )
     cluster = Cluster(name=name, slot_ms=SLOT_MS, servers=servers)
@@ -95,7 +97,12 @@ def _steps(index: int, job: KnownJob, arrival_ms: int, bars: list[list[Placement
     if not ran and job.fact.state == ENDED:
         ended_ms = (job.fact.ended_ms or mirror.at_ms) - mirror.epoch_ms
         values = {"outcome": job.fact.outcome, "reason": job.fact.reason}
-        yield max(arrival_ms, min(ended_ms, mirror.log_ms)), _STARTS, "decided", _decided(index, "rejected", "withdrawn", values)
+        yield (
+            max(arrival_ms, min(ended_ms, mirror.log_ms)),
+            _STARTS,
+            "decided",
+            _decided(index, "rejected", "withdrawn", values),
+        )
     elif job.fact.state != ENDED or not ran:
         yield mirror.log_ms, _STARTS + 1, "decided", _decided(index, "unfinished", "still_open", {"attempts": len(ran)})
 
@@ -105,11 +112,18 @@ def _over(attempt: Attempt, mirror: Mirror) -> bool:
 
 
 def _decided(job: int, kind: str, code: str, values: dict[str, Any]) -> dict[str, Any]:
-    return {"job": job, "kind": kind, "code": code, "values": {key: value for key, value in values.items() if value != ""}}
+    return {
+        "job": job,
+        "kind": kind,
+        "code": code,
+        "values": {key: value for key, value in values.items() if value != ""},
+    }
 
 
-def _idle_only(away: tuple[tuple[int, int], ...], busy: list[tuple[int, int]], until_ms: int) -> tuple[tuple[int, int], ...]:
-    """The intervals in which a node was seen unavailable, without those in which it worked: a look learns of both later."""
+def _idle_only(
+    away: tuple[tuple[int, int], ...], busy: list[tuple[int, int]], until_ms: int
+) -> tuple[tuple[int, int], ...]:
+    """The intervals in which a node was seen unavailable, without those of its work: a look learns of both later."""
     out = []
     for begin, end in away:
         for start_ms, end_ms in busy:
@@ -137,8 +151,9 @@ def _outages(servers: tuple[Server, ...], until_ms: int) -> Iterator[_Step]:
 
 def _events(cluster: Cluster, jobs: list[Job], steps: list[_Step], until_ms: int) -> Iterator[Event]:
     started = {
-        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": len(jobs), "servers": len(cluster.servers),
-        "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots, "execution": ObservedScheduler().execution_on(cluster),
+        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": len(jobs),
+        "servers": len(cluster.servers), "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
+        "execution": ObservedScheduler().execution_on(cluster),
     }  # fmt: skip
     lines = [
         (0, "run_started", started),

@@ -14,7 +14,7 @@ BY = ("queue", "name", "label")
 
 @dataclass(frozen=True, slots=True)
 class SiteRule(Parameters):
-    """A node is at the edge where the pattern matches its queues, its name or a label as key=value; else in the cloud."""
+    """A node is at the edge where the pattern matches its queues, name or a label as key=value; else in the cloud."""
 
     edge_by: str = parameter(
         "queue", "What the pattern is compared with: the node's queues, its name or its labels (key=value)", choices=BY
@@ -28,7 +28,9 @@ class SiteRule(Parameters):
         try:
             re.compile(self.edge_pattern)
         except re.error as error:
-            raise ModelError(f"edge_pattern must be a regular expression: {error}, got {self.edge_pattern!r}") from error
+            raise ModelError(
+                f"edge_pattern must be a regular expression: {error}, got {self.edge_pattern!r}"
+            ) from error
 
     def site(self, node: NodeFact) -> str:
         """edge or cloud."""

@@ -1,4 +1,4 @@
-"""A mirror in the database: its run, its log, and one record for each job and node, from which it goes on after a restart."""
+"""A mirror in the database: its run, its log, and a record of each job and node, to go on from after a restart."""
 
 from __future__ import annotations
 
@@ -58,12 +58,13 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
     epoch_ms = epoch_of(first)
     began = datetime.fromtimestamp(epoch_ms / 1000, UTC)
     run = Run.objects.create(
-        scenario=scenario, mode=Run.MIRROR, status=Run.RUNNING, clock_sim_ms=0, clock_wall=began, clock_speed=1, started_at=began,
-        created_by=connection.created_by,
+        scenario=scenario, mode=Run.MIRROR, status=Run.RUNNING, clock_sim_ms=0, clock_wall=began, clock_speed=1,
+        started_at=began, created_by=connection.created_by,
     )  # fmt: skip
+    empty = Cluster(name=name, slot_ms=SLOT_MS, servers=(), unlimited_cloud=True)
     started = {
-        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": 0, "servers": 0, "slot_ms": SLOT_MS, "horizon_slots": None,
-        "execution": ObservedScheduler().execution_on(Cluster(name=name, slot_ms=SLOT_MS, servers=(), unlimited_cloud=True)),
+        "scheduler": ObservedScheduler.name, "parameters": {}, "seed": 0, "jobs": 0, "servers": 0, "slot_ms": SLOT_MS,
+        "horizon_slots": None, "execution": ObservedScheduler().execution_on(empty),
     }  # fmt: skip
     event_log.append(run.pk, run.epoch, [Event(1, 0, "run_started", started)])
     connection.run = run
@@ -79,7 +80,9 @@ def load(connection: Connection) -> Mirror:
     assert run.clock_wall is not None
     epoch_ms = round(run.clock_wall.timestamp() * 1000)
     mirror = Mirror(epoch_ms, sites_of(connection), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
-    for kind, index, payload in MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload"):
+    for kind, index, payload in (
+        MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload")
+    ):
         if kind == JOB:
             record = _jobs.decode(bytes(payload))
             mirror.jobs.append(KnownJob(index, record.name, record.fact, record.attempts, mirror.at_ms))
@@ -94,21 +97,27 @@ def load(connection: Connection) -> Mirror:
 
 
 class Writer:
-    """Writes events and the records that they follow from in one transaction, under the run's epoch; LeaseLost when it is over."""
+    """Writes events and the records they follow from in one transaction, under the run's epoch, or LeaseLost."""
 
     def __init__(self, run: Run, mirror: Mirror) -> None:
         self.run, self.mirror = run, mirror
 
     def __call__(self, changes: list[EventData], log_ms: int) -> None:
         run = self.run
-        events = [Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)]
+        events = [
+            Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)
+        ]
         jobs, nodes = self.mirror.take_changed()
         records = [self._record(JOB, known.index, JobRecord(known.name, known.fact, known.attempts)) for known in jobs]
         records += [self._record(NODE, known.index, NodeRecord(known.fact, known.away)) for known in nodes]
         with transaction.atomic():
             written = event_log.append(run.pk, run.epoch, events)
             MirrorRecord.objects.bulk_create(
-                records, update_conflicts=True, unique_fields=["run", "kind", "index"], update_fields=["payload"], batch_size=500
+                records,
+                update_conflicts=True,
+                unique_fields=["run", "kind", "index"],
+                update_fields=["payload"],
+                batch_size=500,
             )
         run.last_seq, run.sim_ms = events[-1].seq, log_ms
         if written is not None:

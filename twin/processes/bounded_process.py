@@ -1,7 +1,7 @@
-"""Work in a process of its own that can be ended from outside: at its time limit, when nobody wants it any more, or with its owner.
+"""Work in a process of its own that can be ended: at its time limit, when it is not wanted any more, or with its owner.
 
-A solver inside C code looks at no flag and no clock; only a process can be stopped in the middle of it. What it took of memory goes
-back to the system when it ends.
+A solver inside C code looks at no flag and no clock; only a process can be stopped in the middle of it. What it took of
+memory goes back to the system when it ends.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Outcome = Literal["done", "late", "unwanted", "failed"]
 def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
     """Calls `work` in a child process and waits for its end.
 
-    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, said no, or this worker is stopping.
-    failed: it raised (its log has the traceback) or was killed by somebody else.
+    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, said no, or this
+    worker is stopping. failed: it raised (its log has the traceback) or was killed by somebody else.
     """
     connections.close_all()  # a connection must not be shared with the child
     reading, writing = os.pipe()
@@ -69,7 +69,9 @@ def _work(work: Callable[[], object]) -> NoReturn:
             signal.signal(number, signal.SIG_DFL)
         os.nice(NICENESS)
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY if most == resource.RLIM_INFINITY else min(MAX_MEMORY, most), most))
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (MAX_MEMORY if most == resource.RLIM_INFINITY else min(MAX_MEMORY, most), most)
+        )
         work()
         code = 0
     except BaseException:

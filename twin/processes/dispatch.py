@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def send(task: str, key: int, *, queue: str, expires: float | None = None) -> bool:
-    """Enqueues twin.tasks.<task>(key) once, without waiting for a broker that is away; False when it did not take it."""
+    """Enqueues twin.tasks.<task>(key) once, without waiting for a broker that is away; False if it did not take it."""
     try:
         current_app.send_task(f"twin.tasks.{task}", (key,), queue=queue, retry=False, expires=expires)
     except (BrokerError, OSError) as error:

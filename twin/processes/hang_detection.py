@@ -40,7 +40,10 @@ class Hangs:
             path.unlink(missing_ok=True)
 
     def look(self, started: Mapping[int, tuple[str, float]] | None = None) -> list[int]:
-        """Kill of the processes that hang; those processes. started: process -> (name, since when), of those that must have a heartbeat."""
+        """Kill of the processes that hang; those processes.
+
+        started: process -> (name, since when), of those that must have a heartbeat.
+        """
         now = time.monotonic()
         passed, self.looked = min(now - self.looked, MAX_LOOK_S), now
         current = {path: path.stat().st_mtime_ns for path in list(self.folder.iterdir()) if path.exists()}
@@ -96,7 +99,7 @@ class BrokerProbe:
         threading.Thread(target=self._run, name="broker-probe", daemon=True).start()
 
     def hangs(self) -> bool:
-        """Test whether it has not answered for HUNG_S; asked again after the server was replaced, it counts from then."""
+        """Test whether it has not answered for HUNG_S; after the server was replaced, it counts from then."""
         if self.silent_since is None or time.monotonic() - self.silent_since < settings.HUNG_S:
             return False
         self.silent_since = None

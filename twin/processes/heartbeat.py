@@ -1,8 +1,8 @@
 """Signs of life: each process of the twin says every second that it goes on and what it does.
 
-Two places take them. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A hash on the frame
-bus, from which pages and /healthz tell who works on what, on any host. A process that goes on but does not do its work says why in
-both, and is replaced as well.
+Two places take them. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A
+hash on the frame bus, from which pages and /healthz tell who works on what, on any host. A process that goes on but
+does not do its work says why in both, and is replaced as well.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class Process:
         if self.fault:
             return f"the {self.kind} (process {number}) {self.fault}; it is replaced"
         if self.silent_s >= LATE_S:
-            return f"the {self.kind} (process {number}) has not answered for {self.silent_s:.0f} s; it is replaced if it does not recover"
+            return (
+                f"the {self.kind} (process {number}) has not answered for {self.silent_s:.0f} s; "
+                "it is replaced if it does not recover"
+            )
         return ""
 
 
@@ -70,7 +73,7 @@ def dispatcher(kind: str) -> str:
 
 
 class Pulse:
-    """The thread that beats. `fault` says why the process does not do its work and must be replaced; nothing while it does."""
+    """The thread that beats. `fault` says why the process fails and must be replaced; nothing while it does."""
 
     def __init__(self, kind: str, fault: Callable[[], str] = lambda: "") -> None:
         self.kind, self.fault = kind, fault
@@ -109,7 +112,14 @@ class Pulse:
         except OSError:  # the disk is full, or the folder was removed: the next beat tries again
             pass
         parent = f"{socket.gethostname()}/{os.getppid()}"
-        said = {"kind": self.kind, "at": time.time(), "doing": _doing, "fault": fault, "parent": parent, "begun": _begun}
+        said = {
+            "kind": self.kind,
+            "at": time.time(),
+            "doing": _doing,
+            "fault": fault,
+            "parent": parent,
+            "begun": _begun,
+        }
         try:
             pubsub.client().hset(HASH, self.name, orjson.dumps(said))  # type: ignore[arg-type]
         except (redis.RedisError, OSError):
@@ -141,7 +151,9 @@ def processes() -> list[Process] | None:
             pubsub.client().hdel(HASH, name)
             continue
         what, since = row["doing"] or ("", now)
-        found.append(Process(name, row["kind"], silent_s, what, max(0.0, now - since), row["fault"], row["parent"], row["begun"]))
+        found.append(
+            Process(name, row["kind"], silent_s, what, max(0.0, now - since), row["fault"], row["parent"], row["begun"])
+        )
     return sorted(found, key=lambda process: (process.kind, process.name))
 
 

@@ -1,7 +1,9 @@
-"""Whether a Celery worker takes what its queues hold. Its main process may answer, and yet have lost its consumer or its pool.
+"""Whether a Celery worker takes what its queues hold.
 
-Watched from a thread of the main process, by what can be seen from outside: messages stand in the queues while a process of the pool
-is idle, or no process of the pool answers at all. What Celery itself believes is no part of it.
+Its main process may answer, and yet have lost its consumer or its pool.
+
+Watched from a thread of the main process, by what can be seen from outside: messages stand in the queues while a
+process of the pool is idle, or no process of the pool answers at all. What Celery itself believes is no part of it.
 """
 
 from __future__ import annotations
@@ -67,7 +69,10 @@ class Intake:
         waiting = self._waiting()
         if not waiting or not idle:
             return ""
-        return f"has not taken any of the {waiting} waiting tasks, although {len(idle)} of its {len(pool)} processes are idle,"
+        return (
+            f"has not taken any of the {waiting} waiting tasks, although {len(idle)} of its {len(pool)} "
+            "processes are idle,"
+        )
 
     def _waiting(self) -> int:
         """Messages in the queues."""

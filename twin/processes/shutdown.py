@@ -1,4 +1,4 @@
-"""Early end of work: one flag shared by a worker and its pool children, read at every batch; and the end of a pool child."""
+"""Early end of work: a flag of a worker and its pool children, read at every batch; and the end of a pool child."""
 
 import logging
 import mmap

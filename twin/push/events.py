@@ -46,7 +46,9 @@ def digest_of(*words: str) -> bytes:
     return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def fact(type: str, subject: str, at_ms: int, digest: bytes, data: bytes, now_ms: int, sequence: str = "") -> PushedFact:
+def fact(
+    type: str, subject: str, at_ms: int, digest: bytes, data: bytes, now_ms: int, sequence: str = ""
+) -> PushedFact:
     """An event with the data as it came; EventError says what does not fit."""
     _check(subject, at_ms, now_ms)
     data = checked(type, data)
@@ -68,10 +70,13 @@ def read(at_ms: int, digest: bytes, payload: bytes) -> ReadFact:
 
 def _check(subject: str, at_ms: int, now_ms: int) -> None:
     if not 0 < len(subject) <= MAX_TEXT or not subject.isprintable():
-        raise EventError(f"subject must name the job or node in 1 to {MAX_TEXT} printable characters, got {subject[:MAX_TEXT]!r}")
+        raise EventError(
+            f"subject must name the job or node in 1 to {MAX_TEXT} printable characters, got {subject[:MAX_TEXT]!r}"
+        )
     if not 0 <= at_ms <= MAX_NUMBER:
         raise EventError("time must be 1970 or later")
     if at_ms > now_ms + MAX_AHEAD_MS:
         raise EventError(
-            f"time is {(at_ms - now_ms) // 60_000:,} min ahead of this server's clock; at most {MAX_AHEAD_MS // 60_000} are accepted, so set the sender's clock"
+            f"time is {(at_ms - now_ms) // 60_000:,} min ahead of this server's clock; at most "
+            f"{MAX_AHEAD_MS // 60_000} are accepted, so set the sender's clock"
         )

@@ -1,7 +1,8 @@
 """Fold of events to facts: the state of a job or node is a function of the set of its events.
 
 Events are put in the order in which they happened, whatever the order of their arrival, so late, repeated and reordered
-events end in the same state. `looks` are the times of snapshots: a job that is open and has no event since then is gone.
+events end in the same state. `looks` are the times of snapshots: a job that is open and has no event since then is
+gone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ from typing import Any
 
 import msgspec
 
-from twin.connectors.facts import ENDED, HELD, LOST, REQUEUED, RUNNING, SUSPENDED, WAITING, Attempt, JobFact, NodeFact, Share
+from twin.connectors.facts import (
+    ENDED,
+    HELD,
+    LOST,
+    REQUEUED,
+    RUNNING,
+    SUSPENDED,
+    WAITING,
+    Attempt,
+    JobFact,
+    NodeFact,
+    Share,
+)
 from twin.push.events import ReadFact
 from twin.push.vocabulary import JobData
 
@@ -29,7 +42,9 @@ def jobs(key: str, events: Iterable[ReadFact], looks: Sequence[int] = ()) -> lis
     lives: dict[int, list[ReadFact]] = {at: [] for at in submissions}
     for event in ordered:
         stated = event.data.get("submitted_ms")
-        lives[submissions[max(0, bisect_right(submissions, event.at_ms) - 1)] if stated is None else stated].append(event)
+        lives[submissions[max(0, bisect_right(submissions, event.at_ms) - 1)] if stated is None else stated].append(
+            event
+        )
     return [_Job(key, at).fold(life, looks) for at, life in lives.items() if life]
 
 
@@ -96,8 +111,8 @@ class _Job:
         expected = self.restarts + (self.state in (RUNNING, SUSPENDED))
         return JobFact(
             self.key, self.submitted_ms, self.state, reason=self.reason, message=self.message, outcome=self.outcome,
-            restarts=self.restarts, attempts=attempts, complete_history=len(attempts) >= expected, ended_ms=self.ended_ms,
-            **self.asked,
+            restarts=self.restarts, attempts=attempts, complete_history=len(attempts) >= expected,
+            ended_ms=self.ended_ms, **self.asked,
         )  # fmt: skip
 
     def _with_amounts(self, attempt: Attempt) -> Attempt:

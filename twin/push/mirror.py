@@ -18,7 +18,9 @@ class Mirror:
 
     def __init__(self, source: PushSource, now_ms: int) -> None:
         self.source = source
-        self.seq = storage.cursor(source.name)  # before the rows are read: one that comes meanwhile is read again, to no effect
+        self.seq = storage.cursor(
+            source.name
+        )  # before the rows are read: one that comes meanwhile is read again, to no effect
         self.looks = storage.looks(source.pk)
         self.events: dict[str, dict[bytes, ReadFact]] = {}  # {key: {digest: event}}
         self.touched: dict[str, int] = {}  # {key: when an event of it came last}
@@ -44,7 +46,12 @@ class Mirror:
 
     def jobs(self, keys: Iterable[str]) -> list[JobFact]:
         """The jobs of these keys."""
-        return [job for key in keys if key[0] == JOB for job in fold.jobs(key[1:], self.events[key].values(), self.looks["jobs"])]
+        return [
+            job
+            for key in keys
+            if key[0] == JOB
+            for job in fold.jobs(key[1:], self.events[key].values(), self.looks["jobs"])
+        ]
 
     def nodes(self) -> list[NodeFact]:
         """All nodes that are there."""

@@ -1,7 +1,7 @@
 """Snapshots that a source posts in steps: begin, parts, end. What is not in an ended snapshot is gone since its time.
 
-The parts are statements about jobs and nodes at the time of the snapshot, and are stored as such as they come; the end alone makes
-it complete. Each step may be repeated.
+The parts are statements about jobs and nodes at the time of the snapshot, and are stored as such as they come; the end
+alone makes it complete. Each step may be repeated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Begin(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="b
 
     id: Name
     time: str
-    covers: Annotated[list[Literal["jobs", "nodes"]], msgspec.Meta(min_length=1)] = msgspec.field(default_factory=KINDS.copy)
+    covers: Annotated[list[Literal["jobs", "nodes"]], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=KINDS.copy
+    )
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="part"):
@@ -78,9 +80,13 @@ def _begin(source: str, asked: Begin, now_ms: int) -> dict[str, Any]:
     covers = sorted(set(asked.covers))
     with transaction.atomic():
         row = storage.locked(source)
-        found, _ = PushSnapshot.objects.get_or_create(source=row, name=asked.id, defaults={"at_ms": at_ms, "covers": covers})
+        found, _ = PushSnapshot.objects.get_or_create(
+            source=row, name=asked.id, defaults={"at_ms": at_ms, "covers": covers}
+        )
     if (found.at_ms, found.covers) != (at_ms, covers):
-        raise ModelError(f"snapshot {asked.id!r} was begun with another time or other kinds; give each snapshot an id of its own")
+        raise ModelError(
+            f"snapshot {asked.id!r} was begun with another time or other kinds; give each snapshot an id of its own"
+        )
     return _said(found)
 
 
@@ -92,7 +98,9 @@ def _part(source: str, asked: Part, now_ms: int, counted: Callable[[int], None])
     found = _open(source, asked.id)
     for kind in KINDS:
         if getattr(asked, kind) and kind not in found.covers:
-            raise ModelError(f"snapshot {asked.id!r} covers {' and '.join(found.covers)}, but part {asked.part} has {kind}")
+            raise ModelError(
+                f"snapshot {asked.id!r} covers {' and '.join(found.covers)}, but part {asked.part} has {kind}"
+            )
     jobs = _facts("job.stated", "key", asked.jobs, found, now_ms)
     nodes = _facts("node.changed", "name", asked.nodes, found, now_ms)
     with transaction.atomic():
@@ -135,7 +143,9 @@ def _unknown(name: str) -> str:
     return f"snapshot {name!r} was not begun; send the step begin first"
 
 
-def _facts(type: str, naming: str, rows: Sequence[SnapshotJob | SnapshotNode], of: PushSnapshot, now_ms: int) -> list[PushedFact]:
+def _facts(
+    type: str, naming: str, rows: Sequence[SnapshotJob | SnapshotNode], of: PushSnapshot, now_ms: int
+) -> list[PushedFact]:
     """The statements of a part; ModelError names the first one that does not fit."""
     found = []
     for row in rows:
@@ -165,4 +175,11 @@ def _counts(found: PushSnapshot) -> tuple[int, int]:
 def _said(found: PushSnapshot) -> dict[str, Any]:
     jobs, nodes = _counts(found)
     cursor = PushSource.objects.values_list("last_seq", flat=True).get(pk=found.source_id)
-    return {"id": found.name, "parts": len(found.parts), "jobs": jobs, "nodes": nodes, "ended": found.ended, "cursor": cursor}
+    return {
+        "id": found.name,
+        "parts": len(found.parts),
+        "jobs": jobs,
+        "nodes": nodes,
+        "ended": found.ended,
+        "cursor": cursor,
+    }

@@ -27,7 +27,8 @@ def check_source(name: str) -> str:
     """The name; ModelError where no source can have it."""
     if not SOURCE.fullmatch(name):
         raise ModelError(
-            f"a source must be named by 1 to 60 of the characters a-z, 0-9, _ and -, beginning with a letter or digit; got {name[:80]!r}"
+            "a source must be named by 1 to 60 of the characters a-z, 0-9, _ and -, beginning with "
+            f"a letter or digit; got {name[:80]!r}"
         )
     return name
 
@@ -98,7 +99,10 @@ def open_keys(source_id: int, since_ms: int) -> list[str]:
         .annotate(end=end_ms, at=Max("at_ms"), came=Max("received_ms"))
     )
     is_open = Case(
-        When(end__lt=F("at"), then=True), When(came__gte=since_ms, then=True), default=False, output_field=BooleanField()
+        When(end__lt=F("at"), then=True),
+        When(came__gte=since_ms, then=True),
+        default=False,
+        output_field=BooleanField(),
     )
     return list(rows.annotate(open=is_open).filter(open=True).values_list("key", flat=True))
 
@@ -129,7 +133,9 @@ def _insert(rows: Sequence[tuple[Any, ...]]) -> int:
         if connection.vendor == "postgresql":
             arrays = ", ".join(f"%s::{kind}[]" for kind in ON_POSTGRESQL)
             columns = [list(column) for column in zip(*rows, strict=True)]
-            database.execute(f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING", columns)
+            database.execute(
+                f"INSERT INTO {table} ({names}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING", columns
+            )
         else:
             marks = ", ".join(["%s"] * len(COLUMNS))
             database.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING", rows)

@@ -1,6 +1,7 @@
 """Vocabulary of push: the types of events about jobs and nodes, and what the data of each may hold.
 
-An event states a fact at the time it carries. It needs to say only what it knows: for each field the newest statement holds.
+An event states a fact at the time it carries. It needs to say only what it knows: for each field the newest statement
+holds.
 """
 
 from __future__ import annotations

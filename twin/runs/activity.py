@@ -29,14 +29,18 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
         return _held(f"the database has been locked for {_span(seconds)}", seconds)
     if run.held_since is not None:
         return {"state": "held", "text": run.message, "seconds": (now - run.held_since).total_seconds()}
-    since = max(moment for moment in (run.created_at, run.started_at, run.progressed_at, run.clock_wall) if moment is not None)
+    since = max(
+        moment for moment in (run.created_at, run.started_at, run.progressed_at, run.clock_wall) if moment is not None
+    )
     seconds = (now - since).total_seconds()
     if lease.held(run):
         return _working(run, vitals.processes or (), seconds)
     live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
     if live and run.next_event_ms is not None:
         clock = Clock(run.clock_sim_ms, run.clock_wall or now, run.clock_speed)
-        seconds = (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)  # since its next event was due
+        seconds = (
+            (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
+        )  # since its next event was due
     if seconds < WAITING_S:
         return None
     if vitals.disk_full:  # that the run is held up could not be written either

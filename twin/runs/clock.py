@@ -1,4 +1,4 @@
-"""The clock of a live run: sim time was `sim_ms` at wall time `wall`, and `speed` ms of it pass in each ms. 0 = paused."""
+"""The clock of a live run: sim time was `sim_ms` at wall time `wall`, and `speed` ms of it pass per ms. 0 = paused."""
 
 from __future__ import annotations
 

@@ -102,7 +102,8 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
         if scenario.version != version:
             raise Conflict(
-                f"scenario {scenario.pk} was changed by another user: it is at version {scenario.version}, your form has version {version}; reload it"
+                f"scenario {scenario.pk} was changed by another user: it is at version {scenario.version}, your form "
+                f"has version {version}; reload it"
             )
         if "edits" in changes:
             forks.check_edits(scenario, changes["edits"])
@@ -113,13 +114,19 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
             setattr(scenario, name, value)
         scenario.version += 1
         scenario.save(update_fields=[*changes, "version"])
-        audit(user, "scenario.edit", f"scenario {scenario.pk}", {"version": scenario.version, "before": before, "after": changes})
+        audit(
+            user,
+            "scenario.edit",
+            f"scenario {scenario.pk}",
+            {"version": scenario.version, "before": before, "after": changes},
+        )
     return scenario
 
 
 def promote(run: Run, user: Any = None) -> Run:
-    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled. Its edits are the run's
-    own, whatever has become of the scenario's.
+    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled.
+
+    Its edits are the run's own, whatever has become of the scenario's.
     """
     with transaction.atomic():
         parent = Run.objects.select_for_update().filter(pk=run.parent_id or 0).first()
@@ -185,14 +192,16 @@ def cancel(run: Run, user: Any = None) -> Run:
 
 
 def cancel_all(runs: Sequence[Run], user: Any = None) -> int:
-    """Cancellation of the active ones among them, all at once; their number. One that ended in the meantime is no error."""
+    """Cancellation of the active ones among them, all at once; their number. Having ended meanwhile is no error."""
     with transaction.atomic():
-        active = Run.objects.select_for_update(of=("self",)).select_related("scenario__trace").filter(status__in=Run.ACTIVE)
+        active = (
+            Run.objects.select_for_update(of=("self",)).select_related("scenario__trace").filter(status__in=Run.ACTIVE)
+        )
         going = list(active.filter(pk__in=[run.pk for run in runs]))
-        # A new epoch takes the run from whoever works on it: its next write is refused, and its process freed (lease.Heartbeat).
+        # A new epoch takes the run from its worker: its next write is refused, its process freed (lease.Heartbeat).
         Run.objects.filter(pk__in=[run.pk for run in going]).update(
-            status=Run.CANCELLED, wanted=Run.CANCELLED, message="", finished_at=timezone.now(), end_ms=F("sim_ms"), next_event_ms=None,
-            epoch=F("epoch") + 1, lease_until=None, lease_owner="", held_since=None,
+            status=Run.CANCELLED, wanted=Run.CANCELLED, message="", finished_at=timezone.now(), end_ms=F("sim_ms"),
+            next_event_ms=None, epoch=F("epoch") + 1, lease_until=None, lease_owner="", held_since=None,
         )  # fmt: skip
         for run in going:
             audit(user, "run.cancel", f"run {run.pk}", {})
@@ -295,7 +304,9 @@ def choose(trace: Trace, stage: str, changes: dict[str, Any], user: Any = None) 
     with transaction.atomic():
         standing = Trace.objects.select_for_update().only("status").get(pk=trace.pk)
         if standing.status != Trace.SCANNED:
-            raise Refused(f"trace {trace.name} is {standing.status}; only an upload in the state scanned can be imported")
+            raise Refused(
+                f"trace {trace.name} is {standing.status}; only an upload in the state scanned can be imported"
+            )
         audit(user, f"trace.{stage}", f"trace {trace.pk}", changes.get("options", {}))
         return _queue(trace, {**changes, "stage": stage})
 
@@ -303,7 +314,9 @@ def choose(trace: Trace, stage: str, changes: dict[str, Any], user: Any = None) 
 def _queue(trace: Trace, changes: dict[str, Any]) -> Trace:
     from twin.traces import import_task
 
-    Trace.objects.filter(pk=trace.pk).update(**changes, status=Trace.QUEUED, progress=0, message="", touched_at=timezone.now())
+    Trace.objects.filter(pk=trace.pk).update(
+        **changes, status=Trace.QUEUED, progress=0, message="", touched_at=timezone.now()
+    )
     transaction.on_commit(lambda: import_task.enqueue(trace.pk))
     trace.refresh_from_db()
     import_task.tell(trace)
@@ -346,7 +359,9 @@ def _live(run: Run, verb: str) -> None:
 
 def _check_speed(speed: float) -> None:
     if not 0 < speed <= MAX_SPEED:
-        raise Refused(f"speed must be above 0 and at most {MAX_SPEED:g} ms per ms, got {speed!r}; pause the run to stop it")
+        raise Refused(
+            f"speed must be above 0 and at most {MAX_SPEED:g} ms per ms, got {speed!r}; pause the run to stop it"
+        )
 
 
 def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:

@@ -14,7 +14,14 @@ MODELS: dict[str, Any] = {
     "sweep": Sweep,
     "trace": Trace,
 }  # what has a page of its own, by the noun of its entries
-MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")  # entries that name it
+MADE = (
+    "run.start",
+    "scenario.create",
+    "sweep.start",
+    "trace.announce",
+    "trace.upload",
+    "trace.generate",
+)  # entries that name it
 REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete")
 
 

@@ -95,7 +95,8 @@ class Engine:
             self._told(events)
             if not events:
                 raise Diverged(
-                    f"the log ends at event {run.last_seq} ({run.sim_ms} ms), a replay of the scenario at event {self.seq}: "
+                    f"the log ends at event {run.last_seq} ({run.sim_ms} ms), a replay "
+                    f"of the scenario at event {self.seq}: "
                     "the scheduler or the scenario has changed since this run started; start a new run"
                 )
 

@@ -1,7 +1,8 @@
 """Runs that are held up because the database does not take their events (locked, disk full), until it does.
 
-A hold is written to the run where the database takes that much; a lock, which would only keep its worker waiting, is noted in the
-broker, and the ticker writes it as soon as it can. The ticker asks for a run that is held up like for any other that waits: it goes on by itself, and says what happened.
+A hold is written to the run where the database takes that much; a lock, which would only keep its worker waiting, is
+noted in the broker, and the ticker writes it as soon as it can. The ticker asks for a run that is held up like for any
+other that waits: it goes on by itself, and says what happened.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def write(run_id: int, reason: str, since: datetime) -> bool:
     try:
         run = Run.objects.get(pk=run_id)
         Run.objects.filter(pk=run_id, status__in=Run.ACTIVE).update(
-            status=Run.QUEUED, message=reason[:1000], held_since=min(since, run.held_since or since), epoch=F("epoch") + 1,
-            lease_until=None, lease_owner="",
+            status=Run.QUEUED, message=reason[:1000], held_since=min(since, run.held_since or since),
+            epoch=F("epoch") + 1, lease_until=None, lease_owner="",
         )  # fmt: skip
         run.refresh_from_db()
     except Run.DoesNotExist:
@@ -106,7 +107,9 @@ def release(run: Run) -> dict[str, Any]:
     seconds = round((timezone.now() - run.held_since).total_seconds(), 1)
     reason = run.message.removeprefix(WAITS).removesuffix(NOTHING_LOST)
     clock = {"clock_ms": run.clock_sim_ms} if run.mode == Run.LIVE else {}  # it stood still there
-    AuditEntry.objects.create(action="run.held", subject=f"run {run.pk}", detail={"seconds": seconds, "reason": reason} | clock)
+    AuditEntry.objects.create(
+        action="run.held", subject=f"run {run.pk}", detail={"seconds": seconds, "reason": reason} | clock
+    )
     return {"held_since": None, "message": f"resumed after {seconds:g} s: {reason}"}
 
 

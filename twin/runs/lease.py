@@ -27,7 +27,7 @@ LET_GO_S = 0.8
 
 
 def take(run_id: int, *, mirror: bool = False) -> Run | None:
-    """The run under a new epoch, or None when somebody else works on it or it has ended. mirror: a run that mirrors a real cluster."""
+    """The run under a new epoch, or None if another has it or it has ended. mirror: of a real cluster."""
     now = timezone.now()
     with transaction.atomic():
         active = Run.objects.select_for_update(of=("self",)).filter(pk=run_id, status__in=Run.ACTIVE)
@@ -75,8 +75,8 @@ def abandoned(owner: str) -> bool:
 class Heartbeat:
     """Renews a run's lease from a thread of its own, so that one long decision or a long summary does not lose it.
 
-    When the lease is lost (the run was cancelled, say), `let_go` is called unless the work ends within LET_GO_S: nothing that it
-    computes would be written.
+    When the lease is lost (the run was cancelled, say), `let_go` is called unless the work ends within LET_GO_S:
+    nothing that it computes would be written.
     """
 
     def __init__(self, run: Run, let_go: Callable[[], object] = lambda: None) -> None:

@@ -53,7 +53,7 @@ def enqueue(run_id: int) -> bool:
 
 
 def enqueue_all(run_ids: Sequence[int]) -> bool:
-    """Enqueues the first slice of several runs as one group. False if the broker is unavailable; the ticker tries again."""
+    """Enqueues the first slice of several runs as one group. False without a broker; the ticker tries again."""
     return send_all("advance_run", run_ids, queue=pools.QUICK, expires=60)
 
 
@@ -68,7 +68,7 @@ def announce(run: Run) -> None:
 
 
 def _work_on(run_id: int, verb: Any, task: str) -> bool:
-    """Calls `verb(run, watch)` under the lease and turns what goes wrong into the run's status; True = call again soon."""
+    """Calls `verb(run, watch)` under the lease and turns errors into the run's status; True = call again soon."""
     close_old_connections()
     run, began = None, time.monotonic()
     try:
@@ -244,7 +244,9 @@ def _fail(run: Run | None, error: Exception) -> None:
         return
     try:
         message = f"{type(error).__name__}: {error}"[:1000]
-        _set_status(run, Run.FAILED, message=message, wanted=Run.RUNNING, lease_until=None, lease_owner="", **_over(run))
+        _set_status(
+            run, Run.FAILED, message=message, wanted=Run.RUNNING, lease_until=None, lease_owner="", **_over(run)
+        )
     except (LeaseLost, DatabaseError) as second:
         log.warning("run %s: its failure could not be written: %s", run.pk, second)
 

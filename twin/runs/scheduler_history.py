@@ -68,5 +68,7 @@ def words(charges: Sequence[Charge], by_name: bool = False) -> str:
 
 def _changes(edits: Sequence[Any]) -> Iterator[tuple[int, str]]:
     return (
-        (edit.get("at_ms", 0), edit.get("scheduler", "fifo")) for edit in edits if edit["verb"] == VERB and not edit.get("off")
+        (edit.get("at_ms", 0), edit.get("scheduler", "fifo"))
+        for edit in edits
+        if edit["verb"] == VERB and not edit.get("off")
     )

@@ -1,8 +1,8 @@
 """Forks: a scenario that begins with what a run has told up to a moment, and goes on with edits of its own.
 
-The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state behind it comes from the parent's
-checkpoint nearest to the moment. Events depend on nothing but the scenario and its edits: the copied log is, to the byte, what the run
-would compute from the beginning.
+The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state behind it comes from
+the parent's checkpoint nearest to the moment. Events depend on nothing but the scenario and its edits: the copied log
+is, to the byte, what the run would compute from the beginning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from twin.scenarios.edits.moments import moment
 
 
 def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
-    """A scenario that goes on like the run until at_ms (None: its newest moment), with the run's edits up to then, and can be edited.
+    """An editable scenario that goes on like the run until at_ms (None: its newest moment), with its edits.
 
     Refused when the run is gone, has not come so far, or is edited at that very moment.
     """
@@ -34,22 +34,26 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
             raise Refused(f"run {run.pk} has not started; wait for its first event, or copy its scenario")
         at_ms = run.sim_ms if at_ms is None else at_ms
         if at_ms > (reached_ms := _reached_ms(run)) and run.status in Run.ACTIVE:
-            raise Refused(f"run {run.pk} has reached {moment(reached_ms)}, not {moment(at_ms)}; choose a time up to that")
+            raise Refused(
+                f"run {run.pk} has reached {moment(reached_ms)}, not {moment(at_ms)}; choose a time up to that"
+            )
         if at_ms < 1:
             raise Refused("a fork must start after time 0; copy the scenario to change it from the start")
         cluster = store.cluster_of(run.scenario.cluster_id)
         if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
             ends_ms = cluster.horizon_slots * cluster.slot_ms
             raise Refused(
-                f"run {run.pk} ends at {moment(ends_ms)}, so a fork at {moment(at_ms)} has no effect; choose a time before its end"
+                f"run {run.pk} ends at {moment(ends_ms)}, so a fork at {moment(at_ms)} has no "
+                "effect; choose a time before its end"
             )
         if any(edit.at_ms == at_ms for edit in parse(run.edits)):
             raise Refused(f"run {run.pk} has an edit at {moment(at_ms)}; fork it 1 ms earlier or later")
         of = run.scenario
         kept = [edit for edit in run.edits if edit.get("at_ms", 0) < at_ms and not edit.get("off")]
         return Scenario.objects.create(
-            name=(name or f"{of.name}, fork of run {run.pk} at {moment(at_ms)}")[:200], cluster=of.cluster, trace_id=of.trace_id,
-            scheduler=of.scheduler, parameters=of.parameters, seed=of.seed, edits=kept, parent=run, fork_ms=at_ms, created_by=user,
+            name=(name or f"{of.name}, fork of run {run.pk} at {moment(at_ms)}")[:200], cluster=of.cluster,
+            trace_id=of.trace_id, scheduler=of.scheduler, parameters=of.parameters, seed=of.seed, edits=kept,
+            parent=run, fork_ms=at_ms, created_by=user,
         )  # fmt: skip
 
 
@@ -72,7 +76,8 @@ def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
     for edit in past:
         if plain(edit) not in kept:
             raise Refused(
-                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose the time of the fork or a later one"
+                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose "
+                "the time of the fork or a later one"
             )
     raise Refused(f"edits before the fork at {moment(fork_ms)} cannot be changed; remove only later ones")
 
@@ -83,7 +88,7 @@ def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
 
 
 def inherit(run: Run, parent: Run, fork_ms: int) -> None:
-    """The log of a run that has not begun becomes the parent's up to the end of the instant; its state the parent's nearest one."""
+    """The log of a run not begun becomes the parent's to the instant's end; its state the parent's nearest one."""
     batches = EventBatch.objects.filter(run=parent, first_ms__lte=fork_ms).order_by("first_seq")
     seq, last_ms = 0, 0
     copies: list[EventBatch] = []
@@ -105,7 +110,7 @@ def inherit(run: Run, parent: Run, fork_ms: int) -> None:
 
 
 def family(run: Run) -> list[dict[str, Any]]:
-    """Runs that are forks of each other, as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, said}.
+    """Forks of each other as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, said}.
 
     said: what the edits of the run that its parent does not have say.
     """
@@ -119,8 +124,9 @@ def family(run: Run) -> list[dict[str, Any]]:
     while stack:
         found, depth = stack.pop()
         rows.append({
-            "id": found.pk, "parent": found.parent_id, "fork_ms": found.fork_ms, "depth": depth, "name": found.scenario.name,
-            "scenario": found.scenario_id, "status": found.status, "wanted": found.wanted, "mode": found.mode, "said": _said(found),
+            "id": found.pk, "parent": found.parent_id, "fork_ms": found.fork_ms, "depth": depth,
+            "name": found.scenario.name, "scenario": found.scenario_id, "status": found.status, "wanted": found.wanted,
+            "mode": found.mode, "said": _said(found),
         })  # fmt: skip
         children = found.children.select_related("scenario").order_by("-pk")
         stack += [(child, depth + 1) for child in children]

@@ -41,7 +41,7 @@ def played(stages: Sequence[Stage], seed: int) -> Simulation:
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
-    """The cluster and the jobs of a run, as its edits leave them: jobs and servers have the numbers that they have in its events."""
+    """Cluster and jobs of a run, as its edits leave them: jobs and servers are numbered as in its events."""
     if run.mode == Run.MIRROR:
         return additions.of_run(run)
     world = worlds(run.scenario, run.edits)[-1].world
@@ -93,7 +93,7 @@ def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
 
 
 def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] = ()) -> None:
-    """ModelError names an edit that changes nothing, unless it is among those kept before; edits are otherwise right."""
+    """ModelError names an edit that changes nothing, unless it is among those kept before; else edits are right."""
     world = base(scenario)
     for edit in sorted(parse(edits), key=lambda edit: edit.at_ms):
         world = edit.checked(world) if edits[edit.number - 1] in kept else edit.effective(world)
@@ -148,7 +148,9 @@ def _base(key: tuple[int, int, str, bytes]) -> World:
 
 def cluster_of(spec_id: int) -> Cluster:
     """The cluster of a stored specification, which never changes once it is used."""
-    return KEPT.get(("cluster", spec_id), lambda: cluster_from_dict(ClusterSpec.objects.only("spec").get(pk=spec_id).spec))
+    return KEPT.get(
+        ("cluster", spec_id), lambda: cluster_from_dict(ClusterSpec.objects.only("spec").get(pk=spec_id).spec)
+    )
 
 
 def jobs_of(trace_id: int) -> StoredJobs:
@@ -168,7 +170,11 @@ def forget() -> None:
 def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> ClusterSpec:
     """Stored cluster for scenarios."""
     return ClusterSpec.objects.create(
-        name=cluster.name, source=source[:200], trace=trace, spec=cluster_to_dict(cluster), server_count=len(cluster.servers)
+        name=cluster.name,
+        source=source[:200],
+        trace=trace,
+        spec=cluster_to_dict(cluster),
+        server_count=len(cluster.servers),
     )
 
 
@@ -181,7 +187,8 @@ def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int)
     origins.add(table)
     trace = Trace.objects.create(
         name=name, format="generated", status=Trace.READY, progress=1, seed=seed, job_count=len(jobs),
-        server_count=len(cluster.servers), jobs=pack_jobs([table]), preview=[job_to_dict(job) for job in jobs[:PREVIEW]],
+        server_count=len(cluster.servers), jobs=pack_jobs([table]),
+        preview=[job_to_dict(job) for job in jobs[:PREVIEW]],
         report={"rows": len(jobs), "imported": len(jobs), "skipped": [], "provenance": origins.plain()},
     )  # fmt: skip
     return store_cluster(cluster, f"generated with {name}", trace), trace

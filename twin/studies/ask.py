@@ -1,7 +1,8 @@
 """Ask before you submit: the outcome of a job that arrives at a run now, and its effect on the others. Nothing is kept.
 
-The run is played on twice from its newest state, with the job and without it, until the job is done or rejected, or the time is up; what
-differs between the two is what the job would do to the others. So the answer is the scheduler's own, whichever it is.
+The run is played on twice from its newest state, with the job and without it, until the job is done or rejected, or the
+time is up; what differs between the two is what the job would do to the others. So the answer is the scheduler's own,
+whichever it is.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Seen:
 
 
 def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
-    """A job like one of the run's, or a new one where `like` is empty, with other fields; ModelError for what no job can be."""
+    """A job like one of the run's, or a new one if `like` is empty, with other fields; ModelError for no job."""
     _, jobs = store.of_run(run)
     given: dict[str, Any] = {}
     if like:
@@ -63,7 +64,9 @@ def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
 
 
 def ask(run: Run, job: Job) -> dict[str, Any]:
-    """{verdict, sentence, start_ms, finish_ms, workers, servers, displaced, counterfactuals, until_ms, complete} of the job if it came now.
+    """{verdict, sentence, start_ms, finish_ms, workers, servers, displaced, counterfactuals, until_ms, complete}.
+
+    Of the job if it came now.
 
     Refused when the run has ended or has not begun.
     """
@@ -104,7 +107,7 @@ def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
 
 
 def _play(simulation: Simulation, told: _Watched | None, until_ms: int | None) -> tuple[Seen, bool]:
-    """Continuation until the watched job is done, the given time is reached, or the time limit is over; true if it got there."""
+    """Continuation until the watched job is done, the given time is reached, or time is up; true if it got there."""
     seen = Seen()
     ends = time.monotonic() + MAX_S
     with gc_control.paused():
@@ -140,7 +143,8 @@ class _Watched:
         self.id, self.servers = id_, servers
         self.over = False
         self.answer: dict[str, Any] = {
-            "verdict": None, "sentence": "", "values": {}, "start_ms": None, "finish_ms": None, "workers": 0, "servers": [], "utility": None,
+            "verdict": None, "sentence": "", "values": {}, "start_ms": None, "finish_ms": None, "workers": 0,
+            "servers": [], "utility": None,
         }  # fmt: skip
 
     def feed(self, event: Event, jobs: Sequence[Job]) -> None:
@@ -182,10 +186,11 @@ def _known(ms: int) -> int | None:
 
 
 def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
-    """{later, later_ms, open, rejected, rows: [{id, was_ms, now_ms, rejected}]}: what it does to others, the worst first.
+    """{later, later_ms, open, rejected, rows: [{id, was_ms, now_ms, rejected}]}, the worst first.
 
-    later: jobs that end later, by later_ms in all; open: jobs that have no end by then and would have one without it; rejected: jobs that
-    are rejected because of it, which is no delay. Each job counts once; rows are the first MAX_TOLD of all.
+    later: jobs that end later, by later_ms in all; open: jobs that have no end by then and would have one without it;
+    rejected: jobs that are rejected because of it, which is no delay. Each job counts once; rows are the first MAX_TOLD
+    of all.
     """
 
     def end(seen: Seen, id_: str) -> int | None:
@@ -194,7 +199,9 @@ def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
     rejected: list[dict[str, Any]] = []
     unending: list[dict[str, Any]] = []
     later: list[tuple[int, dict[str, Any]]] = []
-    for id_ in sorted(mine.plans.keys() | others.plans.keys() | mine.completed.keys() | others.completed.keys() | mine.rejected):
+    for id_ in sorted(
+        mine.plans.keys() | others.plans.keys() | mine.completed.keys() | others.completed.keys() | mine.rejected
+    ):
         was, now = end(others, id_), end(mine, id_)
         row = {"id": id_, "was_ms": was, "now_ms": now, "rejected": False}
         if id_ == asked:
@@ -234,4 +241,6 @@ def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
     if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
         return []
     admitted, slot_ms = reason.code == "payoff_positive", world.cluster.slot_ms
-    return [{"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)]
+    return [
+        {"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)
+    ]

@@ -14,7 +14,7 @@ KEPT = 3  # ended demo runs that stay to be looked at, beside those that somebod
 
 
 def ensure(begin: bool = False) -> Run:
-    """The active demo run; a new one when the last has finished, and with `begin` also when it was cancelled or failed."""
+    """The active demo run; a new one if the last has finished, with `begin` also when it was cancelled or failed."""
     with transaction.atomic():
         scenario = Scenario.objects.filter(name=NAME).first() or _scenario()
     newest = scenario.runs.filter(created_by=None).first()

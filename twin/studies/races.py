@@ -32,7 +32,9 @@ class Entrant:
 
 
 def entrants(scenario: Scenario) -> list[Entrant]:
-    """Participants, one per scheduler: that of the scenario first, with its parameters; the others with defaults, in alphabetical order.
+    """Participants, one per scheduler: that of the scenario first, with its parameters.
+
+    The others with defaults, in alphabetical order.
 
     All train by one model, that of the scenario's own scheduler, or the figures could not be ranked (comparability.py).
     """
@@ -44,7 +46,7 @@ def entrants(scenario: Scenario) -> list[Entrant]:
 
 
 def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = None) -> list[Run]:
-    """A batch run of each scheduler that can, or of those chosen among them; scenarios that are there already are used again."""
+    """A batch run of each scheduler that can, or of those chosen; scenarios already there are used again."""
     known = {entrant.scheduler.name: entrant for entrant in entrants(scenario)}
     able = [name for name, entrant in known.items() if not entrant.reason]
     names = able if chosen is None else list(dict.fromkeys(chosen))
@@ -54,13 +56,16 @@ def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = No
             raise commands.Refused(f"{known[name].scheduler.title} cannot run this: {known[name].reason}")
     if len(names) < 2:
         raise commands.Refused(
-            f"a race requires two schedulers that can run this cluster and trace; available: {' and '.join(able) or 'none'}"
+            "a race requires two schedulers that can run this cluster and trace; available: "
+            f"{' and '.join(able) or 'none'}"
         )
     with transaction.atomic():
         return commands.start_runs([_scenario_of(scenario, known[name]) for name in names], user)
 
 
-def _entrant(cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, world: str, tables: list[JobTable]) -> Entrant:
+def _entrant(
+    cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, world: str, tables: list[JobTable]
+) -> Entrant:
     own = cls.name == scenario.scheduler
     parameters: dict[str, Any] = dict(scenario.parameters) if own else {}
     if (
@@ -73,10 +78,15 @@ def _entrant(cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, wor
     return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, world, tables))
 
 
-def _obstacle(cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, world: str, tables: list[JobTable]) -> str:
+def _obstacle(
+    cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, world: str, tables: list[JobTable]
+) -> str:
     scheduler = build(cls.name, parameters)
     if not comparable([theirs := model_of(scheduler, cluster)], [world]):
-        return f"its training model is {named([theirs])}, but that of this race is {named([world])}, so its metrics could not be ranked"
+        return (
+            f"its training model is {named([theirs])}, but that of this race is {named([world])}, "
+            "so its metrics could not be ranked"
+        )
     try:
         scheduler.check(cluster)
     except ModelError as error:
@@ -88,7 +98,8 @@ def _obstacle(cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Clu
     if lacking:
         return f"no job of the trace has {', '.join(lacking)}, which it requires"
     if not any(
-        np.logical_and.reduce([np.ones(len(table), dtype=bool), *(_has(table, part) for part in needs)]).any() for table in tables
+        np.logical_and.reduce([np.ones(len(table), dtype=bool), *(_has(table, part) for part in needs)]).any()
+        for table in tables
     ):
         return f"no job of the trace has all required fields: {', '.join(needs)}"
     return ""

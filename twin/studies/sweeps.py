@@ -1,7 +1,9 @@
-"""Sweeps: a scenario over a grid of values, and several seeds. Every point is an ordinary run, so all workers share them.
+"""Sweeps: a scenario over a grid of values, and several seeds.
 
-An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. A sweep that was cancelled, or
-some of whose runs failed, goes on with `resume`: what is finished stays.
+Every point is an ordinary run, so all workers share them.
+
+An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. A sweep that
+was cancelled, or some of whose runs failed, goes on with `resume`: what is finished stays.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from twin.scenarios.forks import past_edits
 MAX_POINTS = 500  # runs of one sweep
 MAX_AXES = 2
 FIGURES = (  # keys of the table of metrics
-    "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms", "suspensions", "utilization.gpu",
-    "utilization.cpu",
+    "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms",
+    "suspensions", "utilization.gpu", "utilization.cpu",
 )  # fmt: skip
 
 
@@ -66,7 +68,11 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
 
 def cancel(sweep: Sweep, user: Any = None) -> int:
     """Cancellation of the unfinished runs; their number."""
-    runs = [point.run for point in sweep.points.select_related("run") if point.run is not None and point.run.status in Run.ACTIVE]
+    runs = [
+        point.run
+        for point in sweep.points.select_related("run")
+        if point.run is not None and point.run.status in Run.ACTIVE
+    ]
     with transaction.atomic():
         count = commands.cancel_all(runs, user)
         commands.audit(user, "sweep.cancel", f"sweep {sweep.pk}", {"runs": count})
@@ -105,7 +111,9 @@ def delete(sweep: Sweep, user: Any = None) -> None:
         commands.audit(user, "sweep.delete", f"sweep {sweep_id}", {"name": sweep.name})
         own = {run.scenario_id for run in runs} - {sweep.scenario_id}
         sweep.delete()
-        every = Run.objects.filter(scenario_id__in=own).select_related("scenario")  # those that were cancelled and run again, too
+        every = Run.objects.filter(scenario_id__in=own).select_related(
+            "scenario"
+        )  # those that were cancelled and run again, too
         commands.delete_all(every, {"sweep": sweep_id}, user)
         left = Scenario.objects.filter(pk__in=own, runs=None)
         for number, name in left.values_list("pk", "name"):
@@ -118,26 +126,35 @@ def told(sweep: Sweep) -> list[dict[str, Any]]:
     points = sweep.points.select_related("run").defer("run__certificate_prices")
     return [
         {
-            "place": point.place, "seed": point.seed, "run": point.run_id, "status": point.run.status if point.run else "gone",
-            "figures": {key: value_of(point.run.metrics, key) for key in FIGURES} if point.run and point.run.status == Run.FINISHED else {},
+            "place": point.place, "seed": point.seed, "run": point.run_id,
+            "status": point.run.status if point.run else "gone",
+            "figures": {key: value_of(point.run.metrics, key) for key in FIGURES}
+            if point.run and point.run.status == Run.FINISHED else {},
         }
         for point in points
     ]  # fmt: skip
 
 
 def unranked(sweep: Sweep) -> str | None:
-    """Reason why figures of the points cannot be ranked against each other, or None: an axis changes the model by which jobs train."""
+    """Reason why figures of the points cannot be ranked against each other, or None: an axis changes the training."""
     deciding = [
-        i for i, axis in enumerate(sweep.axes) if axis.get("parameter") == "model" or axis.get("verb") == "change_scheduler"
+        i
+        for i, axis in enumerate(sweep.axes)
+        if axis.get("parameter") == "model" or axis.get("verb") == "change_scheduler"
     ]
     if not deciding:
         return None
-    one_of_each = {tuple(point.place[i] for i in deciding): point for point in sweep.points.select_related("run__scenario")}
+    one_of_each = {
+        tuple(point.place[i] for i in deciding): point for point in sweep.points.select_related("run__scenario")
+    }
     found = sorted({models_of(point.run) for point in one_of_each.values() if point.run is not None})
     if len(found) < 2:
         return None
     told = "; ".join(map(named, found))
-    return f"Some points have different training models: {told}. The same job has different durations there, so metrics are not ranked."
+    return (
+        f"Some points have different training models: {told}. The same job has different "
+        "durations there, so metrics are not ranked."
+    )
 
 
 def as_csv(sweep: Sweep) -> Iterable[str]:
@@ -147,13 +164,23 @@ def as_csv(sweep: Sweep) -> Iterable[str]:
     for point in told(sweep):
         values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
         yield _line(
-            [*values, point["seed"], point["run"], point["status"], *(point["figures"].get(name, "") for name in FIGURES)]
+            [
+                *values,
+                point["seed"],
+                point["run"],
+                point["status"],
+                *(point["figures"].get(name, "") for name in FIGURES),
+            ]
         )
 
 
 def title(axis: Any) -> str:
     """Title of the axis: the parameter, or the edit's number, verb and field."""
-    return axis["parameter"] if "parameter" in axis else f"edit {axis['edit']}: {axis['verb'].replace('_', ' ')}, {axis['field']}"
+    return (
+        axis["parameter"]
+        if "parameter" in axis
+        else f"edit {axis['edit']}: {axis['verb'].replace('_', ' ')}, {axis['field']}"
+    )
 
 
 def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
@@ -176,7 +203,9 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
         return axis
     edit, name = given.get("edit"), given.get("field")
     if isinstance(edit, bool) or not isinstance(edit, int) or not 1 <= edit <= len(scenario.edits):
-        have = f"the scenario has {len(scenario.edits)}" if scenario.edits else "the scenario has no edits; add one first"
+        have = (
+            f"the scenario has {len(scenario.edits)}" if scenario.edits else "the scenario has no edits; add one first"
+        )
         raise ModelError(f"{subject}: edit must be the number of one of the scenario's edits, got {edit!r}; {have}")
     verb = verbs()[scenario.edits[edit - 1]["verb"]]
     known = ["at_ms", *(field.name for field in fields(verb.Parameters))]
@@ -191,8 +220,8 @@ def _check_axes(sweep: Sweep) -> None:
     for axis in sweep.axes:
         if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
             raise Refused(
-                f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario can no longer "
-                f"{axis['verb'].replace('_', ' ')}; start a new sweep of the scenario as it is now"
+                f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario can no "
+                f"longer {axis['verb'].replace('_', ' ')}; start a new sweep of the scenario as it is now"
             )
 
 
@@ -209,8 +238,9 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
             edits[axis["edit"] - 1][axis["field"]] = value
         said.append(_said(axis.get("parameter") or axis["field"], value))
     made = Scenario(
-        name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id, trace_id=scenario.trace_id,
-        scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits, created_by=user, of_sweep=True,
+        name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
+        trace_id=scenario.trace_id, scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits,
+        created_by=user, of_sweep=True,
     )  # fmt: skip
     if _same_past(scenario, made):
         made.parent, made.fork_ms = scenario.parent, scenario.fork_ms
@@ -220,7 +250,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
 
 
 def _same_past(scenario: Scenario, made: Scenario) -> bool:
-    """Test whether the log of the run that the scenario is a fork of is that of the point, too; another past is computed from the beginning."""
+    """Test whether the log of the fork's parent is the point's too; another past is computed from the beginning."""
     fork_ms = scenario.fork_ms
     if fork_ms is None or made.seed != scenario.seed:
         return False

@@ -33,14 +33,18 @@ ABANDONED = timedelta(seconds=20)  # an import without a sign of life for this l
 
 def work(trace_id: int) -> None:
     """Scan or import of an upload in its own process; its failure is reported with the trace."""
-    outcome = bounded_process.run(partial(run, trace_id), limit_s=MAX_S + GRACE_S, wanted=partial(_sign_of_life, trace_id))
+    outcome = bounded_process.run(
+        partial(run, trace_id), limit_s=MAX_S + GRACE_S, wanted=partial(_sign_of_life, trace_id)
+    )
     if outcome in ("late", "failed"):
         trace = Trace.objects.defer("jobs", "skipped_csv").filter(pk=trace_id, status=Trace.PARSING).first()
         if trace is not None:
             late = f"not finished after {MAX_S / 60:.0f} minutes; import it in parts"
             _fail(
                 trace,
-                late if outcome == "late" else "the import ended unexpectedly; possibly out of memory; import the trace in parts",
+                late
+                if outcome == "late"
+                else "the import ended unexpectedly; possibly out of memory; import the trace in parts",
             )
             _close(trace)
 
@@ -93,7 +97,8 @@ def _scan(trace: Trace) -> None:
     except importers.Unclear as unclear:  # somebody may know better
         found = {"unclear": str(unclear), "files": unclear.files}
     Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
-        status=Trace.SCANNED, progress=1, scan=found, message=found.get("unclear") or found["report"]["summary"].replace(" imported", "")
+        status=Trace.SCANNED, progress=1, scan=found,
+        message=found.get("unclear") or found["report"]["summary"].replace(" imported", "")
     )  # fmt: skip
 
 
@@ -106,7 +111,8 @@ def _given(trace: Trace) -> dict[str, Any]:
     uploads = [importers.Upload(Path(settings.UPLOAD_DIR) / file["path"], file["name"]) for file in trace.files]
     return {
         "uploads": uploads, "format": trace.format, "mapping": trace.options.get("mapping"), "seed": trace.seed,
-        "slot_ms": trace.options.get("slot_ms"), "progress": _Progress(trace), "cancelled": lambda: _cancelled(trace.pk),
+        "slot_ms": trace.options.get("slot_ms"), "progress": _Progress(trace),
+        "cancelled": lambda: _cancelled(trace.pk),
     }  # fmt: skip
 
 
@@ -154,7 +160,9 @@ class _Progress:
     def __call__(self, fraction: float) -> None:
         now = time.monotonic()
         if now > self.until:
-            raise importers.ImportRefused(f"{self.trace.name}: not finished after {MAX_S / 60:.0f} minutes; import it in parts")
+            raise importers.ImportRefused(
+                f"{self.trace.name}: not finished after {MAX_S / 60:.0f} minutes; import it in parts"
+            )
         if now - self.told < TELL_S:
             return
         self.told, self.trace.progress = now, round(min(1.0, fraction), 4)
@@ -170,8 +178,8 @@ def _keep(trace: Trace, result: importers.ImportResult) -> None:
     with transaction.atomic():
         changed = Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
             status=Trace.READY, progress=1, format=result.format, message=result.summary, job_count=len(result.jobs),
-            server_count=len(result.cluster.servers) if result.cluster else 0, report=result.report, preview=result.preview,
-            jobs=result.jobs.data, skipped_csv=result.skipped_csv,
+            server_count=len(result.cluster.servers) if result.cluster else 0, report=result.report,
+            preview=result.preview, jobs=result.jobs.data, skipped_csv=result.skipped_csv,
         )  # fmt: skip
         if not changed:
             raise importers.ImportCancelled

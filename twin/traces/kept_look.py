@@ -66,7 +66,11 @@ def _path(trace: Trace) -> Path:
 def _options(trace: Trace) -> dict[str, Any]:
     """Options on which the reading of the files depends."""
     given = {name: trace.options.get(name) for name in ("mapping", "slot_ms")}
-    return given | {"files": [(file["path"], file["size"]) for file in trace.files], "format": trace.format, "seed": trace.seed}
+    return given | {
+        "files": [(file["path"], file["size"]) for file in trace.files],
+        "format": trace.format,
+        "seed": trace.seed,
+    }
 
 
 def _signature(payload: bytes) -> bytes:

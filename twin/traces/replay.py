@@ -12,7 +12,7 @@ CRITICAL = 1.0  # sensitivities above are those of time-critical jobs
 
 
 def replayed(trace: Path) -> dict[str, Any]:
-    """Options of the workload: the timestamps, and the scheduling class that the importer made each job's sensitivity of."""
+    """Options of the workload: the timestamps, and the scheduling class behind each job's sensitivity."""
     jobs = importers.read(trace, seed=0, choice=importers.Choice(limit=MAX_ARRIVALS)).jobs
     kinds = [job.utility.sensitivity if job.utility else 0.0 for job in jobs]
     return {

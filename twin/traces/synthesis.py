@@ -1,10 +1,11 @@
 """Fills what a trace lacks: drawn from the papers' ranges, then solved so that the work of the trace is kept.
 
 Every draw is keyed by (seed, field, source id): filtering or reordering rows changes no other job, and another seed
-changes drawn and solved fields only. Work W = workers x run time, in worker-ms, equals what each scheduler's model needs:
+changes drawn and solved fields only. Work W = workers x run time, in worker-ms, equals what each scheduler's model
+needs:
 
-- OASiS: E N M (tau + 2 e / b) = W. N is solved and rounded, then tau; where communication alone would exceed the work, E is
-  lowered first, then e.
+- OASiS: E N M (tau + 2 e / b) = W. N is solved and rounded, then tau; where communication alone would exceed the
+  work, E is lowered first, then e.
 - PD-ORS: E K (tau + (gamma / F) 2 g / b) = W with the same E and gradient; K is solved and rounded, then tau.
 """
 
@@ -39,8 +40,13 @@ WHO = ("user", "group")  # never drawn
 SURE = ("arrival_ms", "requested_workers")  # every job has them from the source
 
 
-def fill(drafts: Drafts, seed: int, slot_ms: int, tick: Callable[[float], None], clamped: Counter[str]) -> Iterator[JobTable]:
-    """The jobs, block by block. clamped: counts, by field, the jobs in which it left its paper's range. tick: told the share."""
+def fill(
+    drafts: Drafts, seed: int, slot_ms: int, tick: Callable[[float], None], clamped: Counter[str]
+) -> Iterator[JobTable]:
+    """The jobs, block by block.
+
+    clamped: counts, by field, the jobs in which it left its paper's range; tick: told the share.
+    """
     if len(drafts) > MAX_JOBS:
         raise ImportRefused(
             f"{len(drafts):,} jobs; at most {MAX_JOBS:,} can be imported at a time; select a time window or a sample"
@@ -87,7 +93,7 @@ def uniform(seed: int, field: str, keys: Sequence[str], low: float, high: float)
 def solve(
     drafts: Drafts, draw: Draws, slot_ms: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, tuple[np.ndarray, float, float]]]:
-    """(columns of Job fields; the origin of each field in each job, by its place in ORIGINS; fields that have a range)."""
+    """(columns of Job fields; the origin of each field and job, by place in ORIGINS; fields that have a range)."""
     work = drafts.run_ms * drafts.workers.astype(float)  # worker-ms
     known = _Known(drafts)
     worker, ps = _demand(draw, "worker", drafts.demand), _demand(draw, "ps", drafts.known.get("ps"))
@@ -129,16 +135,18 @@ def solve(
         target = np.where(known.has("target_ms"), drafts.known["target_ms"] / slot_ms, target)
     columns = {
         "worker": worker, "ps": ps, "epochs": epochs, "num_chunks": chunks, "minibatches_per_chunk": minibatches,
-        "minibatch_ms": minibatch_ms, "gradient_mb": gradient, "num_samples": samples, "global_batch": batch, "sample_ms": sample_ms,
-        "workers_per_ps": ratio, "external_gbps": rate, "internal_gbps": rate * INTERNAL_FACTOR,
-        "utility": np.stack([draw.real("priority", PRIORITY), np.where(kind == 0, 0.0, steep), np.maximum(target, 0)], axis=1),
+        "minibatch_ms": minibatch_ms, "gradient_mb": gradient, "num_samples": samples, "global_batch": batch,
+        "sample_ms": sample_ms, "workers_per_ps": ratio, "external_gbps": rate, "internal_gbps": rate * INTERNAL_FACTOR,
+        "utility": np.stack([draw.real("priority", PRIORITY), np.where(kind == 0, 0.0, steep), np.maximum(target, 0)],
+                            axis=1),
         "drawn_model": draw.integer("model", (0, len(MODELS) - 1)),
     }  # fmt: skip
     everywhere = np.full(len(work), DERIVED)
     origins = {
         "epochs": np.where(epochs == drawn_epochs, DRAWN, DERIVED), "num_chunks": everywhere,
         "minibatches_per_chunk": np.full(len(work), DRAWN), "minibatch_ms": everywhere,
-        "gradient_mb": np.where(gradient == wanted_gradient, known.origin("gradient_mb"), DERIVED), "num_samples": everywhere,
+        "gradient_mb": np.where(gradient == wanted_gradient, known.origin("gradient_mb"), DERIVED),
+        "num_samples": everywhere,
         "global_batch": np.where(batch == wanted_batch, known.origin("global_batch"), DERIVED), "sample_ms": everywhere,
         "workers_per_ps": np.where(ratio == wanted_ratio, known.origin("workers_per_ps"), DERIVED),
         "internal_gbps": everywhere, "external_gbps": everywhere, "model": known.origin("model"),
@@ -146,7 +154,8 @@ def solve(
     }  # fmt: skip
     ranges: dict[str, tuple[np.ndarray, float, float]] = {
         "epochs": (epochs, *EPOCHS), "num_chunks": (chunks, *CHUNKS), "gradient_mb": (gradient, *GRADIENT),
-        "minibatch_ms": (minibatch_ms, TAU_SLOTS[0] * slot_ms, TAU_SLOTS[1] * slot_ms), "num_samples": (samples, *SAMPLES),
+        "minibatch_ms": (minibatch_ms, TAU_SLOTS[0] * slot_ms, TAU_SLOTS[1] * slot_ms),
+        "num_samples": (samples, *SAMPLES),
         "sample_ms": (sample_ms, SAMPLE_SLOTS[0] * slot_ms, SAMPLE_SLOTS[1] * slot_ms), "global_batch": (batch, *BATCH),
     }  # fmt: skip
     return columns, origins, ranges
@@ -195,7 +204,9 @@ def _table(drafts: Drafts, columns: dict[str, np.ndarray], origins: dict[str, np
     if "iterations" in known.columns:
         rounded = np.rint(np.where(known.has("iterations"), known.columns["iterations"], MISSING)).astype(np.int64)
         columns["iterations"] = np.where(rounded >= 1, rounded, MISSING)
-    texts = {name: coded([text or None for text in known.columns[name].tolist()]) for name in WHO if known.has(name).any()}
+    texts = {
+        name: coded([text or None for text in known.columns[name].tolist()]) for name in WHO if known.has(name).any()
+    }
     return JobTable(ids, columns, {"model": coded(names), **texts}, utility, None, _provenance(drafts, origins))
 
 
@@ -208,7 +219,9 @@ def _provenance(drafts: Drafts, origins: dict[str, np.ndarray]) -> Coded:
     else:
         origins = {**origins, "ps": np.full(count, DRAWN)}
     sure = {name: np.full(count, ORIGINS.index(word)) for name, word in drafts.origins.items() if name in SURE}
-    partly = {n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), DRAWN) for n, (held, role) in parts.items()}
+    partly = {
+        n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), DRAWN) for n, (held, role) in parts.items()
+    }
     if "iterations" in drafts.known:
         partly["iterations"] = np.where(known.has("iterations"), known.origin("iterations"), NOWHERE)
     for name in WHO:

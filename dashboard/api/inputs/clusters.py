@@ -50,7 +50,9 @@ class ClusterViewSet(
             ):
                 if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
                     raise ModelError(f"{name} must be an integer from 0 to {most}, got {value!r}")
-            cluster, _ = generate(str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=max(1, horizon))
+            cluster, _ = generate(
+                str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=max(1, horizon)
+            )
             source = f"generated: {data['profile']}, {servers} servers, seed {seed}"
         else:
             cluster = cluster_from_dict(data)

@@ -44,7 +44,11 @@ from twin.traces.importers.drafts import Skipped
 
 
 class TraceViewSet(
-    AuditedDelete, mixins.RetrieveModelMixin, mixins.ListModelMixin, mixins.DestroyModelMixin, viewsets.GenericViewSet[Trace]
+    AuditedDelete,
+    mixins.RetrieveModelMixin,
+    mixins.ListModelMixin,
+    mixins.DestroyModelMixin,
+    viewsets.GenericViewSet[Trace],
 ):
     """Workloads that scenarios can choose."""
 
@@ -72,9 +76,10 @@ class TraceViewSet(
         if earlier is not None:
             return _said_before(earlier)
         trace = Trace.objects.create(
-            name=_name(given, [upload.name for upload in given["file"]]), format=given["format"], checksum=checksum, seed=given["seed"],
-            files=[{"name": u.name, "size": u.size, "received": u.size, "path": u.keep()} for u in given["file"]], options=options,
-            stage=given["stage"], created_by=request.user,
+            name=_name(given, [upload.name for upload in given["file"]]), format=given["format"], checksum=checksum,
+            seed=given["seed"],
+            files=[{"name": u.name, "size": u.size, "received": u.size, "path": u.keep()} for u in given["file"]],
+            options=options, stage=given["stage"], created_by=request.user,
         )  # fmt: skip
         commands.start_import(trace, request.user)
         return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
@@ -89,8 +94,10 @@ class TraceViewSet(
             raise upload_files.TooLarge(upload_files.too_large())
         with transaction.atomic():
             trace = Trace.objects.create(
-                name=_name(given, names), format=given["format"], seed=given["seed"], status=Trace.UPLOADING, stage=given["stage"],
-                files=[{"name": Path(f["name"]).name or "upload", "size": f["size"], "received": 0, "path": upload_files.new()} for f in given["files"]],
+                name=_name(given, names), format=given["format"], seed=given["seed"], status=Trace.UPLOADING,
+                stage=given["stage"],
+                files=[{"name": Path(f["name"]).name or "upload", "size": f["size"], "received": 0,
+                        "path": upload_files.new()} for f in given["files"]],
                 options=form.options(), created_by=request.user,
             )  # fmt: skip
             record(request.user, "trace.announce", trace)
@@ -124,7 +131,12 @@ class TraceViewSet(
             earlier = _duplicate(trace.checksum, given["format"], given["seed"], options, but=trace.pk)
             if earlier is not None:
                 return _said_before(earlier)
-        changes = {"format": given["format"], "seed": given["seed"], "options": options, "name": given.get("name") or trace.name}
+        changes = {
+            "format": given["format"],
+            "seed": given["seed"],
+            "options": options,
+            "name": given.get("name") or trace.name,
+        }
         return Response(TraceSerializer(commands.choose(trace, stage, changes, request.user)).data)
 
     @extend_schema(request=None, responses=TraceSerializer)
@@ -186,7 +198,9 @@ class TraceFileView(APIView):
             whole = all(f["received"] == f["size"] for f in trace.files)
             sent, size = (sum(f[key] for f in trace.files) for key in ("received", "size"))
             trace.progress = sent / size if size else 1.0
-            Trace.objects.filter(pk=trace_id).update(files=trace.files, progress=trace.progress, touched_at=timezone.now())
+            Trace.objects.filter(pk=trace_id).update(
+                files=trace.files, progress=trace.progress, touched_at=timezone.now()
+            )
         if not whole:
             import_task.tell(trace)
             return Response({"received": file["received"]})
@@ -216,7 +230,9 @@ def _duplicate(
     same = Trace.objects.filter(checksum=checksum).exclude(pk=but).exclude(status__in=(Trace.FAILED, Trace.CANCELLED))
     if stage == Trace.SCAN:
         return same.filter(stage=Trace.SCAN, status__in=(*Trace.BUSY, Trace.SCANNED)).first()
-    alike = Q(seed=seed, options=options) & (Q(format=format) | Q(status=Trace.READY) if format == "auto" else Q(format=format))
+    alike = Q(seed=seed, options=options) & (
+        Q(format=format) | Q(status=Trace.READY) if format == "auto" else Q(format=format)
+    )
     return same.filter(alike).first()
 
 

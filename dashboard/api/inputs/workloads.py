@@ -56,5 +56,6 @@ class WorkloadsView(APIView):
             spec, trace = store_generated(name, cluster, jobs, p["seed"])
             record(request.user, "trace.generate", trace)
         return Response(
-            {"trace": TraceSerializer(trace).data, "cluster": ClusterSerializer(spec).data}, status=status.HTTP_201_CREATED
+            {"trace": TraceSerializer(trace).data, "cluster": ClusterSerializer(spec).data},
+            status=status.HTTP_201_CREATED,
         )

@@ -20,7 +20,9 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         create = verbs.add_parser("create", help="print the value of a new token, once")
         create.add_argument("--name", required=True, help="what the token is for")
-        create.add_argument("--scope", action="append", required=True, help="read, operate or ingest:SOURCE; repeatable")
+        create.add_argument(
+            "--scope", action="append", required=True, help="read, operate or ingest:SOURCE; repeatable"
+        )
         create.add_argument("--days", type=int, default=tokens.DEFAULT_DAYS, help="until it expires; 0 = never")
         create.add_argument("--user", help="account that it acts for; default: the account of operators' login links")
         verbs.add_parser("list", help="print all tokens without their values")

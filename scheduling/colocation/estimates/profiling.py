@@ -1,7 +1,7 @@
-"""Online profiling (Harmony Section IV-B1): a job whose times nobody knows runs a few iterations in a group before it is scheduled.
+"""Online profiling (Harmony Section IV-B1): jobs of unknown times first run a few iterations in a group.
 
-The paper says which group a new job joins, but not how the first ones begin: on an empty site the first job gets all machines, and
-of a batch up to MAX_PROFILING are profiled beside each other.
+The paper says which group a new job joins, but not how the first ones begin: on an empty site the first job gets all
+machines, and of a batch up to MAX_PROFILING are profiled beside each other.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class Profiling:
         return due
 
     def begin(self, pool: Pool, change: Change, new_id: Callable[[], int]) -> None:
-        """Waiting jobs that nobody knows join the group that profiles already, or that with the fewest machines; the first get all machines."""
+        """Waiting jobs that nobody knows join the group that profiles already, or that with the fewest machines.
+
+        The first get all machines.
+        """
         if not self.pool_of:
             return
         new = [job for job in pool.waiting if job in self.pool_of]

@@ -1,7 +1,7 @@
 """Estimated times of jobs: exact, with a given error, or measured and learned [Harmony, Section IV-B1].
 
-A measurement is the mean of PROFILED_ITERATIONS noisy iterations; from then on each whole iteration that the job makes enters a moving average.
-Nothing else of a job is ever wrong: how many iterations it needs does not enter a decision.
+A measurement is the mean of PROFILED_ITERATIONS noisy iterations; from then on each whole iteration that the job makes
+enters a moving average. Nothing else of a job is ever wrong: how many iterations it needs does not enter a decision.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ class Belief(NamedTuple):
 
 
 class Beliefs:
-    """Estimated times of the jobs whose estimate differs. error: the largest relative error of a profile; opposed: of opposite signs."""
+    """Estimated times of the jobs whose estimate differs.
+
+    error: the largest relative error of a profile; opposed: of opposite signs.
+    """
 
     def __init__(self, facts: Callable[[int], Facts], rng: np.random.Generator, error: float, opposed: bool) -> None:
         self.facts, self.rng, self.error, self.opposed = facts, rng, error, opposed

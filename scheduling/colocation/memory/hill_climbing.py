@@ -1,8 +1,9 @@
-"""Hill climbing of what lies on disk (Harmony Section IV-C): one job, one step, lived with for an epoch before it is judged.
+"""Hill climbing of what lies on disk (Harmony Section IV-C): one job, one step, judged after an epoch.
 
-The jobs of a group have their turns round and round. A step that shortens the iteration by more than GAIN stays, and the job's next one
-goes on from there; else it is taken back, and the next one goes the other way; when neither way pays, the step is halved. Models are moved only
-when all inputs are on disk and memory is short still. It ends when every job's step is below MIN_STEP, or when nothing is left to gain.
+The jobs of a group have their turns round and round. A step that shortens the iteration by more than GAIN stays, and
+the job's next one goes on from there; else it is taken back, and the next one goes the other way; when neither way
+pays, the step is halved. Models are moved only when all inputs are on disk and memory is short still. It ends when
+every job's step is below MIN_STEP, or when nothing is left to gain.
 """
 
 from __future__ import annotations

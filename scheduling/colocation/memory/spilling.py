@@ -1,8 +1,8 @@
 """Spilling [Harmony, Section IV-C]: disk ratios of each job's data, and handling of exhausted memory.
 
 adaptive  the ratios begin at the least equal one and climb from epoch to epoch (hill_climbing.py)
-fixed     the same share of every input; nobody looks ahead, so memory may run out, which costs all jobs of the group what they did in this epoch
-          (Section VI); whoever saw that is wary from then on
+fixed     the same share of every input; nobody looks ahead, so memory may run out, which costs all jobs of the group
+          what they did in this epoch (Section VI); whoever saw that is wary from then on
 none      nothing is spilled
 """
 
@@ -58,7 +58,7 @@ class Spilling:
         return Spilled(climb.pace_ms, climb.disk, climb.model, climb, due_ms)
 
     def needs(self, job: int, memory_gb: float) -> tuple[float, float]:
-        """Memory needs with fixed ratios: numbers of machines at which a job fits before it runs out of memory (spread, peak)."""
+        """Memory needs with fixed ratios: numbers of machines at which a job just fits in memory (spread, peak)."""
         return machines_needed(self.facts(job).data, memory_gb * OUT_OF_MEMORY, self.ratio, 0.0)
 
     def careless(self, jobs: Iterable[int]) -> bool:
@@ -89,7 +89,9 @@ class Spilling:
         """Time when the next epoch of a climbing group is over."""
         if not self.adaptive:
             return None
-        return min((group.due_ms for pool in pools for group in pool.groups.values() if group.due_ms != NONE), default=None)
+        return min(
+            (group.due_ms for pool in pools for group in pool.groups.values() if group.due_ms != NONE), default=None
+        )
 
     def run_out(self, pool: Pool, change: Change, id_: int) -> None:
         """A group that does not fit loses its epoch and its last job, until it fits; only with fixed ratios."""
@@ -109,11 +111,13 @@ class Spilling:
         """State: the wary groups and the started climbs."""
         climbs = [
             {
-                "group": group.id, "due_ms": group.due_ms, "turn": climb.turn, "done": climb.done, "pace_ms": climb.pace_ms,
+                "group": group.id, "due_ms": group.due_ms, "turn": climb.turn, "done": climb.done,
+                "pace_ms": climb.pace_ms,
                 "lists": np.array([climb.disk, climb.model, climb.steps, climb.failed], dtype=np.float64),
                 "trial": np.array(climb.trial or (), dtype=np.float64),
             }
-            for pool in pools for group in pool.groups.values() if (climb := group.climb) is not None and (group.due_ms != NONE or climb.turn >= 0)
+            for pool in pools for group in pool.groups.values()
+            if (climb := group.climb) is not None and (group.due_ms != NONE or climb.turn >= 0)
         ]  # fmt: skip
         return {"wary": sorted(self.wary), "climbs": climbs}
 

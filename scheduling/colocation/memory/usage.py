@@ -1,10 +1,10 @@
 """The memory of a group: what it fills, how much of it lies on disk, and what that costs (Harmony Section IV-C).
 
-The paper gives the mechanism and few numbers; the model is ours, with figures that meet those it has (best fixed ratio 0.3 for
-8 jobs on 32 machines). On each of n machines: HEAP / n x (inputs and models in memory) + HEAP x WORK_SET / n x the largest job at work.
-Above GC_FROM of the usable memory computation slows down; above OUT_OF_MEMORY of it the group dies. What lies on disk is read once an
-iteration, in the background: it costs CPU time, and what the disk cannot deliver within the iteration delays it. How the ratios are found is in
-hill_climbing.py.
+The paper gives the mechanism and few numbers; the model is ours, with figures that meet those it has (best fixed ratio
+0.3 for 8 jobs on 32 machines). On each of n machines: HEAP / n x (inputs and models in memory) + HEAP x WORK_SET / n x
+the largest job at work. Above GC_FROM of the usable memory computation slows down; above OUT_OF_MEMORY of it the group
+dies. What lies on disk is read once an iteration, in the background: it costs CPU time, and what the disk cannot
+deliver within the iteration delays it. How the ratios are found is in hill_climbing.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RELOAD_CPU_MS = 1_000.0  # per GB read, on the machine that reads it
 
 
 class Data(NamedTuple):
-    """Data of one job: sizes in GB over all its machines; `touched` is the share of the input that one iteration reads."""
+    """Data of one job: sizes in GB over all its machines; `touched` is the share of the input read per iteration."""
 
     input_gb: float
     model_gb: float
@@ -33,7 +33,7 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The machines of a group: how many, the memory of the smallest in GB, and the rate of the slowest disk in GB per ms."""
+    """The machines of a group: how many, the memory of the smallest in GB, the slowest disk's rate in GB per ms."""
 
     machines: int
     memory_gb: float
@@ -63,7 +63,7 @@ def held_gb(data: Data, machines: int, disk: float, model: float) -> float:
 
 
 def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> tuple[float, float]:
-    """(spread, peak) of grouping.Work: machines that one job fills, what adds up and what counts only for the largest job.
+    """(spread, peak) of grouping.Work: machines that a job fills, what adds up, what counts for the largest.
 
     disk, model: the shares of its input and of its model on disk.
     """
@@ -76,19 +76,23 @@ def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> 
 
 
 def pace_ms(
-    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Sequence[float]
+    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, disk: Sequence[float],
+    model: Sequence[float]
 ) -> float:  # fmt: skip
     """Eq. (1) with what garbage collection and reading from disk add to it."""
     slower = 1 + GC_FULL * max(0.0, (usage(data, ground, disk, model) - GC_FROM) / (1 - GC_FROM)) ** 2
     read = [
-        (a * d.input_gb * d.touched + b * d.model_gb) / ground.machines for d, a, b in zip(data, disk, model, strict=True)
+        (a * d.input_gb * d.touched + b * d.model_gb) / ground.machines
+        for d, a, b in zip(data, disk, model, strict=True)
     ]  # GB on each machine
     busy = [c * slower + RELOAD_CPU_MS * gb for c, gb in zip(comp_ms, read, strict=True)]
     period = max(sum(busy), sum(comm_ms), max(b + n for b, n in zip(busy, comm_ms, strict=True)))
     return max(period, sum(read) / ground.disk_gb_per_ms, SHORTEST_MS)
 
 
-def fixed(comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, ratio: float) -> Ratios:
+def fixed(
+    comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, ratio: float
+) -> Ratios:
     """The same share of every input on disk, and no model."""
     disk, model = [ratio] * len(data), [0.0] * len(data)
     return Ratios(disk, model, pace_ms(comp_ms, comm_ms, data, ground, disk, model))

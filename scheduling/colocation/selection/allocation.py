@@ -1,8 +1,9 @@
-"""Number of machines of each group [Harmony, Section IV-B3]: one each, then one at a time to the group with the largest need.
+"""Number of machines of each group [Harmony, Section IV-B3]: one each, then one by one where need is largest.
 
 A group needs a machine the more, the larger its ratio of computation to communication: the paper leaves the measure
-open, and a difference in seconds would feed only long groups. So the paper's loop is Adams' apportionment of these ratios, and has a closed form:
-find the price at which the machines are used up. Differs from the paper: a group begins with the machines that its memory needs.
+open, and a difference in seconds would feed only long groups. So the paper's loop is Adams' apportionment of these
+ratios, and has a closed form: find the price at which the machines are used up. Differs from the paper: a group begins
+with the machines that its memory needs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def allocate(ratio: np.ndarray, machines: int, floors: np.ndarray) -> np.ndarray
     total, begin = need.sum(axis=1), floors.sum(axis=1)
     counts = floors.astype(np.int64)
     spare = machines - begin
-    # between these prices the machines are used up: what a group gets lies between need / price and floor + need / price
+    # between these prices the machines are used up: a group gets between need / price and floor + need / price
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = total / machines, total / spare
         for _ in range(_STEPS):

@@ -1,9 +1,12 @@
 """Reference searches for Harmony's greedy search (Section V-F): exact for small cases, otherwise a wider search.
 
-The paper's Oracle is an exhaustive search that takes 13.8 minutes for 80 jobs on 100 machines. That cannot be all groupings (there are more than
-10^90), and the paper does not say what it leaves out. So there are two, named as what they are:
-- `exact`: every set of jobs, every grouping of it, every allocation of machines, by dynamic programming over sets: O(3^jobs machines^2).
-- `all_pairs`: every prefix of the jobs with every number of groups up to MAX_GROUPS, each with the swaps and the allocation of Algorithm 1.
+The paper's Oracle is an exhaustive search that takes 13.8 minutes for 80 jobs on 100 machines. That cannot be all
+groupings (there are more than 10^90), and the paper does not say what it leaves out. So there are two, named as what
+they are:
+- `exact`: every set of jobs, every grouping of it, every allocation of machines, by dynamic programming over sets:
+  O(3^jobs machines^2).
+- `all_pairs`: every prefix of the jobs with every number of groups up to MAX_GROUPS, each with the swaps and the
+  allocation of Algorithm 1.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
     """
     jobs, machines = len(work.comp), work.machines
     if jobs > EXACT_JOBS or machines > EXACT_MACHINES:
-        raise ValueError(f"exact for at most {EXACT_JOBS} jobs and {EXACT_MACHINES} machines, got {jobs} and {machines}")
+        raise ValueError(
+            f"exact for at most {EXACT_JOBS} jobs and {EXACT_MACHINES} machines, got {jobs} and {machines}"
+        )
     if not jobs or not machines:
         return None
     worth = {mask: _worth(work, mask, weight) for mask in range(1, 1 << jobs)}
@@ -71,7 +76,9 @@ def _worth(work: Work, mask: int, weight: float) -> np.ndarray:
     """[machines] the group's score times its machines; -inf where its memory does not fit."""
     own = _members(mask)
     counts = np.arange(1, work.machines + 1)
-    cpu, net = utilization(work.comp[own][None, :] / counts[:, None], np.broadcast_to(work.comm[own], (len(counts), len(own))))
+    cpu, net = utilization(
+        work.comp[own][None, :] / counts[:, None], np.broadcast_to(work.comm[own], (len(counts), len(own)))
+    )
     floor = max(1, int(np.ceil(work.spread[own].sum() + work.peak[own].max() - 1e-9)))
     worth = np.where(counts >= floor, counts * score(cpu, net, weight), -np.inf)
     return np.concatenate([[-np.inf], worth])

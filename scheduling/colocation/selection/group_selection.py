@@ -2,11 +2,12 @@
 
 Differs from the paper:
 - Prefixes of 1 to all jobs, both included; the grouping with the highest score is returned, not the last one looked at.
-- The search goes on for PATIENCE x as many prefixes without an improvement as the best grouping has groups: one job more touches one group only,
-  so an improvement shows when every group could have got one. Literally (patience 0) it stops at 5 to 8 jobs of 80; with 1 it is up to
-  25 % worse than a search without an end, with 3 at most 0.1 % (12 workloads of 80 jobs on 100 machines, before SLACK).
-- Of the prefixes seen the shortest one counts whose score is within SLACK of the best: the paper wants few jobs to run together and has no
-  measure for it.
+- The search goes on for PATIENCE x as many prefixes without an improvement as the best grouping has groups: one job
+  more touches one group only, so an improvement shows when every group could have got one. Literally (patience 0) it
+  stops at 5 to 8 jobs of 80; with 1 it is up to 25 % worse than a search without an end, with 3 at most 0.1 % (12
+  workloads of 80 jobs on 100 machines, before SLACK).
+- Of the prefixes seen the shortest one counts whose score is within SLACK of the best: the paper wants few jobs to
+  run together and has no measure for it.
 - Beside the number of groups that balances best its neighbours are tried, `window` to either side.
 - Above MAX_SCANNED jobs the prefixes are not scanned: a geometric grid of sizes, then refinement around the best.
 """
@@ -40,7 +41,8 @@ class Choice(NamedTuple):
 def schedule(work: Work, weight: float = WEIGHT, window: int = 1, patience: float = PATIENCE) -> Groups | None:
     """The best grouping found; None without jobs or machines, or when not even one job fits into memory.
 
-    patience: prefixes without an improvement before the search ends, in multiples of the groups of the best so far; 0 = literal.
+    patience: prefixes without an improvement before the search ends, in multiples of the groups of the best so far; 0 =
+    literal.
     """
     best = choose(work, weight, window, patience)
     return grouping(work, best.jobs, best.groups, weight) if best is not None else None
@@ -63,14 +65,18 @@ class _Search:
         self.known: dict[tuple[int, int], float] = {}  # (jobs, groups) -> score
 
     def scan(self, patience: float) -> tuple[int, int] | None:
-        """Prefix by prefix (L4-13). Several are evaluated at once, and those behind the end of the search do not count."""
+        """Prefix by prefix (L4-13). Several are evaluated at once; those behind the end of the search do not count."""
         jobs = len(self.work.comp)
         best: tuple[int, int] | None = None
         best_score, since = NO_SCORE, 0
         for first in range(1, jobs + 1, AT_ONCE):
             counts = np.arange(first, min(first + AT_ONCE, jobs + 1))
             centres = numbers_of_groups(self.work.comp, self.work.comm, self.work.machines, counts)
-            choices = [(n, k) for n, centre in zip(counts.tolist(), centres.tolist(), strict=True) for k in self._near(n, centre)]
+            choices = [
+                (n, k)
+                for n, centre in zip(counts.tolist(), centres.tolist(), strict=True)
+                for k in self._near(n, centre)
+            ]
             self._look(choices)
             for n in counts.tolist():
                 found = max((c for c in choices if c[0] == n), key=lambda c: self.known[c])
@@ -90,7 +96,7 @@ class _Search:
         return min(good, key=lambda c: (c[0], -self.known[c]))
 
     def grid(self) -> tuple[int, int] | None:
-        """Sizes in geometric steps, then finer ones between the neighbours of the best, with ever smaller steps of the number of groups."""
+        """Sizes in geometric steps, then finer around the best, with ever smaller steps in the number of groups."""
         jobs = len(self.work.comp)
         sizes = np.unique(np.rint(np.geomspace(1, jobs, GRID)).astype(np.int64))
         centres = numbers_of_groups(self.work.comp, self.work.comm, self.work.machines, sizes)

@@ -3,8 +3,9 @@
 Differs from the paper where it leaves things open:
 - The number of groups minimises a convex function, so it is a weighted median, not a search.
 - Jobs are dealt out as equal blocks of the list sorted by iteration time; balancing is left to the swaps.
-- Swaps go in rounds: the k-th most CPU-heavy group trades with the k-th most network-heavy one; the first couple of the first round
-  is the paper's. A couple swaps the two jobs that bring both closest to balance, and only if their utilization rises.
+- Swaps go in rounds: the k-th most CPU-heavy group trades with the k-th most network-heavy one; the first couple of
+  the first round is the paper's. A couple swaps the two jobs that bring both closest to balance, and only if their
+  utilization rises.
 
 Many choices (number of jobs, number of groups) are evaluated at once: arrays are [choice, group, member].
 """
@@ -29,7 +30,8 @@ class Work(NamedTuple):
 
     comp, comm  [job] machine-ms on the average machine, and ms
     spread      [job] machines that the job's part of memory fills, which add up in a group
-    peak        [job] machines that its work set fills; only the largest of a group counts, for one job computes at a time
+    peak        [job] machines that its work set fills; only the largest of a group counts, for one job computes at
+                a time
     """
 
     comp: np.ndarray
@@ -54,7 +56,7 @@ class Groups(NamedTuple):
 
 
 def numbers_of_groups(comp: np.ndarray, comm: np.ndarray, machines: int, counts: np.ndarray) -> np.ndarray:
-    """L6: for each prefix of `counts` jobs the n in 1..min(jobs, machines) that minimises sum |comp n / machines - comm|.
+    """L6: by prefix of `counts` jobs the n in 1..min(jobs, machines) that minimises sum |comp n / machines - comm|.
 
     Of equal ones the larger: fewer jobs in a group (Section IV-B2).
     """
@@ -80,7 +82,7 @@ def numbers_of_groups(comp: np.ndarray, comm: np.ndarray, machines: int, counts:
 
 
 def scores(work: Work, counts: np.ndarray, groups: np.ndarray, weight: float = WEIGHT) -> np.ndarray:
-    """[choice]: the score of the best grouping found for the first `counts` jobs in `groups` groups; -1 where memory lacks."""
+    """[choice]: score of the best grouping of the first `counts` jobs in `groups` groups; -1: memory lacks."""
     _, machines, cpu, net = _evaluate(work, counts, groups, weight)
     return np.where(machines[:, 0] > 0, score(cpu, net, weight), -1.0)
 
@@ -100,7 +102,9 @@ def _evaluate(
     there = members >= 0
     comp, comm = np.where(there, work.comp[members], 0.0), np.where(there, work.comm[members], 0.0)
     floors = np.ceil(
-        np.where(there, work.spread[members], 0.0).sum(axis=2) + np.where(there, work.peak[members], 0.0).max(axis=2) - 1e-9
+        np.where(there, work.spread[members], 0.0).sum(axis=2)
+        + np.where(there, work.peak[members], 0.0).max(axis=2)
+        - 1e-9
     ).astype(np.int64)
     exists = there.any(axis=2)
     floors = np.where(exists, np.maximum(floors, 1), 0)
@@ -115,7 +119,7 @@ def _evaluate(
 
 
 def _blocks(work: Work, counts: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Members: equal blocks of the jobs in descending order of their iteration time at the uniform degree of parallelism."""
+    """Members: equal blocks of jobs in descending order of iteration time at the uniform degree of parallelism."""
     most = int(counts.max())
     inside = np.arange(most)[None, :] < counts[:, None]
     times = work.comp[None, :most] * (groups[:, None] / work.machines) + work.comm[None, :most]
@@ -132,11 +136,13 @@ def _blocks(work: Work, counts: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def _swapped(work: Work, members: np.ndarray, groups: np.ndarray, weight: float) -> np.ndarray:
-    """The members after rounds of swaps between couples of groups; a choice takes part for as long as its score rises."""
+    """The members after rounds of swaps between couples of groups; a choice takes part as long as its score rises."""
     active = np.flatnonzero(groups >= 2)
     if not len(active):
         return members
-    places = np.ascontiguousarray(np.moveaxis(members, 2, 0))  # [place, choice, group]: sums over a group's places are fast
+    places = np.ascontiguousarray(
+        np.moveaxis(members, 2, 0)
+    )  # [place, choice, group]: sums over a group's places are fast
     factor = groups / work.machines
     for _ in range(ROUNDS):
         rise = _round(work, places, active, groups[active], factor[active], weight)

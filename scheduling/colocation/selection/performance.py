@@ -1,7 +1,8 @@
 """Harmony's performance model (Section IV-B2, Eq. 1 to 4) over arrays of groups.
 
-Arrays are [..., group, member]; a place without a job holds zeros. Follows the paper as written; the time of one iteration of a job is the
-sum of its computation and its communication, for PULL, COMP and PUSH follow each other within a job.
+Arrays are [..., group, member]; a place without a job holds zeros. Follows the paper as written; the time of one
+iteration of a job is the sum of its computation and its communication, for PULL, COMP and PUSH follow each other within
+a job.
 """
 
 from __future__ import annotations

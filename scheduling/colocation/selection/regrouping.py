@@ -23,9 +23,11 @@ class Side(NamedTuple):
 
 
 def similar(comp: float, comm: float, comps: np.ndarray, comms: np.ndarray) -> list[int] | None:
-    """The positions of the one, two or three waiting jobs whose iteration time and share of computation are together closest to the finished job's.
+    """The positions of the one, two or three waiting jobs whose iteration time and share of computation are together
+    closest to the finished job's.
 
-    Both have to be within SIMILAR; fewer jobs go first. All times at the degree of parallelism of its group. None when nothing is similar.
+    Both have to be within SIMILAR; fewer jobs go first. All times at the degree of parallelism of its group. None when
+    nothing is similar.
     """
     time = comp + comm
     small = np.flatnonzero(comps + comms <= time * (1 + SIMILAR) * (1 + 1e-9))  # others are too long even alone
@@ -54,7 +56,8 @@ def similar(comp: float, comm: float, comps: np.ndarray, comms: np.ndarray) -> l
 def candidate_sets(others: Sequence[Side]) -> list[list[int]]:
     """The sets of other groups to involve, by the number of jobs that take part; the empty set is the group on its own.
 
-    Groups are added with the fewest jobs first, then with the lowest score (the paper's order); with few groups every set is looked at.
+    Groups are added with the fewest jobs first, then with the lowest score (the paper's order); with few groups every
+    set is looked at.
     """
     ordered = sorted(others, key=lambda side: (side.jobs, side.score, side.group))
     if len(others) < ALL_SUBSETS:

@@ -16,9 +16,11 @@ Told = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
 
 
 def extend(sim: Simulation, told: Told, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
-    """Tells what is new and makes cluster and jobs the present ones; the scheduler goes on with them as after an edit."""
+    """Tells what is new and makes cluster and jobs the present ones; the scheduler goes on as after an edit."""
     if sim.phase < len(sim.phases) or sim.ended or not sim.seq:
-        raise ModelError("jobs and servers can be added only to a run that has started, has not ended and has no later edits")
+        raise ModelError(
+            "jobs and servers can be added only to a run that has started, has not ended and has no later edits"
+        )
     scheduler = type(sim.scheduler)(sim.scheduler.parameters)
     phase = Phase(sim.now_ms, cluster, jobs, scheduler, said=())
     check_phases([phase], sim.cluster, sim.records, after_ms=sim.now_ms - 1)

@@ -1,4 +1,4 @@
-"""The hand-over in the middle of a run: another cluster, other jobs or another scheduler take effect (phases.py says what stands)."""
+"""The hand-over within a run: another cluster, jobs or scheduler take effect (phases.py says what stands)."""
 
 from __future__ import annotations
 
@@ -57,14 +57,18 @@ def _hand_over(sim: Simulation, phase: Phase, number: int | None) -> None:
     sim.owe_slot(at_ms)
 
 
-def _let_go(sim: Simulation, at_ms: int, decision: Decision, displaced: Sequence[int], stood: Sequence[Placement]) -> None:
+def _let_go(
+    sim: Simulation, at_ms: int, decision: Decision, displaced: Sequence[int], stood: Sequence[Placement]
+) -> None:
     """Events of plans that end now. stood: the bars of plans of jobs."""
     if decision.workers is not None:
         sim.plans.note_begun(decision.workers.jobs.tolist())
     planned = {bar.job for bar in stood}
     for job in displaced:
         sim.agenda.cancel(Priority.COMPLETION, job)
-        sim.tell(at_ms, "decided", {"job": job, "kind": "preempted", "code": "place_taken", "values": {"phase": sim.phase}})
+        sim.tell(
+            at_ms, "decided", {"job": job, "kind": "preempted", "code": "place_taken", "values": {"phase": sim.phase}}
+        )
         if job in planned:
             sim.plans.end(at_ms, job)
     commit(sim, at_ms, decision)

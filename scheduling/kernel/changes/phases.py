@@ -3,9 +3,10 @@
 What goes on and what does not (docs/decisions/0009):
 
 - The same scheduler on the same cluster goes on exactly as it was; only jobs that are still to come are others.
-- The same scheduler on another cluster keeps each plan, in the order of arrival, that fits beside those kept before it, if its
-  class `keeps`. A plan that does not fit ends now as a whole.
-- All other jobs that are open are offered to the scheduler as if they arrived now, in the order of arrival, with the work that is left.
+- The same scheduler on another cluster keeps each plan, in the order of arrival, that fits beside those kept before
+  it, if its class `keeps`. A plan that does not fit ends now as a whole.
+- All other jobs that are open are offered to the scheduler as if they arrived now, in the order of arrival, with the
+  work that is left.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scheduling.model.values import Cluster, Job, ModelError, Placement
 
 
 class Phase(NamedTuple):
-    """Cluster, jobs and scheduler from the end of the instant `at_ms` on. Arrived jobs and servers keep their indices."""
+    """Cluster, jobs and scheduler from the end of the instant `at_ms` on. Arrived jobs and servers keep indices."""
 
     at_ms: int
     cluster: Cluster
@@ -36,7 +37,9 @@ def check_phases(phases: Sequence[Phase], cluster: Cluster, jobs: Sequence[Job],
     for phase in phases:
         at_ms, changed = phase.at_ms, phase.cluster
         if at_ms <= ends or (horizon_ms is not None and at_ms >= horizon_ms):
-            raise ModelError(f"a change at {at_ms} ms must come after {ends} ms and before the horizon ({horizon_ms} ms)")
+            raise ModelError(
+                f"a change at {at_ms} ms must come after {ends} ms and before the horizon ({horizon_ms} ms)"
+            )
         if (changed.slot_ms, changed.horizon_slots) != (cluster.slot_ms, cluster.horizon_slots):
             raise ModelError(f"a change at {at_ms} ms must not change slot_ms or horizon_slots")
         names = [server.name for server in cluster.servers]
@@ -69,10 +72,13 @@ class Carried(NamedTuple):
 
 
 def carry(
-    now_ms: int, open_jobs: Iterable[int], finishes: Container[int], bars: Iterable[Placement], before: BaseScheduler, phase: Phase,
-    ledger: Ledger,
+    now_ms: int, open_jobs: Iterable[int], finishes: Container[int], bars: Iterable[Placement], before: BaseScheduler,
+    phase: Phase, ledger: Ledger,
 ) -> Carried:  # fmt: skip
-    """Trial of the plans in the empty ledger of the next phase. finishes: jobs with a planned end; bars: all that end after now."""
+    """Trial of the plans in the empty ledger of the next phase.
+
+    finishes: jobs with a planned end; bars: all that end after now.
+    """
     plans: dict[int, list[Placement]] = {}
     for bar in bars:
         plans.setdefault(bar.job, []).append(bar)

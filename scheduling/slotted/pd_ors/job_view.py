@@ -1,7 +1,7 @@
 """The machines as one job sees them (PD-ORS): what a unit costs, how many fit, and what is free, in each kind of slots.
 
-Slots in which the cluster is in the same state are of one kind. Arrays are [kind, server] unless said otherwise; the first of
-a pair is about workers, the second about parameter servers.
+Slots in which the cluster is in the same state are of one kind. Arrays are [kind, server] unless said otherwise; the
+first of a pair is about workers, the second about parameter servers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,13 @@ COUNTED = len(LIMITS["pd-ors"])  # resources that a server runs out of, the firs
 class View:
     """Capacity for up to `most` workers of a job in a slot, and for their parameter servers."""
 
-    def __init__(self, job: Job, most: int, slots: np.ndarray, book: PriceBook, hosts: Sequence[np.ndarray], grid: float) -> None:
-        """slots: one of each kind. hosts: [server] whether it takes workers, and parameter servers. grid: costs are multiples of it."""
+    def __init__(
+        self, job: Job, most: int, slots: np.ndarray, book: PriceBook, hosts: Sequence[np.ndarray], grid: float
+    ) -> None:
+        """slots: one of each kind; hosts: [server] whether it takes workers, and parameter servers.
+
+        grid: costs are multiples of it.
+        """
         assert job.workers_per_ps is not None
         self.most, self.kinds, self.servers = most, len(slots), len(hosts[0])
         self.demands = counted(job.worker), counted(job.ps)
@@ -55,7 +60,9 @@ class View:
     def machines(self, kind: int) -> Machines:
         """Slots of one class in the form that the solvers need."""
         (unit_w, unit_p), (room_w, room_p) = self.unit, self.room
-        return Machines(self.free[:, kind].T, self.alpha, self.beta, unit_w[kind], unit_p[kind], room_w[kind], room_p[kind])
+        return Machines(
+            self.free[:, kind].T, self.alpha, self.beta, unit_w[kind], unit_p[kind], room_w[kind], room_p[kind]
+        )
 
 
 def counted(demand: Demand | None) -> Demand:

@@ -1,8 +1,8 @@
-"""The placements on several machines as the paper finds them: the linear relaxation, rounded at random (PD-ORS, Algorithm 4).
+"""Placements on several machines as the paper finds them: the relaxation, rounded at random (PD-ORS, Algorithm 4).
 
 Where no rounding is feasible the greedy placement stays, and where there is none, an integer
-program looks for one. The same where the solver of the relaxation fails: `failures` then counts it. Ours: nothing is solved
-for numbers of workers that one machine does for no more than the bound of several, since no plan would use them.
+program looks for one. The same where the solver of the relaxation fails: `failures` then counts it. Ours: nothing is
+solved for numbers of workers that one machine does for no more than the bound of several, since no plan would use them.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Rounding:
                 self.failures[f"relaxation_{status}"] += 1
             else:
                 found = round_off(
-                    relaxed, self._scale(width, min(workers, ps)), workers, view.most, view.group, free, view.alpha, view.beta,
-                    relaxation.cost, room, self.tries, self.first_feasible, rng,
+                    relaxed, self._scale(width, min(workers, ps)), workers, view.most, view.group, free, view.alpha,
+                    view.beta, relaxation.cost, room, self.tries, self.first_feasible, rng,
                 )  # fmt: skip
                 if found is not None:
                     placed = ({int(hosts[h]): count for h, count in own.items()} for own in (found.workers, found.ps))

@@ -1,17 +1,20 @@
 """Prices of resources on servers that workers and parameter servers share [PD-ORS, Eq. 12-14].
 
-``p = L (U / L) ** (allocated / capacity)``, as in prices.py, with one floor L for all resources and roles. U^r is the greatest
-utility per unit of r that a worker with its parameter server could be worth, L the least per unit and slot.
+``p = L (U / L) ** (allocated / capacity)``, as in prices.py, with one floor L for all resources and roles. U^r is the
+greatest utility per unit of r that a worker with its parameter server could be worth, L the least per unit and slot.
 
 Differs from the paper:
-- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by zero).
+- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by
+  zero).
 - Its argument is the shortest duration less one slot, as everywhere else (Eq. 13 subtracts a time from a duration).
 - Jobs that cannot end before the horizon count for nothing; u_i(T - a_i) is at least MIN_SHARE of u_i(0), because it
   underflows to 0 for most time-critical jobs and a price of 0 never rises.
-- 1 / mu is taken with equality for the tightest job. U is at least e L. Durations in U are at the better rate of the two.
+- 1 / mu is taken with equality for the tightest job. U is at least e L. Durations in U are at the better rate of the
+  two.
 - Bandwidth is no resource of this model: it has no price.
-- Mode `marginal` (ours, the default): L is the utility density of the job at which the cluster would be full if jobs were
-  taken by falling density, a worker with its share of a parameter server, 1 / gamma; never less than the printed L.
+- Mode `marginal` (ours, the default): L is the utility density of the job at which the cluster would be full if jobs
+  were taken by falling density, a worker with its share of a parameter server, 1 / gamma; never less than the printed
+  L.
 """
 
 from __future__ import annotations
@@ -55,10 +58,12 @@ class Claim:
 
 
 def estimate_shared(
-    jobs: Iterable[Job], capacity: np.ndarray, slot_ms: int, horizon: int, mode: str = "marginal", floor_scale: float = 1.0,
-    window: int | None = None,
+    jobs: Iterable[Job], capacity: np.ndarray, slot_ms: int, horizon: int, mode: str = "marginal",
+    floor_scale: float = 1.0, window: int | None = None,
 ) -> SharedPrices:  # fmt: skip
-    """U and L from a history of jobs. capacity: thousandths, [server, resource]; window: slots in which the jobs came, else all.
+    """U and L from a history of jobs.
+
+    capacity: thousandths, [server, resource]; window: slots in which the jobs came, else all.
 
     floor_scale multiplies the floor; 100 / x runs with U / L at x % of its true value.
     """

@@ -1,7 +1,8 @@
 """Quote of one job on the current cluster, with its best schedule [PD-ORS, Algorithms 2 to 4].
 
-An option is a mode, on one machine or on several, and a number of workers; it does some of the work at a cost, in each kind
-of slots. Options on one machine are exact; those on several begin as bounds and are evaluated when a plan would use them.
+An option is a mode, on one machine or on several, and a number of workers; it does some of the work at a cost, in each
+kind of slots. Options on one machine are exact; those on several begin as bounds and are evaluated when a plan would
+use them.
 """
 
 from __future__ import annotations
@@ -59,10 +60,13 @@ class Quote:
     """The options of one job in each slot of its window, `first` to the horizon, and the plans made of them."""
 
     def __init__(
-        self, job: Job, first: int, slot_ms: int, book: PriceBook, hosts: Sequence[np.ndarray], kinds: np.ndarray, manner: Manner,
-        seed: Sequence[int], most_workers: int | None = None,
+        self, job: Job, first: int, slot_ms: int, book: PriceBook, hosts: Sequence[np.ndarray], kinds: np.ndarray,
+        manner: Manner, seed: Sequence[int], most_workers: int | None = None,
     ) -> None:  # fmt: skip
-        """seed: of the job's draws. hosts: [server] whether it takes workers, and parameter servers; kinds: [slot], equal where the cluster's state is."""
+        """seed: of the job's draws. hosts: [server] whether it takes workers, and parameter servers.
+
+        kinds: [slot], equal where the cluster's state is.
+        """
         assert job.utility is not None
         assert job.global_batch is not None
         self.first, self.window, self.manner = first, len(kinds) - first, manner
@@ -83,7 +87,9 @@ class Quote:
         late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
         self.utility = utility_over(job.utility, np.arange(late, late + self.window))
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
-        order = np.argsort(begin)  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
+        order = np.argsort(
+            begin
+        )  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
         self.kind = np.argsort(order)[kind]
         self.view = View(job, most, first + begin[order], book, hosts, grid_of(utility_at(job.utility, 0)))
         self.outside = Outside(self.view)
@@ -100,14 +106,16 @@ class Quote:
         """A plan with a positive payoff if `decide` finds one; mostly without refining, or looking for the best."""
         if self._hopeless():
             return None
-        near = near_plan(self.work.need, self.utility, self.options)  # the best is no worse, and refining makes none worse
+        near = near_plan(
+            self.work.need, self.utility, self.options
+        )  # the best is no worse, and refining makes none worse
         if near is not None and _pays(near):
             return near
         plan, found = self._plans()
         return plan if plan is not None and _pays(plan) else self._refined(plan, found)[0]
 
     def clear(self) -> bool | None:
-        """Test whether `decide` finds a plan with a positive payoff, where that is quickly known; also right after `put_off`."""
+        """Test whether `decide` finds a plan with a positive payoff, where quickly known; also after `put_off`."""
         if self._hopeless():
             return False
         if self.rounding is not None:  # draws depend on where the window begins
@@ -116,7 +124,7 @@ class Quote:
         return True if near is not None and _pays(near) else None
 
     def put_off(self, slot: int) -> bool:
-        """The same for an arrival in a later slot, before any plan is made; False where more workers might be looked at then."""
+        """The same for an arrival in a later slot, before any plan; False where more workers might be tried then."""
         if self.view.most >= MAX_CURVE // self.window:
             return False
         skipped = slot - self.first
@@ -159,7 +167,9 @@ class Quote:
         done = np.maximum(self.work.external, self.work.internal)[free].sum()
         role = "worker" if done < self.work.need else "ps"
         need = math.ceil(min(self.slots_external, self.slots_internal))
-        values = {"role": role, "need_worker_slots": need, "left_slots": self.window} | dict(sorted(self.failures.items()))
+        values = {"role": role, "need_worker_slots": need, "left_slots": self.window} | dict(
+            sorted(self.failures.items())
+        )
         return Reason("no_capacity", values)
 
     def _make_options(self) -> None:
@@ -205,7 +215,9 @@ class Quote:
         workers = self.workers[self.external]
         costs = self.outside.nest(kind, self.view.most)[:, workers]
         gain, cost = self.options.gain[kind].copy(), self.options.full_cost[kind].copy()
-        single = np.array([nested.single(self.view.ps_of) for nested in self.outside.greedy[kind].tries])[costs.argmin(axis=0)]
+        single = np.array([nested.single(self.view.ps_of) for nested in self.outside.greedy[kind].tries])[
+            costs.argmin(axis=0)
+        ]
         done = np.where(workers <= single, self.work.internal[workers], self.work.external[workers])
         gain[self.external] = done
         cost[self.external] = np.where(done > 0, costs.min(axis=0), np.inf)
@@ -265,7 +277,9 @@ class Quote:
         for kind in sorted(wanted)[:MAX_EXTENDED]:
             reach = self.outside.reach(kind)
             options = [
-                o for y in range(reach + 1, reach + 1 + MAX_FURTHER) for o in np.flatnonzero(self.external & (self.workers == y))
+                o
+                for y in range(reach + 1, reach + 1 + MAX_FURTHER)
+                for o in np.flatnonzero(self.external & (self.workers == y))
             ]
             options = [o for o in options if self.outside.least[kind, self.workers[o]] < self.utility[0]]
             if options and self._fractions_fit(kind, reach + 1):

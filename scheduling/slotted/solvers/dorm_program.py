@@ -5,11 +5,13 @@ subject to each type of server holds its units; parameter servers are as many as
            fairness: |share - fair share| of the jobs adds up to at most `unfair`;
            adjustment: at most `changes` of the jobs that run get another number of workers.
 
-A worker may stand on any type on which it fits; only the sums over the types are integers, as nobody asks where they stand.
+A worker may stand on any type on which it fits; only the sums over the types are integers, as nobody asks where they
+stand.
 
-What takes time is to choose the running jobs that change. `narrow` chooses first and leaves to the integer program the workers of
-those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most and, where that finds nothing, those
-whose change brings most fairness. That may miss an allocation; the gap that is told is the one to the relaxation of the whole program.
+What takes time is to choose the running jobs that change. `narrow` chooses first and leaves to the integer program the
+workers of those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most and, where
+that finds nothing, those whose change brings most fairness. That may miss an allocation; the gap that is told is the
+one to the relaxation of the whole program.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from scheduling.slotted.solvers.program import Program
 SLACK = 1e-9  # of a bound that is rounded down to whole workers
 SATURATED = 1e-9  # share of a resource that is as good as none
 HALVINGS = 60
-STATUS = ("optimal", "time", "infeasible", "failed", "limit")  # of scipy.optimize.milp, which calls the node limit "other"
+STATUS = (
+    "optimal",
+    "time",
+    "infeasible",
+    "failed",
+    "limit",
+)  # of scipy.optimize.milp, which calls the node limit "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,9 @@ class Pool:
 class Answer:
     """Result of the solver; workers is None without a solution.
 
-    status: optimal (within the gap asked for), narrowed (the best of the narrowed program, its gap told against the relaxation),
-    limit (of nodes), time (the wall clock: another machine may find something else), infeasible or failed. gap: relative, to its bound.
+    status: optimal (within the gap asked for), narrowed (the best of the narrowed program, its gap told against the
+    relaxation), limit (of nodes), time (the wall clock: another machine may find something else), infeasible or failed.
+    gap: relative, to its bound.
     """
 
     status: str
@@ -62,8 +71,8 @@ class Answer:
 
 
 def share_out(
-    jobs: Demands, pools: Sequence[Pool], unfair: float | None, changes: int, gap: float, node_limit: int, time_limit: float,
-    narrow: bool = False,
+    jobs: Demands, pools: Sequence[Pool], unfair: float | None, changes: int, gap: float, node_limit: int,
+    time_limit: float, narrow: bool = False,
 ) -> Answer:  # fmt: skip
     """unfair: None for no constraint. At least one job and one pool."""
     total = np.maximum(np.sum([pool.capacity for pool in pools], axis=0), 1)
@@ -76,7 +85,9 @@ def share_out(
         most = np.minimum(most, np.floor(furthest + SLACK)).astype(np.int64)
     least = np.where(dominant > 0, 0, most)  # a job that needs nothing has all it can use
     workers = program.columns(least, most, (jobs.worker / total).sum(axis=1), integer=True)
-    ps = program.columns(np.zeros_like(least), -(-most * jobs.need // jobs.give), (jobs.ps / total).sum(axis=1), integer=True)
+    ps = program.columns(
+        np.zeros_like(least), -(-most * jobs.need // jobs.give), (jobs.ps / total).sum(axis=1), integer=True
+    )
     program.rows([(ps, 1), (workers, -jobs.need / jobs.give)], 0, 1 - 1 / jobs.give)  # ceil, in exact steps of 1 / give
     spread: list[tuple[np.ndarray, np.ndarray]] = []  # columns of each pool
     for pool in pools:
@@ -120,7 +131,7 @@ def dominant_shares(jobs: Demands, total: np.ndarray) -> np.ndarray:
 
 
 def fair_shares(jobs: Demands, total: np.ndarray, dominant: np.ndarray) -> np.ndarray:
-    """[job] the dominant share under DRF of divisible workers: all rise together until a resource they want is used up."""
+    """[job] the dominant share under DRF of divisible workers: all rise together until a wanted resource is used up."""
     ceiling = dominant * jobs.most
     usage = np.divide(
         _unit(jobs, total), dominant[:, None], out=np.zeros_like(jobs.worker, dtype=float), where=dominant[:, None] > 0

@@ -1,20 +1,21 @@
 """Best completion of one job over a window, with one option per slot [PD-ORS, Algorithms 2 and 3].
 
-In each slot at most one option (a mode and a number of workers) is taken; it does `gain` of the work at a cost. The least
-cost of the whole work by the end of slot t is a dynamic program over the work done, ``F_t(w) = min over options of
-F_{t-1}(max(0, w - gain)) + cost``, and the payoff of completing in slot t is utility(t) - F_t(need).
+In each slot at most one option (a mode and a number of workers) is taken; it does `gain` of the work at a cost. The
+least cost of the whole work by the end of slot t is a dynamic program over the work done, ``F_t(w) = min over options
+of F_{t-1}(max(0, w - gain)) + cost``, and the payoff of completing in slot t is utility(t) - F_t(need).
 
-The states are few thousand and the options a hundred, so most are left out first. Per completion, the lower convex hulls of
-the slots' options, merged by slope, bound the cost from below, and rounding the last piece up gives a plan: the program
-considers only completions whose bound beats the best plan, and in them only options (and states) that cost at most the gap
-more than the slope at which the bound is tight. What is left out cannot be part of a better plan, so the result is exact.
+The states are few thousand and the options a hundred, so most are left out first. Per completion, the lower convex
+hulls of the slots' options, merged by slope, bound the cost from below, and rounding the last piece up gives a plan:
+the program considers only completions whose bound beats the best plan, and in them only options (and states) that cost
+at most the gap more than the slope at which the bound is tight. What is left out cannot be part of a better plan, so
+the result is exact.
 
-Slots in which the cluster is in the same state are of one kind and share their options. Options may begin as lower bounds of
-their cost: they are evaluated, kind by kind, when a plan that could win would use them.
+Slots in which the cluster is in the same state are of one kind and share their options. Options may begin as lower
+bounds of their cost: they are evaluated, kind by kind, when a plan that could win would use them.
 
 Differs from the paper: worker counts are enumerated instead of samples.
-Ties: the earliest completion, an improvement counts above TOLERANCE; the fewest workers in the later slot, on one machine
-rather than on several.
+Ties: the earliest completion, an improvement counts above TOLERANCE; the fewest workers in the later slot, on one
+machine rather than on several.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class Options:
         self.cost = np.empty(cost.shape)  # infinite for options that another beats, too
         self.count = np.cumsum(kind[:, None] == np.arange(kinds), axis=0)  # slots of each kind up to each slot
         none, no_index = np.empty(0), np.empty(0, dtype=np.int64)
-        # the edges of all lower convex hulls by slope: slope, step and extra cost, the option that they lead to, the kind
+        # the edges of all lower convex hulls by slope: slope, step and
+        # extra cost, the option that they lead to, the kind
         self.slope, self.step, self.extra, self.option, self.owner = none, none, none, no_index, no_index
         self._wrap(np.arange(kinds))
 
@@ -100,7 +102,7 @@ class Options:
         self.kind, self.count = self.kind[slots:], self.count[slots:] - self.count[slots - 1]
 
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:
-        """[slot] least cost of the work by the end of each slot if options could be split, and the edge that is split."""
+        """[slot] least cost of the work by the end of each slot if options could be split, and the split edge."""
         slots = len(self.kind)
         if not len(self.slope):
             return np.full(slots, np.inf), np.zeros(slots, dtype=np.int64)
@@ -114,7 +116,7 @@ class Options:
         return np.where(reached, bound, np.inf), split
 
     def rounded(self, need: float, last: int, split: int) -> tuple[float, np.ndarray]:
-        """Cost and options [slot] of the bound's plan with the missing work done by the cheapest larger option of one slot."""
+        """Cost, options [slot] of the bound's plan with missing work done by one slot's cheapest larger option."""
         kind = self.kind[: last + 1]
         chosen = np.full(len(self.gain), NOTHING, dtype=np.int64)
         chosen[self.owner[:split]] = self.option[:split]  # later edges of a kind overwrite earlier ones
@@ -244,7 +246,9 @@ def _program(
     """The best plan that ends in one of those slots; None where every plan is above its bound + gap.
 
     The kinds that must be known first, if there are any. Tries a part of the gap first: a plan within it is the best.
-    slope  at which the bounds of all ends are tight; floor  a payoff that is not enough, gaps  how much more the bounds allow
+    slope  at which the bounds of all ends are tight
+    floor  a payoff that is not enough
+    gaps   how much more the bounds allow
     """
     kind = options.kind[: ends[-1] + 1]
     present = np.unique(kind)
@@ -267,8 +271,8 @@ def _program(
 
 
 def _forward(
-    need: int, ends: list[int], utility: np.ndarray, kind: np.ndarray, gain: np.ndarray, cost: np.ndarray, kept: np.ndarray,
-    base: np.ndarray, slope: float, margin: float,
+    need: int, ends: list[int], utility: np.ndarray, kind: np.ndarray, gain: np.ndarray, cost: np.ndarray,
+    kept: np.ndarray, base: np.ndarray, slope: float, margin: float,
 ) -> Plan | None:  # fmt: skip
     """The program over the options kept, and the states from which the plan can stay within the margin."""
     kinds = kind[: ends[-1] + 1].tolist()
@@ -326,7 +330,7 @@ def _forward(
 
 
 def _step(before: np.ndarray, first: int, states: int, works: np.ndarray, prices: np.ndarray) -> np.ndarray:
-    """Minimum cost of the states first, first + 1, ... from the previous ones and one option each; infinite out of reach."""
+    """Least cost of states first, first + 1, ... from the previous ones and one option each; infinite: out of reach."""
     ahead = max(0, int(works.max()) - first)  # infinite costs before the first state, and behind the last
     padded = np.full(ahead + max(len(before), first + states), np.inf)
     padded[ahead : ahead + len(before)] = before
@@ -356,7 +360,7 @@ def _within(places: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 
 def hulls(gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
-    """The lower convex hulls of rows of options by rising gain, from (0, 0): the first edges of all rows, the second, and so on.
+    """The lower convex hulls of rows of options by rising gain, from (0, 0): all rows' first edges, then the second.
 
     Parallel arrays in each: slope, step (gain), extra cost, place of the option in its row, row.
     """
@@ -388,7 +392,7 @@ def hulls(gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
 
 
 def undominated(gain: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The columns of each row by rising gain, their gains, and costs: infinite where another option is no worse in work and cost.
+    """Columns of each row by gain, their gains, and costs: infinite if another is no worse in work and cost.
 
     Of equal options the first column stays.
     """

@@ -1,8 +1,9 @@
-"""The cheapest placement of y workers and ceil(y / gamma) parameter servers on any machines, as a small integer program
-(PD-ORS, Problem 23 in integers).
+"""The cheapest placement of y workers and ceil(y / gamma) parameter servers on any machines.
 
-The greedy placement is known beforehand. What cannot be part of a cheaper one is left out of the program: by weak duality, at any
-prices u, v >= 0 of a worker and a parameter server, machine h with units on it costs at least
+A small integer program (PD-ORS, Problem 23 in integers).
+
+The greedy placement is known beforehand. What cannot be part of a cheaper one is left out of the program: by weak
+duality, at any prices u, v >= 0 of a worker and a parameter server, machine h with units on it costs at least
 
     u y + v z - sum of phi over all machines + (phi_h - the best that h does with units on it),
 
@@ -38,7 +39,7 @@ class Machines(NamedTuple):
 
 
 class Exact(NamedTuple):
-    """Result of the solver. status: optimal | bound (nothing better exists) | infeasible | limit (of time or nodes) | error."""
+    """Result of the solver. status: optimal | bound (none is better) | infeasible | limit (time or nodes) | error."""
 
     status: str
     cost: float = math.inf
@@ -92,7 +93,13 @@ def _solve(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: 
     counts = np.rint(result.x).astype(np.int64)
     w, s = counts[:n], counts[n:]
     held = w[:, None] * machines.worker + s[:, None] * machines.ps
-    if w.sum() < workers or s.sum() < ps or (held > machines.free[hosts]).any() or (counts > most).any() or (counts < 0).any():
+    if (
+        w.sum() < workers
+        or s.sum() < ps
+        or (held > machines.free[hosts]).any()
+        or (counts > most).any()
+        or (counts < 0).any()
+    ):
         return Exact("error")  # not a solution in exact integers
     total = float(w @ machines.worker_cost[hosts] + s @ machines.ps_cost[hosts])
     if w.sum() != workers or s.sum() != ps or total >= known * (1 - CLOSE):
@@ -101,7 +108,9 @@ def _solve(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: 
     return Exact(status, total, where_w, where_s)
 
 
-def _worth_a_look(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: float) -> tuple[np.ndarray, float]:
+def _worth_a_look(
+    machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: float
+) -> tuple[np.ndarray, float]:
     """[host] whether it can be part of a placement cheaper than `known`, and a lower bound of all placements."""
     deepest = int(min(ps, machines.ps_room[hosts].max(initial=0)))
     everything = np.ones(len(hosts), dtype=bool)

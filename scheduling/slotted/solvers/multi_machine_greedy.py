@@ -1,11 +1,13 @@
-"""Workers and parameter servers of a job on any machines: a nested greedy placement for every worker count at once
-(PD-ORS, Algorithm 4 with a greedy search in place of the linear program and its rounding).
+"""Workers and parameter servers of a job on any machines: a nested greedy placement for every worker count at once.
 
-Worker after worker goes to the cheapest machine on which it fits; whenever ceil(y / gamma) grows, a parameter server goes
-first. The placement of y workers is a beginning of that of more, so one pass gives the cost of all y. It goes in strides: as
-many whole groups (a parameter server and its gamma workers) as the two machines at hand take. A second pass puts
-parameter servers where no worker fits, if there are such machines; each y keeps the cheaper. Not always the cheapest of all:
-see multi_machine_exact.py. `least_costs` bounds all y from below; where the two agree the greedy placement is the cheapest.
+PD-ORS, Algorithm 4 with a greedy search in place of the linear program and its rounding.
+
+Worker after worker goes to the cheapest machine on which it fits; whenever ceil(y / gamma) grows, a parameter server
+goes first. The placement of y workers is a beginning of that of more, so one pass gives the cost of all y. It goes in
+strides: as many whole groups (a parameter server and its gamma workers) as the two machines at hand take. A second pass
+puts parameter servers where no worker fits, if there are such machines; each y keeps the cheaper. Not always the
+cheapest of all: see multi_machine_exact.py. `least_costs` bounds all y from below; where the two agree the greedy
+placement is the cheapest.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def least_costs(
     worker_cost: np.ndarray, ps_cost: np.ndarray, worker_room: np.ndarray, ps_room: np.ndarray, ps_of: np.ndarray,
     orders: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """A lower bound of the cost of 0, 1, ... workers, [slot, workers]: workers and parameter servers each have all the room.
+    """A lower bound of the cost of 0, 1, ... workers, [slot, workers]: each role has all the room.
 
     worker_cost, ps_cost, worker_room, ps_room: [slot, server]; orders: the servers by price for each role, when known
     """
@@ -65,11 +67,11 @@ def apart(
     free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: np.ndarray, ps_cost: np.ndarray,
     worker_room: np.ndarray, ps_room: np.ndarray, workers: np.ndarray, parameter_servers: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Test whether the bound of so many units in each slot is a placement, and in which order workers and parameter servers fill up.
+    """Test whether the bound of so many units in each slot is a placement, and in which order roles fill up.
 
-    Both take their cheapest machines, parameter servers, of equal ones, those that workers take last. If that many fit beside
-    each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server]; worker_order: the
-    servers by the price of a worker, [slot, place]
+    Both take their cheapest machines, parameter servers, of equal ones, those that workers take last. If that many fit
+    beside each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server];
+    worker_order: the servers by the price of a worker, [slot, place]
     """
     rows = np.arange(len(ps_cost))[:, None]
     turned = worker_order[:, ::-1]

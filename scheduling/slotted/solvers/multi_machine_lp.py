@@ -1,4 +1,4 @@
-"""The linear relaxation of placing y workers and z parameter servers on any machines (PD-ORS, Problem 23), for many (y, z).
+"""The relaxation of placing y workers and z parameter servers on any machines (PD-ORS, Problem 23), many at once.
 
 Only two row bounds change from one (y, z) to the next, so the solver, which keeps its basis, needs few steps.
 """
@@ -26,7 +26,9 @@ class Relaxation:
         self.seconds = seconds
         self.hosts = np.flatnonzero((machines.worker_room > 0) | (machines.ps_room > 0))
         self.cost = np.concatenate((machines.worker_cost[self.hosts], machines.ps_cost[self.hosts]))
-        self.cover = len(self.hosts) * machines.free.shape[1]  # the row of the workers; then that of the parameter servers
+        self.cover = (
+            len(self.hosts) * machines.free.shape[1]
+        )  # the row of the workers; then that of the parameter servers
         self.solver = self._build(machines) if len(self.hosts) else None
 
     def solve(self, workers: int, ps: int) -> tuple[str, np.ndarray | None]:

@@ -1,8 +1,8 @@
-"""The greatest total utility of any schedule of a small instance, by integer programming (OASiS problem 1, PD-ORS problem 11).
+"""The greatest total utility of a small instance, by integer programming (OASiS problem 1, PD-ORS problem 11).
 
-Clairvoyant and exact: whole workers and parameter servers on every server in every slot, for the jobs of one of the two papers.
-In the world of PD-ORS a job runs in a slot either on one server, at its internal rate, or on any, at its external one (Fact 1).
-Shares no code with the schedulers and certificates that are held against it.
+Clairvoyant and exact: whole workers and parameter servers on every server in every slot, for the jobs of one of the two
+papers. In the world of PD-ORS a job runs in a slot either on one server, at its internal rate, or on any, at its
+external one (Fact 1). Shares no code with the schedulers and certificates that are held against it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ Held = list[list[tuple[np.ndarray, Demand]]]  # by slot: columns by server, and 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """value: of the best schedule found. bound: no schedule exceeds it; both are equal where the search came to its end."""
+    """value: of the best schedule found. bound: no schedule exceeds it; both are equal if the search ended."""
 
     value: float
     bound: float
 
 
-def optimum(cluster: Cluster, jobs: Sequence[Job], world: str, node_limit: int = 1_000_000, time_limit: float = 600.0) -> Optimum:
-    """Optimum for a cluster with a horizon and without outages; jobs that lack a field of the training model have no utility."""
+def optimum(
+    cluster: Cluster, jobs: Sequence[Job], world: str, node_limit: int = 1_000_000, time_limit: float = 600.0
+) -> Optimum:
+    """Optimum for a cluster with a horizon and without outages; jobs lacking a training field have no utility."""
     assert cluster.horizon_slots is not None
     program = Program()
     held: Held = [[] for _ in range(cluster.horizon_slots)]
@@ -87,7 +89,7 @@ def _add(program: Program, cluster: Cluster, job: Job, world: str, held: Held) -
 
 
 def _modes(job: Job, world: str, slot_ms: int) -> list[tuple[float, float, float, bool]]:
-    """(share of the work that a worker does in a slot, most workers, workers of a parameter server, whether all on one server)."""
+    """(work share of a worker in a slot, most workers, workers per parameter server, whether all on one server)."""
     assert job.worker is not None
     assert job.ps is not None
     if world == "oasis":

@@ -1,4 +1,4 @@
-"""An integer program that is put together piece by piece: maximize gain x subject to least <= A x <= most, low <= x <= high."""
+"""An integer program put together in pieces: maximize gain x subject to least <= A x <= most, low <= x <= high."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class Program:
         return np.arange(self.num_columns - size, self.num_columns)
 
     def rows(
-        self, terms: Sequence[tuple[np.ndarray, np.ndarray | float]], least: np.ndarray | float, most: np.ndarray | float
+        self,
+        terms: Sequence[tuple[np.ndarray, np.ndarray | float]],
+        least: np.ndarray | float,
+        most: np.ndarray | float,
     ) -> None:
         """Rows, one for each position: least <= sum of its terms <= most."""
         size = len(terms[0][0])

@@ -1,13 +1,13 @@
 """Randomised rounding of the relaxed placement, as the paper has it (PD-ORS, Algorithm 4 and Theorems 3 and 4).
 
-The fractions are multiplied by a gain G and each is rounded up with the probability of its fractional part, down otherwise.
-G > 1 favours covering the work, G < 1 the capacities. For a probability of failure delta the paper's lemmas ask for a G with
-(1 - G)^2 / G = 3 ln(3 r / delta) / W_b, at most 1 (Lemma 1, r packing rows), or 2 ln(3 m / delta) / W_a, at least 1 (Lemma 2, m
-covering rows): see `gain`.
+The fractions are multiplied by a gain G and each is rounded up with the probability of its fractional part, down
+otherwise. G > 1 favours covering the work, G < 1 the capacities. For a probability of failure delta the paper's lemmas
+ask for a G with (1 - G)^2 / G = 3 ln(3 r / delta) / W_b, at most 1 (Lemma 1, r packing rows), or 2 ln(3 m / delta) /
+W_a, at least 1 (Lemma 2, m covering rows): see `gain`.
 
 Differs from the paper:
-- A placement must be feasible in exact integers: capacities, y <= sum w <= F, sum s >= ceil(sum w / gamma). The paper accepts
-  that the work is not quite covered, or drops the job.
+- A placement must be feasible in exact integers: capacities, y <= sum w <= F, sum s >= ceil(sum w / gamma). The paper
+  accepts that the work is not quite covered, or drops the job.
 - There are two rows to cover, workers and parameter servers, so m = 2.
 - G = 1, outside both theorems, is best in the paper's Figure 11 and the default.
 """
@@ -45,7 +45,7 @@ def gain(failure_probability: float, width: float, rows: int, cover: bool) -> fl
 
 
 def packing_width(free: np.ndarray, worker: np.ndarray, ps: np.ndarray, most: int) -> float:
-    """W_2 of the paper: min of F and C / alpha, C / beta over positive demands and machines with any room; 0 if there are none.
+    """W_2 of the paper: min of F and C / alpha, C / beta over positive demands and machines with room; 0 if none.
 
     free: thousandths, [server, resource]
     """
@@ -59,12 +59,14 @@ def packing_width(free: np.ndarray, worker: np.ndarray, ps: np.ndarray, most: in
 
 
 def round_off(
-    relaxed: np.ndarray, scale: float, workers: int, most: int, workers_per_ps: int, free: np.ndarray, worker: np.ndarray,
-    ps: np.ndarray, cost: np.ndarray, room: np.ndarray, tries: int, first_feasible: int, rng: np.random.Generator,
+    relaxed: np.ndarray, scale: float, workers: int, most: int, workers_per_ps: int, free: np.ndarray,
+    worker: np.ndarray, ps: np.ndarray, cost: np.ndarray, room: np.ndarray, tries: int, first_feasible: int,
+    rng: np.random.Generator,
 ) -> Rounded | None:  # fmt: skip
     """The cheapest of the first feasible roundings in at most `tries`; None when there are none.
 
-    relaxed, cost, room  of the workers on each host, then of the parameter servers; room: 0 where the role may not stand
+    relaxed, cost, room  of the workers on each host, then of the parameter servers; room: 0 where the role may not
+                         stand
     free                 thousandths, [host, resource]
     """
     aim = relaxed * scale
@@ -85,7 +87,10 @@ def round_off(
         w, s = units[:, : len(used)], units[:, len(used) :]
         total = w.sum(axis=1)
         feasible = (
-            (total >= workers) & (total <= most) & (s.sum(axis=1) >= -(-total // workers_per_ps)) & (units <= limit).all(axis=1)
+            (total >= workers)
+            & (total <= most)
+            & (s.sum(axis=1) >= -(-total // workers_per_ps))
+            & (units <= limit).all(axis=1)
         )
         for r in range(left.shape[1]):
             feasible &= (w * worker[r] + s * ps[r] <= left[:, r]).all(axis=1)

@@ -1,8 +1,9 @@
-"""Workers and parameter servers of a job on one machine: the cheapest machine for every worker count (PD-ORS, Algorithm 4,
-steps 4 to 6).
+"""Workers and parameter servers of a job on one machine: the cheapest machine for every worker count.
 
-What w workers with ceil(w / gamma) parameter servers need grows with w in every resource, so the room of a machine is one
-number, and the cheapest machine for w is the cheapest of those with at least that room.
+PD-ORS, Algorithm 4, steps 4 to 6.
+
+What w workers with ceil(w / gamma) parameter servers need grows with w in every resource, so the room of a machine is
+one number, and the cheapest machine for w is the cheapest of those with at least that room.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The cheapest way to place y units in one slot, for every y at once (OASiS, Algorithm 2, COST_t).
 
-Workers and parameter servers stand on different servers, and prices do not move while one job is placed: so the cheapest
-y units are the y cheapest single units, server by server in order of price, and the cost of all y is one prefix sum.
+Workers and parameter servers stand on different servers, and prices do not move while one job is placed: so the
+cheapest y units are the y cheapest single units, server by server in order of price, and the cost of all y is one
+prefix sum.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def marginal_costs(unit: np.ndarray, room: np.ndarray, most: int, order: np.ndar
     order  the servers by price, when that is known (`cheapest_first`)
     """
     slots = len(unit)
-    by_price = np.argsort(unit, axis=1) if order is None else order  # equal prices give equal marginal costs in any order
+    by_price = (
+        np.argsort(unit, axis=1) if order is None else order
+    )  # equal prices give equal marginal costs in any order
     flat = by_price + np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else by_price
     counts = np.empty((slots, unit.shape[1] + 1), dtype=np.int64)
     counts[:, :-1] = room.ravel()[flat]
@@ -44,7 +47,7 @@ def prefix(marginal: np.ndarray) -> np.ndarray:
 
 
 def fill(unit: np.ndarray, room: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Positions of the `wanted[slot]` cheapest units: rows (slot), servers, counts. Equal prices: lowest server first."""
+    """Positions of the `wanted[slot]` cheapest units: rows (slot), servers, counts. Equal prices: lowest server."""
     order = np.argsort(unit, axis=1, kind="stable")
     counts = np.take_along_axis(room, order, axis=1)
     before = np.cumsum(counts, axis=1) - counts

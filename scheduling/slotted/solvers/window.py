@@ -2,12 +2,13 @@
 
 ``F_t(w) = min over y of F_{t-1}(w - y) + cost_t(y)`` is the least cost of w worker-slots by the end of slot t. One pass
 forward gives every completion: its payoff is utility(t) - F_t(need). Only a positive payoff counts, so whatever cannot
-lead to one better than the best so far is left out: completions, whole slots, and states of F (branch and bound; exact).
+lead to one better than the best so far is left out: completions, whole slots, and states of F (branch and bound;
+exact).
 
-Differs from the paper: worker-slots are planned instead of chunks, which is never dearer (OASiS constraint 2 lets a chunk
-straddle slots); one forward pass stands for the enumeration of the completion times; where it would have to remember more
-than MAX_STATES states, the rest of the search is that of `near_best`.
-Ties: the earliest completion, an improvement counts above TOLERANCE; the fewest workers in the later slot.
+Differs from the paper: worker-slots are planned instead of chunks, which is never dearer (OASiS constraint 2 lets a
+chunk straddle slots); one forward pass stands for the enumeration of the completion times; where it would have to
+remember more than MAX_STATES states, the rest of the search is that of `near_best`. Ties: the earliest completion, an
+improvement counts above TOLERANCE; the fewest workers in the later slot.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def _step(before: np.ndarray, cost: np.ndarray, need: int) -> np.ndarray:
 
 
 def _trace_back(steps: list[np.ndarray], costs: list[np.ndarray], last: int, need: int) -> np.ndarray:
-    """Workers per slot of F_last(need): the first of the equally cheap choices, which has the fewest in the later slot."""
+    """Workers per slot of F_last(need): the first of the equally cheap choices, with the fewest in the later slot."""
     workers = np.zeros(last + 1, dtype=np.int64)
     left = need
     for t in range(last, -1, -1):

@@ -1,4 +1,4 @@
-"""A_greedy (A_online, Algorithm 2) for one job: the lane of each chunk, what goes to the cloud, and what all that costs (Eq. 5)."""
+"""A_greedy (A_online, Algorithm 2) for one job: each chunk's lane, what goes to the cloud, and the cost (Eq. 5)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cloud_costs(row: Job, times: workers.Times) -> CloudCosts:
 
 
 def cloud_part(now_ms: int, row: Job, count: int, times: workers.Times) -> CloudPart:
-    """`count` chunks dispatched to the cloud now: at the rate of one place (zeta = 1) only if they are the whole job."""
+    """`count` chunks dispatched to the cloud now: at the rate of one place (zeta = 1) only if they are a whole job."""
     if not count:
         return CloudPart()
     assert row.cloud_upload_ms is not None
@@ -59,7 +59,9 @@ def chosen(
     return choose(quotes.total, work_ms, count, cloud.later)
 
 
-def _fitting(quotes: Quotes, work_ms: int, count: int, cloud: CloudCosts, server: np.ndarray, room: np.ndarray) -> np.ndarray:
+def _fitting(
+    quotes: Quotes, work_ms: int, count: int, cloud: CloudCosts, server: np.ndarray, room: np.ndarray
+) -> np.ndarray:
     """The same, passing over lanes whose server is full."""
     heap = [(cost, lane) for lane, cost in enumerate(quotes.total.tolist())]
     heapq.heapify(heap)

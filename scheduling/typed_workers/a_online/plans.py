@@ -24,7 +24,7 @@ def bars(job: np.ndarray, role: int, server: Any, start_ms: Any, end_ms: Any, la
 
 
 def clipped(horizon_ms: int, lanes: np.ndarray, rows: np.ndarray, jobs: list[tuple[int, int, int]]) -> WorkerPlan:
-    """The plan without what lies behind the horizon. jobs: (job, start, finish) of each whose start or finish changes."""
+    """The plan without what lies behind the horizon. jobs: (job, start, finish) where start or finish changes."""
     told = table(jobs, 3)
     if horizon_ms < NEVER:
         rows = rows[rows[:, 3] < horizon_ms].copy()

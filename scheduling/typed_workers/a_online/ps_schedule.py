@@ -1,7 +1,7 @@
 """A_ps over time (A_online, Algorithm 5): when each job runs, and the parameter server that it holds meanwhile.
 
-Dispatching says when jobs run; what follows for parameter servers is settled once an instant, after everything else: what is no
-longer needed is given back first, then what is needed is taken.
+Dispatching says when jobs run; what follows for parameter servers is settled once an instant, after everything else:
+what is no longer needed is given back first, then what is needed is taken.
 """
 
 from __future__ import annotations
@@ -31,9 +31,13 @@ class Assignment:
         self.pool = PsPool(ps, seed)
         self.spans: dict[int, Spans] = {}  # when each job runs from now on
         self.cloud_spans: dict[int, tuple[int, int]] = {}  # the part of it in the cloud, of jobs that are in both
-        self.told: dict[int, tuple[int, int]] = {}  # start and finish of each job that is not done, as they were last planned
+        self.told: dict[
+            int, tuple[int, int]
+        ] = {}  # start and finish of each job that is not done, as they were last planned
         self.held: dict[int, Held] = {}
-        self.releases: list[tuple[int, int]] = []  # heap of (end, job) of what is held; stale where `held` says otherwise
+        self.releases: list[
+            tuple[int, int]
+        ] = []  # heap of (end, job) of what is held; stale where `held` says otherwise
         self.starts: list[
             tuple[int, int]
         ] = []  # heap with (start, job) of the next span of each job; stale where `spans` says otherwise
@@ -48,10 +52,14 @@ class Assignment:
         """Notice for jobs that are partly in the cloud, before `follow`."""
         self.cloud_spans[job] = start_ms, end_ms
 
-    def follow(self, now_ms: int, job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray) -> list[tuple[int, int, int]]:
-        """Notes the bars of jobs from now on, and returns (job, start, finish) of those whose start or finish is another one now."""
+    def follow(
+        self, now_ms: int, job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray
+    ) -> list[tuple[int, int, int]]:
+        """Notes the bars of jobs from now on, and returns (job, start, finish) of those for whom these have changed."""
         extra = [
-            (j, *span) for j in np.unique(job).tolist() if (span := self.cloud_spans.get(j)) is not None and span[1] > now_ms
+            (j, *span)
+            for j in np.unique(job).tolist()
+            if (span := self.cloud_spans.get(j)) is not None and span[1] > now_ms
         ]
         if extra:
             more = np.array(extra, dtype=np.int64).T
@@ -77,7 +85,7 @@ class Assignment:
         return changes
 
     def settle(self, now_ms: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Releases, extensions, cuts and new bars: the workers whose future changes, with their bars; None if nothing changes."""
+        """Releases, extensions, cuts and new bars: workers whose future changes, with bars; None if none."""
         while self.releases and self.releases[0][0] <= now_ms:
             end_ms, job = heapq.heappop(self.releases)
             held = self.held.get(job)

@@ -28,7 +28,7 @@ class Storage:
         return round((row.chunk_mb or 0) * _KB) if self.kind != "none" else 0
 
     def most(self, row: Job, servers: np.ndarray) -> int | None:
-        """Chunks of the job for which these servers have room when they are empty; None where storage does not count."""
+        """Chunks of the job for which these servers have room when they are empty; None if storage does not count."""
         size = self.size(row)
         return int((self.capacity[np.unique(servers)] // size).sum()) if size else None
 

@@ -1,4 +1,4 @@
-"""A small API server: lists in pages, watches from a version, bookmarks, and 410 for versions that are gone; over plain HTTP on loopback."""
+"""A small API server over plain HTTP: lists in pages, watches from a version, bookmarks, 410 for lost versions."""
 
 from __future__ import annotations
 

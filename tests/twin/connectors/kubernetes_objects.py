@@ -18,13 +18,26 @@ def time(seconds: int) -> str:
 def meta(name: str, owner: Any = None, **more: Any) -> dict[str, Any]:
     """Metadata of an object, managed by `owner`."""
     references = {} if owner is None else {"ownerReferences": [reference(owner)]}
-    return {"name": name, "namespace": "ml", "uid": f"uid-{next(_uids)}", "creationTimestamp": CREATED, **references, **more}
+    return {
+        "name": name,
+        "namespace": "ml",
+        "uid": f"uid-{next(_uids)}",
+        "creationTimestamp": CREATED,
+        **references,
+        **more,
+    }
 
 
 def reference(owner: Any) -> dict[str, Any]:
     """A reference to the object that manages another."""
     of = owner["metadata"]
-    return {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": of["name"], "uid": of["uid"], "controller": True}
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": of["name"],
+        "uid": of["uid"],
+        "controller": True,
+    }
 
 
 def pod_spec(gpus: int = 1, **more: Any) -> dict[str, Any]:
@@ -35,7 +48,11 @@ def pod_spec(gpus: int = 1, **more: Any) -> dict[str, Any]:
 
 def pod(name: str, owner: Any = None, gpus: int = 1, labels: Any = None, **more: Any) -> dict[str, Any]:
     """A pod that has not been bound."""
-    return {"metadata": meta(name, owner, labels=labels or {}), "spec": pod_spec(gpus, **more), "status": {"phase": "Pending"}}
+    return {
+        "metadata": meta(name, owner, labels=labels or {}),
+        "spec": pod_spec(gpus, **more),
+        "status": {"phase": "Pending"},
+    }
 
 
 def bound(obj: Any, node: str, at: int, phase: str = "Running", **status: Any) -> dict[str, Any]:

@@ -10,10 +10,11 @@ VERSIONS = sorted(path.name.split("-")[1] for path in RECORDED.glob("slurm-*-que
 TOKEN = Separators("ab12")
 NOW_S = 1_795_340_000
 PLAIN = {
-    "JobArrayID": "54", "State": "PENDING", "Reason": "Resources", "SubmitTime": str(NOW_S - 100), "StartTime": "N/A", "EndTime": "N/A",
-    "TimeLimit": "10:00", "RestartCnt": "0", "NumNodes": "1", "NumCPUs": "1", "NumTasks": "1", "NodeList": "",
-    "tres-alloc": "cpu=1,mem=2000M,node=1,billing=1", "tres-per-job": "N/A", "tres-per-node": "N/A", "tres-per-task": "N/A",
-    "Partition": "edge", "UserName": "ann", "Account": "(null)", "PriorityLong": "7", "Dependency": "(null)", "Reservation": "(null)",
+    "JobArrayID": "54", "State": "PENDING", "Reason": "Resources", "SubmitTime": str(NOW_S - 100), "StartTime": "N/A",
+    "EndTime": "N/A", "TimeLimit": "10:00", "RestartCnt": "0", "NumNodes": "1", "NumCPUs": "1", "NumTasks": "1",
+    "NodeList": "", "tres-alloc": "cpu=1,mem=2000M,node=1,billing=1", "tres-per-job": "N/A", "tres-per-node": "N/A",
+    "tres-per-task": "N/A", "Partition": "edge", "UserName": "ann", "Account": "(null)", "PriorityLong": "7",
+    "Dependency": "(null)", "Reservation": "(null)",
 }  # fmt: skip
 
 

@@ -224,8 +224,14 @@ def test_a_snapshot_between_changes_begins_the_watches_anew(server, connector):
 
 def test_objects_that_are_of_no_interest_are_not_told_nor_kept(server, connector):
     server.put(PODS, pod("web", gpus=0))
-    server.put(PODS, pod("daemon", {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "uid": "d"}}, gpus=0))
-    server.put(PODS, pod("w", {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "uid": "v"}}))
+    server.put(
+        PODS,
+        pod("daemon", {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "uid": "d"}}, gpus=0),
+    )
+    server.put(
+        PODS,
+        pod("w", {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "uid": "v"}}),
+    )
     assert [fact.key for fact in connector.snapshot().jobs] == ["ml/pod/w"], "a Job of another group is no batch Job"
     assert len(connector._store._pods) == 1
 
@@ -302,7 +308,9 @@ def test_a_recorded_refusal_names_the_account_and_the_command(server, connect, m
     connector = connect(token_from="$TWIN_TOKEN")
     refused, unknown = [(code, json.dumps(body)) for code, body in json.loads(recorded("403-401.json"))]
     server.answers[PODS] = refused
-    with pytest.raises(ConnectorError, match=r"cannot list resource .* --resource=pods,nodes,jobs\.batch .* --user=reader"):
+    with pytest.raises(
+        ConnectorError, match=r"cannot list resource .* --resource=pods,nodes,jobs\.batch .* --user=reader"
+    ):
         connector.snapshot()
     server.answers[PODS] = unknown
     with pytest.raises(ConnectorError, match=r"the token of \$TWIN_TOKEN is not accepted"):
@@ -347,7 +355,10 @@ def test_nodes_are_all_told_when_one_changes(server, connector):
     changes = connector.changes()
     server.put(NODES, node("n2", unschedulable=True))
     look = next(look for look in changes if look.nodes)
-    assert [(fact.name, fact.state, fact.reason) for fact in look.nodes] == [("n1", "up", ""), ("n2", "drained", "Cordoned")]
+    assert [(fact.name, fact.state, fact.reason) for fact in look.nodes] == [
+        ("n1", "up", ""),
+        ("n2", "drained", "Cordoned"),
+    ]
     assert look.partial
     server.delete(NODES, "n1")
     assert [fact.name for fact in next(look for look in changes if look.nodes).nodes] == ["n2"]

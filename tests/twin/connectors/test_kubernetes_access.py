@@ -63,7 +63,11 @@ def test_inside_a_pod_nothing_has_to_be_given(monkeypatch):
 def bad_configs():
     return [
         ({"user": "exec: {command: aws}"}, {}, "its user logs in by a command or a provider, which is not supported"),
-        ({"cluster": "server: 'https://k:1', insecure-skip-tls-verify: true"}, {}, "insecure-skip-tls-verify is not supported"),
+        (
+            {"cluster": "server: 'https://k:1', insecure-skip-tls-verify: true"},
+            {},
+            "insecure-skip-tls-verify is not supported",
+        ),
         ({}, {"context": "prod"}, "it has no context 'prod'; known: main, broken"),
         ({"current": "broken"}, {}, "it has no cluster 'gone'; known: c"),
         ({"cluster": "server: 'https://k:1', certificate-authority-data: '***'"}, {}, "must be base64 of a PEM text"),

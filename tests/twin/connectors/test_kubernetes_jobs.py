@@ -1,4 +1,4 @@
-"""From objects of the Kubernetes API to twin jobs and nodes: demands, owners, attempts, states, reasons and outcomes."""
+"""From objects of the Kubernetes API to twin jobs and nodes: demands, owners, attempts, states, reasons, outcomes."""
 
 import pytest
 
@@ -86,8 +86,14 @@ def share(name, **more):
     [
         (pod_spec(2), Demand(2, 1500, 2 << 30)),
         ({"containers": [{"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}}, {}]}, Demand(0, 500, 0)),
-        ({"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.5gb": "2", "nvidia.com/gpu": 1}}}]}, Demand(3, 0, 0)),
-        ({"containers": [{"resources": {"limits": {"example.com/gpu": "2"}}}], "overhead": {"cpu": "250m"}}, Demand(0, 250, 0)),
+        (
+            {"containers": [{"resources": {"limits": {"nvidia.com/mig-1g.5gb": "2", "nvidia.com/gpu": 1}}}]},
+            Demand(3, 0, 0),
+        ),
+        (
+            {"containers": [{"resources": {"limits": {"example.com/gpu": "2"}}}], "overhead": {"cpu": "250m"}},
+            Demand(0, 250, 0),
+        ),
     ],
 )
 def test_what_a_pod_asks_for(spec, demand):
@@ -106,7 +112,10 @@ def test_an_init_container_counts_where_it_needs_more_and_a_sidecar_always():
 
 
 def test_a_training_operator_job_asks_for_all_its_replicas(world):
-    replicas = {"Master": {"template": {"spec": pod_spec(1)}}, "Worker": {"replicas": 3, "template": {"spec": pod_spec(2)}}}
+    replicas = {
+        "Master": {"template": {"spec": pod_spec(1)}},
+        "Worker": {"replicas": 3, "template": {"spec": pod_spec(2)}},
+    }
     spec = {"pytorchReplicaSpecs": replicas, "runPolicy": {"activeDeadlineSeconds": 60, "suspend": True}}
     world.put({"kind": "PyTorchJob", "metadata": meta("bert"), "spec": spec, "status": {}})
     fact = world.job()
@@ -167,7 +176,10 @@ def test_scheduling_gates_and_suspension_hold_a_job(world):
 
 
 def test_the_words_of_the_scheduler_are_one_short_line(world):
-    said = "0/9 nodes are available:\n9 Insufficient nvidia.com/gpu.\x1b[2J preemption: 0/9 nodes are available: " + "x" * 900
+    said = (
+        "0/9 nodes are available:\n9 Insufficient nvidia.com/gpu.\x1b[2J preemption: 0/9 nodes are available: "
+        + "x" * 900
+    )
     waiting = pod("w")
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
     waiting["status"]["conditions"] = [condition]
@@ -184,7 +196,11 @@ def test_the_words_of_the_scheduler_are_one_short_line(world):
     ("conditions", "active", "told"),
     [
         ({}, True, (WAITING, "Pending", "")),
-        ({"QuotaReserved": ("False", "Inadmissible", "no such queue")}, True, (WAITING, "Inadmissible", "no such queue")),
+        (
+            {"QuotaReserved": ("False", "Inadmissible", "no such queue")},
+            True,
+            (WAITING, "Inadmissible", "no such queue"),
+        ),
         (
             {"QuotaReserved": ("True", "", "reserved"), "Admitted": ("False", "", "checks")},
             True,
@@ -195,7 +211,11 @@ def test_the_words_of_the_scheduler_are_one_short_line(world):
             True,
             (WAITING, "Evicted", "by b"),
         ),
-        ({"Evicted": ("True", "Deactivated", "by an administrator")}, False, (HELD, "Deactivated", "by an administrator")),
+        (
+            {"Evicted": ("True", "Deactivated", "by an administrator")},
+            False,
+            (HELD, "Deactivated", "by an administrator"),
+        ),
         ({"QuotaReserved": ("True", "", ""), "Admitted": ("True", "", "")}, True, (WAITING, "", "")),
     ],
 )
@@ -214,7 +234,9 @@ def test_a_workload_of_kueue_tells_why_its_job_waits(world, conditions, active, 
 
 def test_a_bound_pod_holds_its_node_before_its_container_runs(world):
     pulling = bound(pod("w"), "n1", 20, "Pending")
-    pulling["status"]["containerStatuses"] = [{"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]
+    pulling["status"]["containerStatuses"] = [
+        {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}
+    ]
     world.put(pulling)
     fact = world.job()
     assert (fact.state, fact.reason, fact.message) == (RUNNING, "ImagePullBackOff", "no such image")
@@ -224,10 +246,17 @@ def test_a_bound_pod_holds_its_node_before_its_container_runs(world):
 def test_a_job_of_which_some_pods_wait_runs_and_says_what_they_wait_for(world):
     train = world.put(job("train", pods=2))
     second = pod("b", train)
-    second["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "full"}]
+    second["status"]["conditions"] = [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "full"}
+    ]
     world.put(bound(pod("a", train), "n1", 5, "Pending"), second)
     fact = world.job()
-    assert (fact.state, fact.reason, fact.message, len(fact.attempts[0].shares)) == (RUNNING, "Unschedulable", "full", 1)
+    assert (fact.state, fact.reason, fact.message, len(fact.attempts[0].shares)) == (
+        RUNNING,
+        "Unschedulable",
+        "full",
+        1,
+    )
 
 
 # Attempts.
@@ -241,7 +270,9 @@ def test_pods_that_join_and_leave_have_intervals_of_their_own(world):
     assert world.job().attempts == (Attempt(at(10), None, (share("n1", until_ms=at(30)), share("n2", from_ms=at(15)))),)
     world.put(ended(late, 40), over(train, "Complete", 41))
     fact = world.job()
-    assert fact.attempts == (Attempt(at(10), at(40), (share("n1", until_ms=at(30)), share("n2", from_ms=at(15))), COMPLETED),)
+    assert fact.attempts == (
+        Attempt(at(10), at(40), (share("n1", until_ms=at(30)), share("n2", from_ms=at(15))), COMPLETED),
+    )
     assert (fact.state, fact.ended_ms, fact.restarts) == (ENDED, at(41), 0)
 
 
@@ -249,7 +280,11 @@ def test_while_the_pods_of_a_job_succeed_one_after_another_it_runs_on(world):
     train = world.put(job("train", pods=1, completions=2))
     world.put(ended(bound(pod("a", train), "n1", 10), 20))
     fact = world.job()
-    assert (fact.state, fact.attempts[0].ended_ms, fact.attempts[0].shares) == (RUNNING, None, (share("n1", until_ms=at(20)),))
+    assert (fact.state, fact.attempts[0].ended_ms, fact.attempts[0].shares) == (
+        RUNNING,
+        None,
+        (share("n1", until_ms=at(20)),),
+    )
     world.put(bound(pod("b", train), "n2", 25))
     assert len(world.job().attempts) == 1
 
@@ -268,7 +303,12 @@ def test_a_pod_after_a_failure_begins_another_attempt(world):
 def test_a_restarted_jobset_begins_another_attempt_though_old_pods_linger(world):
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": meta("s"), "spec": {}}
     world.put({**jobset, "status": {"restarts": 1}})
-    world.put(*(bound(pod(f"p{i}", jobset, labels={"jobset.sigs.k8s.io/restart-attempt": str(i)}), "n1", 10 * i) for i in (0, 1)))
+    world.put(
+        *(
+            bound(pod(f"p{i}", jobset, labels={"jobset.sigs.k8s.io/restart-attempt": str(i)}), "n1", 10 * i)
+            for i in (0, 1)
+        )
+    )
     fact = world.job()
     assert [attempt.started_ms for attempt in fact.attempts] == [at(0), at(10)]
     assert fact.restarts == 1
@@ -278,7 +318,9 @@ def test_a_pod_that_is_taken_away_is_requeued_or_preempted(world):
     train = world.put(job("train"))
     first = world.put(bound(pod("a", train), "n1", 10))
     world.delete(first)
-    assert [(a.outcome, a.ended_ms) for a in world.job().attempts] == [(REQUEUED, NOW - 500)], "in whole seconds, as the cluster"
+    assert [(a.outcome, a.ended_ms) for a in world.job().attempts] == [(REQUEUED, NOW - 500)], (
+        "in whole seconds, as the cluster"
+    )
     evicted = {"type": "Evicted", "status": "True", "reason": "Preempted"}
     world.put({"kind": "Workload", "metadata": meta("w", train), "spec": {}, "status": {"conditions": [evicted]}})
     assert [a.outcome for a in world.job().attempts] == [PREEMPTED]
@@ -348,7 +390,8 @@ def test_how_a_job_ended(world, kind, reason, outcome):
 def test_a_job_that_failed_because_of_memory_says_so(world):
     train = world.put(job("train"))
     world.put(
-        ended(bound(pod("a", train), "n1", 10), 20, "Failed", "OOMKilled"), over(train, "Failed", 21, "BackoffLimitExceeded")
+        ended(bound(pod("a", train), "n1", 10), 20, "Failed", "OOMKilled"),
+        over(train, "Failed", 21, "BackoffLimitExceeded"),
     )
     assert world.job().outcome == OUT_OF_MEMORY
 
@@ -388,7 +431,10 @@ def test_what_a_list_does_not_have_is_gone_and_only_in_its_namespace(world):
     world.put(one, two)
     world.store.changed()
     world.store.replace(Source(KIND["Pod"], "", "ml"), [], at(10), NOW)
-    assert (world.job().key, [fact.key for fact in world.store.changed(every=True)[0]]) == ("ml/pod/one", ["other/pod/two"])
+    assert (world.job().key, [fact.key for fact in world.store.changed(every=True)[0]]) == (
+        "ml/pod/one",
+        ["other/pod/two"],
+    )
 
 
 def test_an_owner_is_the_one_that_manages_and_no_other():
@@ -409,7 +455,11 @@ def test_an_owner_is_the_one_that_manages_and_no_other():
         (node("n"), UP, ""),
         (node("n", ready="Unknown"), DOWN, "NodeStatusUnknown"),
         (node("n", unschedulable=True), DRAINED, "Cordoned"),
-        (node("n", taints=[{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]), DRAINED, "disk-pressure"),
+        (
+            node("n", taints=[{"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}]),
+            DRAINED,
+            "disk-pressure",
+        ),
         (node("n", taints=[{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]), UP, ""),
     ],
 )

@@ -17,9 +17,11 @@ optional = st.none() | numbers
 shares = st.builds(Share, texts, numbers, numbers, numbers, st.lists(numbers, max_size=3).map(tuple))
 attempts = st.builds(Attempt, numbers, optional, st.lists(shares, max_size=2).map(tuple), texts, optional)
 jobs = st.builds(
-    JobFact, texts, numbers, st.sampled_from(facts.JOB_STATES), reason=texts, outcome=st.sampled_from(["", *facts.OUTCOMES]),
-    restarts=numbers, attempts=st.lists(attempts, max_size=2).map(tuple), complete_history=st.booleans(), nodes=numbers,
-    limit_ms=optional, queue=texts, user=texts, gang=st.none() | texts, priority=optional, depends_on=texts, ended_ms=optional,
+    JobFact, texts, numbers, st.sampled_from(facts.JOB_STATES), reason=texts,
+    outcome=st.sampled_from(["", *facts.OUTCOMES]), restarts=numbers,
+    attempts=st.lists(attempts, max_size=2).map(tuple), complete_history=st.booleans(), nodes=numbers,
+    limit_ms=optional, queue=texts, user=texts, gang=st.none() | texts, priority=optional, depends_on=texts,
+    ended_ms=optional,
 )  # fmt: skip
 nodes = st.builds(
     NodeFact, texts, st.sampled_from(facts.NODE_STATES), texts, numbers, queues=st.lists(texts, max_size=2).map(tuple),
@@ -97,12 +99,16 @@ def test_a_recording_that_cannot_be_played(tmp_path):
     def player(path, **given):
         return base.build("replay", {"path": str(path), **given})
 
-    with pytest.raises(ConnectorError, match=r"has no recording: a recording is a file \.jsonl with a look in each line"):
+    with pytest.raises(
+        ConnectorError, match=r"has no recording: a recording is a file \.jsonl with a look in each line"
+    ):
         player(tmp_path).snapshot()
     with pytest.raises(ConnectorError, match="cannot be read: No such file"):
         player(tmp_path / "lab.jsonl").snapshot()
     (tmp_path / "a.jsonl").write_bytes(dumps(STARTED) + b"\n{}\n")
-    with pytest.raises(ConnectorError, match=r"a.jsonl, line 2: not a Snapshot in JSON: .*missing required field `at_ms`"):
+    with pytest.raises(
+        ConnectorError, match=r"a.jsonl, line 2: not a Snapshot in JSON: .*missing required field `at_ms`"
+    ):
         player(tmp_path).check()
     (tmp_path / "a.jsonl").write_bytes(dumps(STARTED) + b"\n")
     with pytest.raises(ConnectorError, match="has no whole look to begin with"):

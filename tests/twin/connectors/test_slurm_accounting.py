@@ -8,9 +8,10 @@ from twin.connectors._slurm.accounting import COLUMNS, jobs_of, read_records
 from twin.connectors.facts import Attempt, ConnectorError, Share
 
 PLAIN = {
-    "JobID": "21", "State": "COMPLETED", "Submit": "1000", "Start": "1010", "End": "1100", "TimelimitRaw": "5", "NNodes": "1",
-    "NodeList": "edge2", "ReqTRES": "billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1", "AllocTRES": "billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1",
-    "Partition": "edge", "User": "ann", "Account": "physics", "Priority": "7", "Reason": "None", "Reservation": "",
+    "JobID": "21", "State": "COMPLETED", "Submit": "1000", "Start": "1010", "End": "1100", "TimelimitRaw": "5",
+    "NNodes": "1", "NodeList": "edge2", "ReqTRES": "billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1",
+    "AllocTRES": "billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1", "Partition": "edge", "User": "ann",
+    "Account": "physics", "Priority": "7", "Reason": "None", "Reservation": "",
 }  # fmt: skip
 
 
@@ -21,15 +22,28 @@ def jobs(*rows):
 
 def test_a_job_with_one_attempt():
     (job,) = jobs({})
-    assert (job.key, job.state, job.outcome, job.restarts, job.complete_history) == ("21", facts.ENDED, facts.COMPLETED, 0, True)
-    assert (job.submitted_ms, job.ended_ms, job.limit_ms, job.gpus, job.memory_mb) == (1_000_000, 1_100_000, 300_000, 2, 2000)
+    assert (job.key, job.state, job.outcome, job.restarts, job.complete_history) == (
+        "21",
+        facts.ENDED,
+        facts.COMPLETED,
+        0,
+        True,
+    )
+    assert (job.submitted_ms, job.ended_ms, job.limit_ms, job.gpus, job.memory_mb) == (
+        1_000_000,
+        1_100_000,
+        300_000,
+        2,
+        2000,
+    )
     assert job.attempts == (Attempt(1_010_000, 1_100_000, (Share("edge2", 2, 1, 2000),), facts.COMPLETED),)
 
 
 @pytest.mark.parametrize("said", ["REQUEUED", "NODE_FAIL", "PREEMPTED"])
 def test_a_requeued_job_is_one_job_though_its_submit_time_has_changed(said):
     (job,) = jobs(
-        {"State": said, "End": "1020"}, {"Submit": "1024", "Start": "1150", "End": "1200", "NodeList": "edge3", "State": "FAILED"}
+        {"State": said, "End": "1020"},
+        {"Submit": "1024", "Start": "1150", "End": "1200", "NodeList": "edge3", "State": "FAILED"},
     )
     assert (job.submitted_ms, job.restarts, job.outcome) == (1_000_000, 1, facts.FAILED)
     assert [(attempt.started_ms, attempt.ended_ms, attempt.outcome) for attempt in job.attempts] == [
@@ -50,9 +64,14 @@ def test_a_job_that_was_cancelled_while_it_waited_has_no_attempt():
 
 
 def test_tasks_members_and_what_still_runs():
-    rows = {"JobID": "5_[3-4%1]", "State": "CANCELLED"}, {"JobID": "6+1"}, {"JobID": "7_2", "State": "RUNNING", "End": "Unknown"}
+    rows = (
+        {"JobID": "5_[3-4%1]", "State": "CANCELLED"},
+        {"JobID": "6+1"},
+        {"JobID": "7_2", "State": "RUNNING", "End": "Unknown"},
+    )
     assert [(job.key, job.state, job.gang) for job in jobs(*rows)] == [
-        ("5_3", facts.ENDED, None), ("5_4", facts.ENDED, None), ("6+1", facts.ENDED, "6+0"), ("7_2", facts.RUNNING, None),
+        ("5_3", facts.ENDED, None), ("5_4", facts.ENDED, None), ("6+1", facts.ENDED, "6+0"),
+        ("7_2", facts.RUNNING, None),
     ]  # fmt: skip
     (running,) = jobs(rows[2])
     assert (running.attempts[0].ended_ms, running.attempts[0].outcome, running.ended_ms) == (None, "", None)
@@ -64,5 +83,7 @@ def test_line_breaks_in_accounts_forge_no_row():
 
 
 def test_an_answer_that_breaks_off_gives_one_clear_sentence():
-    with pytest.raises(ConnectorError, match="sacct: the answer breaks off in the middle of a row, or is none: '21@ab12@"):
+    with pytest.raises(
+        ConnectorError, match="sacct: the answer breaks off in the middle of a row, or is none: '21@ab12@"
+    ):
         read_records("21@ab12@COMPLETED@ab12@", TOKEN, 100)

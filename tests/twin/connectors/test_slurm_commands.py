@@ -56,13 +56,15 @@ def test_a_missing_command_names_its_package(tmp_path):
     with pytest.raises(CallError) as error:
         Commands(f"/usr/bin/env PATH={tmp_path}:/usr/bin").run("squeue-that-is-missing")
     assert str(error.value) == (
-        "squeue-that-is-missing was not found; apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a way to a host that has it"
+        "squeue-that-is-missing was not found; apt-get install slurm-client (Debian, Ubuntu), or set the parameter "
+        "prefix to a way to a host that has it"
     )
 
 
 def test_a_missing_prefix_is_named():
     with pytest.raises(
-        CallError, match="squeue cannot be started: there is no command 'no-such-ssh' on this host; correct the parameter prefix"
+        CallError,
+        match="squeue cannot be started: there is no command 'no-such-ssh' on this host; correct the parameter prefix",
     ):
         Commands("no-such-ssh host").run("squeue")
 
@@ -71,7 +73,9 @@ def test_a_command_that_hangs_is_stopped_with_its_children(script, tmp_path):
     prefix = script("squeue", f"sleep 1000 & echo $! > {tmp_path}/child; echo $$ > {tmp_path}/parent; wait")
     with pytest.raises(CallError) as error:
         Commands(prefix, timeout_ms=2000).run("squeue")
-    assert str(error.value).startswith("squeue did not answer within 2 s and was stopped; slurmctld may be down or overloaded")
+    assert str(error.value).startswith(
+        "squeue did not answer within 2 s and was stopped; slurmctld may be down or overloaded"
+    )
     pids = [int((tmp_path / name).read_text()) for name in ("child", "parent")]
     until(lambda: not any(alive(pid) for pid in pids), "a stopped command's processes are still there")
 
@@ -112,7 +116,10 @@ def test_bytes_that_are_no_text_are_replaced(script):
     [
         ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", "slurmctld does not answer"),
         ('squeue: error: Munge encode failed: Failed to access "/run/munge/munge.socket.2"', "systemctl restart munge"),
-        ("slurm_load_jobs error: Protocol authentication error", "munge keys of this host and of the controller differ"),
+        (
+            "slurm_load_jobs error: Protocol authentication error",
+            "munge keys of this host and of the controller differ",
+        ),
         ("slurm_load_jobs error: Incompatible versions of client and server code", "another Slurm version"),
         ("squeue: fatal: Could not establish a configuration source", "set the parameter conf"),
         ("ann@login1: Permission denied (publickey).", "ssh -o BatchMode=yes"),

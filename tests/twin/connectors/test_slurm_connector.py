@@ -17,7 +17,8 @@ SCONTROL = """
 case "$1 $2" in
     "show node") cat {recorded}/slurm-{version}-nodes.txt;;
     "show config") printf 'PrivateData = none\\nMinJobAge = 300 sec\\nAccountingStorageType = (null)\\n';;
-    "show job") if [ "$3" = -d ]; then cat {recorded}/slurm-{version}-jobs.txt; else grep "^JobId=$3 " {recorded}/slurm-{version}-jobs.txt; fi;;
+    "show job") if [ "$3" = -d ]; then cat {recorded}/slurm-{version}-jobs.txt
+      else grep "^JobId=$3 " {recorded}/slurm-{version}-jobs.txt; fi;;
 esac
 """
 
@@ -34,7 +35,9 @@ class Site:
 
     def put(self, name, body):
         path = self.folder / name
-        path.write_text("#!/bin/sh\n" + body.replace("{recorded}", str(RECORDED)).replace("{version}", self.version) + "\n")
+        path.write_text(
+            "#!/bin/sh\n" + body.replace("{recorded}", str(RECORDED)).replace("{version}", self.version) + "\n"
+        )
         path.chmod(0o755)
 
     def connector(self, **parameters):
@@ -59,7 +62,10 @@ def test_details_are_read_one_by_one_and_kept(site):
     connector = site.connector()
     running = {job.key for job in connector.snapshot().jobs if job.state == facts.RUNNING}
     assert running == {"1", "2_0", "2_1", "4"}
-    assert [job.attempts[0].shares[0].gpu_ids for job in connector.details(["1", "4", "no such job"])] == [(0, 1), (0, 1, 2)]
+    assert [job.attempts[0].shares[0].gpu_ids for job in connector.details(["1", "4", "no such job"])] == [
+        (0, 1),
+        (0, 1, 2),
+    ]
     again = {job.key: job for job in connector.snapshot(nodes=False).jobs}
     assert again["4"].attempts[0].shares[0].gpu_ids == (0, 1, 2)
 
@@ -114,7 +120,11 @@ def test_no_nodes_are_an_incomplete_look(site):
         ),
         ("squeue", "exec sleep 1000", "squeue did not answer within 1 s"),
         ("squeue", "exec yes", "squeue printed more than 1 MB"),
-        ("scontrol", "echo slurm_load_node error: Access/permission denied >&2; exit 1", "scontrol failed with exit code 1"),
+        (
+            "scontrol",
+            "echo slurm_load_node error: Access/permission denied >&2; exit 1",
+            "scontrol failed with exit code 1",
+        ),
         ("sdiag", "echo nonsense", "sdiag: no line like"),
     ],
 )
@@ -130,7 +140,10 @@ def test_the_connection_test_tells_the_offset_of_the_clocks_and_that_accounting_
     found = site.connector().check()
     said = {finding.subject: finding for finding in found.findings}
     assert (found.version, found.well) == ("22.05.1", True)
-    assert (said["clock"].well, "timedatectl" in said["clock"].remedy) == (False, True)  # the recording is of another time
+    assert (said["clock"].well, "timedatectl" in said["clock"].remedy) == (
+        False,
+        True,
+    )  # the recording is of another time
     assert (said["accounting"].well, said["accounting"].needed) == (False, False)
     assert said["nodes"].said == "3 nodes, 12 GPUs"
 
@@ -153,7 +166,8 @@ def test_the_connection_test_names_what_helps(site, command, body, subject, reme
 
 def test_history_without_accounting_says_what_is_missing(site):
     with pytest.raises(
-        ConnectorError, match=r"sacct failed with exit code 1: Slurm accounting storage is disabled; set AccountingStorageType="
+        ConnectorError,
+        match=r"sacct failed with exit code 1: Slurm accounting storage is disabled; set AccountingStorageType=",
     ):
         list(site.connector().history(0, 1))
 
@@ -167,7 +181,8 @@ def test_a_port_that_is_taken_is_named(site):
     first = site.connector(hook_port=0)
     first.changes()
     with pytest.raises(
-        ConnectorError, match=rf"hints cannot be received at UDP 127\.0\.0\.1:{first._hints.port}: Address already in use"
+        ConnectorError,
+        match=rf"hints cannot be received at UDP 127\.0\.0\.1:{first._hints.port}: Address already in use",
     ):
         site.connector(hook_port=first._hints.port).changes()
     first.close()

@@ -13,7 +13,11 @@ def test_recorded_diagnostics_of_each_version_are_read(version):
     told = read_diagnostics(recorded(version, "sdiag"))
     assert told.since_ms < told.at_ms < told.since_ms + 60_000
     assert told.since_ms <= told.counted_ms <= told.at_ms
-    assert (told.pending, told.running, set(told.spent)) == (14 if version == "22.05" else 0, 0, {0})  # counted every 30 s
+    assert (told.pending, told.running, set(told.spent)) == (
+        14 if version == "22.05" else 0,
+        0,
+        {0},
+    )  # counted every 30 s
     calls, ms = told.spent[0]
     assert 20 < calls < 40
     assert 10 < ms < 1000
@@ -21,7 +25,9 @@ def test_recorded_diagnostics_of_each_version_are_read(version):
 
 def test_calls_and_time_are_those_of_the_user():
     text = recorded("22.05", "sdiag").replace("Jobs pending:   14\n", "Jobs pending:   144\n")
-    text = text.replace("by user\n", "by user\n\tann             (    1001) count:12     ave_time:500    total_time:6000\n")
+    text = text.replace(
+        "by user\n", "by user\n\tann             (    1001) count:12     ave_time:500    total_time:6000\n"
+    )
     told = read_diagnostics(text)
     assert told.pending == 144
     assert told.spent[1001] == (12, 6.0)

@@ -32,7 +32,10 @@ def test_expressions(expression, names):
 def test_folded_lists_unfold_to_what_was_folded(groups):
     expression, names = [], []
     for name, ranges, width in groups:
-        folded = [f"{first:0{width}}-{first + more:0{width}}" + (f":{step}" if step > 1 else "") for first, more, step in ranges]
+        folded = [
+            f"{first:0{width}}-{first + more:0{width}}" + (f":{step}" if step > 1 else "")
+            for first, more, step in ranges
+        ]
         expression.append(f"{name}[{','.join(folded)}]")
         names += [f"{name}{i:0{width}}" for first, more, step in ranges for i in range(first, first + more + 1, step)]
     assert list(hosts(",".join(expression))) == names
@@ -48,7 +51,9 @@ def test_any_text_gives_names_or_is_refused(text):
     assert all(name and not set(name) & set("[], \n") for name in names)
 
 
-@pytest.mark.parametrize("expression", ["edge[1-", "edge[3-2]", "edge[]", "edge[x]", "a b", "n[1-999999]", "n[1-999]m[1-999]"])
+@pytest.mark.parametrize(
+    "expression", ["edge[1-", "edge[3-2]", "edge[]", "edge[x]", "a b", "n[1-999999]", "n[1-999]m[1-999]"]
+)
 def test_what_is_no_host_list_is_refused(expression):
     with pytest.raises(ConnectorError, match=r"cannot be read|names more than"):
         hosts(expression)

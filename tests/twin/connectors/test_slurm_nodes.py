@@ -9,7 +9,10 @@ from twin.connectors._slurm.nodes import read_nodes
 from twin.connectors._slurm.states import node_state
 from twin.connectors.facts import ConnectorError, NodeFact, Share
 
-NODE = "NodeName=gpu7 Arch=x86_64 CPUAlloc=3 CPUEfctv=6 CPUTot=8 ActiveFeatures=a100,rack1 Gres=gpu:a100:4(S:0-1),mps:400 State={} RealMemory=16000 Partitions=edge,low "
+NODE = (
+    "NodeName=gpu7 Arch=x86_64 CPUAlloc=3 CPUEfctv=6 CPUTot=8 ActiveFeatures=a100,rack1 "
+    "Gres=gpu:a100:4(S:0-1),mps:400 State={} RealMemory=16000 Partitions=edge,low "
+)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -30,12 +33,14 @@ def test_a_node_tells_its_type_its_features_and_the_cpus_that_jobs_may_have():
 @pytest.mark.parametrize(
     ("said", "state", "more"),
     [
-        ("IDLE", facts.UP, ""), ("ALLOCATED", facts.UP, ""), ("MIXED+PLANNED", facts.UP, "PLANNED"), ("IDLE+DRAIN", facts.DRAINED, ""),
-        ("ALLOCATED+DRAIN", facts.DRAINING, ""), ("MIXED+DRAIN", facts.DRAINING, ""), ("IDLE+COMPLETING+DRAIN", facts.DRAINING, "COMPLETING"),
-        ("DOWN", facts.DOWN, ""), ("DOWN*", facts.DOWN, "NOT_RESPONDING"), ("DOWN*+DRAIN", facts.DOWN, "NOT_RESPONDING"),
+        ("IDLE", facts.UP, ""), ("ALLOCATED", facts.UP, ""), ("MIXED+PLANNED", facts.UP, "PLANNED"),
+        ("IDLE+DRAIN", facts.DRAINED, ""), ("ALLOCATED+DRAIN", facts.DRAINING, ""), ("MIXED+DRAIN", facts.DRAINING, ""),
+        ("IDLE+COMPLETING+DRAIN", facts.DRAINING, "COMPLETING"), ("DOWN", facts.DOWN, ""),
+        ("DOWN*", facts.DOWN, "NOT_RESPONDING"), ("DOWN*+DRAIN", facts.DOWN, "NOT_RESPONDING"),
         ("DOWN+NOT_RESPONDING", facts.DOWN, "NOT_RESPONDING"), ("UNKNOWN*", facts.DOWN, "UNKNOWN+NOT_RESPONDING"),
         ("IDLE*", facts.UP, "NOT_RESPONDING"), ("IDLE+CLOUD+POWERED_DOWN", facts.UP, "CLOUD+POWERED_DOWN"),
-        ("IDLE+INVALID_REG", facts.DRAINED, "INVALID_REG"), ("FUTURE", facts.DOWN, "FUTURE"), ("IDLE+MAINTENANCE", facts.UP, "MAINTENANCE"),
+        ("IDLE+INVALID_REG", facts.DRAINED, "INVALID_REG"), ("FUTURE", facts.DOWN, "FUTURE"),
+        ("IDLE+MAINTENANCE", facts.UP, "MAINTENANCE"),
     ],
 )  # fmt: skip
 def test_states_of_nodes(said, state, more):
@@ -78,7 +83,10 @@ def test_recorded_details_name_the_gpus_of_each_node(version):
     assert read_shares(records["4"], ("edge2",)) == (Share("edge2", 3, 1, 3000, (0, 1, 2)),)
 
 
-ON_TWO = "JobId=9 JobName=x NodeList=edge[1-3]   Nodes=edge1 CPU_IDs=0-1,4 Mem=10 GRES=gpu:a100:2(IDX:0,3)   Nodes=edge[2-3] CPU_IDs=0 Mem=20 GRES= Min=1"
+ON_TWO = (
+    "JobId=9 JobName=x NodeList=edge[1-3]   Nodes=edge1 CPU_IDs=0-1,4 Mem=10 GRES=gpu:a100:2(IDX:0,3)   "
+    "Nodes=edge[2-3] CPU_IDs=0 Mem=20 GRES= Min=1"
+)
 
 
 def test_unlike_nodes_of_a_job_are_told_apart():
@@ -91,7 +99,8 @@ def test_details_of_other_nodes_than_the_jobs_are_not_believed():
     assert read_shares(ON_TWO, ("edge1",)) is None
     assert (
         read_shares(
-            ON_TWO.replace("JobName=x", "JobName=x Nodes=edge1 CPU_IDs=0 Mem=1 GRES=gpu:8(IDX:0-7)"), ("edge1", "edge2", "edge3")
+            ON_TWO.replace("JobName=x", "JobName=x Nodes=edge1 CPU_IDs=0 Mem=1 GRES=gpu:8(IDX:0-7)"),
+            ("edge1", "edge2", "edge3"),
         )
         is None
     )
@@ -99,5 +108,8 @@ def test_details_of_other_nodes_than_the_jobs_are_not_believed():
 
 
 def test_a_forged_record_makes_neither_count():
-    text = "JobId=1 JobName=a\nJobId=2 JobName=forged Nodes=edge1 CPU_IDs=0 Mem=1 GRES=gpu:9(IDX:0)\nJobId=2 JobName=b Nodes=edge2\nJobId=3 JobName=c\n"
+    text = (
+        "JobId=1 JobName=a\nJobId=2 JobName=forged Nodes=edge1 CPU_IDs=0 Mem=1 GRES=gpu:9(IDX:0)\nJobId=2 "
+        "JobName=b Nodes=edge2\nJobId=3 JobName=c\n"
+    )
     assert set(split_records(text)) == {"1", "3"}

@@ -18,7 +18,10 @@ def one(**columns):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_recorded_queues_of_each_version_are_read(version):
     jobs = Queue(1000).read(recorded(version, "queue"), TOKEN, 1_795_340_000_000)
-    by_size = {name: [job for job in jobs if job.key.startswith(f"{name}_")] for name in {job.key.split("_")[0] for job in jobs}}
+    by_size = {
+        name: [job for job in jobs if job.key.startswith(f"{name}_")]
+        for name in {job.key.split("_")[0] for job in jobs}
+    }
     assert sorted(len(tasks) for tasks in by_size.values() if len(tasks) > 1) == [10, 134]
     assert {job.state for job in jobs} == {facts.WAITING, facts.HELD, facts.RUNNING, facts.ENDED}
     gang = [job for job in jobs if job.gang]
@@ -74,7 +77,7 @@ def test_a_running_job_holds_even_shares_until_more_is_known():
 
 
 def test_a_requeued_job_that_completes_waits_already():
-    """Its start moves with the clock and its end is in the future, as they are those of the next attempt (seen on 22.05)."""
+    """Its start moves with the clock and its end is in the future, being those of the next attempt (seen on 22.05)."""
     job = one(**running(State="COMPLETING", RestartCnt="1", StartTime=str(NOW_S), EndTime=str(NOW_S + 300)))
     assert (job.state, job.restarts, job.attempts, job.reason) == (facts.WAITING, 1, (), "COMPLETING")
     preempted = one(**running(State="COMPLETING", RestartCnt="1", StartTime="N/A", EndTime="N/A"))
@@ -95,9 +98,10 @@ def test_what_completing_means_is_asked_again_at_each_look():
 @pytest.mark.parametrize(
     ("said", "outcome"),
     [
-        ("COMPLETED", facts.COMPLETED), ("FAILED", facts.FAILED), ("CANCELLED", facts.CANCELLED), ("TIMEOUT", facts.TIMEOUT),
-        ("NODE_FAIL", facts.NODE_FAIL), ("OUT_OF_MEMORY", facts.OUT_OF_MEMORY), ("PREEMPTED", facts.PREEMPTED),
-        ("BOOT_FAIL", facts.NODE_FAIL), ("DEADLINE", facts.TIMEOUT), ("REVOKED", facts.CANCELLED), ("LAUNCH_FAILED", facts.FAILED),
+        ("COMPLETED", facts.COMPLETED), ("FAILED", facts.FAILED), ("CANCELLED", facts.CANCELLED),
+        ("TIMEOUT", facts.TIMEOUT), ("NODE_FAIL", facts.NODE_FAIL), ("OUT_OF_MEMORY", facts.OUT_OF_MEMORY),
+        ("PREEMPTED", facts.PREEMPTED), ("BOOT_FAIL", facts.NODE_FAIL), ("DEADLINE", facts.TIMEOUT),
+        ("REVOKED", facts.CANCELLED), ("LAUNCH_FAILED", facts.FAILED),
     ],
 )  # fmt: skip
 def test_ended_jobs_have_an_outcome_and_keep_the_reason(said, outcome):
@@ -124,7 +128,8 @@ def test_a_job_that_was_cancelled_while_it_waited_has_no_attempt():
         ("PENDING", "BeginTime", facts.WAITING, "BeginTime"), ("PENDING", "None", facts.WAITING, ""),
         ("REQUEUE_HOLD", "None", facts.HELD, "REQUEUE_HOLD"), ("SPECIAL_EXIT", "None", facts.HELD, "SPECIAL_EXIT"),
         ("SUSPENDED", "None", facts.SUSPENDED, ""), ("STOPPED", "None", facts.SUSPENDED, "STOPPED"),
-        ("CONFIGURING", "None", facts.RUNNING, "CONFIGURING"), ("A_STATE_OF_TOMORROW", "None", facts.RUNNING, "A_STATE_OF_TOMORROW"),
+        ("CONFIGURING", "None", facts.RUNNING, "CONFIGURING"),
+        ("A_STATE_OF_TOMORROW", "None", facts.RUNNING, "A_STATE_OF_TOMORROW"),
     ],
 )  # fmt: skip
 def test_states_that_do_not_end_a_job(said, reason, state, told):
@@ -156,9 +161,11 @@ def test_limits(said, limit_ms):
     ("columns", "gpus"),
     [
         ({"tres-alloc": "cpu=1,mem=1G,node=2,gres/gpu=6,gres/gpu:a100=6"}, 6),
-        ({"tres-per-node": "gres:gpu:2", "NumNodes": "3"}, 6), ({"tres-per-node": "gres/gpu:a100:2", "NumNodes": "3"}, 6),
+        ({"tres-per-node": "gres:gpu:2", "NumNodes": "3"}, 6),
+        ({"tres-per-node": "gres/gpu:a100:2", "NumNodes": "3"}, 6),
         ({"tres-per-job": "gres:gpu:3", "NumNodes": "3"}, 3), ({"tres-per-task": "gres/gpu=2", "NumTasks": "4"}, 8),
-        ({"tres-per-node": "gres/shard:4"}, 0), ({"tres-per-node": "gres:gpu:3090:2"}, 2), ({"tres-per-node": "gres:gpu"}, 1),
+        ({"tres-per-node": "gres/shard:4"}, 0), ({"tres-per-node": "gres:gpu:3090:2"}, 2),
+        ({"tres-per-node": "gres:gpu"}, 1),
     ],
 )  # fmt: skip
 def test_gpus_as_asked_for_in_all_spellings(columns, gpus):
@@ -211,7 +218,10 @@ def test_separators_differ_from_call_to_call():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("slurm_load_jobs error\n", "squeue: the answer breaks off in the middle of a row, or is none: 'slurm_load_jobs error'"),
+        (
+            "slurm_load_jobs error\n",
+            "squeue: the answer breaks off in the middle of a row, or is none: 'slurm_load_jobs error'",
+        ),
         (answer({})[:-40], "squeue: the answer breaks off in the middle of a row, or is none: '54@ab12@PENDING"),
         ("54@ab12@RUNNING@ab12+\n", "squeue: a row has 2 columns instead of 22: '54 RUNNING'"),
         (answer({"JobArrayID": "x"}), "job id 'x' cannot be read; expected 54, 54_1, 54_[5-6%2] or 55+0"),

@@ -1,11 +1,17 @@
 """A small good file of each table of each format."""
 
 SAMPLES: dict[str, list[bytes]] = {
-    "philly_derived": [b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,11cb48\n2017-10-01 00:00:45,66.0,2,132.0,e1\n"],
+    "philly_derived": [
+        b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,11cb48\n"
+        b"2017-10-01 00:00:45,66.0,2,132.0,e1\n",
+    ],
     "philly": [
-        b'[{"status":"Pass","vc":"6214e9","jobid":"application_1_1","attempts":[{"start_time":"2017-10-07 01:22:58","end_time":"2017-10-07 02:20:01",'
-        b'"detail":[{"ip":"m47","gpus":["gpu0","gpu1"]}]},{"start_time":"2017-10-07 02:30:00","end_time":"2017-10-07 02:40:00","detail":[]}],'
-        b'"submitted_time":"2017-10-07 01:22:28","user":"ce2a00"},{"status":"Killed","vc":"a","jobid":"x","attempts":[],"submitted_time":"2017-10-07 01:00:00","user":"u"}]',
+        b'[{"status":"Pass","vc":"6214e9","jobid":"application_1_1","attempts":[{"start_time":"2017-10-07 01:22:58",'
+        b'"end_time":"2017-10-07 02:20:01",'
+        b'"detail":[{"ip":"m47","gpus":["gpu0","gpu1"]}]},{"start_time":"2017-10-07 02:30:00",'
+        b'"end_time":"2017-10-07 02:40:00","detail":[]}],'
+        b'"submitted_time":"2017-10-07 01:22:28","user":"ce2a00"},{"status":"Killed","vc":"a","jobid":"x",'
+        b'"attempts":[],"submitted_time":"2017-10-07 01:00:00","user":"u"}]',
         b"m31,8, 24GB\nm47,2, 12GB\n",
     ],
     "philly_vc": [b"vc,node num\n6214e9,10\n103959,2\n"],
@@ -18,52 +24,79 @@ SAMPLES: dict[str, list[bytes]] = {
     ],
     "pai": [
         b"j1,i1,u1,Terminated,100.0,260.0\nj2,i2,u2,Running,120.0,\nj3,i3,u1,Failed,130.0,150.0\n",
-        b"j1,worker,2.0,Terminated,110.0,250.0,600.0,29.3,50.0,T4\nj1,ps,1.0,Terminated,110.0,250.0,400.0,10.0,,\nj3,worker,1.0,Failed,131.0,150.0,600.0,29.3,100.0,V100\n",
+        b"j1,worker,2.0,Terminated,110.0,250.0,600.0,29.3,50.0,T4\nj1,ps,1.0,Terminated,110.0,250.0,400.0,10.0,,\n"
+        b"j3,worker,1.0,Failed,131.0,150.0,600.0,29.3,100.0,V100\n",
         b"j1,worker,n1,w1,i1,Terminated,112.0,248.0,m1\nj1,worker,n2,w2,i1,Terminated,113.0,249.0,m1\n",
         b"m1,T4,96.0,512.0,2.0\nm2,CPU,64.0,384.0,0.0\n",
         b"i1,u1,T4,g1,bert\ni3,u1,,g2,graphlearn\n",
     ],
     "openb_nodes": [b"sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,2,P100\nn1,32000,131072,0,\n"],
     "openb_pods": [
-        b"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
-        b"p0,12000,16384,1,1000,,LS,Running,0,100,0\np1,6000,12288,1,460,V100M16|V100M32,BE,Pending,5,100,\np2,1,1,0,0,,BE,Failed,7,9,8\n"
+        b"name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,"
+        b"scheduled_time\n"
+        b"p0,12000,16384,1,1000,,LS,Running,0,100,0\np1,6000,12288,1,460,V100M16|V100M32,BE,Pending,5,100,\n"
+        b"p2,1,1,0,0,,BE,Failed,7,9,8\n"
     ],
     "google2011": [
-        b"0,,3418309,0,hIN4,3,a,b\n700000000,,3418314,0,u,0,a,b\n700500000,,3418314,1,u,0,a,b\n900000000,,3418314,4,u,0,a,b\n",
-        b"700000000,,3418314,0,,0,u,0,9,0.125,0.07446,0.0004244,0\n700600000,,3418314,0,3938719206,1,u,0,9,0.125,0.07446,0.0004244,0\n"
-        b"800000000,,3418314,0,3938719206,4,u,0,9,0.125,0.07446,0.0004244,0\n700700000,,3418314,1,12,1,u,0,9,0.125,0.07446,0.0004244,0\n",
+        b"0,,3418309,0,hIN4,3,a,b\n700000000,,3418314,0,u,0,a,b\n700500000,,3418314,1,u,0,a,b\n"
+        b"900000000,,3418314,4,u,0,a,b\n",
+        b"700000000,,3418314,0,,0,u,0,9,0.125,0.07446,0.0004244,0\n"
+        b"700600000,,3418314,0,3938719206,1,u,0,9,0.125,0.07446,0.0004244,0\n"
+        b"800000000,,3418314,0,3938719206,4,u,0,9,0.125,0.07446,0.0004244,0\n"
+        b"700700000,,3418314,1,12,1,u,0,9,0.125,0.07446,0.0004244,0\n",
     ],
     "sacct": [
         b"JobID|JobName|Partition|User|State|Submit|Start|End|Elapsed|AllocTRES|NCPUS|NNodes|ReqMem\n"
-        b"12|train|gpu|ann|COMPLETED|2026-11-20T10:00:00|2026-11-20T10:00:05|2026-11-20T11:00:05|01:00:00|billing=8,cpu=8,gres/gpu=4,mem=32G,node=1|8|1|32G\n"
+        b"12|train|gpu|ann|COMPLETED|2026-11-20T10:00:00|2026-11-20T10:00:05|2026-11-20T11:00:05|01:00:00|billing=8,"
+        b"cpu=8,gres/gpu=4,mem=32G,node=1|8|1|32G\n"
         b"12.batch|batch|||COMPLETED|2026-11-20T10:00:05|2026-11-20T10:00:05|2026-11-20T11:00:05|01:00:00|cpu=8|8|1|\n"
         b"13_4|sweep|gpu|bob|CANCELLED by 1000|2026-11-20T10:10:00|Unknown|2026-11-20T10:20:00|00:00:00||4|1|4Gn\n"
-        b"14|x|gpu|bob|TIMEOUT|2026-11-20T10:10:00|2026-11-20T10:11:00|2026-11-21T12:11:00|1-02:00:00|cpu=4,gres/gpu:a100=1,mem=4096M|4|1|4Gc\n"
+        b"14|x|gpu|bob|TIMEOUT|2026-11-20T10:10:00|2026-11-20T10:11:00|2026-11-21T12:11:00|1-02:00:00|cpu=4,"
+        b"gres/gpu:a100=1,mem=4096M|4|1|4Gc\n"
     ],
     "swf": [
-        b"; MaxNodes: 16\n; MaxProcs: 128\n; UnixStartTime: 749458803\n1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n2 1460 5 3726 64 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
+        b"; MaxNodes: 16\n; MaxProcs: 128\n; UnixStartTime: 749458803\n"
+        b"1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n2 1460 5 3726 64 -1 -1 -1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
         b"1\tnode a\t16\t8\t1.0\t1024\n",
     ],
-    "tiresias": [b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n1,4,10,100,vgg16,121,5\r\n2,1,15,100,resnet50,200,0\r\n"],
+    "tiresias": [
+        b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n1,4,10,100,vgg16,121,5\r\n"
+        b"2,1,15,100,resnet50,200,0\r\n",
+    ],
     "chronus": [
-        b"job_id,user,num_gpu,submit_time,iterations,model_name,duration,interval,expect_time_list,expect_value_list,best_effort,job_type\n"
+        b"job_id,user,num_gpu,submit_time,iterations,model_name,duration,interval,expect_time_list,expect_value_list,"
+        b"best_effort,job_type\n"
         b"0,vc_a,1,8555,5049,vgg16,747,14,1105,10,0,strict\n1,vc_b,8,8550,7309,resnet101,122,12,9176,10,1,best\n"
         b"2,vc_a,1,8560,9218,vgg16,33,5,98-148-168-208,10-8-5-2,0,soft\n"
     ],
     "muri": [
-        b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval,batch_size,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
+        b"job_id,num_gpu,submit_time,iterations,model_name,duration,interval,batch_size,iteration_time,"
+        b"resource_time_0,resource_time_1,resource_time_2,priority\n"
         b"1,4,10000,100,vgg16,121000,5,16,1210,1.5,2,3.5,0\n2,1,15000,100,bert,20000,0,8,200,1,2,3,0\n"
     ],
     "gavel": [
-        b"ResNet-18 (batch size 32)\tpython3 main.py --data_dir=%s/cifar10 --batch_size 32 \t--num_steps\t1\t6523\t219316.000000\t1\n"
+        b"ResNet-18 (batch size 32)\tpython3 main.py --data_dir=%s/cifar10 --batch_size 32 \t--num_steps\t1\t6523"
+        b"\t219316.000000\t1\n"
         b"A3C\tpython3 main.py --env %s\t--max-steps\t0\t3000\t219320.500000\t4\n"
     ],
-    "elasticflow": [b"job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n1,3715485,100,vgg16,3716000,64,4,500\n2,3715490,100,bert,3715500,16,1,300\n"],
-    "cluster_spec": [b"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,16,4,64,256", b'{"cluster_specs": ["8:0:4"]}'],
+    "elasticflow": [
+        b"job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"
+        b"1,3715485,100,vgg16,3716000,64,4,500\n2,3715490,100,bert,3715500,16,1,300\n",
+    ],
+    "cluster_spec": [
+        b"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,16,4,64,256",
+        b'{"cluster_specs": ["8:0:4"]}',
+    ],
     "spot_nodes": [b"gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,1,128,n0\nH800,8,192,n1\n"],
     "jobs_jsonl": [b'{"id":"a","arrival_ms":0,"epochs":2}\n{"id":"b","arrival_ms":5,"worker":{"gpu":0.5}}\n'],
-    "jobs_csv": [b"id,arrival_ms,epochs,worker.gpu,utility.priority,utility.sensitivity,utility.target_slots,provenance\na,0,2,0.5,1,0,2,epochs=trace\nb,7,,,,,,\n"],
-    "jobs_swf": [b'; Version: 2.2\n; TwinJob: {"id":"a","arrival_ms":1600}\n1 2 -1 -1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n'],
+    "jobs_csv": [
+        b"id,arrival_ms,epochs,worker.gpu,utility.priority,utility.sensitivity,utility.target_slots,provenance\n"
+        b"a,0,2,0.5,1,0,2,epochs=trace\nb,7,,,,,,\n",
+    ],
+    "jobs_swf": [
+        b'; Version: 2.2\n; TwinJob: {"id":"a","arrival_ms":1600}\n'
+        b'1 2 -1 -1 -1 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n',
+    ],
     "mapped_csv": [b"job;submitted;took;cards\na;5;10;2\nb;7;1.5;\n"],
 }  # fmt: skip
 MAPPING = {"id": "job", "arrival": "submitted", "run": "took", "gpus": "cards"}

@@ -25,8 +25,16 @@ def test_the_first_expected_time_is_the_target_but_of_best_effort_jobs():
 
 
 def test_it_is_told_from_the_others_whose_times_have_other_units():
-    assert [module.sniff(TRACE.encode())[0] for module in (chronus, tiresias, muri, elasticflow)] == [True, False, False, False]
-    assert tiresias.sniff(TRACE.encode())[1] == "the column 'user' belongs to another format, which may use another time unit"
+    assert [module.sniff(TRACE.encode())[0] for module in (chronus, tiresias, muri, elasticflow)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert (
+        tiresias.sniff(TRACE.encode())[1]
+        == "the column 'user' belongs to another format, which may use another time unit"
+    )
     more = TRACE.replace("num_gpu,", "num_gpu,batch_size,")
     assert chronus.sniff(more.encode())[:2] == (
         False, "the column 'batch_size' belongs to another format, which may use another time unit",

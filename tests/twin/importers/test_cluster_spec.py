@@ -23,8 +23,9 @@ def test_what_is_missing_is_filled():
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("0,1,1,1,1", "no_nodes"), ("1000,1000,1,1,1", "too_many_nodes"), ("1,1,10000,1,1", "too_many_gpus"), ("1,x,1,1,1", "unreadable_cell"),
-        ("1,-1,1,1,1", "unreadable_cell"), ("1,1.5,1,1,1", "unreadable_cell"), ("1,1,1,1e400,1", "unreadable_cell"), ("1,1", "too_few_cells"),
+        ("0,1,1,1,1", "no_nodes"), ("1000,1000,1,1,1", "too_many_nodes"), ("1,1,10000,1,1", "too_many_gpus"),
+        ("1,x,1,1,1", "unreadable_cell"), ("1,-1,1,1,1", "unreadable_cell"), ("1,1.5,1,1,1", "unreadable_cell"),
+        ("1,1,1,1e400,1", "unreadable_cell"), ("1,1", "too_few_cells"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_left_out(row, reason):
@@ -78,8 +79,9 @@ def test_it_fits_its_own_only():
 @pytest.mark.parametrize(
     ("name", "nodes", "gpus"),
     [
-        ("tiresias/cluster_spec.csv", 16, 64), ("tiresias/n32g4.csv", 32, 128), ("muri/n8g8.csv", 8, 64), ("elasticflow/n16g8.csv", 16, 128),
-        ("gavel/cluster_specs.json", 125, 500), ("gavel/cluster_specs_heterogeneous.json", 225, 900),
+        ("tiresias/cluster_spec.csv", 16, 64), ("tiresias/n32g4.csv", 32, 128), ("muri/n8g8.csv", 8, 64),
+        ("elasticflow/n16g8.csv", 16, 128), ("gavel/cluster_specs.json", 125, 500),
+        ("gavel/cluster_specs_heterogeneous.json", 225, 900),
     ],
 )  # fmt: skip
 def test_the_published_clusters(traces, name, nodes, gpus):

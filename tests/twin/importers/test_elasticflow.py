@@ -7,7 +7,8 @@ from twin.traces.importers import elasticflow, muri, tiresias
 
 TRACE = (
     "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"
-    "0,3715485,2011,cifar10,3719996,4096,1,5644\n1,3717550,1548,ncf,3717550,32768,8,66\n2,3717551,1548,ncf,x,32768,8,66\n"
+    "0,3715485,2011,cifar10,3719996,4096,1,5644\n"
+    "1,3717550,1548,ncf,3717550,32768,8,66\n2,3717551,1548,ncf,x,32768,8,66\n"
 )
 
 

@@ -1,4 +1,4 @@
-"""What holds for every format: its own files fit it alone, and no input makes it fail otherwise than by one clear sentence."""
+"""What holds for every format: its own files fit it alone, and no input makes it fail but with a clear sentence."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -112,7 +112,10 @@ def damaged(draw):
             b = min(len(data), a + draw(st.integers(0, 40)))
             piece = draw(
                 st.one_of(
-                    st.sampled_from(CELLS).map(str.encode), st.sampled_from(JOINTS), st.just(data[a:b] * 2), st.binary(max_size=8)
+                    st.sampled_from(CELLS).map(str.encode),
+                    st.sampled_from(JOINTS),
+                    st.just(data[a:b] * 2),
+                    st.binary(max_size=8),
                 )
             )
             data = data[:a] + piece + data[b:]

@@ -46,11 +46,12 @@ def test_the_dialects_with_more_columns():
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (row("Tacotron"), "unknown_model"), (row(""), "unknown_model"), (row(steps="x"), "unreadable_steps"), (row(steps="1.5"), "unreadable_steps"),
-        (row(steps=10**30), "unreadable_steps"), (row(steps=0), "run_not_positive"), (row(steps=-1), "run_not_positive"), (row(steps=2**50), "run_too_long"),
-        (row(arrival="-1"), "unreadable_arrival"), (row(arrival="nan"), "unreadable_arrival"), (row(arrival="1e400"), "unreadable_arrival"),
-        (row(scale=0), "no_gpu"), (row(scale="1.5"), "unreadable_gpus"), (row(scale=10**7), "too_many_gpus"), ("A3C\tx\n", "too_few_cells"),
-        (row()[:-1] + "\tmore\n", "too_many_cells"),
+        (row("Tacotron"), "unknown_model"), (row(""), "unknown_model"), (row(steps="x"), "unreadable_steps"),
+        (row(steps="1.5"), "unreadable_steps"), (row(steps=10**30), "unreadable_steps"),
+        (row(steps=0), "run_not_positive"), (row(steps=-1), "run_not_positive"), (row(steps=2**50), "run_too_long"),
+        (row(arrival="-1"), "unreadable_arrival"), (row(arrival="nan"), "unreadable_arrival"),
+        (row(arrival="1e400"), "unreadable_arrival"), (row(scale=0), "no_gpu"), (row(scale="1.5"), "unreadable_gpus"),
+        (row(scale=10**7), "too_many_gpus"), ("A3C\tx\n", "too_few_cells"), (row()[:-1] + "\tmore\n", "too_many_cells"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_left_out(bad, reason):
@@ -79,8 +80,9 @@ def test_another_table_is_refused():
 @pytest.mark.parametrize(
     ("name", "rows", "last", "scales"),
     [
-        ("103959", 986, 7_910_536, {1: 500, 2: 40, 4: 446}), ("23dbec", 9, 188_011, {1: 2, 8: 7}), ("51b7ef", 18, 3_022_240, {1: 3, 4: 2, 8: 13}),
-        ("795a4c", 3, 3_362, {1: 3}), ("925e2b", 4, 12_313, {1: 1, 8: 3}),
+        ("103959", 986, 7_910_536, {1: 500, 2: 40, 4: 446}), ("23dbec", 9, 188_011, {1: 2, 8: 7}),
+        ("51b7ef", 18, 3_022_240, {1: 3, 4: 2, 8: 13}), ("795a4c", 3, 3_362, {1: 3}),
+        ("925e2b", 4, 12_313, {1: 1, 8: 3}),
     ],
 )  # fmt: skip
 def test_the_published_traces(traces, name, rows, last, scales):

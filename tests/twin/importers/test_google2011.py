@@ -26,9 +26,10 @@ def run_of(read, key):
 
 JOBS = job(1_000_000, 7, SUBMIT) + job(2_000_000, 7, SCHEDULE) + job(9_000_000, 7, FINISH)
 TASKS = (
-    task(1_000_000, 7, 0, SUBMIT) + task(1_000_000, 7, 1, SUBMIT) + task(2_000_000, 7, 0, SCHEDULE, 5) + task(2_000_000, 7, 1, SCHEDULE, 6)
-    + task(3_000_000, 7, 1, EVICT, 6) + task(4_000_000, 7, 1, SUBMIT) + task(5_000_000, 7, 1, SCHEDULE, 6) + task(6_000_000, 7, 0, FINISH, 5)
-    + task(8_000_000, 7, 1, KILL, 6)
+    task(1_000_000, 7, 0, SUBMIT) + task(1_000_000, 7, 1, SUBMIT)
+    + task(2_000_000, 7, 0, SCHEDULE, 5) + task(2_000_000, 7, 1, SCHEDULE, 6)
+    + task(3_000_000, 7, 1, EVICT, 6) + task(4_000_000, 7, 1, SUBMIT)
+    + task(5_000_000, 7, 1, SCHEDULE, 6) + task(6_000_000, 7, 0, FINISH, 5) + task(8_000_000, 7, 1, KILL, 6)
 )  # fmt: skip
 
 
@@ -100,7 +101,10 @@ def test_a_job_left_out_is_listed_once_at_its_first_row(rows, reason):
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        (task(5, 9, 0, SCHEDULE) + task(6, 9, 0, SUBMIT) + task(7, 9, 0, SCHEDULE) + task(8, 9, 0, FINISH), "before_window"),
+        (
+            task(5, 9, 0, SCHEDULE) + task(6, 9, 0, SUBMIT) + task(7, 9, 0, SCHEDULE) + task(8, 9, 0, FINISH),
+            "before_window",
+        ),
         (task(0, 9, 0, SUBMIT) + task(0, 9, 0, SCHEDULE) + task(8, 9, 0, FINISH), "before_window"),
         (task(5, 9, 0, SUBMIT), "no_start"),
         (task(5, 9, 0, SUBMIT) + task(6, 9, 0, SCHEDULE), "no_end"),
@@ -120,10 +124,12 @@ def test_a_job_without_tasks_is_left_out_where_there_is_a_task_table():
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("x,,7,0,u,1,n,l\n", "unreadable_time"), (",,7,0,u,1,n,l\n", "unreadable_time"), ("-5,,7,0,u,1,n,l\n", "unreadable_time"),
-        ("1e400,,7,0,u,1,n,l\n", "unreadable_time"), ("9223372036854775808,,7,0,u,1,n,l\n", "unreadable_time"), (f"{'9' * 5000},,7,0,u,1,n,l\n", "unreadable_time"),
-        ("5,,,0,u,1,n,l\n", "unreadable_job_id"), ("5,,NaN,0,u,1,n,l\n", "unreadable_job_id"), ("5,,True,0,u,1,n,l\n", "unreadable_job_id"),
-        ("5,,7,9,u,1,n,l\n", "unknown_status"), ("5,,7,,u,1,n,l\n", "unknown_status"), ("5,,7,-1,u,1,n,l\n", "unknown_status"),
+        ("x,,7,0,u,1,n,l\n", "unreadable_time"), (",,7,0,u,1,n,l\n", "unreadable_time"),
+        ("-5,,7,0,u,1,n,l\n", "unreadable_time"), ("1e400,,7,0,u,1,n,l\n", "unreadable_time"),
+        ("9223372036854775808,,7,0,u,1,n,l\n", "unreadable_time"), (f"{'9' * 5000},,7,0,u,1,n,l\n", "unreadable_time"),
+        ("5,,,0,u,1,n,l\n", "unreadable_job_id"), ("5,,NaN,0,u,1,n,l\n", "unreadable_job_id"),
+        ("5,,True,0,u,1,n,l\n", "unreadable_job_id"), ("5,,7,9,u,1,n,l\n", "unknown_status"),
+        ("5,,7,,u,1,n,l\n", "unknown_status"), ("5,,7,-1,u,1,n,l\n", "unknown_status"),
         ("5,,7,0,u,1,n\n", "too_few_cells"), ("   \n", "too_few_cells"), ("5,,7,0,u,1,n,l,more\n", "too_many_cells"),
         ('5,,7,"0,u,1,n,l\n', "unknown_status"),
     ],
@@ -144,7 +150,9 @@ def test_a_task_index_beyond_every_job_is_left_out():
 
 def test_a_worker_has_the_most_that_a_task_asks_for():
     """Half of 64 vCPUs, a quarter of 256 GB; a cell that is no fraction is drawn."""
-    demand = read_texts(google2011, TASKS + task(1_000_000, 7, 0, SUBMIT, cpu="0.25", ram="", disk="1e400")).drafts.demand[0]
+    demand = read_texts(
+        google2011, TASKS + task(1_000_000, 7, 0, SUBMIT, cpu="0.25", ram="", disk="1e400")
+    ).drafts.demand[0]
     assert demand.tolist() == [-1, 32_000, 64_000, 4_000, -1]
     assert read_texts(google2011, TASKS.replace("0.5,", "9" * 5000 + ",")).drafts.demand[0, 1] == -1
     zero = TASKS.replace("0.5,0.25,0.001", "0,nan,-1")

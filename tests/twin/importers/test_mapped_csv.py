@@ -15,8 +15,8 @@ a-7;2026-01-01 08:00:02;1;-1;bob;done
 a-8;2026-01-01 08:00:02;-3;1;bob;done
 """
 MAPPING = {
-    "id": "job", "arrival": "submitted", "arrival_unit": "datetime", "run": "took", "run_unit": "h", "gpus": "cards", "user": "who",
-    "group": "who", "status": "state",
+    "id": "job", "arrival": "submitted", "arrival_unit": "datetime", "run": "took", "run_unit": "h", "gpus": "cards",
+    "user": "who", "group": "who", "status": "state",
 }  # fmt: skip
 
 
@@ -33,7 +33,8 @@ def test_named_columns_make_jobs(tmp_path):
     ]  # fmt: skip
     skipped = {(row["line"], row["reason"]) for row in result.report["skipped"]}
     assert skipped == {
-        (4, "no_end"), (5, "pending"), (6, "duplicate_id"), (7, "unreadable_arrival"), (8, "unreadable_gpus"), (9, "run_not_positive"),
+        (4, "no_end"), (5, "pending"), (6, "duplicate_id"), (7, "unreadable_arrival"), (8, "unreadable_gpus"),
+        (9, "run_not_positive"),
     }  # fmt: skip
     assert result.format == "mapped_csv"
 
@@ -72,7 +73,9 @@ def test_a_job_runs_from_its_start_not_from_its_arrival(tmp_path):
 @pytest.mark.parametrize(
     ("mapping", "run_ms", "note"),
     [
-        ({"arrival": "submit", "end": "end"}, [60_000, 80_000, 70_000, 60_000, 50_000], "A job runs from submit to end: waiting before the start counts as work. Map the column of the start if there is one."),
+        ({"arrival": "submit", "end": "end"}, [60_000, 80_000, 70_000, 60_000, 50_000],
+         "A job runs from submit to end: waiting before the start counts as work. "
+         "Map the column of the start if there is one."),
         (TIMES | {"run": "took"}, [8_000] * 6, "The run time of a job is took."),
         ({"arrival": "submit", "start": "start", "run": "took"}, [8_000] * 6, "The run time of a job is took."),
     ],
@@ -90,9 +93,18 @@ def test_the_report_says_how_long_jobs_run(tmp_path, mapping, run_ms, note):
         ({"arrival": "submitted"}, "has no column for run or end"),
         ({"run": "took"}, "has no column for arrival"),
         ({"arrival": "submitted", "start": "took"}, "has no column for run or end"),
-        ({"arrival": "submit", "run": "took"}, "there is no column 'submit' for arrival; the columns are job, submitted, took"),
-        ({"arrival": "submitted", "run": "took", "colour": "x"}, "unknown field 'colour' in the mapping; known: id, arrival"),
-        ({"arrival": "submitted", "run": "took", "run_unit": "weeks"}, "run_unit must be one of us, ms, s, min, h, got 'weeks'"),
+        (
+            {"arrival": "submit", "run": "took"},
+            "there is no column 'submit' for arrival; the columns are job, submitted, took",
+        ),
+        (
+            {"arrival": "submitted", "run": "took", "colour": "x"},
+            "unknown field 'colour' in the mapping; known: id, arrival",
+        ),
+        (
+            {"arrival": "submitted", "run": "took", "run_unit": "weeks"},
+            "run_unit must be one of us, ms, s, min, h, got 'weeks'",
+        ),
         ({"arrival": "submitted", "run": "took"}, "none of its 8 rows can be imported; line 2: unreadable_arrival"),
     ],
 )

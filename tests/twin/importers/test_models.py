@@ -8,8 +8,9 @@ from twin.traces.importers.models import PARAMETERS, gradient_mb, known_models, 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("vgg19", "vgg-19"), ("ResNet-18", "resnet-18"), ("resnet152", "resnet-152"), ("inception4", "inception-v4"), ("shufflenet_v2_x1_0", "shufflenet-v2"),
-        ("gpt2", "gpt-2"), ("bert", "bert-base"), ("imagenet", "resnet-50"), ("LM", "lstm-lm"), ("yolov3", "yolo-v3"), ("My Model, v2.1", "my-model--v2.1"), ("", ""),
+        ("vgg19", "vgg-19"), ("ResNet-18", "resnet-18"), ("resnet152", "resnet-152"), ("inception4", "inception-v4"),
+        ("shufflenet_v2_x1_0", "shufflenet-v2"), ("gpt2", "gpt-2"), ("bert", "bert-base"), ("imagenet", "resnet-50"),
+        ("LM", "lstm-lm"), ("yolov3", "yolo-v3"), ("My Model, v2.1", "my-model--v2.1"), ("", ""),
         ("\N{GREEK SMALL LETTER ALPHA}", ""), ("x" * 99, "x" * 60),
     ],
 )  # fmt: skip

@@ -6,7 +6,10 @@ import pytest
 from tests.twin.importers.reading import read_texts
 from twin.traces.importers import ImportRefused, elasticflow, muri, tiresias
 
-HEADER = "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
+HEADER = (
+    "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,"
+    "resource_time_0,resource_time_1,resource_time_2,priority\n"
+)
 TRACE = HEADER + "0,4,5000,100,bert,4,19000,0,190,0.5,163,18,0\n1,1,6500,7,resnet18,,1000,1500,886,703,62,17,1\n"
 
 

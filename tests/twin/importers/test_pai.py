@@ -72,7 +72,7 @@ def test_percent_and_gb_become_thousandths_and_empty_cells_are_drawn(tmp_path):
 
 
 def test_ps_tasks_are_the_parameter_servers(tmp_path):
-    """8 workers and 2 servers: 4 workers each; a ps without plan_gpu and gpu_type has no GPU. bbb has none, so they are drawn."""
+    """8 workers and 2 servers: 4 workers each; a ps without plan_gpu and gpu_type has no GPU. bbb's are drawn."""
     result = found(tmp_path, job=JOB, task=TASK)
     known = result.drafts.known
     assert known["workers_per_ps"].tolist()[1] == 4
@@ -133,7 +133,9 @@ def test_an_end_missing_in_the_job_table_is_taken_from_its_tasks(tmp_path):
     assert reasons(result) == [("job.csv", 3, "no_start"), ("job.csv", 2, "no_end")]
 
 
-@pytest.mark.parametrize("order", [("job", "task", "instance", "machine", "tag"), ("tag", "machine", "instance", "task", "job")])
+@pytest.mark.parametrize(
+    "order", [("job", "task", "instance", "machine", "tag"), ("tag", "machine", "instance", "task", "job")]
+)
 @pytest.mark.parametrize("headed", [False, True])
 def test_tables_come_in_any_order_with_a_header_or_without(tmp_path, order, headed):
     rows = {"job": JOB, "task": TASK, "instance": INSTANCE, "machine": MACHINE, "tag": TAG}
@@ -183,20 +185,23 @@ def test_the_real_machine_table(traces):
 
 def test_bad_rows_are_skipped_with_file_line_and_reason(tmp_path):
     job = [
-        "a,i,u,Terminated,0,9", "a,i,u,Terminated,0,9", "b,i,u,Exploded,0,9", "c,i,u,Failed,,9", "d,i,u,Failed,x,9", "e,i,u,Failed,0,x",
-        "f f,i,u,Failed,0,9", "g,i,u,Failed,0,9", "h,i,u,Failed,0,9", "k,i,u,Failed,0,1e400", "l", "m,i,u,Terminated,0,5,,", "n,i,u,Terminated,0,5,1",
+        "a,i,u,Terminated,0,9", "a,i,u,Terminated,0,9", "b,i,u,Exploded,0,9", "c,i,u,Failed,,9", "d,i,u,Failed,x,9",
+        "e,i,u,Failed,0,x", "f f,i,u,Failed,0,9", "g,i,u,Failed,0,9", "h,i,u,Failed,0,9", "k,i,u,Failed,0,1e400", "l",
+        "m,i,u,Terminated,0,5,,", "n,i,u,Terminated,0,5,1",
     ]  # fmt: skip
     task = [
-        "a,worker,1,Terminated,1,9,100,1,100,T4", "b,worker,1,Terminated,1,9,100,1,100,T4", "z,worker,1,Terminated,1,9,100,1,100,T4",
-        "a,worker,0,Terminated,1,9,100,1,100,T4", "a,worker,1,Terminated,-1,9,100,1,100,T4", "a,worker,1,Terminated,1,9,100,nan,100,T4",
+        "a,worker,1,Terminated,1,9,100,1,100,T4", "b,worker,1,Terminated,1,9,100,1,100,T4",
+        "z,worker,1,Terminated,1,9,100,1,100,T4", "a,worker,0,Terminated,1,9,100,1,100,T4",
+        "a,worker,1,Terminated,-1,9,100,1,100,T4", "a,worker,1,Terminated,1,9,100,nan,100,T4",
         "h,worker,1,Terminated,9,9,100,1,100,T4", "m,worker,1,Terminated,1,9,100,1,,T4",
     ]  # fmt: skip
     result = found(tmp_path, job=job, task=task)
     assert result.drafts.keys.tolist() == ["a", "m"]
     assert result.drafts.demand[:, 0].tolist() == [1000, -1]
     assert sorted(reasons(result)) == [
-        ("job.csv", 2, "duplicate_id"), ("job.csv", 3, "unknown_status"), ("job.csv", 4, "no_start"), ("job.csv", 5, "unreadable_start_time"),
-        ("job.csv", 6, "unreadable_end_time"), ("job.csv", 7, "unreadable_name"), ("job.csv", 8, "no_task"), ("job.csv", 9, "run_not_positive"),
+        ("job.csv", 2, "duplicate_id"), ("job.csv", 3, "unknown_status"), ("job.csv", 4, "no_start"),
+        ("job.csv", 5, "unreadable_start_time"), ("job.csv", 6, "unreadable_end_time"),
+        ("job.csv", 7, "unreadable_name"), ("job.csv", 8, "no_task"), ("job.csv", 9, "run_not_positive"),
         ("job.csv", 10, "unreadable_end_time"), ("job.csv", 11, "too_few_cells"), ("job.csv", 13, "too_many_cells"),
         ("task.csv", 3, "no_job"), ("task.csv", 4, "unreadable_inst_num"), ("task.csv", 5, "unreadable_start_time"),
         ("task.csv", 6, "unreadable_plan_mem"),
@@ -229,4 +234,7 @@ def test_only_pai_fits_its_tables(rows):
 
 def test_a_header_that_lacks_a_column_says_which(tmp_path):
     with pytest.raises(ImportRefused, match="the column 'plan_gpu' of the task table is missing"):
-        found(tmp_path, task=[",".join(name for name in TABLES["task"] if name != "plan_gpu"), "a,worker,1,x,1,9,100,1,T4"])
+        found(
+            tmp_path,
+            task=[",".join(name for name in TABLES["task"] if name != "plan_gpu"), "a,worker,1,x,1,9,100,1,T4"],
+        )

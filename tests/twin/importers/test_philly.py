@@ -16,7 +16,14 @@ def attempt(start, end, *machines):
 
 
 def job(name, submitted, *attempts, status="Pass", vc="ee9e8c", user="ce2f4c"):
-    return {"status": status, "vc": vc, "jobid": name, "attempts": list(attempts), "submitted_time": submitted, "user": user}
+    return {
+        "status": status,
+        "vc": vc,
+        "jobid": name,
+        "attempts": list(attempts),
+        "submitted_time": submitted,
+        "user": user,
+    }
 
 
 def found(tmp_path, *files):
@@ -61,7 +68,8 @@ def test_attempts_may_lack_their_start_their_end_or_both(tmp_path):
     """The first known start and the end of the last attempt count; a last attempt without an end still runs."""
     log = [
         job("first-lacks-start", TIME(0), attempt(None, TIME(2), ONE), attempt(TIME(3), TIME(9), ONE)),
-        job("middle-lacks-both", TIME(1), attempt(TIME(1), TIME(2), ONE), attempt("", "None", ONE), attempt(TIME(5), TIME(8), ONE)),
+        job("middle-lacks-both", TIME(1), attempt(TIME(1), TIME(2), ONE), attempt("", "None", ONE),
+            attempt(TIME(5), TIME(8), ONE)),
         job("last-lacks-start", TIME(2), attempt(TIME(2), None, ONE), attempt("None", TIME(6), ONE)),
         job("last-lacks-end", TIME(3), attempt(TIME(3), TIME(4), ONE), attempt(TIME(5), None, ONE)),
         job("no-attempt", TIME(4), status="Killed"),
@@ -79,7 +87,12 @@ def test_attempts_may_lack_their_start_their_end_or_both(tmp_path):
 
 def test_the_gpus_are_those_of_the_first_attempt_over_all_its_machines(tmp_path):
     log = [
-        job("two-machines", TIME(0), attempt(TIME(1), TIME(2), ("m1", 8), ("m2", 4)), attempt(TIME(3), TIME(4), ("m1", 1))),
+        job(
+            "two-machines",
+            TIME(0),
+            attempt(TIME(1), TIME(2), ("m1", 8), ("m2", 4)),
+            attempt(TIME(3), TIME(4), ("m1", 1)),
+        ),
         job("later", TIME(1), attempt(TIME(1), TIME(2)), attempt(TIME(3), TIME(4), ("m1", 2))),
         job("none", TIME(2), attempt(TIME(1), TIME(2))),
     ]
@@ -92,18 +105,20 @@ def test_the_gpus_are_those_of_the_first_attempt_over_all_its_machines(tmp_path)
 def test_bad_jobs_are_skipped_with_the_line_they_begin_in(tmp_path):
     good = attempt(TIME(1), TIME(2), ONE)
     lines = [
-        job("a", TIME(0), good), job("a", TIME(0), good), job("b", TIME(0), good, status="Running"), job("c", "yesterday", good),
-        job("d", TIME(0), attempt(TIME(2), TIME(1), ONE)), job("e", TIME(0), attempt("soon", TIME(2), ONE)), job("f g", TIME(0), good), 7,
-        job(None, TIME(0), good), job("h", None, good), job("i", TIME(0)) | {"attempts": "none"}, job("j", TIME(0), attempt(TIME(1), "2017", ONE)),
+        job("a", TIME(0), good), job("a", TIME(0), good), job("b", TIME(0), good, status="Running"),
+        job("c", "yesterday", good), job("d", TIME(0), attempt(TIME(2), TIME(1), ONE)),
+        job("e", TIME(0), attempt("soon", TIME(2), ONE)), job("f g", TIME(0), good), 7, job(None, TIME(0), good),
+        job("h", None, good), job("i", TIME(0)) | {"attempts": "none"},
+        job("j", TIME(0), attempt(TIME(1), "2017", ONE)),
         job("k", TIME(0), {"start_time": 5, "end_time": {}, "detail": [{"ip": 3, "gpus": "gpu0"}, 4]}),
     ]  # fmt: skip
     text = "[\n" + ",\n".join(json.dumps(line) for line in lines) + "]"
     result = found(tmp_path, text.encode())
     assert result.drafts.keys.tolist() == ["a"]
     assert sorted(reasons(result)) == [
-        (3, "duplicate_id"), (4, "unknown_status"), (5, "unreadable_submitted_time"), (6, "run_not_positive"), (7, "unreadable_start_time"),
-        (8, "unreadable_name"), (9, "unreadable_cell"), (10, "unreadable_name"), (11, "unreadable_submitted_time"), (12, "pending"),
-        (13, "unreadable_end_time"), (14, "no_gpu"),
+        (3, "duplicate_id"), (4, "unknown_status"), (5, "unreadable_submitted_time"), (6, "run_not_positive"),
+        (7, "unreadable_start_time"), (8, "unreadable_name"), (9, "unreadable_cell"), (10, "unreadable_name"),
+        (11, "unreadable_submitted_time"), (12, "pending"), (13, "unreadable_end_time"), (14, "no_gpu"),
     ]  # fmt: skip
 
 
@@ -133,7 +148,9 @@ def test_the_hour_that_came_twice_makes_no_run_negative(tmp_path):
 
 def test_the_machine_list_alone_is_a_cluster(tmp_path):
     """A blank stands before 24GB; a name that comes twice and a count that is no number are skipped."""
-    result = found(tmp_path, b"m31,8, 24GB\r\nm32,2, 12GB\r\nm31,2, 12GB\r\nm33,two, 12GB\r\nm 34,2, 12GB\r\nm35,2, 12GB")
+    result = found(
+        tmp_path, b"m31,8, 24GB\r\nm32,2, 12GB\r\nm31,2, 12GB\r\nm33,two, 12GB\r\nm 34,2, 12GB\r\nm35,2, 12GB"
+    )
     assert [(server.name, server.capacity[0]) for server in result.cluster.servers] == [
         ("m31", 8000),
         ("m32", 2000),
@@ -153,8 +170,8 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
     result = found(tmp_path, log, b"m51,2, 12GB\nm1,8, 24GB\n")
     (warning,) = [note for note in result.notes if note.startswith("Warning")]
     assert (
-        "2 jobs used GPUs that are not in the machine list, on 2 machines (m51 8 used and 2 listed, m99 1 used and 0 listed)"
-        in warning
+        "2 jobs used GPUs that are not in the machine list, on 2 machines (m51 8 used "
+        "and 2 listed, m99 1 used and 0 listed)" in warning
     )
     assert len(result.drafts) == 3
     assert len(result.cluster.servers) == 2
@@ -167,9 +184,11 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"},', "line 1: the JSON is incomplete or invalid"),
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"}', "line 1: the array is incomplete"),
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]\n]', "line 2: unexpected text after the end of the array"),
-        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}\n{}]', "line 2: a comma or the end of the array is missing"),
+        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}\n{}]',
+         "line 2: a comma or the end of the array is missing"),
         ('[{"jobid":"a","attempts":[],\n"submitted_time":"x}]', "line 2: the JSON is incomplete or invalid"),
-        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]', "none of its 1 jobs can be imported; line 1: unknown_status ''"),
+        ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]',
+         "none of its 1 jobs can be imported; line 1: unknown_status ''"),
         ('[{"jobid":"a","attempts":' + "[" * 100_000, "file0: line 1: "),
         ('[{"attempts":1,"jobid":' + "9" * 5000 + "}]", "line 1: a value is nested too deeply or has too many digits"),
         ('{"attempts": "\\ud800", "jobid": "\\ud800", "submitted_time": 1e400}', "none of its 1 jobs can be imported"),
@@ -182,7 +201,7 @@ def test_a_broken_log_is_refused_in_one_sentence(tmp_path, text, sentence):
 
 
 def test_a_log_longer_than_a_block_is_read_whole(tmp_path):
-    """1,500 jobs of uneven length in 1 MB and more: values, line ends and characters of several bytes fall on block ends."""
+    """1,500 jobs of uneven length in 1 MB and more: values, line ends and wide characters fall on block ends."""
     rng = random.Random(1)
     log = []
     for number in range(1500):

@@ -31,13 +31,15 @@ def test_nodes_are_named_after_their_vc_and_names_stay_text(tmp_path):
 def test_bad_rows_are_skipped(tmp_path):
     result = found(tmp_path, "vc,node num\na,1\na,2\nb b,1\n,1\nc,-1\nd,1e400\ne,1.5\nf,0\n")
     assert [(row["line"], row["reason"]) for row in result.skipped.listed] == [
-        (3, "duplicate_id"), (4, "unreadable_name"), (5, "unreadable_name"), (6, "unreadable_nodes"), (7, "unreadable_nodes"),
-        (8, "unreadable_nodes"),
+        (3, "duplicate_id"), (4, "unreadable_name"), (5, "unreadable_name"), (6, "unreadable_nodes"),
+        (7, "unreadable_nodes"), (8, "unreadable_nodes"),
     ]  # fmt: skip
     assert [server.name for server in result.cluster.servers] == ["a-1"]
 
 
-@pytest.mark.parametrize(("rows", "sentence"), [("", "none of its 0 rows has a node"), ("a,2000000", "more than 100,000 nodes")])
+@pytest.mark.parametrize(
+    ("rows", "sentence"), [("", "none of its 0 rows has a node"), ("a,2000000", "more than 100,000 nodes")]
+)
 def test_no_nodes_and_too_many_are_refused(tmp_path, rows, sentence):
     with pytest.raises(ImportRefused, match=sentence):
         found(tmp_path, "vc,node num\n" + rows)

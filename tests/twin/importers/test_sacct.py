@@ -1,4 +1,4 @@
-"""Slurm accounting. REAL was printed by `sacct -P -a -D` of Slurm 22.05.8 on a small cluster, with a job whose name holds a |."""
+"""Slurm accounting. REAL was printed by `sacct -P -a -D` of Slurm 22.05.8 on a small cluster, one name with a |."""
 
 import pytest
 
@@ -8,26 +8,46 @@ from twin.traces.importers.openfile import Upload
 
 REAL = """\
 JobID|JobName|Partition|User|Submit|Start|End|Elapsed|State|NNodes|NCPUS|ReqMem|AllocTRES|ReqTRES
-1|train one|x|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:22|00:00:04|COMPLETED|1|2|4000M|billing=2,cpu=2,gres/gpu=2,mem=4000M,node=1|billing=2,cpu=2,gres/gpu=2,mem=4000M,node=1
-1.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:22|00:00:04|COMPLETED|1|2||cpu=2,gres/gpu=2,mem=4000M,node=1|
-2|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:26|00:00:08|COMPLETED|2|2|4000M|billing=2,cpu=2,gres/gpu=8,mem=4000M,node=2|billing=2,cpu=2,gres/gpu=8,mem=4000M,node=2
-2.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:26|00:00:08|COMPLETED|1|1||cpu=1,gres/gpu=4,mem=2000M,node=1|
-2.0|sleep|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:21|00:00:03|COMPLETED|2|2||cpu=2,gres/gpu=8,mem=4000M,node=2|
-4|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:24|2026-11-21T10:47:26|00:00:02|FAILED|1|1|3000M|billing=1,cpu=1,gres/gpu=3,mem=3000M,node=1|billing=1,cpu=1,gres/gpu=3,mem=3000M,node=1
-5|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:21|2026-11-21T10:48:25|00:01:04|TIMEOUT|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-6|wrap|edge|root|2026-11-21T10:47:18|Unknown|Unknown|00:00:00|PENDING|3|3|6000M||billing=3,cpu=3,gres/gpu=12,mem=6000M,node=3
-7|wrap|edge|root|2026-11-21T10:47:18|None|2026-11-21T10:47:30|00:00:00|CANCELLED by 0|1|1|2000M||billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-8|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:21|Unknown|00:00:22|RUNNING|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-9|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:19|2026-11-21T10:47:20|00:00:01|COMPLETED|1|1|2000M|billing=1,cpu=1,mem=2000M,node=1|billing=1,cpu=1,mem=2000M,node=1
-9.batch|batch|||2026-11-21T10:47:19|2026-11-21T10:47:19|2026-11-21T10:47:20|00:00:01|COMPLETED|1|1||cpu=1,mem=2000M,node=1|
-10+0|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-10+0.batch|batch|||2026-11-21T10:48:33|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1||cpu=1,gres/gpu=1,mem=2000M,node=1|
-10+1|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1|2000M|billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1
-3_0|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:20|00:00:02|COMPLETED|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-3_0.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:20|00:00:02|COMPLETED|1|1||cpu=1,gres/gpu=1,mem=2000M,node=1|
-19|wrap|edge|root|2026-11-21T10:52:28|2026-11-21T10:52:29|2026-11-21T10:52:30|00:00:01|REQUEUED|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
-19.batch|batch|||2026-11-21T10:52:29|2026-11-21T10:52:29|2026-11-21T10:52:33|00:00:04|CANCELLED|1|1||cpu=1,gres/gpu=1,mem=2000M,node=1|
-19|wrap|edge|root|2026-11-21T10:52:34|2026-11-21T10:52:40|2026-11-21T10:52:44|00:00:04|COMPLETED|1|1|2000M|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+1|train one|x|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:22|00:00:04|COMPLETED|1|2|4000M|\
+billing=2,cpu=2,gres/gpu=2,mem=4000M,node=1|billing=2,cpu=2,gres/gpu=2,mem=4000M,node=1
+1.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:22|00:00:04|COMPLETED|1|2||\
+cpu=2,gres/gpu=2,mem=4000M,node=1|
+2|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:26|00:00:08|COMPLETED|2|2|4000M|\
+billing=2,cpu=2,gres/gpu=8,mem=4000M,node=2|billing=2,cpu=2,gres/gpu=8,mem=4000M,node=2
+2.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:26|00:00:08|COMPLETED|1|1||\
+cpu=1,gres/gpu=4,mem=2000M,node=1|
+2.0|sleep|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:21|00:00:03|COMPLETED|2|2||\
+cpu=2,gres/gpu=8,mem=4000M,node=2|
+4|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:24|2026-11-21T10:47:26|00:00:02|FAILED|1|1|3000M|\
+billing=1,cpu=1,gres/gpu=3,mem=3000M,node=1|billing=1,cpu=1,gres/gpu=3,mem=3000M,node=1
+5|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:21|2026-11-21T10:48:25|00:01:04|TIMEOUT|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+6|wrap|edge|root|2026-11-21T10:47:18|Unknown|Unknown|00:00:00|PENDING|3|3|6000M||\
+billing=3,cpu=3,gres/gpu=12,mem=6000M,node=3
+7|wrap|edge|root|2026-11-21T10:47:18|None|2026-11-21T10:47:30|00:00:00|CANCELLED by 0|1|1|2000M||\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+8|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:21|Unknown|00:00:22|RUNNING|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+9|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:19|2026-11-21T10:47:20|00:00:01|COMPLETED|1|1|2000M|\
+billing=1,cpu=1,mem=2000M,node=1|billing=1,cpu=1,mem=2000M,node=1
+9.batch|batch|||2026-11-21T10:47:19|2026-11-21T10:47:19|2026-11-21T10:47:20|00:00:01|COMPLETED|1|1||\
+cpu=1,mem=2000M,node=1|
+10+0|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+10+0.batch|batch|||2026-11-21T10:48:33|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1||\
+cpu=1,gres/gpu=1,mem=2000M,node=1|
+10+1|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:48:33|2026-11-21T10:48:35|00:00:02|COMPLETED|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=2,mem=2000M,node=1
+3_0|wrap|edge|root|2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:20|00:00:02|COMPLETED|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+3_0.batch|batch|||2026-11-21T10:47:18|2026-11-21T10:47:18|2026-11-21T10:47:20|00:00:02|COMPLETED|1|1||\
+cpu=1,gres/gpu=1,mem=2000M,node=1|
+19|wrap|edge|root|2026-11-21T10:52:28|2026-11-21T10:52:29|2026-11-21T10:52:30|00:00:01|REQUEUED|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
+19.batch|batch|||2026-11-21T10:52:29|2026-11-21T10:52:29|2026-11-21T10:52:33|00:00:04|CANCELLED|1|1||\
+cpu=1,gres/gpu=1,mem=2000M,node=1|
+19|wrap|edge|root|2026-11-21T10:52:34|2026-11-21T10:52:40|2026-11-21T10:52:44|00:00:04|COMPLETED|1|1|2000M|\
+billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1|billing=1,cpu=1,gres/gpu=1,mem=2000M,node=1
 """
 SHORT = "JobID|Submit|Start|End|State|AllocTRES\n"
 GOOD = "1|2026-11-20T10:00:00|2026-11-20T10:00:00|2026-11-20T10:10:00|COMPLETED|cpu=8,gres/gpu=2,mem=64G,node=1\n"
@@ -102,7 +122,12 @@ def test_without_any_resources_a_job_is_one_worker_to_be_drawn(tmp_path):
 
 @pytest.mark.parametrize(
     ("column", "value", "run_ms"),
-    [("Elapsed", "02:03:04", 7_384_000), ("Elapsed", "03:04", 184_000), ("ElapsedRaw", "77", 77_000), ("Elapsed", "", 600_000)],
+    [
+        ("Elapsed", "02:03:04", 7_384_000),
+        ("Elapsed", "03:04", 184_000),
+        ("ElapsedRaw", "77", 77_000),
+        ("Elapsed", "", 600_000),
+    ],
 )
 def test_elapsed_counts_before_the_times(tmp_path, column, value, run_ms):
     text = SHORT.replace("AllocTRES", column) + GOOD.replace("cpu=8,gres/gpu=2,mem=64G,node=1", value)
@@ -111,7 +136,8 @@ def test_elapsed_counts_before_the_times(tmp_path, column, value, run_ms):
 
 @pytest.mark.parametrize(
     ("tres", "gpus"),
-    [("cpu=4,gres/gpu:a100=3,node=1", 3), ("cpu=4,gres/gpu:a100=1,gres/gpu:v100=1", 2), ("gres/gpu=4,gres/gpu:a100=4", 4), ("cpu=1,gres/gpu=x", 0)],
+    [("cpu=4,gres/gpu:a100=3,node=1", 3), ("cpu=4,gres/gpu:a100=1,gres/gpu:v100=1", 2),
+     ("gres/gpu=4,gres/gpu:a100=4", 4), ("cpu=1,gres/gpu=x", 0)],
 )  # fmt: skip
 def test_typed_gpus_count_where_the_plain_sum_is_missing(tmp_path, tres, gpus):
     drafts = found(tmp_path, SHORT + GOOD.replace("cpu=8,gres/gpu=2,mem=64G,node=1", tres)).drafts
@@ -127,7 +153,8 @@ def test_requested_memory_is_for_each_node_each_cpu_or_the_job(tmp_path, asked, 
 
 
 @pytest.mark.parametrize(
-    "state", ["COMPLETED", "CANCELLED by 1000", "CANCELLED+", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "TIMEOUT", "DEADLINE"]
+    "state",
+    ["COMPLETED", "CANCELLED by 1000", "CANCELLED+", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "TIMEOUT", "DEADLINE"],
 )
 def test_every_end_is_a_job(tmp_path, state):
     assert len(found(tmp_path, SHORT + GOOD.replace("COMPLETED", state)).drafts) == 1
@@ -167,7 +194,9 @@ def test_outputs_put_together_may_repeat_the_header_and_clusters_may_share_ids(t
     """A step may stand before its job; ids get the cluster's name only where there are two."""
     header = "Cluster|" + SHORT
     step = "1.batch|2026-11-20T10:00:00|2026-11-20T10:00:00|2026-11-20T10:10:00|COMPLETED|\n"
-    one = found(tmp_path, header + "\n" + "alpha|" + step + "alpha|" + GOOD + header + "alpha|" + GOOD.replace("1|", "2|", 1))
+    one = found(
+        tmp_path, header + "\n" + "alpha|" + step + "alpha|" + GOOD + header + "alpha|" + GOOD.replace("1|", "2|", 1)
+    )
     assert (one.drafts.keys.tolist(), one.rows, one.merged) == (["1", "2"], 3, 1)
     two = found(tmp_path, header + "alpha|" + GOOD, header + "beta|" + GOOD)
     assert two.drafts.keys.tolist() == ["alpha:1", "beta:1"]
@@ -175,7 +204,10 @@ def test_outputs_put_together_may_repeat_the_header_and_clusters_may_share_ids(t
 
 def test_unix_seconds_and_offsets_are_read(tmp_path):
     """With an offset the reading of the clock counts."""
-    rows = "1|1795168800|1795168800|1795168860|COMPLETED|gres/gpu=1\n2|2026-11-20T10:00:30+0100|2026-11-20 10:00:30|2026-11-20T10:01:30+01:00|COMPLETED|gres/gpu=1\n"
+    rows = (
+        "1|1795168800|1795168800|1795168860|COMPLETED|gres/gpu=1\n2|2026-11-20T10:00:30+0100|2026-11-20 "
+        "10:00:30|2026-11-20T10:01:30+01:00|COMPLETED|gres/gpu=1\n"
+    )
     drafts = found(tmp_path, SHORT + rows).drafts
     assert (drafts.arrival_ms.tolist(), drafts.run_ms.tolist()) == ([0, 30_000], [60_000, 60_000])
 
@@ -205,7 +237,8 @@ def test_no_jobs_are_refused(tmp_path):
 
 def test_steps_alone_are_refused(tmp_path):
     text = (
-        "JobID|Submit|Start|End|State|ReqMem\n1.batch|2026-11-20T10:00:00|2026-11-20T10:00:00|2026-11-20T10:10:00|COMPLETED|4Gn\n"
+        "JobID|Submit|Start|End|State|ReqMem\n"
+        "1.batch|2026-11-20T10:00:00|2026-11-20T10:00:00|2026-11-20T10:10:00|COMPLETED|4Gn\n"
     )
     with pytest.raises(ImportRefused, match=r"line 2: no_job '1.batch'"):
         found(tmp_path, text)

@@ -21,8 +21,9 @@ def test_columns_stand_where_the_header_says():
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("A10,1,1,1", "duplicate_id"), ("A10,1,1,", "unreadable_name"), ("A10,1,1,a b", "unreadable_name"), ("A10,-1,1,2", "unreadable_cell"),
-        ("A10,1.5,1,2", "unreadable_cell"), ("A10,1,nan,2", "unreadable_cell"), ("A10,1,0,2", "unreadable_cell"), ("A10,1", "too_few_cells"),
+        ("A10,1,1,1", "duplicate_id"), ("A10,1,1,", "unreadable_name"), ("A10,1,1,a b", "unreadable_name"),
+        ("A10,-1,1,2", "unreadable_cell"), ("A10,1.5,1,2", "unreadable_cell"), ("A10,1,nan,2", "unreadable_cell"),
+        ("A10,1,0,2", "unreadable_cell"), ("A10,1", "too_few_cells"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_left_out(row, reason):

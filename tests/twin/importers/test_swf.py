@@ -6,14 +6,45 @@ from tests.twin.importers.reading import is_accounted, listed, read_texts
 from twin.traces.importers import ImportRefused, lines, read, swf
 
 HEADER = (
-    "; Version: 2.2\n; MaxJobs: 3\n; MaxNodes: 4\n; MaxProcs: 10\n; UnixStartTime: 749458803\n; TimeZoneString: US/Pacific\n;\n"
+    "; Version: 2.2\n; MaxJobs: 3\n; MaxNodes: 4\n; MaxProcs: 10\n; UnixStartTime: 749458803\n; "
+    "TimeZoneString: US/Pacific\n;\n"
 )
 
 
 def row(
-    key=1, submit=0, run=10, procs=4, memory=-1, asked=-1, asked_memory=-1, status=1, user=3, queue=-1, partition=-1, mark=" "
+    key=1,
+    submit=0,
+    run=10,
+    procs=4,
+    memory=-1,
+    asked=-1,
+    asked_memory=-1,
+    status=1,
+    user=3,
+    queue=-1,
+    partition=-1,
+    mark=" ",
 ):
-    cells = (key, submit, -1, run, procs, -1, memory, asked, -1, asked_memory, status, user, 1, -1, queue, partition, -1, -1)
+    cells = (
+        key,
+        submit,
+        -1,
+        run,
+        procs,
+        -1,
+        memory,
+        asked,
+        -1,
+        asked_memory,
+        status,
+        user,
+        1,
+        -1,
+        queue,
+        partition,
+        -1,
+        -1,
+    )
     return mark.join(map(str, cells)) + "\n"
 
 
@@ -41,8 +72,9 @@ def test_the_header_gives_the_nodes():
 @pytest.mark.parametrize(
     ("header", "cpus"),
     [
-        ("; MaxProcs: 3\n", [1000] * 3), ("; MaxNodes: 2 (and a spare)\n", [1000] * 2), ("; MaxNodes: 9\n; MaxProcs: 2\n", [1000] * 2),
-        ("; MaxNodes: -1\n; MaxProcs: none\n", None), ("; MaxNodes: 999999999999\n", None), ("", None),
+        ("; MaxProcs: 3\n", [1000] * 3), ("; MaxNodes: 2 (and a spare)\n", [1000] * 2),
+        ("; MaxNodes: 9\n; MaxProcs: 2\n", [1000] * 2), ("; MaxNodes: -1\n; MaxProcs: none\n", None),
+        ("; MaxNodes: 999999999999\n", None), ("", None),
     ],
 )  # fmt: skip
 def test_headers_that_say_less(header, cpus):
@@ -65,12 +97,13 @@ def test_what_was_used_goes_before_what_was_asked_for():
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (row(2, run=0), "run_not_positive"), (row(2, run=-7), "run_not_positive"), (row(2, run=-1), "no_end"), (row(2, run=1e12), "run_too_long"),
-        (row(2, run="x"), "unreadable_run"), (row(2, submit=-1), "no_submit"), (row(2, submit="NaN"), "unreadable_submit"),
-        (row(2, submit="1e400"), "unreadable_submit"), (row(2, procs=-1), "no_processors"), (row(2, procs=0, asked=0), "no_processors"),
-        (row(2, procs=1.5), "unreadable_procs"), (row(2, procs=10**30), "too_many_processors"), (row("1.5"), "unreadable_id"),
-        (row(10**30), "unreadable_id"), (row("x"), "unreadable_id"), (row(1, submit=5), "duplicate_id"), ("2 3 4\n", "too_few_cells"),
-        ("Sunday was quiet\n", "too_few_cells"),
+        (row(2, run=0), "run_not_positive"), (row(2, run=-7), "run_not_positive"), (row(2, run=-1), "no_end"),
+        (row(2, run=1e12), "run_too_long"), (row(2, run="x"), "unreadable_run"), (row(2, submit=-1), "no_submit"),
+        (row(2, submit="NaN"), "unreadable_submit"), (row(2, submit="1e400"), "unreadable_submit"),
+        (row(2, procs=-1), "no_processors"), (row(2, procs=0, asked=0), "no_processors"),
+        (row(2, procs=1.5), "unreadable_procs"), (row(2, procs=10**30), "too_many_processors"),
+        (row("1.5"), "unreadable_id"), (row(10**30), "unreadable_id"), (row("x"), "unreadable_id"),
+        (row(1, submit=5), "duplicate_id"), ("2 3 4\n", "too_few_cells"), ("Sunday was quiet\n", "too_few_cells"),
             (row(2, run="9" * 5000), "unreadable_run"), (row(2, procs="9" * 5000), "no_processors"),
     ],
 )  # fmt: skip
@@ -96,7 +129,7 @@ def test_parts_of_a_job_are_merged_into_its_summary():
 
 
 def test_copies_that_stray():
-    """A header without semicolons, tabs, extra columns in some rows, blanks before, unsorted, absolute times, no last line end."""
+    """A header without semicolons, tabs, extra columns in some rows, blanks before, unsorted, no last line end."""
     text = (
         "JobID Submit Wait Run Procs\nMaxProcs: 6\n\n"
         + row(1, 1_500_000_100)
@@ -156,8 +189,10 @@ def test_a_machines_file_alone_is_a_cluster():
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        ("3\tfat\t1\t1\t1\t1", "duplicate_id"), ("3\tx\t0\t1\t1\t1", "no_nodes"), ("3\tx\t1e9\t1\t1\t1", "too_many_nodes"), ("3\tcloud\t1\t1\t1\t1", "unreadable_name"),
-        ("3\tx\t1.5\t1\t1\t1", "unreadable_cell"), ("3\tx\t1\t1e400\t1\t1", "unreadable_cell"), ("3\tx\t1\t1\t1\t", "unreadable_cell"), ("3\tx\t1", "too_few_cells"),
+        ("3\tfat\t1\t1\t1\t1", "duplicate_id"), ("3\tx\t0\t1\t1\t1", "no_nodes"),
+        ("3\tx\t1e9\t1\t1\t1", "too_many_nodes"), ("3\tcloud\t1\t1\t1\t1", "unreadable_name"),
+        ("3\tx\t1.5\t1\t1\t1", "unreadable_cell"), ("3\tx\t1\t1e400\t1\t1", "unreadable_cell"),
+        ("3\tx\t1\t1\t1\t", "unreadable_cell"), ("3\tx\t1", "too_few_cells"),
     ],
 )  # fmt: skip
 def test_a_bad_machine_is_left_out(bad, reason, monkeypatch):
@@ -177,7 +212,13 @@ def test_it_fits_its_own_only():
     assert swf.sniff((HEADER + row()).encode())[0]
     assert swf.sniff(HEADER.encode())[0]
     assert swf.sniff(MACHINES.encode())[0]
-    for other in (b"", b"; a comment\na,b\n1,2\n", b"1\t2\t3\n", b"job_id,num_gpu\n1,2\n", b"name\tcommand\t-n\t1\t5\t0.0\t1\n"):
+    for other in (
+        b"",
+        b"; a comment\na,b\n1,2\n",
+        b"1\t2\t3\n",
+        b"job_id,num_gpu\n1,2\n",
+        b"name\tcommand\t-n\t1\t5\t0.0\t1\n",
+    ):
         assert not swf.sniff(other)[0]
 
 
@@ -187,7 +228,9 @@ def test_the_nasa_log(traces):
     assert (result.report["rows"], result.jobs.count) == (18_239, 18_239 - 173)
     assert result.report["skipped_counts"] == {"run_not_positive": 173}
     assert len(result.cluster.servers) == 128
-    assert "NASA-iPSC-1993-3.1-cln.swf: the header states 42,264 jobs; the file has 18,239 rows." in result.report["notes"]
+    assert (
+        "NASA-iPSC-1993-3.1-cln.swf: the header states 42,264 jobs; the file has 18,239 rows." in result.report["notes"]
+    )
 
 
 def test_the_work_of_the_nasa_log_is_kept(traces):

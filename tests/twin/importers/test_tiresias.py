@@ -37,10 +37,12 @@ def test_a_model_that_is_not_known_is_named():
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ("0,1,1,1,m,1,1", "duplicate_id"), ("a b,1,1,1,m,1,1", "unreadable_name"), (",1,1,1,m,1,1", "unreadable_name"), ("2,1,-1,1,m,1,1", "unreadable_submit_time"),
-        ("2,1,nan,1,m,1,1", "unreadable_submit_time"), ("2,1,1e300,1,m,1,1", "unreadable_submit_time"), ("2,1,1,1,m,,1", "unreadable_duration"),
-        ("2,1,1,1,m,1e400,1", "unreadable_duration"), ("2,1,1,1,m,0,1", "run_not_positive"), ("2,1,1,1,m,-5,1", "run_not_positive"), ("2,1,1,1,m,1e10,1", "run_too_long"),
-        ("2,0,1,1,m,1,1", "no_gpu"), ("2,1.5,1,1,m,1,1", "unreadable_gpus"), ("2,10000000,1,1,m,1,1", "too_many_gpus"), ("2,1,1", "too_few_cells"),
+        ("0,1,1,1,m,1,1", "duplicate_id"), ("a b,1,1,1,m,1,1", "unreadable_name"), (",1,1,1,m,1,1", "unreadable_name"),
+        ("2,1,-1,1,m,1,1", "unreadable_submit_time"), ("2,1,nan,1,m,1,1", "unreadable_submit_time"),
+        ("2,1,1e300,1,m,1,1", "unreadable_submit_time"), ("2,1,1,1,m,,1", "unreadable_duration"),
+        ("2,1,1,1,m,1e400,1", "unreadable_duration"), ("2,1,1,1,m,0,1", "run_not_positive"),
+        ("2,1,1,1,m,-5,1", "run_not_positive"), ("2,1,1,1,m,1e10,1", "run_too_long"), ("2,0,1,1,m,1,1", "no_gpu"),
+        ("2,1.5,1,1,m,1,1", "unreadable_gpus"), ("2,10000000,1,1,m,1,1", "too_many_gpus"), ("2,1,1", "too_few_cells"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_left_out(row, reason):
@@ -57,7 +59,8 @@ def test_two_files_are_one_trace():
 
 def test_absolute_times_and_columns_in_another_order():
     text = (
-        "duration,model_name,job_id,extra,submit_time,iterations,num_gpu\n5,vgg16,a,?,1600000000,1,2\n6,vgg16,b,?,1600000060,1,2"
+        "duration,model_name,job_id,extra,submit_time,iterations,num_gpu\n"
+        "5,vgg16,a,?,1600000000,1,2\n6,vgg16,b,?,1600000060,1,2"
     )
     assert read_texts(tiresias, text).drafts.arrival_ms.tolist() == [0, 60_000]
 
@@ -65,7 +68,10 @@ def test_absolute_times_and_columns_in_another_order():
 def test_it_fits_its_own_dialect_only():
     assert tiresias.sniff(TRACE.encode())[0]
     fits, why, _ = tiresias.sniff(TRACE.replace("interval", "iteration_time").encode())
-    assert (fits, why) == (False, "the column 'iteration_time' belongs to another format, which may use another time unit")
+    assert (fits, why) == (
+        False,
+        "the column 'iteration_time' belongs to another format, which may use another time unit",
+    )
     assert tiresias.sniff(TRACE.replace("num_gpu", "gpus").encode())[1] == "the column 'num_gpu' is missing"
 
 

@@ -38,7 +38,9 @@ def at(second: int) -> int:
 
 
 def job(key: str, state: str = WAITING, **fields: Any) -> JobFact:
-    return JobFact(key, fields.pop("submitted_ms", at(0)), state, gpus=fields.pop("gpus", 2), cpus=2, memory_mb=4_000, **fields)
+    return JobFact(
+        key, fields.pop("submitted_ms", at(0)), state, gpus=fields.pop("gpus", 2), cpus=2, memory_mb=4_000, **fields
+    )
 
 
 def attempt(start: int, end: int | None = None, node: str = "edge1", gpus: int = 2, **fields: Any) -> Attempt:

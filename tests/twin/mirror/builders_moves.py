@@ -45,7 +45,8 @@ class Cluster:
 
 
 MOVES = st.lists(
-    st.tuples(st.sampled_from("12345"), st.sampled_from(STEPS), st.sampled_from(("edge1", "cloud1")), st.booleans()), max_size=40
+    st.tuples(st.sampled_from("12345"), st.sampled_from(STEPS), st.sampled_from(("edge1", "cloud1")), st.booleans()),
+    max_size=40,
 )
 
 

@@ -14,11 +14,14 @@ def test_the_first_look_adds_nodes_and_jobs():
     log = Log()
     told = log.look(look(10, running("1", 5), job("2", reason="Resources")))
     assert kinds(told) == [
-        "server_added", "server_added", "job_added", "job_arrived", "decided", "plan_changed", "job_added", "job_arrived", "decided",
+        "server_added", "server_added", "job_added", "job_arrived", "decided", "plan_changed", "job_added",
+        "job_arrived", "decided",
     ]  # fmt: skip
     assert [data["fields"]["site"] for _, data in told[:2]] == ["edge", "cloud"]
     assert told[0][1]["fields"]["capacity"] == (4_000, 8_000, 16_000, 0, 0)
-    assert told[2][1]["fields"]["worker"] == (1_000, 1_000, 2_000, 0, 0), "a worker is one of two GPUs, with half of the rest"
+    assert told[2][1]["fields"]["worker"] == (1_000, 1_000, 2_000, 0, 0), (
+        "a worker is one of two GPUs, with half of the rest"
+    )
     assert told[8][1] == {"job": 1, "kind": "waits", "code": "waits", "values": {"reason": "Resources"}}
     assert log.bars() == {(0, 0, 5 * S, LARGEST, 2, -1)}, "it runs until somebody sees its end"
 
@@ -162,7 +165,9 @@ def test_a_node_that_is_seen_after_its_job():
 
 def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
     mirror = Mirror(EPOCH)
-    told = mirror.look(look(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20)))
+    told = mirror.look(
+        look(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20))
+    )
     bars = [data["bars"] for kind, data in told if kind == "plan_changed"]
     assert [(bar.start_ms, bar.end_ms) for bar in bars[0]] == [(0, LARGEST)]
     assert bars[1] == [], "before the log"

@@ -18,7 +18,11 @@ def picture(log: Log) -> tuple[object, ...]:
     mirror = log.mirror
     jobs = {
         (known.fact.key, known.fact.submitted_ms, known.fact.state, known.fact.reason, known.fact.restarts)
-        + ((known.attempts[-1].started_ms, known.attempts[-1].shares) if known.fact.state in (RUNNING, SUSPENDED) else ())
+        + (
+            (known.attempts[-1].started_ms, known.attempts[-1].shares)
+            if known.fact.state in (RUNNING, SUSPENDED)
+            else ()
+        )
         for known in (mirror.jobs[index] for index in mirror.open)
     }
     return jobs, {name: known.fact for name, known in mirror.nodes.items()}
@@ -60,7 +64,7 @@ def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(move
 @settings(max_examples=100, deadline=None)
 @given(MOVES, st.data())
 def test_the_folded_log_is_the_picture(moves, data):
-    """Bars in the log: each running job stands on its node from its start on, nothing overlaps itself, time never runs backwards."""
+    """Bars in the log: each running job is on its node from its start, without overlaps; time never runs back."""
     looks = looks_of(moves)
     kept = [look for look in looks if data.draw(st.booleans())] or looks[-1:]
     log = Log()
@@ -97,5 +101,7 @@ def test_every_look_seen_gives_the_exact_history(moves):
         log.look(look)
         starts |= {(fact.key, fact.submitted_ms, each.started_ms) for fact in look.jobs for each in fact.attempts}
     assert starts == {
-        (known.fact.key, known.fact.submitted_ms, each.started_ms) for known in log.mirror.jobs for each in known.attempts
+        (known.fact.key, known.fact.submitted_ms, each.started_ms)
+        for known in log.mirror.jobs
+        for each in known.attempts
     }

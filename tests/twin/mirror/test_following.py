@@ -57,7 +57,10 @@ def test_the_accounting_says_how_a_job_ended_that_is_gone():
 
 def test_a_job_that_nobody_knows_any_more_has_ended_unseen():
     _, events, _ = follow(Scripted(look(1, running("1", 1)), look(9)), 2)
-    assert [data["values"] for _, kind, data in events if kind == "decided"][-1] == {"outcome": "lost", "after_ms": 1 * S}
+    assert [data["values"] for _, kind, data in events if kind == "decided"][-1] == {
+        "outcome": "lost",
+        "after_ms": 1 * S,
+    }
 
 
 def test_many_jobs_that_are_gone_at_once_are_believed_at_the_second_look():

@@ -27,8 +27,8 @@ def write(mirror: Mirror, folder) -> list[str]:
     metrics = summarize(writer.passing(iter(events)), cluster, jobs)
     scheduler = ObservedScheduler()
     writer.finish({
-        "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster), "metrics": metrics,
-        "certificate": None, "decision_ms": None, "wall_s": 0.0,
+        "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
+        "metrics": metrics, "certificate": None, "decision_ms": None, "wall_s": 0.0,
     })  # fmt: skip
     return problems_of(folder)
 
@@ -37,7 +37,12 @@ def test_the_files_of_a_small_cluster(tmp_path):
     log = Log()
     log.look(look(1, running("7", 1, gpu_ids=(0, 1)), job("8", reason="Resources"), job("9")))
     log.look(
-        look(5, ended(running("7", 1, gpu_ids=(0, 1)), 4), running("8", 5), replace(job("9"), state="ended", outcome="cancelled"))
+        look(
+            5,
+            ended(running("7", 1, gpu_ids=(0, 1)), 4),
+            running("8", 5),
+            replace(job("9"), state="ended", outcome="cancelled"),
+        )
     )
     assert write(log.mirror, tmp_path) == []
     assert (tmp_path / "schedule.csv").read_text().splitlines() == [
@@ -45,11 +50,15 @@ def test_the_files_of_a_small_cluster(tmp_path):
         "7,,worker,edge1,0,1,,1000,4000",
         "7,,worker,edge1,1,1,,1000,4000",
     ]
-    kinds = [(row["job"], row["kind"]) for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())]
+    kinds = [
+        (row["job"], row["kind"]) for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())
+    ]
     assert kinds == [("7", "started"), ("7", "ended"), ("9", "rejected"), ("8", "unfinished")]
     log.look(look(9, running("8", 5)))
     assert write(log.mirror, tmp_path) == []
-    assert "8,,worker,edge1,,2,,5000,9000" in (tmp_path / "schedule.csv").read_text(), "it has run until the newest look"
+    assert "8,,worker,edge1,,2,,5000,9000" in (tmp_path / "schedule.csv").read_text(), (
+        "it has run until the newest look"
+    )
 
 
 def test_a_gpu_that_two_jobs_hold_is_found(tmp_path):

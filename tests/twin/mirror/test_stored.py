@@ -1,4 +1,4 @@
-"""A mirror in the database: a follower that dies at any moment goes on where the log is, and pages read the run like any other."""
+"""A mirror in the database: a follower that dies at any moment goes on where the log is; pages read it like any run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def test_one_follower_after_the_other_writes_what_a_single_one_writes():
     for each in LOOKS:
         following(several, each).look(each)
         lease.release(Run.objects.get(pk=several.run.pk))
-    (jobs, verdicts, bars, (cluster, values)), again = pages(single.run), pages(Connection.objects.get(name="several").run)
+    (jobs, verdicts, bars, (cluster, values)), again = (
+        pages(single.run),
+        pages(Connection.objects.get(name="several").run),
+    )
     assert again[:3] == (jobs, verdicts, bars)
     assert again[3][0].servers == cluster.servers
     assert again[3][1] == values

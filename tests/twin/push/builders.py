@@ -22,4 +22,12 @@ def cloud_event(type: str, subject: str, at_ms: int, /, id: str | None = None, *
 
     time = datetime.fromtimestamp(at_ms / 1_000, UTC).isoformat()
     name = id or f"{type} {subject} {at_ms}"
-    return {"specversion": "1.0", "id": name, "source": "/lab", "type": type, "subject": subject, "time": time, "data": data}
+    return {
+        "specversion": "1.0",
+        "id": name,
+        "source": "/lab",
+        "type": type,
+        "subject": subject,
+        "time": time,
+        "data": data,
+    }

@@ -27,7 +27,11 @@ def test_a_job_from_its_submission_to_its_end():
     assert job(SUBMITTED, STARTED) == running
     ended = job(SUBMITTED, STARTED, event("job.ended", T0 + 30, outcome="failed"))
     assert ended == replace(
-        running, state="ended", outcome="failed", ended_ms=T0 + 30, attempts=(Attempt(T0 + 10, T0 + 30, SHARE, "failed"),)
+        running,
+        state="ended",
+        outcome="failed",
+        ended_ms=T0 + 30,
+        attempts=(Attempt(T0 + 10, T0 + 30, SHARE, "failed"),),
     )
 
 
@@ -44,7 +48,10 @@ def test_hold_and_release_and_suspension():
 
 def test_a_requeued_job_has_two_attempts():
     again = job(
-        SUBMITTED, STARTED, event("job.requeued", T0 + 20, outcome="preempted"), event("job.started", T0 + 25, shares=NODE)
+        SUBMITTED,
+        STARTED,
+        event("job.requeued", T0 + 20, outcome="preempted"),
+        event("job.started", T0 + 25, shares=NODE),
     )
     assert again.restarts == 1
     assert again.attempts == (Attempt(T0 + 10, T0 + 20, SHARE, "preempted"), Attempt(T0 + 25, None, SHARE))
@@ -91,7 +98,8 @@ def test_a_job_without_an_event_since_a_snapshot_is_gone():
 def test_a_statement_replaces_what_was_known():
     record = event(
         "job.stated", T0 + 60, state="ended", outcome="completed", ended_ms=T0 + 55, complete_history=True, restarts=1,
-        attempts=[{"started_ms": T0 + 9, "ended_ms": T0 + 20, "outcome": "node_fail"}, {"started_ms": T0 + 30, "ended_ms": T0 + 55, "outcome": "completed"}],
+        attempts=[{"started_ms": T0 + 9, "ended_ms": T0 + 20, "outcome": "node_fail"},
+                  {"started_ms": T0 + 30, "ended_ms": T0 + 55, "outcome": "completed"}],
     )  # fmt: skip
     found = job(SUBMITTED, STARTED, record)
     assert [attempt.started_ms for attempt in found.attempts] == [T0 + 9, T0 + 30]
@@ -108,7 +116,9 @@ def test_a_statement_that_it_runs_elsewhere_ends_the_execution_before():
 def test_a_node_from_what_is_stated_of_it():
     first = event("node.changed", T0, gpus=4, labels={"site": "edge"}, queues=["short"])
     drain = event("node.changed", T0 + 5, state="draining", reason="disk")
-    assert fold.node("x", [drain, first]) == NodeFact("x", "draining", "disk", 4, queues=("short",), labels={"site": "edge"})
+    assert fold.node("x", [drain, first]) == NodeFact(
+        "x", "draining", "disk", 4, queues=("short",), labels={"site": "edge"}
+    )
     back = event("node.changed", T0 + 9, state="up")
     assert fold.node("x", [first, drain, back]).reason == ""
     assert fold.node("x", [first, event("node.removed", T0 + 9)]) is None
@@ -122,7 +132,9 @@ def times():
 
 def events_of_a_job():
     outcome = st.sampled_from(["completed", "failed", "preempted"])
-    plain = st.sampled_from(["job.submitted", "job.held", "job.released", "job.suspended", "job.resumed", "job.changed"])
+    plain = st.sampled_from(
+        ["job.submitted", "job.held", "job.released", "job.suspended", "job.resumed", "job.changed"]
+    )
     shares = st.sampled_from([[], NODE, [{"node": "b", "gpus": 1}]])
     return st.one_of(
         st.builds(event, plain, times()),
@@ -140,7 +152,11 @@ def events_of_a_job():
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(events_of_a_job(), min_size=1, max_size=12), st.randoms(use_true_random=False), st.lists(times(), max_size=2))
+@given(
+    st.lists(events_of_a_job(), min_size=1, max_size=12),
+    st.randoms(use_true_random=False),
+    st.lists(times(), max_size=2),
+)
 def test_any_order_and_any_repetition_end_in_the_same_jobs(events, random, looks):
     looks = sorted(looks)
     expected = fold.jobs("x", events, looks)

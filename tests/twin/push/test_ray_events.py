@@ -37,10 +37,13 @@ def step(state: str, ms: int, **more) -> dict:
 
 NODES = [
     event("NODE_DEFINITION_EVENT", {"nodeId": b64(NODE), "nodeIpAddress": "10.0.0.1", "labels": {"zone": "edge"}}),
-    event("NODE_LIFECYCLE_EVENT", {"nodeId": b64(NODE), "stateTransitions": [step("ALIVE", 1, resources={"CPU": 8.0, "GPU": 4.0, "memory": 2.0**30})]}),
+    event("NODE_LIFECYCLE_EVENT", {"nodeId": b64(NODE), "stateTransitions": [
+        step("ALIVE", 1, resources={"CPU": 8.0, "GPU": 4.0, "memory": 2.0**30})]}),
 ]  # fmt: skip
-DEFINITION = event("TASK_DEFINITION_EVENT", {"taskId": b64(TASK), "taskAttempt": 0, "taskType": "NORMAL_TASK", "taskName": "train",
-                                             "jobId": b64(JOB), "requiredResources": {"CPU": 1.0, "GPU": 0.5}}, 100)  # fmt: skip
+DEFINITION = event("TASK_DEFINITION_EVENT", {
+    "taskId": b64(TASK), "taskAttempt": 0, "taskType": "NORMAL_TASK", "taskName": "train", "jobId": b64(JOB),
+    "requiredResources": {"CPU": 1.0, "GPU": 0.5},
+}, 100)  # fmt: skip
 
 
 def lifecycle(*steps: dict, attempt: int = 0, **more) -> dict:
@@ -69,7 +72,8 @@ def test_a_node_with_what_it_has():
         NODE.hex(), gpus=4, cpus=8, memory_mb=1_024, labels={"zone": "edge", "ip": "10.0.0.1"}
     )
     died = event("NODE_LIFECYCLE_EVENT", {"nodeId": b64(NODE), "stateTransitions": [
-        step("DEAD", 9_000, deathInfo={"reason": "UNEXPECTED_TERMINATION", "reasonMessage": "health check failed"})]}, 9_000)  # fmt: skip
+        step("DEAD", 9_000, deathInfo={"reason": "UNEXPECTED_TERMINATION", "reasonMessage": "health check failed"}),
+    ]}, 9_000)  # fmt: skip
     node = fold.node(key[1:], facts(*NODES, died)[key])
     assert (node.state, node.reason) == ("down", "health check failed")
 
@@ -99,8 +103,11 @@ def test_calls_of_actors_and_other_types_are_not_shown():
 
 
 def test_a_driver_job():
-    events = facts(event("DRIVER_JOB_DEFINITION_EVENT", {"jobId": b64(JOB)}),
-                   event("DRIVER_JOB_LIFECYCLE_EVENT", {"jobId": b64(JOB), "stateTransitions": [step("CREATED", 5), step("FINISHED", 800)]}))  # fmt: skip
+    steps = [step("CREATED", 5), step("FINISHED", 800)]
+    events = facts(
+        event("DRIVER_JOB_DEFINITION_EVENT", {"jobId": b64(JOB)}),
+        event("DRIVER_JOB_LIFECYCLE_EVENT", {"jobId": b64(JOB), "stateTransitions": steps}),
+    )
     (job,) = fold.jobs(JOB.hex(), events["j" + JOB.hex()])
     assert (job.submitted_ms, job.ended_ms, job.gpus, job.outcome) == (AT + 5, AT + 800, 0, "completed")
 
@@ -118,10 +125,16 @@ def test_ids_in_hexadecimal_and_fields_in_snake_case():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"taskLifecycleEvent": None}, "a Ray event of the type TASK_LIFECYCLE_EVENT must have the field taskLifecycleEvent"),
+        (
+            {"taskLifecycleEvent": None},
+            "a Ray event of the type TASK_LIFECYCLE_EVENT must have the field taskLifecycleEvent",
+        ),
         ({"timestamp": "now"}, "timestamp must be an RFC 3339 time with a zone"),
         ({"taskLifecycleEvent": {"taskId": "???"}}, "taskId must be in base64 or hexadecimal digits, got '???'"),
-        ({"taskLifecycleEvent": {"taskId": "ab", "stateTransitions": [1]}}, "stateTransitions must hold objects, got '1'"),
+        (
+            {"taskLifecycleEvent": {"taskId": "ab", "stateTransitions": [1]}},
+            "stateTransitions must hold objects, got '1'",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_field(change, said):

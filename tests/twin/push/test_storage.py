@@ -1,4 +1,4 @@
-"""Storage of pushed events: order, repetition, compaction, and that the connector ends in the same state whatever arrives when."""
+"""Storage of pushed events: order, repetition, compaction, and the connector's end state, whatever arrives when."""
 
 import time
 
@@ -29,8 +29,9 @@ def test_sequence_numbers_are_those_of_the_arrival():
 
 def test_which_jobs_and_nodes_may_still_be_there():
     storage.accept("lab", [
-        pushed("job.submitted", "open", T0), pushed("job.submitted", "over", T0), pushed("job.ended", "over", T0 + 1, outcome="failed"),
-        pushed("job.submitted", "again", T0), pushed("job.ended", "again", T0 + 1, outcome="failed"), pushed("job.submitted", "again", T0 + 2),
+        pushed("job.submitted", "open", T0), pushed("job.submitted", "over", T0),
+        pushed("job.ended", "over", T0 + 1, outcome="failed"), pushed("job.submitted", "again", T0),
+        pushed("job.ended", "again", T0 + 1, outcome="failed"), pushed("job.submitted", "again", T0 + 2),
         pushed("node.changed", "n", T0),
     ], NOW)  # fmt: skip
     pk = PushSource.objects.get().pk
@@ -42,9 +43,11 @@ def test_old_rows_of_what_has_ended_are_deleted_and_nodes_keep_one():
     end = pushed("job.ended", "over", T0 + 1, outcome="failed")
     storage.accept("lab", [
         pushed("job.submitted", "over", T0), end, pushed("job.submitted", "open", T0),
-        pushed("job.submitted", "late", T0), pushed("job.started", "late", T0 + 1), pushed("job.started", "never shown", T0 + 1),
-        pushed("node.changed", "n", T0, gpus=4, state="down", reason="disk"), pushed("node.changed", "n", T0 + 1, state="up"),
-        pushed("node.changed", "gone", T0), pushed("node.removed", "gone", T0 + 1),
+        pushed("job.submitted", "late", T0), pushed("job.started", "late", T0 + 1),
+        pushed("job.started", "never shown", T0 + 1),
+        pushed("node.changed", "n", T0, gpus=4, state="down", reason="disk"),
+        pushed("node.changed", "n", T0 + 1, state="up"), pushed("node.changed", "gone", T0),
+        pushed("node.removed", "gone", T0 + 1),
     ], NOW)  # fmt: skip
     storage.accept("lab", [pushed("job.ended", "late", T0 + 2, outcome="completed")], NOW + 20 * DAY_MS)
     before = base.build("push", {"source": "lab"}).snapshot()
@@ -83,10 +86,16 @@ def arrivals(draw):
         st.lists(
             st.one_of(
                 st.builds(lambda j, t: pushed("job.submitted", j, t, gpus=1), job, st.just(T0)),
-                st.builds(lambda j, t: pushed("job.started", j, t, submitted_ms=T0, shares=[{"node": "n", "gpus": 1}]), job, at),
+                st.builds(
+                    lambda j, t: pushed("job.started", j, t, submitted_ms=T0, shares=[{"node": "n", "gpus": 1}]),
+                    job,
+                    at,
+                ),
                 st.builds(lambda j, t, o: pushed("job.ended", j, t, submitted_ms=T0, outcome=o), job, at, outcome),
                 st.builds(lambda j, t: pushed("job.requeued", j, t, submitted_ms=T0), job, at),
-                st.builds(lambda j, t, p: pushed("job.changed", j, t, submitted_ms=T0, priority=p), job, at, st.integers(0, 2)),
+                st.builds(
+                    lambda j, t, p: pushed("job.changed", j, t, submitted_ms=T0, priority=p), job, at, st.integers(0, 2)
+                ),
                 st.builds(lambda t, g: pushed("node.changed", "n", t, gpus=g), at, st.integers(1, 4)),
             ),
             min_size=1,

@@ -1,4 +1,4 @@
-"""Real parts for the runtime's tests: a Valkey server of their own, stored scenarios, and a worker that runs what was enqueued."""
+"""Real parts for the runtime's tests: their own Valkey server, stored scenarios, a worker for what was enqueued."""
 
 import queue
 import subprocess

@@ -27,7 +27,12 @@ class Stack:
 
     def __init__(self, folder: Path, **env: str) -> None:
         self.folder, self.port = folder, free_port()
-        own = {"TWIN_VAR_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "twin.config.settings", "PYTHONPATH": str(ROOT), **env}
+        own = {
+            "TWIN_VAR_DIR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "twin.config.settings",
+            "PYTHONPATH": str(ROOT),
+            **env,
+        }
         hidden = ("BROKER_URL", "LAYER_URL", "DATABASE_URL")
         self.env = {name: value for name, value in os.environ.items() if name not in hidden} | own
         self.process: subprocess.Popen[str] | None = None
@@ -54,11 +59,13 @@ class Stack:
             self.process.wait(30)
 
     def processes(self, word: str = "") -> list[psutil.Process]:
-        """Processes of this stack, also those that the supervisor no longer knows; `word` stands in the command line."""
+        """Processes of this stack, also those the supervisor no longer knows; `word` stands in the command line."""
         found = []
         for process in psutil.process_iter():
             try:
-                mine = process.environ().get("TWIN_VAR_DIR") == str(self.folder) or process.cwd() == str(self.folder / "broker")
+                mine = process.environ().get("TWIN_VAR_DIR") == str(self.folder) or process.cwd() == str(
+                    self.folder / "broker"
+                )
                 if mine and word in " ".join(process.cmdline()):  # the broker paints its title over its environment
                     found.append(process)
             except (psutil.Error, OSError):
@@ -86,7 +93,11 @@ class Stack:
         if live:
             env |= {name: value for name, value in live[0].environ().items() if name in ("BROKER_URL", "LAYER_URL")}
         done = subprocess.run(
-            [sys.executable, "-c", f"import django; django.setup()\n{code}"], env=env, capture_output=True, text=True, timeout=120
+            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

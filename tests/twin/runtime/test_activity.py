@@ -104,7 +104,8 @@ def test_a_long_decision_and_a_worker_that_hangs_stall_the_run(run):
     assert activity(held, Vitals([worker("run 1", name=owner)]))["state"] == "stalled"
     hung = activity(held, Vitals([worker("run 1", silent_s=14, name=owner)]))
     assert hung["text"] == (
-        f"stalled: the runs worker (process {os.getpid()}) has not answered for 14 s; it is replaced if it does not recover"
+        f"stalled: the runs worker (process {os.getpid()}) has not answered for 14 s; "
+        "it is replaced if it does not recover"
     )
     held.wanted = Run.PAUSED
     assert activity(held, Vitals([]))["state"] == "pausing"

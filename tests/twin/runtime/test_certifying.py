@@ -72,7 +72,7 @@ def test_promised_utility_counts_as_achieved(make_run, layer):
 
 
 def test_one_certificate_is_computed_at_a_time_and_its_lease_can_be_taken_away(make_run, layer):
-    """A second request, a second worker, a worker that is gone, a cancel: nobody computes twice, and nothing is lost."""
+    """A second request, a second worker, a worker that is gone, a cancel: nobody computes twice, nothing is lost."""
     first, second = finished(make_run, jobs=6), finished(make_run, jobs=6)
     owner = certificate_task._claim(first.pk)
     assert owner is not None

@@ -63,6 +63,7 @@ def test_a_full_disk_holds_the_run_up_with_that_reason(room, make_run, tmp_path,
     run.refresh_from_db()
     assert (run.status, run.wanted) == (Run.QUEUED, Run.RUNNING)
     assert run.message == (
-        f"waiting: the disk of {tmp_path} is full (database or disk is full). No data are lost; the run resumes automatically."
+        f"waiting: the disk of {tmp_path} is full (database or disk is full). No data are "
+        "lost; the run resumes automatically."
     )
     assert not (tmp_path / "reserve").exists(), "the hold was written by means of it"

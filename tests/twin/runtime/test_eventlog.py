@@ -36,14 +36,18 @@ def plan(*bars, scope="job", keys=(0,)):
 
 
 def test_a_bar_takes_what_its_columns_need():
-    """Of 1,000 bars of one job in slots: server 1 byte, start and end 2 bytes each in slots; what is equal is stored once."""
+    """Of 1,000 bars of one job in slots: server 1 byte, start and end 2 bytes each in slots; equals are stored once."""
     bars = [Placement(0, 0, place % 100, place * 60_000, (place + 1) * 60_000, 1) for place in range(1_000)]
     one, many = (batch_codec.encode([Event(1, 0, "plan_changed", plan(*some))]) for some in (bars[:2], bars))
     assert len(many) - len(one) < 5_100
 
 
 def test_plans_of_workers_come_back_as_they_were():
-    told = [Event(7, 5, "plan_changed", plan(Placement(0, 0, 2, 5, 2**40, 1), scope="worker", keys=([0, 2, -1], [1, -2, 0])))]
+    told = [
+        Event(
+            7, 5, "plan_changed", plan(Placement(0, 0, 2, 5, 2**40, 1), scope="worker", keys=([0, 2, -1], [1, -2, 0]))
+        )
+    ]
     (back,) = batch_codec.decode(batch_codec.encode(told))
     assert back.data["keys"] == told[0].data["keys"]
     assert back.data["jobs"] == told[0].data["jobs"]

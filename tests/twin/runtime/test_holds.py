@@ -1,4 +1,4 @@
-"""A database that takes nothing for a while: the hold waits in the broker until it can be written, and the run goes on."""
+"""A database that takes nothing for a while: it waits in the broker until it can be written; the run goes on."""
 
 import sqlite3
 from datetime import timedelta
@@ -37,7 +37,9 @@ def stored_run() -> Run:
 
     cluster, jobs = generate("oasis", num_jobs=10, num_servers=6, seed=3)
     spec, trace = store_generated("ten", cluster, jobs, 3)
-    return Run.objects.create(scenario=Scenario.objects.create(name="t", cluster=spec, trace=trace, scheduler="fifo", seed=3))
+    return Run.objects.create(
+        scenario=Scenario.objects.create(name="t", cluster=spec, trace=trace, scheduler="fifo", seed=3)
+    )
 
 
 def test_a_locked_database_holds_the_run_up_until_it_takes_a_write(layer, database, monkeypatch):
@@ -57,7 +59,8 @@ def test_a_locked_database_holds_the_run_up_until_it_takes_a_write(layer, databa
     run.refresh_from_db()
     assert (run.status, run.wanted) == (Run.QUEUED, Run.RUNNING)
     assert run.message == (
-        "waiting: the database does not accept its events (database is locked). No data are lost; the run resumes automatically."
+        "waiting: the database does not accept its events (database is locked). No data are "
+        "lost; the run resumes automatically."
     )
     assert pubsub.client().hgetall(holds.NOTED) == {}
     runner.advance(run.pk)
@@ -117,8 +120,8 @@ def test_the_watch_tells_since_when_the_database_is_locked(layer, database):
 def test_a_live_run_that_was_held_up_goes_on_at_its_next_event(layer, make_run):
     run = make_run(mode=Run.LIVE)
     Run.objects.filter(pk=run.pk).update(
-        clock_sim_ms=0, clock_wall=timezone.now() - timedelta(hours=1), clock_speed=1000.0, status=Run.RUNNING, next_event_ms=0,
-        held_since=timezone.now(),
+        clock_sim_ms=0, clock_wall=timezone.now() - timedelta(hours=1), clock_speed=1000.0, status=Run.RUNNING,
+        next_event_ms=0, held_since=timezone.now(),
     )  # fmt: skip
     runner.advance(run.pk)
     run.refresh_from_db()

@@ -46,7 +46,9 @@ def test_messages_that_stand_while_a_process_is_idle_are_a_fault(broker):
     assert stands(watch) == "", "nothing waits"
     put(broker)
     put(broker)
-    assert stands(watch).startswith("has not taken any of the 2 waiting tasks, although 1 of its 1 processes are idle, for 6 s")
+    assert stands(watch).startswith(
+        "has not taken any of the 2 waiting tasks, although 1 of its 1 processes are idle, for 6 s"
+    )
     put(broker, "elsewhere")
     assert stands(Intake(broker, MAIN, ["io", "certificates"])) == "", "its own queues are empty"
 

@@ -86,7 +86,9 @@ def test_the_ticker_asks_again_for_a_run_whose_message_was_lost(make_run, monkey
 def test_the_ticker_asks_at_its_start_for_runs_that_nobody_works_on(make_run):
     """A broker that was started again is empty; nobody waits 5 s for that."""
     left, busy, over = make_run(), make_run(), make_run()
-    Run.objects.filter(pk=busy.pk).update(lease_owner="busy.example/1.1", lease_until=timezone.now() + timedelta(seconds=9))
+    Run.objects.filter(pk=busy.pk).update(
+        lease_owner="busy.example/1.1", lease_until=timezone.now() + timedelta(seconds=9)
+    )
     Run.objects.filter(pk=over.pk).update(status=Run.FINISHED)
     beat = ticker.Ticker()
     assert beat.begin() == [left.pk]
@@ -96,7 +98,9 @@ def test_the_ticker_asks_at_its_start_for_runs_that_nobody_works_on(make_run):
 
 def test_the_ticker_leaves_a_run_that_is_being_worked_on(make_run):
     run = make_run()
-    Run.objects.filter(pk=run.pk).update(lease_owner="busy.example/1.1", lease_until=timezone.now() + timedelta(seconds=9))
+    Run.objects.filter(pk=run.pk).update(
+        lease_owner="busy.example/1.1", lease_until=timezone.now() + timedelta(seconds=9)
+    )
     assert ticker.Ticker().tick() == []
 
 

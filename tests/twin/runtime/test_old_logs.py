@@ -17,7 +17,7 @@ WORKLOADS = [("oasis", "oasis", {}), ("oasis", "drf", {}), ("a-online", "a_onlin
 
 
 def old_payload(events) -> bytes:
-    """As the version before wrote a batch: bars, lanes and jobs as matrices, `planned` and `lanes_planned` in the lines."""
+    """As the version before wrote a batch: bars, lanes and jobs as matrices, `planned`, `lanes_planned` in lines."""
     rows = {"bars": [], "lanes": [], "jobs": []}
     lines = []
     for event in events:

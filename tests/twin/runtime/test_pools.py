@@ -34,7 +34,9 @@ def long_decisions(monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_computation_goes_to_the_other_worker_and_nothing_is_written_twice(layer, quick, long_decisions, make_run):
+def test_a_long_computation_goes_to_the_other_worker_and_nothing_is_written_twice(
+    layer, quick, long_decisions, make_run
+):
     run = make_run()
     runner.advance(run.pk)
     run.refresh_from_db()

@@ -28,7 +28,9 @@ def test_a_dead_child_is_started_again_and_said(tmp_path):
 
 def test_a_child_that_keeps_dying_waits_longer_each_time(tmp_path):
     family = Family(tell=lambda line: None)
-    child = family.add(Child("failing", [sys.executable, "-c", "raise SystemExit(3)"], os.environ, tmp_path / "log", pause=0.01))
+    child = family.add(
+        Child("failing", [sys.executable, "-c", "raise SystemExit(3)"], os.environ, tmp_path / "log", pause=0.01)
+    )
     wait_until(lambda: family.watch() or child.pause >= 0.08, "three restarts", 30)
     family.stop()
 
@@ -41,7 +43,9 @@ def test_stopping_ends_what_the_children_started(tmp_path):
     wait_until(lambda: process.children(), "it has a child", 20)
     grandchild = process.children()[0]
     family.stop()
-    wait_until(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE, "nothing is left", 20)
+    wait_until(
+        lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE, "nothing is left", 20
+    )
 
 
 def test_children_go_when_their_starter_is_killed(tmp_path):

@@ -69,7 +69,7 @@ def work_one():
 
 @pytest.mark.parametrize("lost", [0, 1, 3])
 def test_a_worker_killed_between_checkpoints_loses_nothing(make_run, small, lost):
-    """The checkpoint is taken away `lost` slices before the end of the log: the rest is replayed and dropped by number."""
+    """The checkpoint is removed `lost` slices before the end of the log: the rest is replayed, dropped by number."""
     run = make_run(scheduler="oasis")
     kept = None
     for number in range(6):
@@ -182,7 +182,9 @@ def test_a_verb_that_comes_when_the_run_has_just_ended_is_refused(make_run, monk
         Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
 
     monkeypatch.setattr(commands, "_active", ends_then)
-    monkeypatch.setattr(commands, "clock_of", lambda run: monkeypatch.setattr(commands, "_active", looked) or runner._clock(run))
+    monkeypatch.setattr(
+        commands, "clock_of", lambda run: monkeypatch.setattr(commands, "_active", looked) or runner._clock(run)
+    )
     with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished"):
         commands.pause(run)
     run.refresh_from_db()

@@ -30,7 +30,9 @@ EVENTS = [
     Event(5, 1_000, "plan_changed", plan(1_000, 6_000, bar(1, 2), bar(4, 6))),
     Event(6, 5_000, "decided", {"job": 0, "kind": "moved", "code": "later", "values": {}}),
     Event(7, 5_000, "plan_changed", plan(1_000, 9_000, bar(7, 9, count=2))),
-    Event(8, 5_000, "priced", {"slots": [7, 8], "low": [4.0] * 20, "mean": [5.0] * 10 + [6.0] * 10, "high": [7.0] * 20}),
+    Event(
+        8, 5_000, "priced", {"slots": [7, 8], "low": [4.0] * 20, "mean": [5.0] * 10 + [6.0] * 10, "high": [7.0] * 20}
+    ),
     Event(9, 9_000, "job_completed", {"job": 0, "utility": 12.5}),
     Event(10, 9_000, "run_finished", {}),
 ]
@@ -66,8 +68,8 @@ def test_the_picture_at_a_playhead_is_what_was_believed_then():
 def test_it_keeps_a_row_for_each_job():
     folded = fold.RunState().feed(EVENTS)
     assert dict(zip(fold.JOB_FIELDS, folded.jobs.rows[0].tolist(), strict=True)) == {
-        "arrived_ms": 500, "decided_ms": 1_000, "start_ms": 1_000, "finish_ms": 9_000, "completed_ms": 9_000, "utility": 12.5,
-        "rejected_ms": -1,
+        "arrived_ms": 500, "decided_ms": 1_000, "start_ms": 1_000, "finish_ms": 9_000, "completed_ms": 9_000,
+        "utility": 12.5, "rejected_ms": -1,
     }  # fmt: skip
     assert folded.verdicts == [["admitted", "moved", "later"]]
     assert folded.finished
@@ -129,7 +131,9 @@ def test_at_every_playhead_the_picture_is_the_newest_plan_and_what_had_happened(
             pictures.pop()
         pictures.append((now, sorted(truth)))
     bars = folded.bars.rows
-    start, end, born, died = (bars[:, fold.BAR_FIELDS.index(name)] for name in ("start_ms", "end_ms", "born_ms", "died_ms"))
+    start, end, born, died = (
+        bars[:, fold.BAR_FIELDS.index(name)] for name in ("start_ms", "end_ms", "born_ms", "died_ms")
+    )
     for at_ms, picture in pictures:
         seen = (born <= at_ms) & ((died == -1) | (died > at_ms))
         assert sorted(zip(start[seen].tolist(), end[seen].tolist(), strict=True)) == picture

@@ -1,4 +1,4 @@
-"""Stored states: a state that was stored and carried on is the one folded from the whole log, and the log alone decides."""
+"""Stored states: a stored state carried on is the one folded from the whole log, and the log alone decides."""
 
 from hashlib import sha256
 
@@ -57,7 +57,7 @@ def test_a_state_is_carried_on_after_it_was_stored(count):
 
 
 def test_another_layout_or_fold_has_another_version():
-    """When this fails: raise state_codec.VERSION, so that states stored before are made anew; then note version and digest here."""
+    """When this fails: raise state_codec.VERSION, to have stored states made anew; then note version and digest."""
     found = sha256(state_codec.encode(fold.RunState().feed(EVENTS))).hexdigest()
     assert (found[:16], state_codec.VERSION) == DIGEST
 

@@ -60,7 +60,8 @@ def test_a_data_folder_that_is_a_file(tmp_path):
         ended = started(folder)
         assert ended.returncode != 0
         assert (
-            ended.stderr == f"the data folder {folder} cannot be used: it is not a folder; set TWIN_VAR_DIR to another folder\n"
+            ended.stderr
+            == f"the data folder {folder} cannot be used: it is not a folder; set TWIN_VAR_DIR to another folder\n"
         )
 
 
@@ -113,8 +114,12 @@ def test_an_answer_of_another_twin_is_not_taken_for_ours(settings, somebody_else
     """Two that were started together: both found the port free, and the other one has it now."""
     settings.INSTANCE, settings.ALLOWED_HOSTS = "ours", [".twin.example"]
     port = somebody_else
-    with pytest.raises(CommandError, match=rf"127.0.0.1:{port} cannot be used \(Address already in use\); port \d+ is free"):
-        up._wait_for_web(f"http://127.0.0.1:{port}", Family(), threading.Event(), lambda: up._check_port("127.0.0.1", port), 20)
+    with pytest.raises(
+        CommandError, match=rf"127.0.0.1:{port} cannot be used \(Address already in use\); port \d+ is free"
+    ):
+        up._wait_for_web(
+            f"http://127.0.0.1:{port}", Family(), threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
+        )
 
 
 def test_a_web_server_that_died_of_its_port_ends_the_start(tmp_path):
@@ -127,7 +132,9 @@ def test_a_web_server_that_died_of_its_port_ends_the_start(tmp_path):
         web = family.add(Child("web", [sys.executable, "-c", "raise SystemExit(1)"], os.environ, tmp_path / "log"))
         web.process.wait()
         with pytest.raises(CommandError, match=rf"127.0.0.1:{port} cannot be used"):
-            up._wait_for_web(f"http://127.0.0.1:{port}", family, threading.Event(), lambda: up._check_port("127.0.0.1", port), 20)
+            up._wait_for_web(
+                f"http://127.0.0.1:{port}", family, threading.Event(), lambda: up._check_port("127.0.0.1", port), 20
+            )
 
 
 def test_our_own_answer_is_known_under_any_allowed_name(settings, somebody_else):
@@ -137,4 +144,6 @@ def test_our_own_answer_is_known_under_any_allowed_name(settings, somebody_else)
     up._wait_for_web(url, Family(), threading.Event(), lambda: pytest.fail("it is ours"), 20)
     settings.ALLOWED_HOSTS = ["*"]
     with pytest.raises(CommandError, match="the web server does not answer at"):
-        up._wait_for_web(url, Family(), threading.Event(), lambda: pytest.fail("an error says nothing of whose it is"), 0.3)
+        up._wait_for_web(
+            url, Family(), threading.Event(), lambda: pytest.fail("an error says nothing of whose it is"), 0.3
+        )

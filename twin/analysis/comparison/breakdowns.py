@@ -24,8 +24,8 @@ def groups(
 ) -> dict[str, list[dict[str, Any]]]:
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
-    runs: each with the indexes of its shared jobs; jobs: those of the first run, of which `shared` are in all; ranked: as in
-    `against`.
+    runs: each with the indexes of its shared jobs; jobs: those of the first run, of which `shared` are in all; ranked:
+    as in `against`.
     """
     models, sizes = coded(field_of(jobs, "model")), _gpus(jobs)[shared]
     found = {
@@ -37,10 +37,13 @@ def groups(
     return {by: [_row(name, lives, rows, ranked, worth) for name, rows in named] for by, named in found.items()}
 
 
-def _row(name: str, lives: Sequence[Lives], rows: list[np.ndarray], ranked: Sequence[bool], worth: bool) -> dict[str, Any]:
+def _row(
+    name: str, lives: Sequence[Lives], rows: list[np.ndarray], ranked: Sequence[bool], worth: bool
+) -> dict[str, Any]:
     told = [_figures(one, of_run, worth) for one, of_run in zip(lives, rows, strict=True)]
     return {"name": name, "jobs": [len(of_run) for of_run in rows]} | {
-        key: against([figures[key] for figures in told], BY_KEY[key].direction, BY_KEY[key].unit, ranked) for key in GROUPED
+        key: against([figures[key] for figures in told], BY_KEY[key].direction, BY_KEY[key].unit, ranked)
+        for key in GROUPED
     }
 
 

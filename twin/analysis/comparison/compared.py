@@ -85,7 +85,8 @@ class Compared:
         pairs = list(zip(sides, self.rows, strict=True))
         done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in pairs])
         self.figures = [  # {key: value} of each side
-            figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed) | _slowdown(side, until_ms)
+            figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed)
+            | _slowdown(side, until_ms)
             for side, rows in pairs
         ]
         self.same_trace = [same_trace(side.basis.trace_id, sides[0].basis.trace_id) for side in sides]  # as the base

@@ -19,9 +19,9 @@ STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # whe
 def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, Any]:
     """{then, next, standing}: the first decision about the job from the instant on, and how the job stood before it.
 
-    then: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is none until
-    until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict without one.
-    standing: {state (one of STANDING), at_ms (since when), plan (that holds)}, None where `then`.
+    then: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is none
+    until until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict without
+    one. standing: {state (one of STANDING), at_ms (since when), plan (that holds)}, None where `then`.
     """
     acts = _acts(side, job)
     coming = acts[(acts[:, 1] >= at_ms) & (acts[:, 1] <= until_ms)]
@@ -48,7 +48,11 @@ def _decided(side: Side, job: int, moment: int, seqs: np.ndarray) -> dict[str, A
         if seq not in seqs:
             continue
         if kind == "decided":
-            answer |= {"kind": data["kind"], "code": data["code"], "sentence": readable(data["code"], data["values"], names)}
+            answer |= {
+                "kind": data["kind"],
+                "code": data["code"],
+                "sentence": readable(data["code"], data["values"], names),
+            }
         else:
             finish_ms = next((row[2] for row in data["jobs"] if row[0] == job), NEVER)
             answer["plan"] = _plan(bars[bars[:, JOB] == job], None if finish_ms == NEVER else finish_ms, names)

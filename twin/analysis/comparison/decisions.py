@@ -20,7 +20,10 @@ EMPTY = np.uint64(0xD1B54A32D192ED03)  # of a plan without bars, which is a plan
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions in the order of the log. verdicts: [n, (seq, at_ms, job, kind)]; plans: [n, (seq, at_ms, job)] with a digest each."""
+    """Decisions in the order of the log.
+
+    verdicts: [n, (seq, at_ms, job, kind)]; plans: [n, (seq, at_ms, job)] with a digest each.
+    """
 
     verdicts: np.ndarray
     plans: np.ndarray
@@ -35,7 +38,7 @@ def decisions_of(state: RunState, cluster: Cluster) -> Decisions:
 
 
 def server_numbers(cluster: Cluster) -> np.ndarray:
-    """[server] a number made of its name, so that servers of two clusters can be told apart; CLOUD and NONE from the end."""
+    """[server] a number made of its name, to tell apart servers of two clusters; CLOUD and NONE from the end."""
     names = [*(server.name for server in cluster.servers), "cloud", ""]  # [-2] and [-1]
     return np.array([int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) for name in names], dtype=np.uint64)
 
@@ -59,7 +62,9 @@ def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.nda
     order = np.argsort(subject)
     place = np.searchsorted(subject[order], wanted)
     known = place < len(order)
-    known[known] = subject[order[place[known]]] == wanted[known]  # others keep their times: nothing is decided about them
+    known[known] = (
+        subject[order[place[known]]] == wanted[known]
+    )  # others keep their times: nothing is decided about them
     np.add.at(numbers, order[place[known]], _numbers(told[known], names))
     return numbers
 

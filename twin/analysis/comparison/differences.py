@@ -45,11 +45,16 @@ def counts(mask: np.ndarray) -> dict[str, int]:
 
 
 def account(
-    base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray], pair: tuple[np.ndarray, np.ndarray], mask: np.ndarray
+    base: Lives,
+    other: Lives,
+    rows: tuple[np.ndarray, np.ndarray],
+    pair: tuple[np.ndarray, np.ndarray],
+    mask: np.ndarray,
 ) -> dict[str, int]:
     """{total, equal, differ, only_base, only_other, not_in_all}: each job that has arrived in one of the two, once.
 
-    rows: of the jobs that all runs have; pair: of those that these two have. not_in_all: arrived in both, and unknown to a third run.
+    rows: of the jobs that all runs have; pair: of those that these two have. not_in_all: arrived in both, and unknown
+    to a third run.
     """
 
     def arrived_in_both(mine: np.ndarray, yours: np.ndarray) -> int:

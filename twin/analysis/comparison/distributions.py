@@ -12,7 +12,8 @@ from twin.analysis.comparison.outcomes import Lives
 
 SHARES = np.linspace(0, 1, 101)
 SPREAD = (  # keys of the table of metrics, and over which jobs
-    ("jct_ms", "of completed jobs"), ("delay_factor", "of completed jobs"), ("utility", "of jobs that have arrived, 0 until completed"),
+    ("jct_ms", "of completed jobs"), ("delay_factor", "of completed jobs"),
+    ("utility", "of jobs that have arrived, 0 until completed"),
 )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Divergence of two runs: the first instant at which they decide differently about a common job.
 
-Decisions of one instant are compared as a set by job, not one after the other: two schedulers may name the same jobs in another
-order. A decision is the plan (its bars, whatever they are called) or a refusal; a verdict that changes neither is none.
+Decisions of one instant are compared as a set by job, not one after the other: two schedulers may name the same jobs in
+another order. A decision is the plan (its bars, whatever they are called) or a refusal; a verdict that changes neither
+is none.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ class Parting:
     same: int  # decisions that the runs have in common before it
 
 
-def first_parting(base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int) -> Parting | None:
+def first_parting(
+    base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int
+) -> Parting | None:
     """First divergence; None if all decisions up to the time are the same.
 
     places: of each run, [job index] its position among the shared jobs, -1 for a job that is not shared.
@@ -45,7 +48,9 @@ def first_parting(base: Decisions, other: Decisions, places: tuple[np.ndarray, n
     return Parting(int(moment), int(job[begins[first]]), len(there), int((at_ms[begins] < moment).sum()))
 
 
-def _acts(decisions: Decisions, place: np.ndarray, until_ms: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _acts(
+    decisions: Decisions, place: np.ndarray, until_ms: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(at_ms, shared job, seq, number) of each plan and refusal."""
     told, plans = decisions.verdicts, decisions.plans
     refused = told[(told[:, 3] == REJECTED) | (told[:, 3] == UNFINISHED)]

@@ -1,4 +1,4 @@
-"""The metrics of a run at an instant, and which of two values is better. At the end of a run they are those of reporting/metrics.py."""
+"""The metrics of a run at an instant, and which of two values is better. In the end as by reporting/metrics.py."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from twin.files.job_table import any_utility, demands_of, objects_of
 
 COUNT = BAR_FIELDS.index("count")
 COMPARED = (  # keys of the table of metrics, in the order of the rows
-    "total_utility", "certificate_ratio", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms", "p95_jct_ms",
-    "common_jct_ms", "lanes.mean_slowdown", "mean_delay_factor", "mean_wait_ms", "makespan_ms", "suspensions", "preemptions",
-    *(f"utilization.{name}" for name in RESOURCES), "decision_p95_ms",
+    "total_utility", "certificate_ratio", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms",
+    "p95_jct_ms", "common_jct_ms", "lanes.mean_slowdown", "mean_delay_factor", "mean_wait_ms", "makespan_ms",
+    "suspensions", "preemptions", *(f"utilization.{name}" for name in RESOURCES), "decision_p95_ms",
 )  # fmt: skip
 
 
 def figures(
-    lives: Lives, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int, common: np.ndarray,
-    packed: Sequence[str],
+    lives: Lives, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
+    common: np.ndarray, packed: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
     """{key: value or None} of what the log says.
 
-    bars: those believed at the instant; common: indexes of the jobs that all runs have completed; packed: resources with a utilization.
+    bars: those believed at the instant; common: indexes of the jobs that all runs have completed; packed: resources
+    with a utilization.
     """
     done = lives.completed_ms >= 0
     arrived = lives.arrived_ms >= 0
@@ -53,12 +54,15 @@ def figures(
         "makespan_ms": int(lives.completed_ms.max()) - first_ms if done.any() else None,
         "suspensions": int(lives.suspensions.sum()),
         "preemptions": int(lives.preemptions.sum()),
-        **{f"utilization.{name}": share for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms, packed).items()},
+        **{
+            f"utilization.{name}": share
+            for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms, packed).items()
+        },
     }
 
 
 def slowdown(lives: Lives, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]) -> dict[str, float | None]:
-    """{lanes.mean_slowdown} as in the metrics of a run: only where one model was in charge, and the time of a job alone is known."""
+    """{lanes.mean_slowdown} as in the metrics of a run: only with one model, and jobs' times alone known."""
     model = BY_TRAINING.get(models[0]) if len(models) == 1 else None
     done, jct = np.flatnonzero(lives.completed_ms >= 0).tolist(), lives.jct_ms
     times_ms = {job: int(jct[job]) for job in done}
@@ -74,10 +78,10 @@ def told_figures(metrics: Mapping[str, Any]) -> dict[str, Any]:
 def against(
     values: Sequence[float | None], direction: str | None, unit: str = "", ranked: Sequence[bool] | None = None
 ) -> list[dict[str, Any]]:
-    """Comparison of each value with the first: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
+    """Comparison with the first value: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
 
-    ranked: whether a value can be told against the first; one that cannot stands by itself, unless neither way is better. Values that
-    read alike are the same, also where neither way is better.
+    ranked: whether a value can be told against the first; one that cannot stands by itself, unless neither way is
+    better. Values that read alike are the same, also where neither way is better.
     """
     ranked = [True] * len(values) if ranked is None or direction is None else ranked
     known = [v for v, can in zip(values, ranked, strict=True) if can and v is not None]
@@ -122,7 +126,7 @@ def _utilization(
     until_ms: int,
     packed: Sequence[str],
 ) -> dict[str, float | None]:
-    """Share of capacity x time held from first_ms to the last end of a bar or the instant; an absent server has no capacity."""
+    """Share of capacity x time held from first_ms to the last bar's end or the instant; absent servers have none."""
     bars = bars[(bars[:, SERVER] >= 0) & (bars[:, ROLE] != Role.TRANSFER) & (bars[:, START] < until_ms)]
     if not len(bars):
         return dict.fromkeys(RESOURCES)

@@ -1,6 +1,7 @@
 """Outcome of each job of a run up to an instant, as arrays by job index.
 
-The definitions are those of scheduling/reporting/metric_table.py; service is the time in which the job had at least one worker.
+The definitions are those of scheduling/reporting/metric_table.py; service is the time in which the job had at least one
+worker.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def lives_of(state: RunState, decisions: Decisions, cluster: Cluster, jobs: int,
     rows = np.full((jobs, len(JOB_FIELDS)), float(NEVER))
     rows[:, JOB_FIELDS.index("utility")] = 0
     rows[: state.jobs.length] = state.jobs.rows
-    arrived, completed, utility = (rows[:, JOB_FIELDS.index(name)] for name in ("arrived_ms", "completed_ms", "utility"))
+    arrived, completed, utility = (
+        rows[:, JOB_FIELDS.index(name)] for name in ("arrived_ms", "completed_ms", "utility")
+    )
     arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
     told = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
     preemptions = np.bincount(told[told[:, 3] == PREEMPTED, 2], minlength=jobs)
@@ -74,8 +77,8 @@ def lives_of(state: RunState, decisions: Decisions, cluster: Cluster, jobs: int,
     done = workers[workers[:, START] < until_ms].copy()
     done[:, END] = np.minimum(done[:, END], until_ms)
     return Lives(
-        arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs), suspensions(workers, jobs),
-        preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
+        arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs),
+        suspensions(workers, jobs), preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
         np.bincount(told[told[:, 3] == REJECTED, 2], minlength=jobs) > 0,
     )  # fmt: skip
 
@@ -90,7 +93,9 @@ def suspensions(workers: np.ndarray, jobs: int) -> np.ndarray:
     """[job] times at which a chunk stopped and ran again later."""
     if not len(workers):
         return np.zeros(jobs, dtype=np.int64)
-    chains = np.unique(workers[:, [JOB, CHUNK]], axis=0, return_inverse=True) if (workers[:, CHUNK] >= 0).any() else None
+    chains = (
+        np.unique(workers[:, [JOB, CHUNK]], axis=0, return_inverse=True) if (workers[:, CHUNK] >= 0).any() else None
+    )
     chain = workers[:, JOB] if chains is None else chains[1].reshape(-1)
     order, reached, same = _reached(chain, workers[:, START], workers[:, END])
     gaps = same & (workers[order, START] > reached)
@@ -110,7 +115,7 @@ def _service(workers: np.ndarray, jobs: int) -> np.ndarray:
 
 
 def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The intervals by chain and start: (order, latest end of those before in the chain, whether there is one before)."""
+    """Intervals by chain and start: (order, latest end of those before in the chain, whether there is one before)."""
     order = np.lexsort((start, chain))
     chain, end = chain[order], end[order]
     same = np.concatenate(([False], chain[1:] == chain[:-1]))

@@ -1,4 +1,4 @@
-"""Address of the API server and the means to be admitted: given by parameters, a kubeconfig, or the pod the twin runs in."""
+"""Address of the API server and credentials: given by parameters, a kubeconfig, or the pod the twin runs in."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Access:
     def __post_init__(self) -> None:
         parts = _parts(self.url)
         if parts.scheme == "http" and self.has_token and parts.hostname not in LOOPBACK:
-            raise ConnectorError(f"{self.url}: a token must not be sent without TLS; give an address that begins with https://")
+            raise ConnectorError(
+                f"{self.url}: a token must not be sent without TLS; give an address that begins with https://"
+            )
 
     @property
     def has_token(self) -> bool:
@@ -73,7 +75,9 @@ class Access:
         if self.token_from.startswith("$"):
             text = os.environ.get(self.token_from[1:], "")
             if not text:
-                raise ConnectorError(f"token_from: the environment variable {self.token_from[1:]} is not set where the twin runs")
+                raise ConnectorError(
+                    f"token_from: the environment variable {self.token_from[1:]} is not set where the twin runs"
+                )
         else:
             text = _read("token_from", self.token_from, secret=True)
         text = text.strip()
@@ -93,7 +97,8 @@ class Access:
                 context.load_verify_locations(cadata=text)
             except (ssl.SSLError, ValueError) as error:
                 raise ConnectorError(
-                    f"ca_file {self.ca_file or 'of the kubeconfig'}: it must hold certificates in PEM form; copy the cluster's ca.crt"
+                    f"ca_file {self.ca_file or 'of the kubeconfig'}: it must hold certificates in "
+                    "PEM form; copy the cluster's ca.crt"
                 ) from error
         if self.certificate_file or self.certificate_text:
             self._load_certificate(context)
@@ -102,13 +107,17 @@ class Access:
     def _load_certificate(self, context: ssl.SSLContext) -> None:
         certificate = self.certificate_text or _read("client-certificate", self.certificate_file)
         key = self.key_text or _read("client-key", self.key_file, secret=True)
-        with tempfile.NamedTemporaryFile("w", prefix="twin-client-", suffix=".pem") as file:  # ssl takes them from a file only
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="twin-client-", suffix=".pem"
+        ) as file:  # ssl takes them from a file only
             file.write(f"{certificate}\n{key}\n")
             file.flush()
             try:
                 context.load_cert_chain(file.name)
             except (ssl.SSLError, ValueError) as error:
-                raise ConnectorError("kubeconfig: client-certificate and client-key must be a pair in PEM form") from error
+                raise ConnectorError(
+                    "kubeconfig: client-certificate and client-key must be a pair in PEM form"
+                ) from error
 
 
 def access(parameters: Any) -> Access:
@@ -142,7 +151,8 @@ def _from_kubeconfig(parameters: Any) -> Access:
     user = _entry(path, config, "user", str(context.get("user", ""))) if context.get("user") else {}
     if cluster.get("insecure-skip-tls-verify"):
         raise ConnectorError(
-            f"kubeconfig {path}: insecure-skip-tls-verify is not supported; give certificate-authority with the cluster's ca.crt"
+            f"kubeconfig {path}: insecure-skip-tls-verify is not supported; give "
+            "certificate-authority with the cluster's ca.crt"
         )
     if "exec" in user or "auth-provider" in user:
         raise ConnectorError(
@@ -168,7 +178,9 @@ def _from_kubeconfig(parameters: Any) -> Access:
 
 
 def _entry(path: Path, config: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
-    entries = {str(entry.get("name")): entry.get(kind) for entry in config.get(f"{kind}s") or () if isinstance(entry, dict)}
+    entries = {
+        str(entry.get("name")): entry.get(kind) for entry in config.get(f"{kind}s") or () if isinstance(entry, dict)
+    }
     entry = entries.get(name)
     if not isinstance(entry, dict):
         raise ConnectorError(f"kubeconfig {path}: it has no {kind} {name!r}; known: {', '.join(entries) or 'none'}")
@@ -194,7 +206,7 @@ def _parts(url: str) -> Any:
 
 
 def _read(what: str, path: str, secret: bool = False) -> str:
-    """Text of a file; where a secret is expected, the message does not repeat what was typed: it may be the secret itself."""
+    """Text of a file; where a secret is expected, the message does not repeat what was typed: it may be the secret."""
     shown = "" if secret else f" {path}"
     hint = "; it must be the path of a file, or $NAME of an environment variable" if what == "token_from" else ""
     try:

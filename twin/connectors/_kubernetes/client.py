@@ -1,4 +1,4 @@
-"""Requests to an API server: JSON answers and streams of lines, each with a time limit and one sentence for what went wrong."""
+"""Requests to an API server: JSON answers and streams of lines, with a time limit and one sentence for errors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ class Client:
             self._answer("GET", "/readyz")
         except Refusal as refusal:
             if refusal.code not in (401, 403, 404):  # it cannot be asked
-                raise ConnectorError(f"{self._name}: the server is not ready ({refusal.code}); it starts or stops") from refusal
+                raise ConnectorError(
+                    f"{self._name}: the server is not ready ({refusal.code}); it starts or stops"
+                ) from refusal
 
     def post(self, path: str, body: Any) -> Any:
         """The JSON answer to a question with a body."""
@@ -97,7 +99,9 @@ class Client:
                 f"{self._name} is no Kubernetes API: its answer to {path} is not JSON; correct the URL"
             ) from error
 
-    def _answer(self, method: str, path: str, query: Mapping[str, str | int] | None = None, body: bytes | None = None) -> bytes:
+    def _answer(
+        self, method: str, path: str, query: Mapping[str, str | int] | None = None, body: bytes | None = None
+    ) -> bytes:
         began = time.monotonic()
         with self._lock:
             try:
@@ -133,7 +137,9 @@ class Client:
             self._drop()
         return response.status, data
 
-    def _send(self, connection: http.client.HTTPConnection, method: str, path: str, query: Any, body: bytes | None) -> Any:
+    def _send(
+        self, connection: http.client.HTTPConnection, method: str, path: str, query: Any, body: bytes | None
+    ) -> Any:
         headers = {"Accept": "application/json", "User-Agent": "edge-cloud-twin"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -180,7 +186,10 @@ class Client:
             return Refusal(f"{self._name}: it answers nobody without a token; give token_from ({status})", status)
         if status == 401:
             source = self.access.token_from or "the kubeconfig"
-            sent = f"the token of {source} is not accepted: it has expired or is of another cluster; make one by kubectl create token"
+            sent = (
+                f"the token of {source} is not accepted: it has expired or is of another "
+                "cluster; make one by kubectl create token"
+            )
             return Refusal(f"{self._name}: {sent} (401 Unauthorized)", status)
         if status == 403:
             return Refusal(f"{self._name}: the account has no right for {path}: {said} (403 Forbidden)", status)
@@ -196,10 +205,14 @@ class Client:
         elif isinstance(error, ssl.SSLCertVerificationError):
             ca = self.access.ca_file or ("the kubeconfig" if self.access.ca_text else "the system")
             said = (
-                f"its certificate does not fit the CA of {ca} ({error.verify_message}); give the cluster's own ca.crt as ca_file"
+                f"its certificate does not fit the CA of {ca} ({error.verify_message}); give "
+                "the cluster's own ca.crt as ca_file"
             )
         elif isinstance(error, ssl.SSLError):
-            said = f"port {port} does not answer in TLS ({line(error.reason or error)}); correct the port, or begin the URL with http://"
+            said = (
+                f"port {port} does not answer in TLS ({line(error.reason or error)}); correct the "
+                "port, or begin the URL with http://"
+            )
         elif isinstance(error, TimeoutError):
             said = f"no answer within {self.timeout_s:g} s; the server hangs, or a firewall drops what is sent"
         elif isinstance(error, ConnectionRefusedError):
@@ -232,7 +245,9 @@ class Stream:
         """Wakes whoever reads, from another thread; the reader closes."""
         if self._socket is not None:
             try:
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # not SSLSocket.shutdown, which the reader would trip over
+                socket.socket.shutdown(
+                    self._socket, socket.SHUT_RDWR
+                )  # not SSLSocket.shutdown, which the reader would trip over
             except OSError:
                 pass  # it is closed already
 
@@ -243,7 +258,7 @@ class Stream:
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection that sends small requests at once, notices a peer that is gone, and may check another name than the host's."""
+    """A connection that sends small requests at once, notices a lost peer, may check another name than the host's."""
 
     def __init__(self, host: str, port: int, tls: ssl.SSLContext | None, server_name: str, timeout_s: float) -> None:
         super().__init__(host, port, timeout=timeout_s)

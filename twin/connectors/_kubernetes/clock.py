@@ -9,7 +9,8 @@ from email.utils import parsedate_to_datetime
 class Clock:
     """Offset of the cluster's clock to ours, between two bounds that every answer narrows.
 
-    An answer dated D (whole seconds), asked at t0 and received at t1, was written between D and D + 1 s of the cluster's clock.
+    An answer dated D (whole seconds), asked at t0 and received at t1, was written between D and D + 1 s of the
+    cluster's clock.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,7 @@ class Clock:
 
     @property
     def offset_ms(self) -> int | None:
-        """The cluster's clock minus ours: 0 where that is possible, else the middle of the bounds; None before any answer."""
+        """The cluster's clock minus ours: 0 if possible, else the middle of the bounds; None before any answer."""
         if self._bounds is None:
             return None
         low, high = self._bounds

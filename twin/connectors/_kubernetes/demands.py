@@ -19,7 +19,9 @@ class Demand:
     memory_bytes: int = 0
 
     def __add__(self, other: Demand) -> Demand:
-        return Demand(self.gpus + other.gpus, self.cpu_millis + other.cpu_millis, self.memory_bytes + other.memory_bytes)
+        return Demand(
+            self.gpus + other.gpus, self.cpu_millis + other.cpu_millis, self.memory_bytes + other.memory_bytes
+        )
 
     def __mul__(self, count: int) -> Demand:
         return Demand(self.gpus * count, self.cpu_millis * count, self.memory_bytes * count)
@@ -27,7 +29,9 @@ class Demand:
     def at_least(self, other: Demand) -> Demand:
         """The larger one of each."""
         pairs = zip(
-            (self.gpus, self.cpu_millis, self.memory_bytes), (other.gpus, other.cpu_millis, other.memory_bytes), strict=True
+            (self.gpus, self.cpu_millis, self.memory_bytes),
+            (other.gpus, other.cpu_millis, other.memory_bytes),
+            strict=True,
         )
         return Demand(*map(max, pairs))
 
@@ -46,7 +50,7 @@ NOTHING = Demand()
 
 
 class Reader:
-    """Amounts out of objects of the API; `gpu_resources` are the names that count as GPUs, `*` stands for any ending."""
+    """Amounts out of objects of the API; `gpu_resources` are the names that count as GPUs, `*` means any ending."""
 
     def __init__(self, gpu_resources: Iterable[str]) -> None:
         self._patterns = tuple(gpu_resources)
@@ -72,7 +76,7 @@ class Reader:
         return known
 
     def pod(self, spec: Mapping[str, Any]) -> Demand:
-        """What the scheduler reserves for a pod: its containers and sidecars together, or its largest init container."""
+        """What a scheduler reserves for a pod: its containers and sidecars, or the largest init container."""
         total, before = Demand(), Demand()  # `before`: sidecars that run while an init container does
         largest = Demand()
         for container in spec.get("initContainers") or ():

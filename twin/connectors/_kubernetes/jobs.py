@@ -138,7 +138,9 @@ def _attempt(family: Family, pods: Sequence[PodRow], last: bool) -> Attempt:
     outcome = ""
     if not any(pod.holds_node for pod in pods):
         outcome = _worst(family, pods)
-        going_on = last and outcome == facts.COMPLETED and not family.over and not (family.root and family.root.suspended)
+        going_on = (
+            last and outcome == facts.COMPLETED and not family.over and not (family.root and family.root.suspended)
+        )
         if going_on:
             outcome = ""
         else:
@@ -179,7 +181,11 @@ def _reason(family: Family, state: str) -> tuple[bool, str, str]:
     if state == facts.ENDED:
         if root is not None and root.outcome:
             told = next((pod for pod in pods if pod.outcome not in ("", facts.COMPLETED)), None)
-            return False, root.reason, root.message or (told.message if told and root.outcome != facts.COMPLETED else "")
+            return (
+                False,
+                root.reason,
+                root.message or (told.message if told and root.outcome != facts.COMPLETED else ""),
+            )
         if root is not None:
             return False, "Deleted", ""
         bad = next((pod for pod in pods if pod.outcome != facts.COMPLETED), None)
@@ -188,7 +194,9 @@ def _reason(family: Family, state: str) -> tuple[bool, str, str]:
     if state == facts.RUNNING:
         if family.over or (open_pods and all(pod.terminating for pod in open_pods)):
             return False, "Terminating", ""
-        order = sorted((pod for pod in open_pods if pod.reason), key=lambda pod: pod.holds_node)  # those that wait come first
+        order = sorted(
+            (pod for pod in open_pods if pod.reason), key=lambda pod: pod.holds_node
+        )  # those that wait come first
         return (False, order[0].reason, order[0].message) if order else (False, "", "")
     queued = next((workload for workload in family.workloads if workload.reason), None)
     if queued is not None:
@@ -219,10 +227,14 @@ def _end(family: Family, attempts: Sequence[Attempt]) -> tuple[str, int]:
 
 
 def _asked(family: Family) -> tuple[int, Demand]:
-    """(pods, what they ask for together): of the templates of the job, of the objects below it, of its workload, or of its pods."""
-    asking = [job for job in (family.root, *family.below) if job and job.pods and (job is family.root or job.gone_ms is None)]
+    """(pods, their requests together): of the job's templates, the objects below it, its workload, or its pods."""
+    asking = [
+        job for job in (family.root, *family.below) if job and job.pods and (job is family.root or job.gone_ms is None)
+    ]
     uids = {job.uid for job in asking}
-    jobs = [job for job in asking if job.owner is None or job.owner.uid not in uids]  # an owner's templates include these
+    jobs = [
+        job for job in asking if job.owner is None or job.owner.uid not in uids
+    ]  # an owner's templates include these
     if jobs:
         return sum(job.pods for job in jobs), sum((job.demand for job in jobs), NOTHING)
     for workload in family.workloads:

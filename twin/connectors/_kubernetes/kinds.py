@@ -1,4 +1,4 @@
-"""Kinds of objects that are read: pods, nodes, and the kinds whose objects are jobs; and which of them a cluster has."""
+"""Kinds of objects that are read: pods, nodes, and the kinds whose objects are jobs; and which a cluster has."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class Source:
 def sources(read: Callable[[str], Mapping[str, Any] | None], namespaces: Sequence[str]) -> tuple[Source, ...]:
     """Sources that this cluster has; `read` returns the answer for a path, or None where the server has nothing there.
 
-    Asked of the server's own list of kinds, because a list of a kind that is not installed is refused to an account without
-    the right to read it: it looks like a right that is missing.
+    Asked of the server's own list of kinds, because a list of a kind that is not installed is refused to an account
+    without the right to read it: it looks like a right that is missing.
     """
     found: list[Source] = []
     paths: dict[str, dict[str, str]] = {"": {"pods": "/api/v1/pods", "nodes": "/api/v1/nodes"}}

@@ -55,7 +55,7 @@ class PodRow:
 
 
 def pod_row(obj: Mapping[str, Any], reader: Reader, seen_ms: int, before: PodRow | None = None) -> PodRow | None:
-    """A pod that asks for GPUs or belongs to a job; None for others. `before` is the row so far, `seen_ms` the time now."""
+    """A pod that asks for GPUs or belongs to a job; None for others. `before`: the row so far, `seen_ms`: now."""
     meta, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
     labels, owner, demand = meta.get("labels") or {}, owner_of(meta), reader.pod(spec)
     if owner is None and not demand.gpus:
@@ -97,7 +97,9 @@ def gone_pod(row: PodRow, after_ms: int | None, seen_ms: int) -> PodRow:
     begun = row.placed_ms or row.created_ms
     ended = max(begun, _second(seen_ms) if after_ms is None else seen_ms)
     after = None if after_ms is None else min(max(after_ms, begun), ended)
-    return replace(row, ended_ms=ended, ended_after_ms=after, gone=True, terminating=False, reason="Deleted", message="")
+    return replace(
+        row, ended_ms=ended, ended_after_ms=after, gone=True, terminating=False, reason="Deleted", message=""
+    )
 
 
 def _placed(spec: Any, status: Any, told: Any, before: PodRow | None, seen_ms: int) -> int | None:
@@ -153,5 +155,5 @@ def _terminated(container: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _second(ms: int) -> int:
-    """A time in whole seconds, as the cluster tells its own: a pod that follows another one must not seem to begin earlier."""
+    """A time in whole seconds, as the cluster tells its own: a pod after another one must not seem to begin earlier."""
     return ms // 1000 * 1000

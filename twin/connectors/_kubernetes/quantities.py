@@ -23,7 +23,9 @@ def thousandths(text: str | int | float) -> int:
     """A quantity in thousandths, rounded down: "500m" = 500, "2" = 2000, "1Ki" = 1024000."""
     found = _FORM.fullmatch(str(text))
     if not found:
-        raise ConnectorError(f"a quantity must be a number with a suffix such as m, k, Gi or e3, got {str(text)[:40]!r}")
+        raise ConnectorError(
+            f"a quantity must be a number with a suffix such as m, k, Gi or e3, got {str(text)[:40]!r}"
+        )
     digits, exponent, suffix = found.groups()
     return int(Fraction(digits + (exponent or "")) * _SUFFIXES.get(suffix or "", 1) * 1000)
 

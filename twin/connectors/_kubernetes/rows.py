@@ -9,7 +9,16 @@ from typing import Any
 
 from twin.connectors import facts
 from twin.connectors._kubernetes.demands import NOTHING, Demand, Reader
-from twin.connectors._kubernetes.fields import OUTCOMES, QUEUE_LABEL, Owner, conditions, created_ms, first, is_true, owner_of
+from twin.connectors._kubernetes.fields import (
+    OUTCOMES,
+    QUEUE_LABEL,
+    Owner,
+    conditions,
+    created_ms,
+    first,
+    is_true,
+    owner_of,
+)
 from twin.connectors._kubernetes.kinds import Kind
 from twin.connectors._kubernetes.quantities import line, unix_ms
 
@@ -102,7 +111,8 @@ def workload_row(obj: Mapping[str, Any], reader: Reader) -> WorkloadRow:
     """A Workload of Kueue."""
     meta, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
     sets = [
-        (int(entry.get("count") or 0), (entry.get("template") or {}).get("spec") or {}) for entry in spec.get("podSets") or ()
+        (int(entry.get("count") or 0), (entry.get("template") or {}).get("spec") or {})
+        for entry in spec.get("podSets") or ()
     ]
     told = conditions(status)
     admitted, evicted, quota = (told.get(name) or {} for name in ("Admitted", "Evicted", "QuotaReserved"))

@@ -28,8 +28,9 @@ MAX_OWNER_WAIT_S = 2.0  # events of two kinds may arrive in any order: a pod bef
 class Store:
     """Rows of all objects of interest, and which twin jobs and nodes have changed since they were last asked for.
 
-    The root of an object is the uid of the topmost job object above it: each root is one twin job. A pod that is gone is kept
-    as long as its job object is there, because it was part of an attempt; a job object that is gone, as long as pods of it run.
+    The root of an object is the uid of the topmost job object above it: each root is one twin job. A pod that is gone
+    is kept as long as its job object is there, because it was part of an attempt; a job object that is gone, as long as
+    pods of it run.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -83,8 +84,9 @@ class Store:
             self.delete(kind, uid, after_ms, seen_ms)
 
     def changed(self, every: bool = False) -> tuple[tuple[JobFact, ...], tuple[NodeFact, ...]]:
-        """Twin jobs that have changed since the last call, or all of them, and all nodes if one has; a job that is gone is told
-        for the last time.
+        """Twin jobs that have changed since the last call, or all of them, and all nodes if one has.
+
+        A job that is gone is told for the last time.
         """
         if every:
             self._touched |= self._roots() - self._gone.keys()
@@ -214,7 +216,7 @@ class Store:
             yield from self._members(uid)
 
     def _drop_gone(self, families: Mapping[str, Family]) -> None:
-        """Forgets twin jobs of which nothing is there any more, after a while: the last words of their pods may come later."""
+        """Forgets twin jobs of which nothing is left, after a while: their pods' last words may come later."""
         now = time.monotonic()
         for root, family in families.items():
             self._gone.pop(root, None)

@@ -98,10 +98,12 @@ class _Watch(threading.Thread):
         except ConnectorError as error:
             self._end(LOST, error)
         except (KeyError, TypeError, ValueError) as error:
-            self._end(LOST, ConnectorError(f"Kubernetes: the watch of {self._source} sent what is no event ({error!r:.100})"))
+            self._end(
+                LOST, ConnectorError(f"Kubernetes: the watch of {self._source} sent what is no event ({error!r:.100})")
+            )
 
     def _watch(self) -> None:
-        """Watches until the source has to be listed anew, and resumes at the same version when a connection ends before."""
+        """Watches until the source has to be listed anew, and resumes at that version if a connection ends."""
         empty = 0
         while not self._watches.stopped.is_set():
             began, heard = time.monotonic(), False
@@ -130,7 +132,7 @@ class _Watch(threading.Thread):
         return self._client.stream(self._source.path, {**query, "timeoutSeconds": RENEW_S}, IDLE_S)
 
     def _tell(self, event: Mapping[str, Any]) -> bool:
-        """Takes one event; False when the server cannot go on: ERROR comes with HTTP 200, code 410 for a version that is gone."""
+        """Takes one event; False if the server cannot go on: ERROR with HTTP 200, code 410 for a lost version."""
         verb, obj = event["type"], event["object"]
         if verb == "ERROR":
             return False

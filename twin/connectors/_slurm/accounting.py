@@ -13,12 +13,13 @@ from twin.connectors._slurm.rows import Separators
 from twin.connectors.facts import Attempt, ConnectorError, JobFact
 
 COLUMNS = (
-    "JobID", "State", "Submit", "Start", "End", "TimelimitRaw", "NNodes", "NodeList", "ReqTRES", "AllocTRES", "Partition", "User", "Account",
-    "Priority", "Reason", "Reservation",
+    "JobID", "State", "Submit", "Start", "End", "TimelimitRaw", "NNodes", "NodeList", "ReqTRES", "AllocTRES",
+    "Partition", "User", "Account", "Priority", "Reason", "Reservation",
 )  # fmt: skip
 
 
-ENDED = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO"  # by these, sacct selects by the time of the end; else it leaves out what was held till its end
+# by these, sacct selects by the time of the end; else it leaves out what was held till its end
+ENDED = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO"
 MIN_TIME_S = 1_000_000_000  # the least Unix time that sacct takes
 MAX_REQUEUE_MS = 3_600_000  # between the end of an attempt and the submit time of the next one
 
@@ -41,7 +42,7 @@ def time(ms: int) -> str:
 
 
 def read_records(text: str, separators: Separators, max_tasks: int) -> list[Record]:
-    """Records of an answer of `sacct --parsable`, which ends each column with the separator and each row with a line break."""
+    """Records of an answer of `sacct --parsable`, each column with its separator, each row with a line break."""
     records: list[Record] = []
     cells = text.split(separators.column)
     width = len(COLUMNS)
@@ -87,13 +88,15 @@ def _fact(job: list[Record]) -> JobFact:
     amount = asked | held
     minutes = row["TimelimitRaw"]
     return JobFact(
-        key=last.key, submitted_ms=first.submitted_ms, state=state, reason=states.job_reason(last.said, reason), outcome=outcome,
-        restarts=len(job) - 1, attempts=tuple(attempt for record in job for attempt in _attempts(record)), complete_history=True,
-        nodes=amounts.count(row["NNodes"]) or 1, gpus=amounts.count(amount.get("gres/gpu", "")), cpus=amounts.count(amount.get("cpu", "")),
-        memory_mb=amounts.megabytes(amount["mem"]) if "mem" in amount else 0,
-        limit_ms=int(minutes) * 60_000 if minutes.isdecimal() else None, queue=row["Partition"], user=row["User"], account=row["Account"],
-        gang=f"{last.key.split('+')[0]}+0" if "+" in last.key else None, priority=amounts.count(row["Priority"]),
-        reservation=row["Reservation"], ended_ms=last.ended_ms if state == facts.ENDED else None,
+        key=last.key, submitted_ms=first.submitted_ms, state=state, reason=states.job_reason(last.said, reason),
+        outcome=outcome, restarts=len(job) - 1,
+        attempts=tuple(attempt for record in job for attempt in _attempts(record)), complete_history=True,
+        nodes=amounts.count(row["NNodes"]) or 1, gpus=amounts.count(amount.get("gres/gpu", "")),
+        cpus=amounts.count(amount.get("cpu", "")), memory_mb=amounts.megabytes(amount["mem"]) if "mem" in amount else 0,
+        limit_ms=int(minutes) * 60_000 if minutes.isdecimal() else None, queue=row["Partition"], user=row["User"],
+        account=row["Account"], gang=f"{last.key.split('+')[0]}+0" if "+" in last.key else None,
+        priority=amounts.count(row["Priority"]), reservation=row["Reservation"],
+        ended_ms=last.ended_ms if state == facts.ENDED else None,
     )  # fmt: skip
 
 

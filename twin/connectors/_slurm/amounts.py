@@ -1,4 +1,4 @@
-"""Amounts as Slurm prints them: numbers with a suffix, memory, time limits, and GPUs in all spellings of TRES and GRES."""
+"""Amounts as Slurm prints them: numbers with a suffix, memory, time limits, GPUs in all spellings of TRES and GRES."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ def seconds_ms(text: str) -> int | None:
         return None
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
         raise ConnectorError(
-            f"time {text[:50]!r} is not in Unix seconds; SLURM_TIME_FORMAT=%s has to reach the command (see the parameter prefix)"
+            f"time {text[:50]!r} is not in Unix seconds; SLURM_TIME_FORMAT=%s has to reach "
+            "the command (see the parameter prefix)"
         )
     return int(text) * 1000 or None
 
 
 def limit_ms(text: str) -> int | None:
-    """`1-02:03:04`, `20:00` or `30`; None for UNLIMITED, the partition's own, and for the 365 days given in its place."""
+    """`1-02:03:04`, `20:00` or `30`; None for UNLIMITED, the partition's own, and the 365 days in its place."""
     match = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", text, re.ASCII)
     if match is None:
         return None
@@ -61,7 +62,7 @@ def tres(text: str) -> dict[str, str]:
 
 
 def gpus(text: str) -> int:
-    """GPUs of `gres:gpu:2`, `gres/gpu:a100:2(S:0-1)`, `gres/gpu=2,gres/gpu:a100=2` or `gpu:a100:2,mps:100`; types are added up.
+    """GPUs of `gres:gpu:2`, `gres/gpu:a100:2(S:0-1)`, `gres/gpu=2,gres/gpu:a100=2` or `gpu:a100:2,mps:100`, added up.
 
     A count without a type is that of all types.
     """

@@ -1,7 +1,7 @@
 """Memory of jobs that ran: Slurm forgets at a requeue when the job was submitted, and what it held.
 
-Measured on 22.05: a requeued job is COMPLETING with restarts + 1 and a start that moves with the clock, then PENDING with a new
-submit time; a node that fails or a preemption does the same at once.
+Measured on 22.05: a requeued job is COMPLETING with restarts + 1 and a start that moves with the clock, then PENDING
+with a new submit time; a node that fails or a preemption does the same at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class Attempts:
         """The facts of a whole look with what is remembered; what the look does not show is forgotten."""
         before, self.known = self.known, {}
         return tuple(
-            self._settled(fact, before.get(fact.key), at_ms) if fact.attempts or fact.restarts else fact for fact in found
+            self._settled(fact, before.get(fact.key), at_ms) if fact.attempts or fact.restarts else fact
+            for fact in found
         )
 
     def detailed(self, fact: JobFact, held: tuple[Share, ...]) -> JobFact:
@@ -61,10 +62,16 @@ class Attempts:
         if known.now is not None and fact.restarts > known.restarts:
             ended, held = (*ended, _requeued(known.now, known.seen_ms, min(at_ms, _end(fact, known, at_ms)))), None
         elif known.now is not None and now is None and fact.state == ENDED:
-            now = replace(known.now, ended_ms=fact.ended_ms, outcome=fact.outcome)  # cancelled while it was being requeued
+            now = replace(
+                known.now, ended_ms=fact.ended_ms, outcome=fact.outcome
+            )  # cancelled while it was being requeued
         elif known.now is not None and now is not None and now.started_ms != known.now.started_ms:
             held = None
-        if now is not None and held is not None and {share.node for share in held} == {share.node for share in now.shares}:
+        if (
+            now is not None
+            and held is not None
+            and {share.node for share in held} == {share.node for share in now.shares}
+        ):
             now = replace(now, shares=held)
         told = replace(fact, submitted_ms=known.submitted_ms, attempts=(*ended, now) if now else ended)
         self.known[fact.key] = Known(known.submitted_ms, fact.restarts, at_ms, ended, now, held, fact, told)
@@ -80,9 +87,13 @@ def _same(fact: JobFact, known: Known) -> bool:
 
 def _end(fact: JobFact, known: Known, at_ms: int) -> int:
     """Time when the attempt before was over at the latest: a requeued job is submitted anew at that time."""
-    return fact.submitted_ms if known.now and fact.submitted_ms > max(known.submitted_ms, known.now.started_ms) else at_ms
+    return (
+        fact.submitted_ms if known.now and fact.submitted_ms > max(known.submitted_ms, known.now.started_ms) else at_ms
+    )
 
 
 def _requeued(attempt: Attempt, seen_ms: int, end_ms: int) -> Attempt:
     end_ms = max(end_ms, attempt.started_ms)
-    return replace(attempt, ended_ms=end_ms, outcome=REQUEUED, ended_after_ms=min(max(seen_ms, attempt.started_ms), end_ms))
+    return replace(
+        attempt, ended_ms=end_ms, outcome=REQUEUED, ended_after_ms=min(max(seen_ms, attempt.started_ms), end_ms)
+    )

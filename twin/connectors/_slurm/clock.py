@@ -1,4 +1,4 @@
-"""The controller's clock against ours: sdiag tells whole seconds, so each answer gives bounds, and together they are tight."""
+"""The controller's clock against ours: sdiag tells whole seconds: bounds, which together are tight."""
 
 from __future__ import annotations
 

@@ -27,13 +27,15 @@ REMEDIES = (  # what Slurm and ssh print, and what helps
      "munge does not work on this host: `systemctl restart munge`, then `munge -n | unmunge`"),
     (r"Protocol authentication error|Invalid authentication credential|Invalid credential",
      "the munge keys of this host and of the controller differ: copy /etc/munge/munge.key from the controller"),
-    (r"Incompatible versions", "the commands on this host are of another Slurm version than the controller: install its version"),
+    (r"Incompatible versions",
+     "the commands on this host are of another Slurm version than the controller: install its version"),
     (r"cannot stat file|Unable to process configuration|establish a configuration source|DNS SRV",
      "no slurm.conf: set the parameter conf to its path on this host"),
     (r"Permission denied|Host key verification failed|Could not resolve hostname",
      "ssh cannot log in without a password: try `ssh -o BatchMode=yes HOST true` as this user"),
     (r"accounting storage is disabled", "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"),
-    (r"Access/permission denied|Access denied", "the account lacks the right: see PrivateData in `scontrol show config`"),
+    (r"Access/permission denied|Access denied",
+     "the account lacks the right: see PrivateData in `scontrol show config`"),
     (r"Unable to contact slurm controller|Connection refused|timed out|Unexpected message|Zero Bytes",
      "slurmctld does not answer: `scontrol ping`, `systemctl status slurmctld`"),
 )  # fmt: skip
@@ -68,7 +70,8 @@ class Commands:
             code, out, err = _bounded(self.argv(command), self.timeout_ms / 1000, self.max_bytes)
         except FileNotFoundError as error:
             raise CallError(
-                f"{name} cannot be started: there is no command {error.filename!r} on this host", "correct the parameter prefix"
+                f"{name} cannot be started: there is no command {error.filename!r} on this host",
+                "correct the parameter prefix",
             )
         except TimeoutError:
             helps = "slurmctld may be down or overloaded: try `scontrol ping`, or raise the parameter timeout_ms"
@@ -87,7 +90,8 @@ class Commands:
         for word in command:
             if not PLAIN.fullmatch(word):
                 raise ConnectorError(
-                    f"{command[0]}: argument {word!r} has characters that a remote shell would read; allowed: {PLAIN.pattern}"
+                    f"{command[0]}: argument {word!r} has characters that a remote shell "
+                    f"would read; allowed: {PLAIN.pattern}"
                 )
         given = ENVIRONMENT | ({"SLURM_CONF": self.conf} if self.conf else {})
         return [*shlex.split(self.prefix), "env", *(f"{key}={value}" for key, value in given.items()), *command]
@@ -100,7 +104,9 @@ def remedy(said: str) -> str:
 
 def _failure(name: str, code: int, err: str) -> CallError:
     if code in (126, 127):
-        helps = "apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a way to a host that has it"
+        helps = (
+            "apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a way to a host that has it"
+        )
         return CallError(f"{name} was not found", helps)
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     said = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
@@ -108,7 +114,7 @@ def _failure(name: str, code: int, err: str) -> CallError:
 
 
 def _bounded(argv: list[str], timeout_s: float, max_bytes: int) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of a command in a process group of its own, which is killed when it takes or prints too much."""
+    """(exit code, stdout, stderr) of a command in its own process group, killed if it takes or prints too much."""
     process = subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

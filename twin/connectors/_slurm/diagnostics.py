@@ -1,4 +1,4 @@
-"""The controller's own counts, from `sdiag`: its clock, how many jobs it has, and what each user's calls have cost it."""
+"""The controller's own counts, from `sdiag`: its clock, how many jobs it has, and what each user's calls cost it."""
 
 from __future__ import annotations
 

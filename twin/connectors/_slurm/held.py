@@ -1,7 +1,7 @@
 """What running jobs hold, node by node, from `scontrol show job -d -o`: CPUs, memory and the indices of their GPUs.
 
-The text holds names and commands that users chose. A job's own text can at worst hide what that job holds: what is found counts
-only where it names exactly the nodes that squeue names, and a record that occurs twice is asked for alone.
+The text holds names and commands that users chose. A job's own text can at worst hide what that job holds: what is
+found counts only where it names exactly the nodes that squeue names, and a record that occurs twice is asked for alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from twin.connectors._slurm import amounts
 from twin.connectors._slurm.hostlist import hosts, numbers
 from twin.connectors.facts import ConnectorError, Share
 
-RECORD = re.compile(r"^JobId=(\d+) (?:ArrayJobId=(\d+) ArrayTaskId=(\d+) |HetJobId=(\d+) HetJobOffset=(\d+) )?", re.MULTILINE)
+RECORD = re.compile(
+    r"^JobId=(\d+) (?:ArrayJobId=(\d+) ArrayTaskId=(\d+) |HetJobId=(\d+) HetJobOffset=(\d+) )?", re.MULTILINE
+)
 ON_NODES = re.compile(r"\sNodes=(\S+) CPU_IDs=(\S*) Mem=(\d+) GRES=(\S*)")
 INDICES = re.compile(r"gpu(?::[^:,()]+)?:(\d+)\(IDX:([\d,-]+)\)")
 

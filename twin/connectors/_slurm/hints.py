@@ -1,4 +1,4 @@
-"""Hints over UDP: a datagram says that a job has started or ended; what it holds is not looked at, as anyone may send it."""
+"""Hints over UDP: a datagram says that a job has started or ended; its content is ignored, as anyone may send it."""
 
 from __future__ import annotations
 

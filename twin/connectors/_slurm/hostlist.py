@@ -39,7 +39,8 @@ def numbers(ranges: str, whole: str) -> list[str]:
         first, last, step = (int(match[1]), int(match[2] or match[1]), int(match[3] or 1)) if match else (1, 0, 1)
         if match is None or last < first or step < 1 or (last - first) // step + len(found) >= MAX_HOSTS:
             raise ConnectorError(
-                f"range {part[:50]!r} in {whole[:100]!r} cannot be read; expected as in 2-7, at most {MAX_HOSTS} numbers"
+                f"range {part[:50]!r} in {whole[:100]!r} cannot be read; "
+                f"expected as in 2-7, at most {MAX_HOSTS} numbers"
             )
         found += [str(number).zfill(len(match[1])) for number in range(first, last + 1, step)]
     return found

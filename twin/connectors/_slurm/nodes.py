@@ -33,8 +33,9 @@ def _node(line: str) -> NodeFact:
     features, kinds = amounts.known(found.get("ActiveFeatures", "")), GPU_TYPE.findall(found.get("Gres", ""))
     labels = {"features": features, "gpu": ",".join(kinds), "arch": found.get("Arch", "")}
     return NodeFact(
-        name=found["NodeName"], state=state, reason=_one_line(reason[1]) if reason else more, gpus=amounts.gpus(found.get("Gres", "")),
-        cpus=amounts.count(found.get("CPUEfctv") or found["CPUTot"]), memory_mb=amounts.megabytes(found["RealMemory"]),
+        name=found["NodeName"], state=state, reason=_one_line(reason[1]) if reason else more,
+        gpus=amounts.gpus(found.get("Gres", "")), cpus=amounts.count(found.get("CPUEfctv") or found["CPUTot"]),
+        memory_mb=amounts.megabytes(found["RealMemory"]),
         queues=tuple(filter(None, amounts.known(found.get("Partitions", "")).split(","))),
         labels={name: value for name, value in labels.items() if value},
     )  # fmt: skip

@@ -13,9 +13,9 @@ from twin.connectors._slurm.rows import Separators
 from twin.connectors.facts import Attempt, ConnectorError, JobFact, Share
 
 COLUMNS = (
-    "JobArrayID", "State", "Reason", "SubmitTime", "StartTime", "EndTime", "TimeLimit", "RestartCnt", "NumNodes", "NumCPUs", "NumTasks",
-    "NodeList", "tres-alloc", "tres-per-job", "tres-per-node", "tres-per-task", "Partition", "UserName", "Account", "PriorityLong",
-    "Dependency", "Reservation",
+    "JobArrayID", "State", "Reason", "SubmitTime", "StartTime", "EndTime", "TimeLimit", "RestartCnt", "NumNodes",
+    "NumCPUs", "NumTasks", "NodeList", "tres-alloc", "tres-per-job", "tres-per-node", "tres-per-task", "Partition",
+    "UserName", "Account", "PriorityLong", "Dependency", "Reservation",
 )  # fmt: skip
 KEY = re.compile(r"\d+(?:_\d+|\+\d+)?", re.ASCII)
 ARRAY = re.compile(r"(\d+)_\[([\d,:-]+)(?:%\d+)?\]", re.ASCII)
@@ -59,7 +59,10 @@ class Queue:
             if read.start_ms is not None and read.facts[0].state == facts.WAITING:
                 self.starts.update((fact.key, read.start_ms) for fact in read.facts)
             if read.tasks > len(read.facts):
-                self.left_out = f"array {read.facts[0].key.split('_')[0]} has {read.tasks} waiting tasks, of which the first {len(read.facts)} are shown"
+                self.left_out = (
+                    f"array {read.facts[0].key.split('_')[0]} has {read.tasks} waiting tasks, of which "
+                    f"the first {len(read.facts)} are shown"
+                )
         return found
 
     def _read(self, row: dict[str, str], at_ms: int) -> Read:
@@ -92,23 +95,28 @@ def job(row: dict[str, str], key: str, at_ms: int) -> JobFact:
     names = hosts(amounts.known(row["NodeList"]))
     held = amounts.tres(row["tres-alloc"])
     size = len(names) or amounts.count(row["NumNodes"]) or 1
-    total = (asked_gpus(row, held, size), amounts.count(row["NumCPUs"]), amounts.megabytes(held["mem"]) if "mem" in held else 0)
+    total = (
+        asked_gpus(row, held, size),
+        amounts.count(row["NumCPUs"]),
+        amounts.megabytes(held["mem"]) if "mem" in held else 0,
+    )
     ended = end_ms if state == facts.ENDED else None
     attempts: tuple[Attempt, ...] = ()
     if names and start_ms is not None and state in (facts.RUNNING, facts.SUSPENDED, facts.ENDED):
         attempts = (Attempt(start_ms, ended, even_shares(names, *total), outcome),)
     return JobFact(
         key=key, submitted_ms=amounts.seconds_ms(row["SubmitTime"]) or 0, state=state, outcome=outcome,
-        reason=states.job_reason(said, reason), message=more, restarts=amounts.count(row["RestartCnt"]), attempts=attempts, nodes=size,
-        gpus=total[0], cpus=total[1], memory_mb=total[2], limit_ms=amounts.limit_ms(row["TimeLimit"]), queue=row["Partition"],
-        user=row["UserName"], account=amounts.known(row["Account"]), gang=f"{key.split('+')[0]}+0" if "+" in key else None,
+        reason=states.job_reason(said, reason), message=more, restarts=amounts.count(row["RestartCnt"]),
+        attempts=attempts, nodes=size, gpus=total[0], cpus=total[1], memory_mb=total[2],
+        limit_ms=amounts.limit_ms(row["TimeLimit"]), queue=row["Partition"], user=row["UserName"],
+        account=amounts.known(row["Account"]), gang=f"{key.split('+')[0]}+0" if "+" in key else None,
         priority=amounts.count(row["PriorityLong"]), depends_on=amounts.known(row["Dependency"]),
         reservation=amounts.known(row["Reservation"]), ended_ms=ended,
     )  # fmt: skip
 
 
 def asked_gpus(row: dict[str, str], held: dict[str, str], nodes: int) -> int:
-    """GPUs in total: as slurmctld adds them up where it tracks gres/gpu, else from what was asked per job, node or task."""
+    """GPUs in total: as slurmctld adds them up where it tracks gres/gpu, else as asked per job, node or task."""
     if "gres/gpu" in held:
         return amounts.count(held["gres/gpu"])
     tasks = amounts.count(row["NumTasks"])

@@ -1,6 +1,7 @@
 """Rows with separators that nobody could know before the call.
 
-Users choose names and accounts, and they may hold any character, line breaks too: with a fixed separator they could forge rows.
+Users choose names and accounts, and they may hold any character, line breaks too: with a fixed separator they could
+forge rows.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Separators:
         """Rows of the answer; ConnectorError when it breaks off."""
         *rows, rest = text.split(f"{self.row}\n")
         if rest.strip():
-            raise ConnectorError(f"{command}: the answer breaks off in the middle of a row, or is none: {rest.strip()[:100]!r}")
+            raise ConnectorError(
+                f"{command}: the answer breaks off in the middle of a row, or is none: {rest.strip()[:100]!r}"
+            )
         return rows
 
     def cells(self, command: str, row: str, columns: tuple[str, ...]) -> dict[str, str]:

@@ -38,7 +38,11 @@ OUTCOMES = {  # states of ended jobs
     "OUT_OF_MEMORY": facts.OUT_OF_MEMORY,
     "PREEMPTED": facts.PREEMPTED,
 }
-AGAIN = {"REQUEUED": facts.REQUEUED, "NODE_FAIL": facts.NODE_FAIL, "PREEMPTED": facts.PREEMPTED}  # another attempt may follow
+AGAIN = {
+    "REQUEUED": facts.REQUEUED,
+    "NODE_FAIL": facts.NODE_FAIL,
+    "PREEMPTED": facts.PREEMPTED,
+}  # another attempt may follow
 PLAIN = {
     "PENDING",
     "RUNNING",
@@ -69,7 +73,7 @@ def job_reason(said: str, reason: str) -> str:
 
 
 def node_state(said: str) -> tuple[str, str]:
-    """(state, what it says beyond that) of a node, from e.g. MIXED+DRAIN, DOWN*+NOT_RESPONDING or IDLE+CLOUD+POWERED_DOWN."""
+    """(state, what else it says) of a node, from e.g. MIXED+DRAIN, DOWN*+NOT_RESPONDING or IDLE+CLOUD+POWERED_DOWN."""
     base, *flags = said.rstrip("*$~#!%@^-").split("+")
     if said.split("+")[0].endswith("*") and "NOT_RESPONDING" not in flags:
         flags.append("NOT_RESPONDING")

@@ -57,7 +57,9 @@ class Test:
             raise ConnectorError(f"squeue --version says {said[:100]!r}, which names no version of Slurm")
         self.version = match[0]
         well = (int(match[1]), int(match[2])) >= MIN_VERSION
-        self._say("version", well, self.version, "Slurm 22.05 or newer is needed: install a newer slurm-client on this host")
+        self._say(
+            "version", well, self.version, "Slurm 22.05 or newer is needed: install a newer slurm-client on this host"
+        )
 
     def _controller(self) -> None:
         self.diagnostics()
@@ -69,7 +71,11 @@ class Test:
             else "agrees with ours"
         )
         self._say(
-            "clock", abs(offset) <= MAX_OFFSET_MS, said, "synchronize both clocks: `timedatectl set-ntp true`", needed=False
+            "clock",
+            abs(offset) <= MAX_OFFSET_MS,
+            said,
+            "synchronize both clocks: `timedatectl set-ntp true`",
+            needed=False,
         )
 
     def _queue(self) -> None:
@@ -84,7 +90,8 @@ class Test:
         hidden = counted > seen and seen < counted // 2 + 1
         if hidden:
             said += (
-                f"; slurmctld counted {counted} waiting or running, of which {seen} are seen: this account sees only some jobs"
+                f"; slurmctld counted {counted} waiting or running, of which {seen} are "
+                "seen: this account sees only some jobs"
             )
         self._say(
             "jobs",
@@ -103,12 +110,15 @@ class Test:
         )
         spent = look.calls.get("squeue", 0)
         self._say(
-            "cost", spent <= self.interval_ms * MAX_LOOK_SHARE, f"a look at the queue takes {spent} ms of an interval of {self.interval_ms} ms",
+            "cost", spent <= self.interval_ms * MAX_LOOK_SHARE,
+            f"a look at the queue takes {spent} ms of an interval of {self.interval_ms} ms",
             f"raise the parameter interval_ms to {spent * 4} or more", needed=False,
         )  # fmt: skip
 
     def _configuration(self) -> None:
-        found = dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", self.commands.run("scontrol", "show", "config"), re.MULTILINE))
+        found = dict(
+            re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", self.commands.run("scontrol", "show", "config"), re.MULTILINE)
+        )
         private = found.get("PrivateData", "none")
         hidden = {"jobs", "nodes", "all"} & set(private.split(","))
         self._say(
@@ -125,7 +135,9 @@ class Test:
         )  # fmt: skip
         tracked = "gres/gpu" in found.get("AccountingStorageTRES", "")
         self._say(
-            "GPUs", tracked, "slurmctld adds up the GPUs of each job" if tracked else "GPUs are those asked for; exclusive jobs show none",
+            "GPUs", tracked,
+            "slurmctld adds up the GPUs of each job" if tracked
+            else "GPUs are those asked for; exclusive jobs show none",
             "set AccountingStorageTRES=gres/gpu in slurm.conf", needed=False,
         )  # fmt: skip
         self._accounting(found.get("AccountingStorageType", "(null)"))

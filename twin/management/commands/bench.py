@@ -31,12 +31,15 @@ class Command(HeadlessCommand):
         with whole_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is measured
             machine = benchmarks.machine()
             self.stdout.write(
-                f"{machine['name']}: {machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}\n"
+                f"{machine['name']}: {machine['cpu']}, {machine['cores']} cores, {machine['system']}, "
+                f"Python {machine['python']}\n"
             )
             found = [self._row(name) for name in options["only"] or known]
             if file is not None:
                 file.write(
-                    orjson.dumps({"machine": machine, "rows": found}, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY)
+                    orjson.dumps(
+                        {"machine": machine, "rows": found}, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+                    )
                     + b"\n"
                 )
 
@@ -60,7 +63,14 @@ class Command(HeadlessCommand):
             self.stdout.write(f"  {f.what:<52} {benchmarks.plain(f.value):>10} {f.unit:<7} {f.target:<18} {word}")
         self.stdout.flush()
         plain = [
-            {"what": f.what, "value": f.value, "unit": f.unit, "bound": f.bound, "at_least": f.at_least, "holds": f.holds}
+            {
+                "what": f.what,
+                "value": f.value,
+                "unit": f.unit,
+                "bound": f.bound,
+                "at_least": f.at_least,
+                "holds": f.holds,
+            }
             for f in figures
         ]
         return {"name": name, "title": module.TITLE, "figures": plain}

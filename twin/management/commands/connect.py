@@ -1,4 +1,4 @@
-"""manage.py connect: tests the connection to a real cluster and keeps it; the follower mirrors the cluster from then on."""
+"""manage.py connect: tests the connection to a real cluster and keeps it; the follower mirrors it from then on."""
 
 from __future__ import annotations
 
@@ -26,9 +26,15 @@ class Command(HeadlessCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("connector", help=f"one of {', '.join(names())}")
         parser.add_argument("--name", required=True, help="name of the cluster: letters, digits, hyphens, underscores")
-        parser.add_argument("--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable")
         parser.add_argument(
-            "--site", action="append", default=[], metavar="k=v", help="rule of sites: edge_by, edge_pattern; repeatable"
+            "--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable"
+        )
+        parser.add_argument(
+            "--site",
+            action="append",
+            default=[],
+            metavar="k=v",
+            help="rule of sites: edge_by, edge_pattern; repeatable",
         )
         parser.add_argument(
             "--interval-ms", type=positive, default=1_000, help="time between two looks, where the cluster is polled"
@@ -52,17 +58,23 @@ class Command(HeadlessCommand):
             connector.close()
         self._tell_found(found)
         if not found.well:
-            raise ModelError(f"{options['name']}: the cluster cannot be followed yet; the lines above say what would help")
+            raise ModelError(
+                f"{options['name']}: the cluster cannot be followed yet; the lines above say what would help"
+            )
         if options["test"]:
             return
         try:
             Connection.objects.create(
-                name=options["name"], connector=options["connector"], parameters=asdict(connector.parameters), sites=asdict(sites),
-                interval_ms=options["interval_ms"],
+                name=options["name"], connector=options["connector"], parameters=asdict(connector.parameters),
+                sites=asdict(sites), interval_ms=options["interval_ms"],
             )  # fmt: skip
         except IntegrityError as error:
-            raise ModelError(f"--name {options['name']} is the name of another connection; choose another one") from error
-        AuditEntry.objects.create(action="connection.create", subject=options["name"], detail={"connector": options["connector"]})
+            raise ModelError(
+                f"--name {options['name']} is the name of another connection; choose another one"
+            ) from error
+        AuditEntry.objects.create(
+            action="connection.create", subject=options["name"], detail={"connector": options["connector"]}
+        )
         self.tell(f"{options['name']}: connected; `manage.py up` follows it")
 
     def _tell_found(self, found: Found) -> None:

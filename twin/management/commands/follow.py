@@ -1,4 +1,4 @@
-"""manage.py follow: mirrors a real cluster for a while, without a database, and writes the files that `simulate` writes."""
+"""manage.py follow: mirrors a real cluster for a while, without a database, and writes the files of `simulate`."""
 
 from __future__ import annotations
 
@@ -31,16 +31,26 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("connector", help=f"one of {', '.join(names())}")
-        parser.add_argument("--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable")
         parser.add_argument(
-            "--site", action="append", default=[], metavar="k=v", help="rule of sites: edge_by, edge_pattern; repeatable"
+            "--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable"
+        )
+        parser.add_argument(
+            "--site",
+            action="append",
+            default=[],
+            metavar="k=v",
+            help="rule of sites: edge_by, edge_pattern; repeatable",
         )
         parser.add_argument("--name", default="cluster", help="name of the cluster in the files")
         parser.add_argument(
             "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="how long, as 75s, 10m, 8h or 1d"
         )
         parser.add_argument(
-            "--interval", type=seconds, default=1.0, metavar="1s", help="time between two looks, where the cluster is polled"
+            "--interval",
+            type=seconds,
+            default=1.0,
+            metavar="1s",
+            help="time between two looks, where the cluster is polled",
         )
         parser.add_argument("--out", type=place, required=True)
 
@@ -69,12 +79,13 @@ class Command(HeadlessCommand):
             scheduler = ObservedScheduler()
             writer.finish({
                 "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
-                "metrics": metrics, "certificate": None, "decision_ms": None, "wall_s": round(time.perf_counter() - began, 3),
+                "metrics": metrics, "certificate": None, "decision_ms": None,
+                "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         self.tell(
-            f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after running, "
-            f"{metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} looks; "
-            f"written to {options['out']}"
+            f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after "
+            f"running, {metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} "
+            f"looks; written to {options['out']}"
         )
         if following.health.error:
             self.tell(f"{options['name']}: {following.health.error}")

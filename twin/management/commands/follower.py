@@ -11,7 +11,10 @@ from twin.processes import heartbeat
 
 
 class Command(BaseCommand):
-    help = "Follows the connected clusters. `manage.py up` starts one; a second one only takes over what the first one lets go."
+    help = (
+        "Follows the connected clusters. `manage.py up` starts one; a second one only "
+        "takes over what the first one lets go."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         stop = threading.Event()

@@ -33,7 +33,9 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--profile", required=True, help=", ".join(PROFILES))
-        parser.add_argument("--variant", default="calibrated", help="calibrated (scale of the paper's figures) or literal")
+        parser.add_argument(
+            "--variant", default="calibrated", help="calibrated (scale of the paper's figures) or literal"
+        )
         parser.add_argument("--jobs", type=natural, required=True)
         parser.add_argument("--servers", type=positive, default=100)
         parser.add_argument("--seed", type=natural, required=True)
@@ -44,13 +46,21 @@ class Command(HeadlessCommand):
         )
         parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
         shared = parser.add_argument_group("pd-ors only")
-        shared.add_argument("--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs")
-        shared.add_argument("--spread", type=float, help="sample capacities from 1 - spread to 1 + spread times the paper's")
+        shared.add_argument(
+            "--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs"
+        )
+        shared.add_argument(
+            "--spread", type=float, help="sample capacities from 1 - spread to 1 + spread times the paper's"
+        )
         shared.add_argument("--kappa", type=float, help="speedup of communication within one machine")
         only = parser.add_argument_group("a-online only")
-        only.add_argument("--preset", choices=PRESETS, help="simulator (default) or testbed, which always has 8 servers")
+        only.add_argument(
+            "--preset", choices=PRESETS, help="simulator (default) or testbed, which always has 8 servers"
+        )
         only.add_argument("--workers", type=positive, help="workers per server, instead of 2 or 8 at random")
-        only.add_argument("--span-hours", type=float, help="time span of the arrivals; default 3288 (simulator) or 240 (testbed)")
+        only.add_argument(
+            "--span-hours", type=float, help="time span of the arrivals; default 3288 (simulator) or 240 (testbed)"
+        )
         only.add_argument("--load", type=float, help="divisor of the time span")
         only.add_argument("--gang-share", type=float, help="workers per gang as a share of the chunks; default 0.5")
         groups = parser.add_argument_group("harmony only")
@@ -68,7 +78,8 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--trace",
             type=place,
-            help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are sampled",
+            help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are "
+            "sampled",
         )
         parser.add_argument("--out", type=place, required=True)
 
@@ -82,9 +93,9 @@ class Command(HeadlessCommand):
             given["arrivals"] = _arrivals(given.pop("trace"), options["jobs"], options["seed"], given.pop("load", 1.0))
         with whole_folder(options["out"], WRITTEN) as folder:
             cluster, jobs = generate(
-                options["profile"], variant=options["variant"], num_jobs=options["jobs"], num_servers=options["servers"],
-                seed=options["seed"], horizon_slots=options["horizon_slots"], slot_ms=options["slot_ms"],
-                **given,
+                options["profile"], variant=options["variant"], num_jobs=options["jobs"],
+                num_servers=options["servers"], seed=options["seed"], horizon_slots=options["horizon_slots"],
+                slot_ms=options["slot_ms"], **given,
             )  # fmt: skip
             with writing(folder / "cluster.json") as file:
                 file.write(dump_cluster(check_end(cluster)))
@@ -99,7 +110,9 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     for profile, names in OPTIONS.items():
         for name in names:
             if options[name] is not None and name not in own:
-                raise ModelError(f"--{name.replace('_', '-')} is an option of the profile {profile}, not of {options['profile']}")
+                raise ModelError(
+                    f"--{name.replace('_', '-')} is an option of the profile {profile}, not of {options['profile']}"
+                )
     return {name: options[name] for name in own if options[name] is not None}
 
 

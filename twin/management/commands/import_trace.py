@@ -38,7 +38,9 @@ class Command(HeadlessCommand):
         parser.add_argument("--from-ms", "--from", type=natural, help="import only arrivals from this time on")
         parser.add_argument("--to-ms", "--to", type=positive, help="import only arrivals before this time")
         parser.add_argument(
-            "--slot-ms", type=positive, help=f"slot length of the cluster and of sampled fields in slots (default {SLOT_MS:,})"
+            "--slot-ms",
+            type=positive,
+            help=f"slot length of the cluster and of sampled fields in slots (default {SLOT_MS:,})",
         )
         parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
         parser.add_argument("--seed", type=natural, required=True)
@@ -47,12 +49,17 @@ class Command(HeadlessCommand):
     def work(self, **options: Any) -> None:
         paths: list[Path] = options["file"]
         choice = Choice(
-            tuple(options["group"]), options["from_ms"], options["to_ms"], options["sample"], options["limit"], options["rate"]
+            tuple(options["group"]),
+            options["from_ms"],
+            options["to_ms"],
+            options["sample"],
+            options["limit"],
+            options["rate"],
         )
         with whole_folder(options["out"], WRITTEN, paths) as folder:
             result = importers.read(
-                [Upload(path) for path in paths], format=options["format"], mapping=_mapping(options["map"]), choice=choice,
-                seed=options["seed"], slot_ms=options["slot_ms"],
+                [Upload(path) for path in paths], format=options["format"], mapping=_mapping(options["map"]),
+                choice=choice, seed=options["seed"], slot_ms=options["slot_ms"],
             )  # fmt: skip
             self._write(folder, result, options)
         self.tell(f"{', '.join(path.name for path in paths)} ({result.format}): {result.summary}")

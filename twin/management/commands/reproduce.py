@@ -1,4 +1,4 @@
-"""manage.py reproduce: the papers' experiments, as tables with what holds and what does not. It needs no broker and no database."""
+"""manage.py reproduce: the papers' experiments, as tables with what holds or not. Without broker or database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class Command(HeadlessCommand):
             help="id of an experiment, or a unique prefix such as oasis_fig03; repeatable",
         )
         parser.add_argument(
-            "--seeds", type=positive, metavar="N", help="number of seeds per experiment; each experiment has its own default"
+            "--seeds",
+            type=positive,
+            metavar="N",
+            help="number of seeds per experiment; each experiment has its own default",
         )
         parser.add_argument(
             "--arrivals", type=place, metavar="FILE", help="trace whose arrivals are replayed in the trace experiments"
@@ -43,7 +46,9 @@ class Command(HeadlessCommand):
         with whole_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is run
             found = [self._experiment(name, ask) for name in chosen]
             if file is not None:
-                file.write(orjson.dumps({"machine": machine(), "experiments": found}, option=orjson.OPT_INDENT_2) + b"\n")
+                file.write(
+                    orjson.dumps({"machine": machine(), "experiments": found}, option=orjson.OPT_INDENT_2) + b"\n"
+                )
 
     def _experiment(self, name: str, ask: Ask) -> dict[str, Any]:
         """Execution and output of one experiment; its result as plain data."""
@@ -52,9 +57,17 @@ class Command(HeadlessCommand):
         from experiments._text import lines
 
         module = experiment(name)
-        self.stdout.write(f"\n{name} ({module.PAPER}): {module.TITLE}\n  claim: {module.CLAIM}\n  run:   {module.SETTING}")
+        self.stdout.write(
+            f"\n{name} ({module.PAPER}): {module.TITLE}\n  claim: {module.CLAIM}\n  run:   {module.SETTING}"
+        )
         self.stdout.flush()
-        about = {"id": name, "paper": module.PAPER, "title": module.TITLE, "claim": module.CLAIM, "setting": module.SETTING}
+        about = {
+            "id": name,
+            "paper": module.PAPER,
+            "title": module.TITLE,
+            "claim": module.CLAIM,
+            "setting": module.SETTING,
+        }
         began = time.perf_counter()
         try:
             table = module.run(ask)
@@ -69,9 +82,13 @@ class Command(HeadlessCommand):
             self.stdout.write(f"  {f.what:<52} {plain(f.value):>10} {f.unit:<6} {f.target:<16} {word}")
         self.stdout.write(f"  {'holds' if table.holds else 'does not hold'}; {seconds:.0f} s")
         self.stdout.flush()
-        checks = [{"what": f.what, "value": f.value, "unit": f.unit, "target": f.target, "holds": f.holds} for f in table.checks]
+        checks = [
+            {"what": f.what, "value": f.value, "unit": f.unit, "target": f.target, "holds": f.holds}
+            for f in table.checks
+        ]
         return about | {
-            "columns": table.columns, "rows": table.rows, "checks": checks, "holds": table.holds, "seconds": round(seconds, 1),
+            "columns": table.columns, "rows": table.rows, "checks": checks, "holds": table.holds,
+            "seconds": round(seconds, 1),
         }  # fmt: skip
 
     def _progress(self, sentence: str) -> None:

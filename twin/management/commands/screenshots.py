@@ -1,4 +1,4 @@
-"""manage.py screenshots: every page of a demo twin of its own, light and dark, wide and narrow, into a folder to be looked at."""
+"""manage.py screenshots: every page of a demo twin of its own, light and dark, wide and narrow, to be looked at."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ COUNT = """() => {
 }"""
 # What is on its way when a page has come; a page is looked at when none of this is left.
 SETTLED = (
-    "() => document.readyState === 'complete' && window.waiting === 0 && (!window.twin?.store || window.twin.store.lastSeq > 0)"
-    " && !/Loading …|Comparing the runs …/.test(document.querySelector('main').innerText)"
+    "() => document.readyState === 'complete' && window.waiting === 0 && (!window.twin?.store || "
+    "window.twin.store.lastSeq > 0) && !/Loading …|Comparing the runs …/.test(document.querySelector('main').innerText)"
 )
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
@@ -89,7 +89,7 @@ class Command(HeadlessCommand):
 
 
 def _pages(page: Any) -> Mapping[str, str]:
-    """{name: path} of every page, after the runs that they show have ended: a race of three, Harmony's groups, and a sweep."""
+    """{name: path} of every page, after their runs have ended: a race of three, Harmony's groups, and a sweep."""
     from benchmarks._demo import ask, edited, ended, swept
 
     race = ask(page, "/api/scenarios/1/race/", {"schedulers": ["oasis", "fifo", "drf"]})
@@ -107,9 +107,11 @@ def _pages(page: Any) -> Mapping[str, str]:
     ended(page, [*runs, groups["id"]])
     first = f"/runs/{runs[0]}/"
     return {
-        "login": "/login/", "overview": "/", "traces": "/traces/", "trace": "/traces/1/", "clusters": "/clusters/", "scenarios": "/scenarios/",
-        "scenario": f"/scenarios/{scenario}/", "sweeps": "/sweeps/", "sweep": f"/sweeps/{sweep}/",
-        "run": first, "run-live": "/runs/1/", "run-past": f"{first}?t=150000000&job=12&colour=state", "run-jobs": f"{first}?rows=jobs&colour=payoff&events=1",
-        "run-groups": f"/runs/{groups['id']}/", "server": f"{first}servers/5/?t=150000000", "server-groups": f"/runs/{groups['id']}/servers/3/?t=30000000",
-        "compare": "/compare/", "compared": race["compare"], "audit": "/audit/",
+        "login": "/login/", "overview": "/", "traces": "/traces/", "trace": "/traces/1/", "clusters": "/clusters/",
+        "scenarios": "/scenarios/", "scenario": f"/scenarios/{scenario}/", "sweeps": "/sweeps/",
+        "sweep": f"/sweeps/{sweep}/", "run": first, "run-live": "/runs/1/",
+        "run-past": f"{first}?t=150000000&job=12&colour=state", "run-jobs": f"{first}?rows=jobs&colour=payoff&events=1",
+        "run-groups": f"/runs/{groups['id']}/", "server": f"{first}servers/5/?t=150000000",
+        "server-groups": f"/runs/{groups['id']}/servers/3/?t=30000000", "compare": "/compare/",
+        "compared": race["compare"], "audit": "/audit/",
     }  # fmt: skip

@@ -29,13 +29,18 @@ MAX_PRICED = 2_000_000  # slots x servers whose prices are looked at for the cer
 
 
 class Command(HeadlessCommand):
-    help = "Runs a simulation and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and summary.json; for co-location also groups.csv."
+    help = (
+        "Runs a simulation and writes cluster.json, jobs.jsonl, schedule.csv, decisions.jsonl, events.jsonl and "
+        "summary.json; for co-location also groups.csv."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--cluster", type=place, required=True)
         parser.add_argument("--jobs", type=place, required=True)
         parser.add_argument("--scheduler", required=True)
-        parser.add_argument("--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable")
+        parser.add_argument(
+            "--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable"
+        )
         parser.add_argument("--slot-ms", type=positive, help="override the cluster's slot length")
         parser.add_argument("--horizon-slots", type=positive, help="override the cluster's horizon")
         parser.add_argument("--seed", type=natural, required=True)
@@ -55,13 +60,14 @@ class Command(HeadlessCommand):
             writer.finish({
                 "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": options["seed"],
                 "execution": scheduler.execution_on(cluster), "metrics": metrics,
-                "certificate": _certificate(simulation, played, metrics["total_utility"] or 0.0), "decision_ms": _percentiles(simulation.decision_seconds),
+                "certificate": _certificate(simulation, played, metrics["total_utility"] or 0.0),
+                "decision_ms": _percentiles(simulation.decision_seconds),
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         utility = "" if metrics["total_utility"] is None else f", total utility {metrics['total_utility']:.2f}"
         self.tell(
-            f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} rejected"
-            f"{utility}; written to {options['out']}"
+            f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} "
+            f"rejected{utility}; written to {options['out']}"
         )
 
 

@@ -19,7 +19,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.BROKER_URL:
-            raise CommandError("BROKER_URL is not set, so runs cannot be enqueued (`manage.py up` starts a broker and sets it)")
+            raise CommandError(
+                "BROKER_URL is not set, so runs cannot be enqueued (`manage.py up` starts a broker and sets it)"
+            )
         if settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
             settings.DATABASES["default"]["OPTIONS"]["timeout"] = LOCK_WAIT_S
         stop = threading.Event()

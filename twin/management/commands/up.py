@@ -51,7 +51,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        options |= {name: _number(name, options[name], most) for name, most in (("port", MAX_PORT), ("workers", MAX_WORKERS))}
+        options |= {
+            name: _number(name, options[name], most) for name, most in (("port", MAX_PORT), ("workers", MAX_WORKERS))
+        }
         try:
             self._up(options)
         except OSError as error:
@@ -101,7 +103,9 @@ class Command(BaseCommand):
     def _replace_what_hangs(self, family: Family) -> None:
         """A process that hangs is killed: the family, or the worker whose pool child it was, starts it again."""
         beating = [child for child in family.children if child.name != "broker" and child.alive]
-        self.hangs.look({child.process.pid: (child.name, child.started) for child in beating if child.process is not None})
+        self.hangs.look(
+            {child.process.pid: (child.name, child.started) for child in beating if child.process is not None}
+        )
         if self.probe is not None and self.probe.hangs():
             self._warn(f"the broker has not answered for {settings.HUNG_S:g} s; it is replaced")
             next(child for child in family.children if child.name == "broker").signal_group(signal.SIGKILL)
@@ -137,8 +141,9 @@ class Command(BaseCommand):
             raise CommandError(f"the database {name} cannot be used: {' '.join(str(error).split())}") from error
         _collect_static()
         python = sys.executable
-        web = [python, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port", str(options["port"]),
-               "--log-level", "warning", "--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
+        web = [python, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port",
+               str(options["port"]), "--log-level", "warning", "--no-access-log", "--no-proxy-headers",
+               "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
         family.add(Child("web", web, GIVES_BACK | PATIENCE | env, logs / "web.log"))
         family.add(Child("worker", _worker("runs", options["workers"]), env, logs / "worker.log"))
         family.add(Child("long", _worker("long", options["workers"]), env, logs / "long.log"))
@@ -152,7 +157,9 @@ class Command(BaseCommand):
             )
         )
 
-        family.add(Child("follower", [python, str(settings.BASE_DIR / "manage.py"), "follower"], env, logs / "follower.log"))
+        family.add(
+            Child("follower", [python, str(settings.BASE_DIR / "manage.py"), "follower"], env, logs / "follower.log")
+        )
 
     def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
         """Start of the embedded server unless URLs are given; children and this process learn its address."""
@@ -168,7 +175,8 @@ class Command(BaseCommand):
             broker.wait(settings.LAYER_URL)
         else:
             raise broker.NoBroker(
-                f"BROKER_URL is {settings.BROKER_URL}, which cannot transport live frames; also set LAYER_URL to a Redis"
+                f"BROKER_URL is {settings.BROKER_URL}, which cannot transport live "
+                "frames; also set LAYER_URL to a Redis"
             )
         os.environ.update({name: env[name] for name in ("BROKER_URL", "LAYER_URL") if name in env})
         settings.LAYER_URL = env.get("LAYER_URL", settings.LAYER_URL)
@@ -183,13 +191,16 @@ class Command(BaseCommand):
             with Connection(settings.BROKER_URL, connect_timeout=5) as connection:
                 connection.ensure_connection(max_retries=1, timeout=5)
         except Exception as error:  # each transport has its own
-            raise broker.NoBroker(f"the broker at {_without_password(settings.BROKER_URL)} does not answer: {error}") from error
+            raise broker.NoBroker(
+                f"the broker at {_without_password(settings.BROKER_URL)} does not answer: {error}"
+            ) from error
 
 
 def _worker(queues: str, processes: int) -> list[str]:
-    """The command of a Celery worker. Runs have two of their own (twin/runs/pools.py): nothing else ever takes their processes."""
+    """The command of a Celery worker. Runs have two (twin/runs/pools.py): nothing else takes their processes."""
     return [sys.executable, "-m", "celery", "-A", "twin", "worker", "-Q", queues, "-c", str(processes), "-l", "warning",
-            "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"{queues.partition(',')[0]}-{os.getpid()}@%h"]  # fmt: skip
+            "--without-gossip", "--without-mingle", "--without-heartbeat", "-n",
+            f"{queues.partition(',')[0]}-{os.getpid()}@%h"]  # fmt: skip
 
 
 def _without_password(url: str) -> str:
@@ -234,7 +245,9 @@ def _check_port(host: str, port: int) -> None:
     tried = range(port + 1, min(port + 50, MAX_PORT + 1))
     free = next((candidate for candidate in tried if _taken(addresses, candidate) is None), None)
     if free is None:
-        raise CommandError(f"{host}:{port} and the following ports cannot be used ({error.strerror}); choose one with --port")
+        raise CommandError(
+            f"{host}:{port} and the following ports cannot be used ({error.strerror}); choose one with --port"
+        )
     raise CommandError(f"{host}:{port} cannot be used ({error.strerror}); port {free} is free: --port {free}")
 
 
@@ -268,20 +281,25 @@ def _url(host: str, port: int) -> str:
     return f"http://{shown}:{port}"
 
 
-def _wait_for_web(url: str, family: Family, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0) -> None:
+def _wait_for_web(
+    url: str, family: Family, stop: threading.Event, check_port: Callable[[], None], seconds: float = 30.0
+) -> None:
     """Wait for an answer of this web server: another program can have taken the port since it was checked."""
     deadline = time.monotonic() + seconds
     while not stop.is_set():
         instance, status = _health(url)
         if instance == settings.INSTANCE and status in (200, 503):  # 503: its workers are still starting
             return
-        somebody_else = instance != settings.INSTANCE if instance else status == 200  # our own errors do not say whose they are
+        somebody_else = (
+            instance != settings.INSTANCE if instance else status == 200
+        )  # our own errors do not say whose they are
         if somebody_else or any(child.name == "web" and not child.alive for child in family.children):
             check_port()
         family.watch()
         if time.monotonic() > deadline:
             raise CommandError(
-                f"the web server does not answer at {url} after {seconds:g} s; its log: {settings.VAR_DIR / 'logs' / 'web.log'}"
+                f"the web server does not answer at {url} after {seconds:g} s; its log: "
+                f"{settings.VAR_DIR / 'logs' / 'web.log'}"
             )
         stop.wait(0.05)
 
@@ -304,7 +322,8 @@ def _collect_static() -> None:
     """Copies of the static files, compressed, if any of them changed since the last start."""
     stamp = settings.STATIC_ROOT.parent / "static.stamp"
     newest = max(
-        (p.stat().st_mtime_ns for root in settings.STATICFILES_DIRS for p in Path(root).rglob("*") if p.is_file()), default=0
+        (p.stat().st_mtime_ns for root in settings.STATICFILES_DIRS for p in Path(root).rglob("*") if p.is_file()),
+        default=0,
     )
     wanted = f"{newest} {sum(1 for root in settings.STATICFILES_DIRS for _ in Path(root).rglob('*'))}"
     if settings.STATIC_ROOT.exists() and stamp.exists() and stamp.read_text() == wanted:

@@ -34,7 +34,10 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "summary.json": read_value,
     GROUPS: read_groups,
 }
-RULES: dict[str, Callable[[Path], Any]] = {"cluster.json": load_cluster, "jobs.jsonl": lambda path: load_jobs(path.read_bytes())}
+RULES: dict[str, Callable[[Path], Any]] = {
+    "cluster.json": load_cluster,
+    "jobs.jsonl": lambda path: load_jobs(path.read_bytes()),
+}
 
 
 class Command(HeadlessCommand):
@@ -54,7 +57,9 @@ class Command(HeadlessCommand):
         if problems:
             hidden = len(problems) - SHOWN
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-            self.stderr.write(one_line(f"verify: {count} in {folder}" + (f", {hidden} of them not shown" if hidden > 0 else "")))
+            self.stderr.write(
+                one_line(f"verify: {count} in {folder}" + (f", {hidden} of them not shown" if hidden > 0 else ""))
+            )
             sys.exit(1)
         self.tell(f"{folder}: no problems found")
 
@@ -96,8 +101,13 @@ def _take(folder: Path, name: str, values: dict[str, Any], problems: list[str]) 
 
 
 def _scheduler(summary: Any) -> tuple[BaseScheduler | None, list[str]]:
-    """The scheduler of that name with these parameters, or why there is none; the verifier says what is wrong with other shapes."""
-    name, parameters = (summary.get("scheduler"), summary.get("parameters")) if isinstance(summary, dict) else (None, None)
+    """The scheduler of that name with these parameters, or why there is none.
+
+    The verifier says what is wrong with other shapes.
+    """
+    name, parameters = (
+        (summary.get("scheduler"), summary.get("parameters")) if isinstance(summary, dict) else (None, None)
+    )
     if not isinstance(name, str) or not isinstance(parameters, dict):
         return None, []
     try:

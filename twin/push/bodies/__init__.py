@@ -1,8 +1,8 @@
 """Bodies of requests that push accepts, one file each: CloudEvents, and what other systems post by themselves.
 
-A file of this folder defines TITLE, MEDIA_TYPES, `fits(item)` and `read(item, now_ms)`. `fits` says of one object of a body
-with the media type application/json whether it is of this kind. `read` makes the events of one object: none where it states
-nothing about jobs and nodes; EventError says in one sentence why it is refused.
+A file of this folder defines TITLE, MEDIA_TYPES, `fits(item)` and `read(item, now_ms)`. `fits` says of one object of a
+body with the media type application/json whether it is of this kind. `read` makes the events of one object: none where
+it states nothing about jobs and nodes; EventError says in one sentence why it is refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def media_types() -> list[str]:
 
 
 def read(body: bytes, media_type: str, now_ms: int) -> list[list[PushedFact] | EventError]:
-    """For each object of a body its events, or why it is refused; ModelError where the body as a whole cannot be read."""
+    """For each object of a body its events, or why it is refused; ModelError if the body as a whole cannot be read."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -1,7 +1,8 @@
 """Documents of Slurm's plugin jobcomp/elasticsearch: one for each job that ended (or each end of it that was requeued).
 
-Of a document only what `read` names is looked at: the job's script, its folders, paths and comments are never stored. Times
-are in UTC without a zone, the time limit is in seconds, and GPUs are told only where AccountingStorageTRES names gres/gpu.
+Of a document only what `read` names is looked at: the job's script, its folders, paths and comments are never stored.
+Times are in UTC without a zone, the time limit is in seconds, and GPUs are told only where AccountingStorageTRES names
+gres/gpu.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ TITLE = "Slurm jobcomp/elasticsearch"
 MEDIA_TYPES: tuple[str, ...] = ()
 OUTCOMES = {
     "COMPLETED": COMPLETED, "FAILED": FAILED, "CANCELLED": CANCELLED, "TIMEOUT": TIMEOUT, "NODE_FAIL": NODE_FAIL,
-    "OUT_OF_MEMORY": OUT_OF_MEMORY, "PREEMPTED": PREEMPTED, "REQUEUED": REQUEUED, "BOOT_FAIL": NODE_FAIL, "DEADLINE": TIMEOUT,
+    "OUT_OF_MEMORY": OUT_OF_MEMORY, "PREEMPTED": PREEMPTED, "REQUEUED": REQUEUED, "BOOT_FAIL": NODE_FAIL,
+    "DEADLINE": TIMEOUT,
 }  # fmt: skip
 NO_LIMIT_S = 365 * 86_400  # Slurm's word for it in this plugin
 SCALES = {"": 1 / 2**20, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}  # of a memory in MB
@@ -53,7 +55,9 @@ def read(item: dict[str, Any], now_ms: int) -> list[PushedFact]:
     if names:
         shares = [dict(zip(("node", "gpus", "cpus", "memory_mb"), row, strict=True)) for row in _shares(names, held)]
         started_ms = _unix_ms(item, "@start")
-        attempts = [{"started_ms": started_ms, "ended_ms": max(ended_ms, started_ms), "shares": shares, "outcome": outcome}]
+        attempts = [
+            {"started_ms": started_ms, "ended_ms": max(ended_ms, started_ms), "shares": shares, "outcome": outcome}
+        ]
     data |= {"attempts": attempts, "state": "waiting" if outcome == REQUEUED else "ended"}
     if outcome != REQUEUED:
         data |= {"outcome": outcome, "ended_ms": ended_ms}
@@ -119,5 +123,7 @@ def _unix_ms(item: dict[str, Any], name: str) -> int:
     try:
         moment = datetime.fromisoformat(item[name])
     except (KeyError, TypeError, ValueError):
-        raise EventError(f"{name} must be a time such as 2026-05-04T10:00:00, got {str(item.get(name))[:60]!r}") from None
+        raise EventError(
+            f"{name} must be a time such as 2026-05-04T10:00:00, got {str(item.get(name))[:60]!r}"
+        ) from None
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000)

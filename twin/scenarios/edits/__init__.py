@@ -1,7 +1,7 @@
 """What-if edits: each verb is one class, which maps a scenario state to a new one.
 
-An edit takes effect at a given time, `at_ms` (0: from the beginning), and is unknown before: a scheduler that plans ahead
-sees a server fail when it fails. Edits apply in the order of their times; ties apply in the given order.
+An edit takes effect at a given time, `at_ms` (0: from the beginning), and is unknown before: a scheduler that plans
+ahead sees a server fail when it fails. Edits apply in the order of their times; ties apply in the given order.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ def verbs() -> Mapping[str, type[Edit]]:
                 and value.__module__ == module.__name__
             ):
                 if value.name in found:
-                    raise UnknownName(f"edit {value.name!r} is in {found[value.name].__module__} and in {module.__name__}")
+                    raise UnknownName(
+                        f"edit {value.name!r} is in {found[value.name].__module__} and in {module.__name__}"
+                    )
                 found[value.name] = value
     return dict(sorted(found.items()))
 
 
 def parse(given: Sequence[Any]) -> list[Edit]:
-    """Plain edits `{verb, at_ms, off, ...}` in their order, without those that are switched off; ModelError names the edit."""
+    """Plain edits `{verb, at_ms, off, ...}` in their order, without those switched off; ModelError names one."""
     if len(given) > MAX_EDITS:
         raise ModelError(f"a scenario has at most {MAX_EDITS} edits, got {len(given)}")
     found = [(parse_one(number, plain), plain) for number, plain in enumerate(given, start=1)]
@@ -63,8 +65,8 @@ class Stage(NamedTuple):
 def phases(base: World, edits: Sequence[Edit]) -> list[Stage]:
     """Stages in the order of time, the first from 0 on. base: scenario state without edits.
 
-    Before a stage begins, its jobs are those of the previous stage, and servers keep their indices. ModelError if an edit is
-    impossible at its time.
+    Before a stage begins, its jobs are those of the previous stage, and servers keep their indices. ModelError if an
+    edit is impossible at its time.
     """
     found = [Stage(0, base, ())]
     for edit in sorted(edits, key=lambda edit: edit.at_ms):

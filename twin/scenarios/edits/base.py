@@ -86,7 +86,9 @@ class Edit:
         cluster = world.cluster
         ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
         if ends_ms is not None and self.at_ms >= ends_ms:
-            raise ModelError(f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}")
+            raise ModelError(
+                f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}"
+            )
         try:
             return self.apply(world)
         except (ModelError, UnknownName) as error:
@@ -97,7 +99,8 @@ class Edit:
         after = self.checked(world)
         if after.same(world):
             raise ModelError(
-                f"{self.subject}: changes nothing (“{self.sentence()}”); choose another value or time, or remove the edit"
+                f"{self.subject}: changes nothing (“{self.sentence()}”); choose "
+                "another value or time, or remove the edit"
             )
         return after
 
@@ -144,12 +147,14 @@ def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
     ]  # fmt: skip
     if not named:
         raise ModelError(
-            f"no job matches {shorten(text)!r}; jobs: {a_few([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
+            f"no job matches {shorten(text)!r}; jobs: "
+            f"{a_few([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
         )
     later = [i for i in named if to_come(world.jobs[i], at_ms)]
     if not later:
         raise ModelError(
-            f"all {len(named)} jobs that match {shorten(text)!r} have arrived before {moment(at_ms)}; select future jobs"
+            f"all {len(named)} jobs that match {shorten(text)!r} have arrived before {moment(at_ms)}; "
+            "select future jobs"
         )
     return later
 

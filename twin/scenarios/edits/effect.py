@@ -12,7 +12,9 @@ from twin.scenarios.edits.base import World
 
 
 def effect(before: World, after: World) -> dict[str, Any]:
-    """{servers, capacity: {resource: share}, away, cloud, jobs_added, jobs_dropped, jobs_touched, scheduler}: keys without change are absent.
+    """{servers, capacity: {resource: share}, away, cloud, jobs_added, jobs_dropped, jobs_touched, scheduler}.
+
+    Keys without change are absent.
 
     capacity: relative growth of the whole cluster, e.g. 0.12; away: additional servers with outages.
     """
@@ -38,19 +40,27 @@ def _jobs(before: Sequence[Job], after: Sequence[Job]) -> dict[str, int]:
     counts = {
         "jobs_added": len(new.keys() - old.keys()),
         "jobs_dropped": len(old.keys() - new.keys()),
-        "jobs_touched": sum(1 for id_, job in new.items() if (was := old.get(id_)) is not None and was is not job and was != job),
+        "jobs_touched": sum(
+            1 for id_, job in new.items() if (was := old.get(id_)) is not None and was is not job and was != job
+        ),
     }
     return {name: count for name, count in counts.items() if count}
 
 
 def _total(cluster: Cluster) -> np.ndarray:
-    return np.array([server.capacity for server in cluster.servers], dtype=np.int64).reshape(-1, len(RESOURCES)).sum(axis=0)
+    return (
+        np.array([server.capacity for server in cluster.servers], dtype=np.int64)
+        .reshape(-1, len(RESOURCES))
+        .sum(axis=0)
+    )
 
 
 def _growth(before: np.ndarray, after: np.ndarray) -> dict[str, float]:
     """Relative growth by resource; a new resource grows by 1."""
     shares = {
-        name: (float(b - a) / float(a) if a else 1.0) for name, a, b in zip(RESOURCES, before, after, strict=True) if a != b
+        name: (float(b - a) / float(a) if a else 1.0)
+        for name, a, b in zip(RESOURCES, before, after, strict=True)
+        if a != b
     }
     return {name: round(share, 4) for name, share in shares.items()}
 

@@ -7,13 +7,25 @@ from dataclasses import dataclass, fields, replace
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import LARGEST, Job, ModelError, shorten
 from scheduling.reporting.quantities import duration
-from twin.scenarios.edits.base import SHOWN, Edit, World, a_few, arriving, change_jobs, chosen_jobs, jobs_field, listed, to_come
+from twin.scenarios.edits.base import (
+    SHOWN,
+    Edit,
+    World,
+    a_few,
+    arriving,
+    change_jobs,
+    chosen_jobs,
+    jobs_field,
+    listed,
+    to_come,
+)
 from twin.scenarios.edits.moments import moment
 
 MAX_ADDED = 100_000  # by all edits of a scenario together
 CHANGEABLE = (
-    "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "num_samples", "global_batch", "sample_ms",
-    "workers_per_ps", "requested_workers", "comp_machine_ms", "comm_ms", "iterations", "input_gb", "model_gb", "chunk_mb",
+    "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "num_samples", "global_batch",
+    "sample_ms", "workers_per_ps", "requested_workers", "comp_machine_ms", "comm_ms", "iterations", "input_gb",
+    "model_gb", "chunk_mb",
 )  # fmt: skip
 _WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in str(f.type)}
 
@@ -39,11 +51,14 @@ class AddJobs(Edit):
         model = next((job for job in world.jobs if job.id == p.like), None)
         if model is None:
             raise ModelError(
-                f"no job has the id {shorten(p.like)!r}; jobs: {a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
+                f"no job has the id {shorten(p.like)!r}; jobs: "
+                f"{a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
             )
         first_ms = self._first_ms
         if first_ms < self.at_ms:
-            raise ModelError(f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival")
+            raise ModelError(
+                f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival"
+            )
         if first_ms + p.every_ms * (p.count - 1) > LARGEST:
             raise ModelError(f"the last of {p.count} jobs would arrive after 2^53 ms; reduce the time between arrivals")
         added = world.added + p.count
@@ -155,14 +170,20 @@ class _Rate(Parameters):
 class ScaleArrivals(Edit):
     """Scaling of the times between future arrivals."""
 
-    name, title, about = "scale_arrivals", "Scale the arrival rate", "Scales the times between the arrivals of future jobs."
+    name, title, about = (
+        "scale_arrivals",
+        "Scale the arrival rate",
+        "Scales the times between the arrivals of future jobs.",
+    )
     Parameters = _Rate
     begins = {"factor": 2.0}
 
     def apply(self, world: World) -> World:
         factor, at_ms = self.parameters.factor, self.at_ms
         later = [i for i, job in enumerate(world.jobs) if to_come(job, at_ms)]
-        return change_jobs(world, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms))
+        return change_jobs(
+            world, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms)
+        )
 
     def _words(self) -> str:
         return f"Scale the arrival rate by {self.parameters.factor:g}"
@@ -179,7 +200,11 @@ class _Worth(Parameters):
 class ChangeUtility(Edit):
     """Scaling of the utility of future jobs."""
 
-    name, title, about = "change_utility", "Change utility", "Scales priority, time sensitivity and target of future jobs."
+    name, title, about = (
+        "change_utility",
+        "Change utility",
+        "Scales priority, time sensitivity and target of future jobs.",
+    )
     Parameters = _Worth
     begins = {"priority": 2.0}
 

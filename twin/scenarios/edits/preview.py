@@ -15,8 +15,8 @@ from twin.scenarios.edits.effect import effect
 def preview(base: World, given: Sequence[Any], kept: Sequence[Any] = ()) -> tuple[list[dict[str, Any]], World]:
     """Rows {sentence, effect, error, off} in the given order, and the resulting scenario state.
 
-    Effects are relative to the edits before in time. An edit with an error is skipped, like one that is switched off. An edit
-    without effect is an error unless it is one of those kept before.
+    Effects are relative to the edits before in time. An edit with an error is skipped, like one that is switched off.
+    An edit without effect is an error unless it is one of those kept before.
     """
     if len(given) > MAX_EDITS:
         raise ModelError(f"a scenario has at most {MAX_EDITS} edits, got {len(given)}")

@@ -32,7 +32,9 @@ class ChangeScheduler(Edit):
     def form(cls) -> list[dict[str, Any]]:
         titles = {name: scheduler.title for name, scheduler in schedulers().items()}
         rows = super().form()
-        return [row | {"choices": list(titles), "titles": titles} if row["name"] == "scheduler" else row for row in rows]
+        return [
+            row | {"choices": list(titles), "titles": titles} if row["name"] == "scheduler" else row for row in rows
+        ]
 
     def apply(self, world: World) -> World:
         if self.whole:

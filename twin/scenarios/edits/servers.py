@@ -35,7 +35,8 @@ class AddServers(Edit):
             )
         if len(world.cluster.servers) + p.count > MAX_SERVERS:
             raise ModelError(
-                f"a cluster has at most {MAX_SERVERS:,} servers, got {len(world.cluster.servers) + p.count:,}; add fewer"
+                f"a cluster has at most {MAX_SERVERS:,} servers, got {len(world.cluster.servers) + p.count:,}; "
+                "add fewer"
             )
         model = world.cluster.servers[chosen[0]]
         taken = {server.name for server in world.cluster.servers}
@@ -49,7 +50,9 @@ class AddServers(Edit):
 
     def _words(self) -> str:
         p = self.parameters
-        return f"Add {p.count} {'server' if p.count == 1 else 'servers'} like {p.like}" + (f", at the {p.site}" if p.site else "")
+        return f"Add {p.count} {'server' if p.count == 1 else 'servers'} like {p.like}" + (
+            f", at the {p.site}" if p.site else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,8 @@ class RemoveServers(Edit):
             return world.with_servers(servers)
         kept = [i for i in range(len(world.cluster.servers)) if i not in chosen]
         jobs = [
-            job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in kept)) for job in world.jobs
+            job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in kept))
+            for job in world.jobs
         ]
         return world.with_servers([world.cluster.servers[i] for i in kept]).with_jobs(jobs)
 
@@ -111,7 +115,11 @@ class ResizeServers(Edit):
 
     def _words(self) -> str:
         p = self.parameters
-        return f"Set {p.resource} of {listed(p.servers)} to {p.amount:g} {RESOURCE_UNITS[RESOURCES.index(p.resource)]} per server"
+        return (
+            f"Set {p.resource} of {listed(p.servers)} to {p.amount:g} "
+            f"{RESOURCE_UNITS[RESOURCES.index(p.resource)]} "
+            "per server"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,9 @@ class _Drain(Parameters):
         high=LARGEST,
         unit="ms",
     )
-    to_ms: int | None = parameter(None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms")
+    to_ms: int | None = parameter(
+        None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms"
+    )
 
 
 class DrainServers(Edit):
@@ -169,7 +179,9 @@ class DrainServers(Edit):
         end_ms = LARGEST if p.to_ms is None else p.to_ms
         begin_ms = self._begin_ms
         if begin_ms < self.at_ms:
-            raise ModelError(f"a drain from {moment(begin_ms)} cannot be announced at {moment(self.at_ms)}; choose a later start")
+            raise ModelError(
+                f"a drain from {moment(begin_ms)} cannot be announced at {moment(self.at_ms)}; choose a later start"
+            )
         if end_ms <= begin_ms:
             raise ModelError(f"a drain must end after its start, got {moment(begin_ms)} to {moment(end_ms)}")
         servers = list(world.cluster.servers)

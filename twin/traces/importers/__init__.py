@@ -5,4 +5,15 @@ from twin.traces.importers.drafts import ImportCancelled, ImportRefused
 from twin.traces.importers.imports import ImportResult, Unclear, formats, parse, read, sniff
 from twin.traces.importers.openfile import Upload
 
-__all__ = ["Choice", "ImportCancelled", "ImportRefused", "ImportResult", "Unclear", "Upload", "formats", "parse", "read", "sniff"]
+__all__ = [
+    "Choice",
+    "ImportCancelled",
+    "ImportRefused",
+    "ImportResult",
+    "Unclear",
+    "Upload",
+    "formats",
+    "parse",
+    "read",
+    "sniff",
+]

@@ -34,7 +34,8 @@ class Choice:
 
     def __post_init__(self) -> None:
         for name, value, least in (
-            ("from_ms", self.from_ms, 0), ("to_ms", self.to_ms, 1), ("sample", self.sample, 1), ("limit", self.limit, 1),
+            ("from_ms", self.from_ms, 0), ("to_ms", self.to_ms, 1), ("sample", self.sample, 1),
+            ("limit", self.limit, 1),
         ):  # fmt: skip
             if value is not None and not least <= value <= LARGEST:
                 raise ImportRefused(f"{name} must be from {least} to {LARGEST}, got {value}")
@@ -50,7 +51,9 @@ class Choice:
         given = {name: value for name, value in options.items() if name in known and value is not None}
         return cls(**{**given, "groups": tuple(given.get("groups", ()))})
 
-    def rows(self, arrival_ms: np.ndarray, groups: np.ndarray | None, lots: Callable[[], np.ndarray]) -> np.ndarray | slice:
+    def rows(
+        self, arrival_ms: np.ndarray, groups: np.ndarray | None, lots: Callable[[], np.ndarray]
+    ) -> np.ndarray | slice:
         """The rows chosen, in order. lots: a number a job, drawn by its id; the sample has the least."""
         if self == Choice(rate=self.rate):
             return slice(None)

@@ -1,8 +1,8 @@
 """Chronus simulator trace: the columns of Tiresias and `user,expect_time_list,expect_value_list,best_effort,job_type`.
 
 Times are **minutes**. `user` is a virtual cluster. `expect_time_list` is `105` or `65-105-145-185`, counted from the
-submission: when the job is worth the values of `expect_value_list`; the first is its target. In jobs with best_effort 1 it
-is only filled in, and they have no target.
+submission: when the job is worth the values of `expect_value_list`; the first is its target. In jobs with best_effort 1
+it is only filled in, and they have no target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from twin.traces.importers.tables import Chunk, as_floats, closeness, header
 FORMAT = "chronus"
 TITLE = "Chronus simulator trace"
 NEEDED = (
-    "job_id", "user", "num_gpu", "submit_time", "iterations", "model_name", "duration", "expect_time_list", "best_effort",
+    "job_id", "user", "num_gpu", "submit_time", "iterations", "model_name", "duration", "expect_time_list",
+    "best_effort",
 )  # fmt: skip
 OTHERS = ("interval", "expect_value_list", "job_type")  # which a file may have
 MINUTE_MS = 60_000

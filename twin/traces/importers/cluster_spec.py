@@ -1,7 +1,8 @@
-"""Clusters of simulators: `num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node` (Tiresias, Muri, ElasticFlow; memory in
-GB), and Gavel's `{"name": ["V100s:P100s:K80s"]}`, counts of GPUs by type.
+"""Clusters of simulators: `num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node` (Tiresias, Muri,
+ElasticFlow; memory in GB), and Gavel's `{"name": ["V100s:P100s:K80s"]}`, counts of GPUs by type.
 
-A row of the first makes switches x nodes machines. Gavel's counts become machines of up to 4 GPUs; of several specs the first is taken.
+A row of the first makes switches x nodes machines. Gavel's counts become machines of up to 4 GPUs; of several specs the
+first is taken.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     """(fits, why, closeness) from the header, or from the shape of the JSON."""
     if head.lstrip()[:1] == b"{":
         fits = bool(_specs(head))
-        return fits, "the values are GPU counts" if fits else 'the values are not lists such as ["300:300:300"]', 0.3 + 0.7 * fits
+        return (
+            fits,
+            "the values are GPU counts" if fits else 'the values are not lists such as ["300:300:300"]',
+            0.3 + 0.7 * fits,
+        )
     return closeness(header(head), NEEDED)
 
 
@@ -59,8 +64,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
             rows += 1
             machines += _of_gpus(specs[0][1], len(machines))
             notes.append(
-                f"{source.name}: {specs[0][1]} are V100, P100 and K80 GPUs, with {GPUS_A_NODE} assumed per machine; GPU types appear only in "
-                f"machine names{f'; the first of {len(specs):,} specs is used' if len(specs) > 1 else ''}."
+                f"{source.name}: {specs[0][1]} are V100, P100 and K80 GPUs, with {GPUS_A_NODE} assumed per machine; "
+                "GPU types appear only in machine "
+                f"names{f'; the first of {len(specs):,} specs is used' if len(specs) > 1 else ''}."
             )
         else:
             found, read_rows = _of_rows(source, skipped, ask, len(machines))
@@ -76,7 +82,9 @@ def _of_gpus(spec: str, before: int) -> list[Machine]:
     machines: list[Machine] = []
     for kind, count in zip(TYPES, map(int, spec.split(":")), strict=True):
         if count > MAX_SERVERS * GPUS_A_NODE:
-            raise ImportRefused(f"{count:,} {kind.upper()} GPUs; a cluster has at most {MAX_SERVERS:,} machines of {GPUS_A_NODE}")
+            raise ImportRefused(
+                f"{count:,} {kind.upper()} GPUs; a cluster has at most {MAX_SERVERS:,} machines of {GPUS_A_NODE}"
+            )
         for first in range(0, count, GPUS_A_NODE):
             machines.append(Machine(f"{kind}-{before + len(machines) + 1}", min(GPUS_A_NODE, count - first) * 1000))
     return machines
@@ -91,12 +99,16 @@ def _of_rows(source: Source, skipped: Skipped, ask: Ask, before: int) -> tuple[l
         for line, row in zip(chunk.lines.tolist(), zip(*columns, strict=True), strict=True):
             switches, nodes, gpus = row[:3]
             more = dict(zip(optional, row[3:], strict=True))
-            if not all(0 <= value < LARGEST / 1000 and value == int(value) for value in row):  # NaN fails each comparison
+            if not all(
+                0 <= value < LARGEST / 1000 and value == int(value) for value in row
+            ):  # NaN fails each comparison
                 skipped.add(line, "unreadable_cell", ",".join(f"{value:g}" for value in row))
             elif gpus >= 10_000:
                 skipped.add(line, "too_many_gpus", f"{gpus:g}")
             elif not 0 < switches * nodes <= MAX_SERVERS - before - len(machines):
-                skipped.add(line, "no_nodes" if switches * nodes == 0 else "too_many_nodes", f"{switches:g} x {nodes:g}")
+                skipped.add(
+                    line, "no_nodes" if switches * nodes == 0 else "too_many_nodes", f"{switches:g} x {nodes:g}"
+                )
             else:
                 cpu, memory = (round(more[name] * 1000) if more.get(name) else None for name in COLUMNS[3:])
                 machines += _named(before + len(machines), int(switches), int(nodes), int(gpus) * 1000, cpu, memory)

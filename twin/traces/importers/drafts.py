@@ -78,7 +78,8 @@ class Skipped:
         self.counts: Counter[str] = Counter()
         self._packed = io.BytesIO()
         self._packed.write(packed)
-        self._text = io.TextIOWrapper(gzip.GzipFile(fileobj=self._packed, mode="wb", compresslevel=1, mtime=0), encoding="utf-8", newline="")  # fmt: skip
+        self._text = io.TextIOWrapper(gzip.GzipFile(fileobj=self._packed, mode="wb", compresslevel=1, mtime=0),
+                                      encoding="utf-8", newline="")  # fmt: skip
         self._writer = csv.writer(self._text)
 
     def add(self, line: int, reason: str, value: object = "") -> None:
@@ -118,10 +119,10 @@ class Skipped:
 class Drafts:
     """Jobs as the source gives them, one entry a job in each column, sorted by arrival.
 
-    keys: the source's id (text) or row number, distinct; random draws are keyed by it, so that filtering changes no other job.
-    prefix: what makes a job id of a key. arrival_ms: from the first row that can be used. run_ms: > 0. workers: of the gang.
-    demand: [job, 5] thousandths of one worker, -1 = not in the source, to be drawn. origins: {name: trace | derived}.
-    known: {name of KNOWN: column}, what else the source says, with gaps: NaN, -1 or "".
+    keys: the source's id (text) or row number, distinct; random draws are keyed by it, so that filtering changes no
+    other job. prefix: what makes a job id of a key. arrival_ms: from the first row that can be used. run_ms: > 0.
+    workers: of the gang. demand: [job, 5] thousandths of one worker, -1 = not in the source, to be drawn. origins:
+    {name: trace | derived}. known: {name of KNOWN: column}, what else the source says, with gaps: NaN, -1 or "".
     """
 
     keys: np.ndarray
@@ -139,15 +140,19 @@ class Drafts:
     def take(self, rows: np.ndarray | slice) -> Drafts:
         """Selection of some jobs."""
         return replace(
-            self, keys=self.keys[rows], arrival_ms=self.arrival_ms[rows], run_ms=self.run_ms[rows], workers=self.workers[rows],
-            demand=self.demand[rows], known={name: column[rows] for name, column in self.known.items()},
+            self, keys=self.keys[rows], arrival_ms=self.arrival_ms[rows], run_ms=self.run_ms[rows],
+            workers=self.workers[rows], demand=self.demand[rows],
+            known={name: column[rows] for name, column in self.known.items()},
         )  # fmt: skip
 
 
-# model, group (virtual cluster, queue, partition), user: text. gradient_mb, global_batch, iterations, workers_per_ps: numbers.
-# utility_kind: 0 insensitive, 1 sensitive, 2 critical. target_ms: from the arrival. ps: [job, 5] of one parameter server.
+# model, group (virtual cluster, queue, partition), user: text.
+# gradient_mb, global_batch, iterations, workers_per_ps: numbers.
+# utility_kind: 0 insensitive, 1 sensitive, 2 critical.
+# target_ms: from the arrival. ps: [job, 5] of one parameter server.
 KNOWN = (
-    "model", "group", "user", "gradient_mb", "global_batch", "iterations", "workers_per_ps", "utility_kind", "target_ms", "ps",
+    "model", "group", "user", "gradient_mb", "global_batch", "iterations", "workers_per_ps", "utility_kind",
+    "target_ms", "ps",
 )  # fmt: skip
 
 

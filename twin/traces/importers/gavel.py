@@ -1,8 +1,11 @@
-"""Gavel trace: tab-separated, no header; 7 columns, or 9 or 10 in later versions. Arrival in seconds, scale factor = GPUs.
+"""Gavel trace: tab-separated, no header; 7 columns, or 9 or 10 in later versions.
 
-7: type, command, argument of the steps, needs a data directory, total steps, arrival, scale factor. 10: type, command, working
-directory, argument, data directory, total steps, scale factor, priority, SLO, arrival; 9: the same without the working directory. Priority
-and SLO are not used. The row number is the id. The file has no duration: it is steps / rate, the rate from a table of model families.
+Arrival in seconds, scale factor = GPUs.
+
+7: type, command, argument of the steps, needs a data directory, total steps, arrival, scale factor. 10: type, command,
+working directory, argument, data directory, total steps, scale factor, priority, SLO, arrival; 9: the same without the
+working directory. Priority and SLO are not used. The row number is the id. The file has no duration: it is steps /
+rate, the rate from a table of model families.
 """
 
 from __future__ import annotations
@@ -28,10 +31,11 @@ NAMES = {
 }
 USED = ("type", "steps", "arrival", "scale")
 TYPE = re.compile(r"(.{1,100}?)(?: \(batch size (\d{1,9})\))?")
-# (ms a step, ms a sample of the batch) on one V100, after the magnitude of the rates that Gavel's authors publish with their scheduler.
+# (ms a step, ms a sample of the batch) on one V100, after the magnitude
+# of the rates that Gavel's authors publish with their scheduler.
 RATES = {
-    "A3C": (200.0, 0.0), "CycleGAN": (250.0, 0.0), "LM": (9.0, 0.29), "Recommendation": (20.0, 0.018), "ResNet-18": (13.0, 0.16),
-    "ResNet-50": (30.0, 3.0), "Transformer": (92.0, 0.37),
+    "A3C": (200.0, 0.0), "CycleGAN": (250.0, 0.0), "LM": (9.0, 0.29), "Recommendation": (20.0, 0.018),
+    "ResNet-18": (13.0, 0.16), "ResNet-50": (30.0, 3.0), "Transformer": (92.0, 0.37),
 }  # fmt: skip
 SPEEDUP = 0.6  # n GPUs are n^0.6 times as fast as one
 
@@ -59,7 +63,9 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 def _is_job(cells: Sequence[str]) -> bool:
     named = dict(zip(NAMES[len(cells)], cells, strict=True))
     numbers = [_number(named[name]) for name in ("arrival", "steps", "scale", "type")]
-    return numbers[0] >= 0 and numbers[1] > 0 and numbers[2] > 0 and numbers[3] != numbers[3] and " " in named["command"]
+    return (
+        numbers[0] >= 0 and numbers[1] > 0 and numbers[2] > 0 and numbers[3] != numbers[3] and " " in named["command"]
+    )
 
 
 def _number(cell: str) -> float:
@@ -70,7 +76,7 @@ def _number(cell: str) -> float:
 
 
 def read(sources: Sequence[Source], ask: Ask) -> Read:
-    """Rows to drafts; arrival counts from the first job. A later file goes on with the row numbers and is a group of its own."""
+    """Rows to drafts; arrival counts from the first job. A later file continues the row numbers as a new group."""
     skipped, rows = Skipped(), 0
     parts: list[NDArray] = []
     families: list[str] = []
@@ -98,18 +104,20 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     if len(sources) > 1:
         known["group"] = np.array(groups, dtype=object)
     drafts = Drafts(
-        keys=number[order].astype(np.int64), prefix="g", arrival_ms=arrival - arrival[0], run_ms=np.maximum(1, np.rint(run[order])).astype(np.int64),
-        workers=scale[order].astype(np.int64), demand=np.broadcast_to(ONE_GPU, (len(order), 5)),
-        known={name: column[order] for name, column in known.items()},
+        keys=number[order].astype(np.int64), prefix="g", arrival_ms=arrival - arrival[0],
+        run_ms=np.maximum(1, np.rint(run[order])).astype(np.int64), workers=scale[order].astype(np.int64),
+        demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known={name: column[order] for name, column in known.items()},
         origins={
-            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": "trace", "gradient_mb": "derived",
-            "iterations": "trace", "global_batch": "derived",
+            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": "trace",
+            "gradient_mb": "derived", "iterations": "trace", "global_batch": "derived",
         },
     )  # fmt: skip
     notes = [
-        "Run times are derived: total steps / steps per second, from a table of rates on one V100 by model family and batch size; "
+        "Run times are derived: total steps / steps per second, from a table of rates on one "
+        "V100 by model family and batch size; "
         f"n GPUs are assumed to be n^{SPEEDUP} times as fast.",
-        "One worker has 1 GPU and the batch size of its job type. Gradient sizes are the models' parameter counts x 4 bytes. Job gN is row N.",
+        "One worker has 1 GPU and the batch size of its job type. Gradient sizes are the models' "
+        "parameter counts x 4 bytes. Job gN is row N.",
     ]
     return Read(rows, skipped, drafts=drafts, notes=notes)
 
@@ -123,7 +131,11 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
     single = {text: step_ms(family, batch, 1.0) for text, (family, batch) in split.items()}
     batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        run = steps * np.array([single[text] for text in chunk.columns["type"]], dtype=float) / np.maximum(scale, 1) ** SPEEDUP
+        run = (
+            steps
+            * np.array([single[text] for text in chunk.columns["type"]], dtype=float)
+            / np.maximum(scale, 1) ** SPEEDUP
+        )
     good = chunk.sift(skipped, (
         ("unknown_model", np.array([family not in RATES for family in families], dtype=bool), "type"),
         ("unreadable_steps", np.isnan(steps) | (steps != np.round(steps)) | (steps > MAX_ITERATIONS), "steps"),

@@ -1,12 +1,14 @@
 """Google cluster data 2011: headerless parts of job_events (8 columns) and task_events (13), any of them in any order.
 
-A job arrives with its SUBMIT in job_events; with task_events alone, with the first SUBMIT of its tasks. A job submitted before the
-window (time 0), or whose tasks begin before the parts at hand, is skipped as before_window: nothing says when it arrived or what it
-had done by then. Each distinct task index is a worker. A task runs from SCHEDULE to EVICT, FAIL, FINISH, KILL or LOST, as often as it
-lives; a start without an end, and an end without a start, are dropped. Run time = that sum over all tasks / workers, which keeps the
-work; a job without a task in these parts is skipped. With job_events alone, run time = last end - first SCHEDULE, and the workers are drawn from 1-30 (PD-ORS' baselines).
+A job arrives with its SUBMIT in job_events; with task_events alone, with the first SUBMIT of its tasks. A job submitted
+before the window (time 0), or whose tasks begin before the parts at hand, is skipped as before_window: nothing says
+when it arrived or what it had done by then. Each distinct task index is a worker. A task runs from SCHEDULE to EVICT,
+FAIL, FINISH, KILL or LOST, as often as it lives; a start without an end, and an end without a start, are dropped. Run
+time = that sum over all tasks / workers, which keeps the work; a job without a task in these parts is skipped. With
+job_events alone, run time = last end - first SCHEDULE, and the workers are drawn from 1-30 (PD-ORS' baselines).
 
-Rows are reduced chunk by chunk to small integers; a skipped job is reported once, at its first row, and its other rows are merged.
+Rows are reduced chunk by chunk to small integers; a skipped job is reported once, at its first row, and its other rows
+are merged.
 """
 
 from __future__ import annotations
@@ -80,14 +82,15 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     rows = np.flatnonzero(reasons == "")
     if not len(rows):
         raise ImportRefused(
-            f"{sources[0].name}: none of the {len(found.ids):,} jobs in {found.rows:,} rows can be imported; {skipped.first()}"
+            f"{sources[0].name}: none of the {len(found.ids):,} jobs in {found.rows:,} "
+            f"rows can be imported; {skipped.first()}"
         )
     rows = rows[np.argsort(jobs.submit[rows], kind="stable")]
     ids = np.array(found.ids, dtype=np.int64)[rows]
     workers, run_ms = jobs.size(rows, ids, ask.seed)
     drafts = Drafts(
-        keys=ids, prefix="j", arrival_ms=(jobs.submit[rows] - jobs.submit[rows[0]]) // 1000, run_ms=run_ms, workers=workers,
-        demand=jobs.demand(rows), known=jobs.known(rows),
+        keys=ids, prefix="j", arrival_ms=(jobs.submit[rows] - jobs.submit[rows[0]]) // 1000, run_ms=run_ms,
+        workers=workers, demand=jobs.demand(rows), known=jobs.known(rows),
         origins={
             "arrival_ms": "trace", "requested_workers": "derived" if jobs.tasked else "drawn", "worker": "derived",
             "utility_kind": "derived", "user": "trace",
@@ -98,7 +101,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
 
 @dataclass
 class _Found:
-    """Content of all parts. By job, in order of appearance: id, file and line of its first row, class, user, maximum of each request.
+    """Content of all parts.
+
+    By job, in order of appearance: id, file and line of its first row, class, user, maximum of each request.
 
     events: {JOB or TASK: [(time of the part's first row, codes of jobs, task indices, times us, events)]}.
     """
@@ -112,8 +117,8 @@ class _Found:
     kind: list[int] = field(default_factory=list)
     user: list[str] = field(default_factory=list)
     request: NDArray[np.float64] = field(default_factory=lambda: np.full((0, 3), -1.0))
-    events: dict[int, list[tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int8]]]] = field(
-        default_factory=lambda: {JOB: [], TASK: []}
+    events: dict[int, list[tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int8]]]] = (
+        field(default_factory=lambda: {JOB: [], TASK: []})
     )
 
 
@@ -137,7 +142,10 @@ class _Part:
                 self.skipped.add(int(numbers[row]), reason, f"{cells[row]} of {self.width}")
             whole = cells == self.width
             if not whole.all():
-                lines, numbers = [line for line, good in zip(lines, whole.tolist(), strict=True) if good], numbers[whole]
+                lines, numbers = (
+                    [line for line, good in zip(lines, whole.tolist(), strict=True) if good],
+                    numbers[whole],
+                )
             if lines:
                 self._add(lines, numbers)
 
@@ -145,16 +153,24 @@ class _Part:
         """Rows that have all cells."""
         places = PLACES[self.width]
         columns = _columns(lines, places, self.width)
-        (time, bad_time), (job, bad_job), (event, bad_event), (kind, bad_kind) = (_integers(columns[at]) for at in places[:4])
+        (time, bad_time), (job, bad_job), (event, bad_event), (kind, bad_kind) = (
+            _integers(columns[at]) for at in places[:4]
+        )
         index, bad_index = (
-            _integers(columns[places[5]]) if self.width == TASK else (np.zeros_like(job), np.zeros(len(job), dtype=bool))
+            _integers(columns[places[5]])
+            if self.width == TASK
+            else (np.zeros_like(job), np.zeros(len(job), dtype=bool))
         )
         good = np.ones(len(lines), dtype=bool)
         for reason, bad, at in (
             ("unreadable_time", bad_time | (time < 0) | ((time > LATEST_US) & (time != AFTER)), places[0]),
             ("unreadable_job_id", bad_job | (job < 0), places[1]),
             ("unknown_status", bad_event | (event < 0) | (event > LAST_EVENT), places[2]),
-            ("unreadable_task_index", bad_index | (index < 0) | (index >= 2**31), places[5 if self.width == TASK else 0]),
+            (
+                "unreadable_task_index",
+                bad_index | (index < 0) | (index >= 2**31),
+                places[5 if self.width == TASK else 0],
+            ),
         ):
             for row in np.flatnonzero(good & bad).tolist():
                 self.skipped.add(int(numbers[row]), reason, lines[row].split(b",")[at].decode("utf-8", "replace"))
@@ -194,7 +210,7 @@ class _Part:
 
 
 def _columns(lines: list[bytes], places: Sequence[int], width: int) -> Any:
-    """The cells of these places as a data frame. Whole numbers are int64 in every row, or text where one of them is none."""
+    """The cells of these places as a data frame. Whole numbers are int64 in every row, or text where one is none."""
     import pandas as pd
 
     data = io.BytesIO(b"\n".join(lines))
@@ -203,8 +219,8 @@ def _columns(lines: list[bytes], places: Sequence[int], width: int) -> Any:
     for _ in range(2):
         data.seek(0)
         frame = pd.read_csv(
-            data, header=None, names=range(width), usecols=sorted(places), dtype=text, quoting=3, keep_default_na=False, na_values=[""],
-            skip_blank_lines=False, low_memory=False, lineterminator="\n",
+            data, header=None, names=range(width), usecols=sorted(places), dtype=text, quoting=3, keep_default_na=False,
+            na_values=[""], skip_blank_lines=False, low_memory=False, lineterminator="\n",
         )  # fmt: skip
         if all(frame[at].dtype == np.int64 for at in whole):
             break
@@ -315,23 +331,34 @@ class _Jobs:
     def known(self, rows: NDArray) -> dict[str, NDArray]:
         """Utility by scheduling class, and users."""
         kind = np.array(self.found.kind, dtype=np.int64)[rows]
-        return {"utility_kind": np.where(kind >= 0, KINDS[kind], -1), "user": np.array(self.found.user, dtype=object)[rows]}
+        return {
+            "utility_kind": np.where(kind >= 0, KINDS[kind], -1),
+            "user": np.array(self.found.user, dtype=object)[rows],
+        }
 
     def notes(self) -> list[str]:
         """The rules that were used."""
         cpu, memory, storage = (part // 1000 for part in MAX_MACHINE)
         work = (
-            "Each distinct task index is a worker; the run time of a job is the total time of its tasks from SCHEDULE to EVICT, FAIL, FINISH, KILL or LOST, "
-            f"divided by its workers. {self.open:,} starts without an end and {self.headless:,} ends without a start in these parts are dropped."
+            "Each distinct task index is a worker; the run time of a job is the total time of its tasks from SCHEDULE "
+            "to EVICT, FAIL, FINISH, KILL or LOST, "
+            f"divided by its workers. {self.open:,} starts without an end and {self.headless:,} ends without "
+            "a start in these parts are dropped."
             if self.tasked
-            else f"No task_events: a job runs from SCHEDULE to its last end, and its workers are sampled from {WORKERS[0]}-{WORKERS[1]}."
+            else "No task_events: a job runs from SCHEDULE to its last end, and its workers are sampled from "
+            f"{WORKERS[0]}-{WORKERS[1]}."
         )
         arrival = (
-            "Jobs submitted before the window of the trace (time 0), or without a submission in the files, are not imported."
+            "Jobs submitted before the window of the trace (time 0), or without a "
+            "submission in the files, are not imported."
             if self.listed
-            else "No job_events: a job arrives with the first SUBMIT of its tasks; jobs whose tasks start before these files are not imported."
+            else "No job_events: a job arrives with the first SUBMIT of its tasks; jobs whose tasks start before these "
+            "files are not imported."
         )
-        size = f"CPU, memory and disk are fractions of the largest machine, which is assumed to have {cpu} vCPUs, {memory} GB and {storage:,} GB; each worker has the largest request of any task of its job."
+        size = (
+            f"CPU, memory and disk are fractions of the largest machine, which is assumed to have {cpu} vCPUs, "
+            f"{memory} GB and {storage:,} GB; each worker has the largest request of any task of its job."
+        )
         utility = "Utility by scheduling class: 0 insensitive, 1 and 2 sensitive, 3 critical."
         return [
             work,

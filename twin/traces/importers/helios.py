@@ -1,7 +1,7 @@
 """Helios cluster_log.csv (jobs) and `*_gpu_number.csv` (GPUs of each virtual cluster on each day).
 
-Times are local without a zone. gpu_num 0 marks a CPU job; those are skipped and counted. A capacity that changes becomes
-servers that are away on the days when their virtual cluster has fewer GPUs.
+Times are local without a zone. gpu_num 0 marks a CPU job; those are skipped and counted. A capacity that changes
+becomes servers that are away on the days when their virtual cluster has fewer GPUs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ GPUS_PER_SERVER = 8
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
-    """(fits, why, closeness): the header of a log, of a list of days, or of the summary, which `read` refuses by name."""
+    """(fits, why, closeness): the header of a log, a list of days or the summary, which `read` refuses by name."""
     if _is_summary(head):
         return True, "the header is that of the summary", 1.0
     if _is_days(head):
@@ -118,20 +118,22 @@ def _read_jobs(logs: Sequence[Source], found: Read, ask: Ask) -> int:
     found.drafts = Drafts(
         keys=np.array(keys, dtype=object)[order], prefix="h", arrival_ms=submitted[order] - first, run_ms=run_ms[order],
         workers=gpus[order], demand=demand,
-        origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace", "user": "trace"},
+        origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace",
+                 "user": "trace"},
         known={"group": np.array(groups, dtype=object)[order], "user": np.array(users, dtype=object)[order]},
     )  # fmt: skip
     found.notes += [
         f"Times have no time zone and are used unchanged; the first is {_moment(first)}.",
         "One worker has 1 GPU and cpu_num / gpu_num CPUs; job hN has job_id N.",
-        f"The run time is the column duration, and end_time - start_time where it is empty; they differ in {differing:,} of {len(keys):,} jobs.",
+        "The run time is the column duration, and end_time - start_time where it is empty; they differ in "
+        f"{differing:,} of {len(keys):,} jobs.",
         f"{found.skipped.counts['no_gpu']:,} CPU jobs (gpu_num 0) are not imported.",
     ]
     return first
 
 
 def _rows(chunk: Chunk, skipped: Skipped, seen: set[str]) -> tuple[Chunk, np.ndarray, int]:
-    """The good rows; their [submitted ms, run ms, GPUs, milli-CPU of a worker]; in how many duration is not end - start."""
+    """The good rows; their [submitted ms, run ms, GPUs, milli-CPU of a worker]; in how many it is not end - start."""
     gpus = chunk.numbers("gpu_num")
     good = chunk.sift(skipped, (
         ("unreadable_gpu_num", ~((gpus >= 0) & (gpus == np.floor(gpus))), "gpu_num"),
@@ -164,7 +166,11 @@ def _rows(chunk: Chunk, skipped: Skipped, seen: set[str]) -> tuple[Chunk, np.nda
         ("run_too_long", run > MAX_RUN_S, "duration"),
     ))  # fmt: skip
     columns = [submitted, np.rint(run * 1000), gpus, np.rint(cpus * 1000 / gpus)]
-    return _taken(chunk, good), np.stack([column[good] for column in columns]).astype(np.int64), int((run != span)[good].sum())
+    return (
+        _taken(chunk, good),
+        np.stack([column[good] for column in columns]).astype(np.int64),
+        int((run != span)[good].sum()),
+    )
 
 
 def _taken(chunk: Chunk, good: np.ndarray) -> Chunk:
@@ -200,7 +206,9 @@ def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | Non
         raise ImportRefused(f"{source.name}: line 1: a virtual cluster cannot be named {bad[0]!r}")
     dates, capacity, total = _capacity(source, vcs, found, ask)
     if not len(dates):
-        raise ImportRefused(f"{source.name}: none of its {found.rows - before:,} rows can be imported; {found.skipped.first()}")
+        raise ImportRefused(
+            f"{source.name}: none of its {found.rows - before:,} rows can be imported; {found.skipped.first()}"
+        )
     zero = int(dates[0]) if zero_ms is None else zero_ms
     begins = np.append(min(0, dates[0] - zero), dates[1:] - zero)
     ends = np.append(begins[1:], dates[-1] - zero + AFTER_MS)
@@ -213,8 +221,9 @@ def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | Non
     found.merged += len(dates)
     sums = capacity.sum(axis=1)
     found.notes += [
-        f"Each virtual cluster has a server for every {GPUS_PER_SERVER} of its maximum number of GPUs; servers are unavailable on days when the cluster has fewer. "
-        f"{sums[0]:,} GPUs on {_moment(int(dates[0]))[:10]}, {sums[-1]:,} on {_moment(int(dates[-1]))[:10]}, from {sums.min():,} to {sums.max():,}.",
+        f"Each virtual cluster has a server for every {GPUS_PER_SERVER} of its maximum number of GPUs; servers are "
+        f"unavailable on days when the cluster has fewer. {sums[0]:,} GPUs on {_moment(int(dates[0]))[:10]}, "
+        f"{sums[-1]:,} on {_moment(int(dates[-1]))[:10]}, from {sums.min():,} to {sums.max():,}.",
         f"Time 0 is {'the first day' if zero_ms is None else 'the arrival of the first job'}, {_moment(zero)}. "
         "Each day is valid until the next one in the list; the first one also before, the last one also afterwards.",
     ]
@@ -254,7 +263,7 @@ def _capacity(source: Source, vcs: Sequence[str], found: Read, ask: Ask) -> tupl
 
 
 def _servers(vc: str, capacity: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> list[Machine]:
-    """Servers of 8 GPUs, cut where the capacity once ended in between, so that those that are there add up to each day's GPUs."""
+    """Servers of 8 GPUs, cut where the capacity once ended, so that those present add up to each day's GPUs."""
     most = int(capacity.max())
     edges = sorted({*range(0, most, GPUS_PER_SERVER), *capacity.tolist()} | {0})
     machines = []

@@ -88,14 +88,15 @@ def sniff(head: bytes) -> list[Match]:
 
 
 def read(
-    uploads: Path | Sequence[Upload], *, filename: str = "", format: str = "auto", mapping: Mapping[str, Any] | None = None,
-    choice: Choice | None = None, seed: int = 0, slot_ms: int | None = None, progress: Callable[[float], None] = lambda _: None,
-    cancelled: Callable[[], bool] = lambda: False, parsed: list[Part] | None = None,
+    uploads: Path | Sequence[Upload], *, filename: str = "", format: str = "auto",
+    mapping: Mapping[str, Any] | None = None, choice: Choice | None = None, seed: int = 0, slot_ms: int | None = None,
+    progress: Callable[[float], None] = lambda _: None, cancelled: Callable[[], bool] = lambda: False,
+    parsed: list[Part] | None = None,
 ) -> ImportResult:  # fmt: skip
     """Import of the files of one upload. ImportRefused states the reason in one sentence; nothing is imported in part.
 
-    slot_ms: slot length that drawn fields and the cluster use (synthesis.SLOT_MS when None); mapping: see mapped_csv.py; parsed: what
-    `parse` has made of the same files with the same options.
+    slot_ms: slot length that drawn fields and the cluster use (synthesis.SLOT_MS when None); mapping: see
+    mapped_csv.py; parsed: what `parse` has made of the same files with the same options.
     """
     choice = choice or Choice()
     parts = parsed or parse(uploads, filename, format, mapping, seed, slot_ms, _part(progress, 0, 0.6), cancelled)
@@ -126,11 +127,11 @@ class Part:
 
 
 def parse(
-    uploads: Path | Sequence[Upload], filename: str = "", format: str = "auto", mapping: Mapping[str, Any] | None = None,
-    seed: int = 0, slot_ms: int | None = None, progress: Callable[[float], None] = lambda _: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    uploads: Path | Sequence[Upload], filename: str = "", format: str = "auto",
+    mapping: Mapping[str, Any] | None = None, seed: int = 0, slot_ms: int | None = None,
+    progress: Callable[[float], None] = lambda _: None, cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Part]:  # fmt: skip
-    """Content of the files, by format, before the selection and sampling; at most one part has jobs, and one a cluster."""
+    """Content of the files, by format, before the selection and sampling; at most one part has jobs, one a cluster."""
     for name, value, least in (("slot_ms", slot_ms, 1), ("seed", seed, 0)):
         if value is not None and not least <= value <= LARGEST:
             raise ImportRefused(f"{name} must be from {least} to {LARGEST}, got {value}")
@@ -178,7 +179,7 @@ def _ticking(progress: Callable[[float], None], cancelled: Callable[[], bool]) -
 
 
 def _assigned(sources: Sequence[Source], wanted: str) -> dict[ModuleType, list[Source]]:
-    """The files by format. A wanted format takes every file that fits no other one; a mapping makes any CSV readable."""
+    """The files by format. A wanted format takes every file that fits no other; a mapping makes any CSV readable."""
     if wanted != "auto" and wanted not in formats():
         raise ImportRefused(f"unknown format {wanted!r}; known: auto, {', '.join(formats())}")
     found: dict[ModuleType, list[Source]] = {}
@@ -212,10 +213,12 @@ def _unclear(source: Source, matches: Sequence[Match]) -> str:
 
 
 def _first_lines(source: Source, matches: Sequence[Match]) -> dict[str, Any]:
-    """Data with which a user can choose a format for a file: its first lines, the matches, and what the most similar format lacks."""
+    """Data for choosing a file's format: its first lines, the matches, and what the most similar format lacks."""
     lines = [line[:MAX_LINE_BYTES].decode("utf-8", "replace") for line in source.head.splitlines()[:FIRST_LINES]]
     near = [
-        {"format": m.format, "title": formats()[m.format].TITLE, "why": m.why} for m in matches if not m.fits and m.closeness > 0
+        {"format": m.format, "title": formats()[m.format].TITLE, "why": m.why}
+        for m in matches
+        if not m.fits and m.closeness > 0
     ]
     fits = [{"format": m.format, "title": formats()[m.format].TITLE} for m in matches if m.fits]
     return {"file": source.name, "lines": lines, "fits": fits, "nearest": near[:3], "columns": header(source.head)}

@@ -16,7 +16,7 @@ LONGEST = 1024 * 1024  # bytes of a line
 
 
 def chunks(source: Source, ask: Ask) -> Iterator[tuple[int, list[bytes]]]:
-    """(number of the first line, lines without their ends), at most CHUNK lines at a time; progress is told in between."""
+    """(number of the first line, lines without their ends), at most CHUNK lines at a time; progress is told between."""
     source.stream.seek(0)
     number, lines, rest = 1, list[bytes](), b""
     while block := source.stream.read(BLOCK):
@@ -27,7 +27,9 @@ def chunks(source: Source, ask: Ask) -> Iterator[tuple[int, list[bytes]]]:
         rest = found.pop()
         lines += found
         if len(rest) > LONGEST:
-            raise ImportRefused(f"{source.name}: line {number + len(lines)}: longer than {LONGEST:,} bytes; this is not a table")
+            raise ImportRefused(
+                f"{source.name}: line {number + len(lines)}: longer than {LONGEST:,} bytes; this is not a table"
+            )
         while len(lines) >= CHUNK:
             ask.tick(source.share(source.stream.tell()))
             yield number, lines[:CHUNK]
@@ -51,7 +53,9 @@ def floats(column: Any) -> NDArray[np.float64]:
     """A column of a data frame as finite numbers, NaN where a cell is none."""
     import pandas as pd
 
-    if column.dtype.kind not in "if":  # as text: pandas makes integers of any length of other columns, and fails on them
+    if (
+        column.dtype.kind not in "if"
+    ):  # as text: pandas makes integers of any length of other columns, and fails on them
         column = pd.to_numeric(column.astype(str), errors="coerce")
     values = np.asarray(column, dtype=float)
     return np.where(np.abs(values) < np.inf, values, np.nan)

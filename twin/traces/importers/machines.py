@@ -1,7 +1,7 @@
 """Conversion of a machine list to a cluster; missing values follow fixed rules, each listed in a note.
 
-Site: every fourth machine of a kind (with GPUs, without) is at the edge. Storage: 500 GB. Bandwidth: drawn from 20-50 Gbps, keyed
-by the machine's name. CPUs: 8 vCPUs for each GPU, at least 8. Memory: 4 GB for each vCPU, at least 32 GB.
+Site: every fourth machine of a kind (with GPUs, without) is at the edge. Storage: 500 GB. Bandwidth: drawn from 20-50
+Gbps, keyed by the machine's name. CPUs: 8 vCPUs for each GPU, at least 8. Memory: 4 GB for each vCPU, at least 32 GB.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def to_cluster(name: str, machines: Sequence[Machine], ask: Ask, source: str) ->
         memory = max(MIN_MEMORY, cpu * MEMORY_PER_CPU) if machine.memory is None else machine.memory
         storage = STORAGE if machine.storage is None else machine.storage
         width = width if machine.bandwidth is None else machine.bandwidth
-        servers.append(Server(machine.name, site, (machine.gpu, cpu, memory, storage, width), roles=roles, away=machine.away))
+        servers.append(
+            Server(machine.name, site, (machine.gpu, cpu, memory, storage, width), roles=roles, away=machine.away)
+        )
     return Cluster(name, ask.slot_ms, tuple(servers)), _notes(machines, separate)
 
 

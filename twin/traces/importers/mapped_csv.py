@@ -2,8 +2,9 @@
 
 Without `run` a job runs from its `start`, or its arrival where no start is named, to its `end`.
 
-Fields: `arrival` and one of `run` and `end` are needed. `gpus` are those of the whole job: with `workers`, each has its share; without, a
-worker has one GPU. `cpus` and `memory_gb` are of one worker. `status`: a row is skipped when its job never ran (pending, running, waiting).
+Fields: `arrival` and one of `run` and `end` are needed. `gpus` are those of the whole job: with `workers`, each has its
+share; without, a worker has one GPU. `cpus` and `memory_gb` are of one worker. `status`: a row is skipped when its job
+never ran (pending, running, waiting).
 """
 
 from __future__ import annotations
@@ -19,7 +20,21 @@ from twin.traces.importers.tables import Chunk, Table, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"
-FIELDS = ("id", "arrival", "run", "start", "end", "workers", "gpus", "cpus", "memory_gb", "model", "group", "user", "status")
+FIELDS = (
+    "id",
+    "arrival",
+    "run",
+    "start",
+    "end",
+    "workers",
+    "gpus",
+    "cpus",
+    "memory_gb",
+    "model",
+    "group",
+    "user",
+    "status",
+)
 UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
 DATETIME = "datetime"  # YYYY-MM-DD HH:MM:SS or its ISO form
 SETTINGS = ("arrival_unit", "run_unit")
@@ -52,9 +67,10 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     columns = {name: column[order] for name, column in columns.items()}
     arrival = columns["arrival"].astype(np.int64)
     drafts = Drafts(
-        keys=columns["key"], prefix="" if "id" in mapping else "r", arrival_ms=arrival - arrival[0], run_ms=columns["run"].astype(np.int64),
-        workers=columns["workers"].astype(np.int64), demand=_demand(columns),
-        origins={"arrival_ms": "trace", "requested_workers": "trace" if {"workers", "gpus"} & mapping.keys() else "derived"},
+        keys=columns["key"], prefix="" if "id" in mapping else "r", arrival_ms=arrival - arrival[0],
+        run_ms=columns["run"].astype(np.int64), workers=columns["workers"].astype(np.int64), demand=_demand(columns),
+        origins={"arrival_ms": "trace",
+                 "requested_workers": "trace" if {"workers", "gpus"} & mapping.keys() else "derived"},
         known={name: columns[name] for name in ("model", "group", "user") if name in columns},
     )  # fmt: skip
     said = ", ".join(f"{field} = {column}" for field, column in mapping.items())
@@ -82,7 +98,9 @@ def _checked(given: Mapping[str, Any] | None, source: Source) -> tuple[dict[str,
     """(mapping, units), or what is wrong with them."""
     names = header(source.head)
     if not given:
-        raise ImportRefused(f"{source.name}: map its columns first: fields {', '.join(FIELDS)}; columns {', '.join(names)[:500]}")
+        raise ImportRefused(
+            f"{source.name}: map its columns first: fields {', '.join(FIELDS)}; columns {', '.join(names)[:500]}"
+        )
     unknown = [field for field in given if field not in (*FIELDS, *SETTINGS)]
     if unknown:
         raise ImportRefused(f"unknown field {unknown[0]!r} in the mapping; known: {', '.join((*FIELDS, *SETTINGS))}")
@@ -90,7 +108,8 @@ def _checked(given: Mapping[str, Any] | None, source: Source) -> tuple[dict[str,
     for field, column in mapping.items():
         if column not in names:
             raise ImportRefused(
-                f"{source.name}: line 1: there is no column {column!r} for {field}; the columns are {', '.join(names)[:500]}"
+                f"{source.name}: line 1: there is no column {column!r} for {field}; the "
+                f"columns are {', '.join(names)[:500]}"
             )
     if "arrival" not in mapping or not {"run", "end"} & mapping.keys():
         lacking = "run or end" if "arrival" in mapping else "arrival"
@@ -117,7 +136,9 @@ def _rows(
             start = _time(chunk, mapping["start"], units["arrival"])
         ran = _time(chunk, mapping["end"], units["arrival"]) - start
     cells = {field: chunk.columns[column] for field, column in mapping.items()}
-    amounts = {field: chunk.numbers(mapping[field]) for field in ("workers", "gpus", "cpus", "memory_gb") if field in mapping}
+    amounts = {
+        field: chunk.numbers(mapping[field]) for field in ("workers", "gpus", "cpus", "memory_gb") if field in mapping
+    }
     gpus = amounts.get("gpus")
     workers = amounts.get("workers", np.ones(count) if gpus is None else np.maximum(1, np.ceil(gpus)))
     run_from = mapping.get("run") or mapping["end"]
@@ -127,7 +148,8 @@ def _rows(
         ("no_end", np.isnan(ran), run_from),
         ("run_not_positive", ran < 1, run_from),
         ("run_too_long", ran > MAX_RUN_MS, run_from),
-        ("unreadable_workers", ~((workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))), mapping.get("workers") or mapping.get("gpus") or run_from),
+        ("unreadable_workers", ~((workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))),
+         mapping.get("workers") or mapping.get("gpus") or run_from),
     ]  # fmt: skip
     for field in ("gpus", "cpus", "memory_gb"):
         if field in amounts:
@@ -154,7 +176,9 @@ def _rows(
         **{f: amounts[f] for f in amounts if f != "workers"},
     }
     found |= {
-        field: np.array([_plain(t) for t in cells[field]], dtype=object) for field in ("model", "group", "user") if field in cells
+        field: np.array([_plain(t) for t in cells[field]], dtype=object)
+        for field in ("model", "group", "user")
+        if field in cells
     }
     return {name: column[good] for name, column in found.items()}
 

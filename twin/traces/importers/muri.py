@@ -1,7 +1,7 @@
-"""Muri simulator trace: the columns of Tiresias and `batch_size,iteration_time,resource_time_0..2,priority`, times in **milliseconds**.
+"""Muri trace: Tiresias' columns and `batch_size,iteration_time,resource_time_0..2,priority`, in **milliseconds**.
 
-Recognised by `iteration_time`. The duration is taken as it stands (iterations x iteration_time is close to it, not equal); `interval` is
-not the gap between arrivals in most rows and is not used.
+Recognised by `iteration_time`. The duration is taken as it stands (iterations x iteration_time is close to it, not
+equal); `interval` is not the gap between arrivals in most rows and is not used.
 """
 
 from __future__ import annotations
@@ -24,4 +24,6 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 
 def read(sources: Sequence[Source], ask: Ask) -> Read:
     """Rows to drafts; arrival counts from the first job."""
-    return read_gangs(sources, ask, NEEDED, 1, ["Times are milliseconds, because the column iteration_time is present."])
+    return read_gangs(
+        sources, ask, NEEDED, 1, ["Times are milliseconds, because the column iteration_time is present."]
+    )

@@ -1,4 +1,4 @@
-"""The twin's own jobs.csv (formats/jobs_csv.py): nothing is drawn; a row that breaks a rule is skipped with line and column."""
+"""The twin's own jobs.csv (formats/jobs_csv.py): nothing is drawn; bad rows are skipped with line and column."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     tables: list[JobTable] = []
     for source in sources:
         columns = header(source.head)
-        table = Table(source, [*NEEDED, *(name for name in ALL if name in columns and name not in NEEDED)], skipped, ask)
+        table = Table(
+            source, [*NEEDED, *(name for name in ALL if name in columns and name not in NEEDED)], skipped, ask
+        )
         for chunk in table.chunks():
             tables.append(_Rows(chunk, seen).jobs(skipped))
         rows += table.rows
@@ -77,9 +79,15 @@ class _Rows:
         for role in DEMANDS:
             if any(f"{role}.{part}" in self.chunk.columns for part in RESOURCES):
                 columns[role] = self._demand(role)
-        texts = {name: coded([text or None for text in self.chunk.columns[name]]) for name in TEXTS if name in self.chunk.columns}
+        texts = {
+            name: coded([text or None for text in self.chunk.columns[name]])
+            for name in TEXTS
+            if name in self.chunk.columns
+        }
         for name in texts:
-            self._spoils(f"unreadable_{name}", np.array([len(text) > 200 for text in self.chunk.columns[name]], dtype=bool), name)
+            self._spoils(
+                f"unreadable_{name}", np.array([len(text) > 200 for text in self.chunk.columns[name]], dtype=bool), name
+            )
         utility, uploads, provenance = self._utility(), self._uploads(), self._provenance()
         good = self.chunk.sift(skipped, self.reasons)
         whole = JobTable(np.array(self.ids, dtype=object), columns, texts, utility, uploads, provenance)
@@ -137,7 +145,9 @@ class _Rows:
         if "upload_ms" not in self.chunk.columns:
             return None
         parts = [text.split() for text in self.chunk.columns["upload_ms"]]
-        bad = np.array([not all(p.isascii() and p.isdigit() and len(p) <= 15 for p in row) for row in parts], dtype=bool)
+        bad = np.array(
+            [not all(p.isascii() and p.isdigit() and len(p) <= 15 for p in row) for row in parts], dtype=bool
+        )
         self._spoils("unreadable_upload_ms", bad, "upload_ms")
         kept = [[] if spoiled else [int(p) for p in row] for row, spoiled in zip(parts, bad.tolist(), strict=True)]
         return np.cumsum([0, *map(len, kept)]), np.array([ms for row in kept for ms in row], dtype=np.int64)
@@ -150,6 +160,7 @@ class _Rows:
         bad = np.array([code != MISSING and not whole[code] for code in found.codes.tolist()], dtype=bool)
         self._spoils("unreadable_provenance", bad, "provenance")
         pairs = [
-            dict(pair.split("=") for pair in word.split()) if fine else {} for word, fine in zip(found.words, whole, strict=True)
+            dict(pair.split("=") for pair in word.split()) if fine else {}
+            for word, fine in zip(found.words, whole, strict=True)
         ]
         return Coded(found.codes, pairs)

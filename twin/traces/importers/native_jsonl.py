@@ -28,7 +28,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     if not isinstance(value, dict):
         return False, "the first line is not a JSON object", 0.1
     missing = [key for key in ("id", "arrival_ms") if key not in value]
-    return not missing, f"the first object has no {missing[0]!r}" if missing else "the first line is a job", 1 - len(missing) / 2
+    return (
+        not missing,
+        f"the first object has no {missing[0]!r}" if missing else "the first line is a job",
+        1 - len(missing) / 2,
+    )
 
 
 def read(sources: Sequence[Source], ask: Ask) -> Read:
@@ -53,13 +57,17 @@ class _Told:
         if number % TICK_EVERY == 0:
             self.ask.tick(self.source.share(self.source.stream.tell()))
         if number > MAX_JOBS:
-            raise ImportRefused(f"{self.source.name}: more than {MAX_JOBS:,} jobs; import them in parts, or as jobs.csv")
+            raise ImportRefused(
+                f"{self.source.name}: more than {MAX_JOBS:,} jobs; import them in parts, or as jobs.csv"
+            )
 
 
 def _merged(jobs: list[Job], sources: Sequence[Source]) -> list[Job]:
     seen: set[str] = set()
     for job in jobs:
         if job.id in seen:
-            raise ImportRefused(f"{', '.join(s.name for s in sources)}: job id {job.id!r} occurs twice; ids must be distinct")
+            raise ImportRefused(
+                f"{', '.join(s.name for s in sources)}: job id {job.id!r} occurs twice; ids must be distinct"
+            )
         seen.add(job.id)
     return sorted(jobs, key=lambda job: job.arrival_ms)

@@ -1,7 +1,7 @@
 """Alibaba openb node list: `sn,cpu_milli,memory_mib,gpu,model`, a cluster without jobs.
 
-Nodes with GPUs host workers and nodes without host parameter servers (when there are both kinds; otherwise every node takes
-both). Sites, storage and network, which the list lacks, are filled as in machines.py.
+Nodes with GPUs host workers and nodes without host parameter servers (when there are both kinds; otherwise every node
+takes both). Sites, storage and network, which the list lacks, are filled as in machines.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _machines(table: Table, skipped: Skipped) -> Iterator[Machine]:
                 skipped.add(int(line), "unreadable_name", name)
             elif name in seen:
                 skipped.add(int(line), "duplicate_id", name)
-            elif not (0 <= c < LARGEST and 0 <= m < LARGEST and 0 <= g < 10_000 and g == int(g)):  # NaN fails each comparison
+            elif not (
+                0 <= c < LARGEST and 0 <= m < LARGEST and 0 <= g < 10_000 and g == int(g)
+            ):  # NaN fails each comparison
                 skipped.add(int(line), "unreadable_cell", f"{c:g},{m:g},{g:g}")
             else:
                 seen.add(name)

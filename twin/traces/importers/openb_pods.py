@@ -37,7 +37,8 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     for source in sources:
         if "creation_time" not in header(source.head):
             raise ImportRefused(
-                f"{source.name}: line 1: this pod list has no creation_time, deletion_time and scheduled_time, so arrivals and "
+                f"{source.name}: line 1: this pod list has no creation_time, deletion_time "
+                "and scheduled_time, so arrivals and "
                 "run times are unknown; use a list with times, such as openb_pod_list_default.csv"
             )
         table = Table(source, (*SHAPE, *TIMES), skipped, ask)
@@ -53,8 +54,8 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     demand = np.full((len(order), 5), -1, dtype=np.int64)
     demand[:, :3] = np.stack([gpu, cpu, memory], axis=1)[order]
     drafts = Drafts(
-        keys=np.array(names, dtype=object)[order], prefix="", arrival_ms=created[order] - created.min(), run_ms=run_ms[order],
-        workers=np.ones(len(order), dtype=np.int64), demand=demand,
+        keys=np.array(names, dtype=object)[order], prefix="", arrival_ms=created[order] - created.min(),
+        run_ms=run_ms[order], workers=np.ones(len(order), dtype=np.int64), demand=demand,
         origins={"arrival_ms": "trace", "requested_workers": "derived"},
     )  # fmt: skip
     return Read(rows, skipped, drafts=drafts, notes=["One pod is one worker; its run time is deletion - scheduling."])
@@ -84,5 +85,7 @@ def _rows(chunk: Chunk, seen: set[str], skipped: Skipped) -> tuple[np.ndarray, n
         ("run_not_positive", deleted - scheduled < 0.001, "deletion_time"),
     ))  # fmt: skip
     with np.errstate(invalid="ignore"):
-        numbers = np.rint(np.stack([created * 1000, (deleted - scheduled) * 1000, gpus * milli, cpu, memory * MIB_TO_MB]))
+        numbers = np.rint(
+            np.stack([created * 1000, (deleted - scheduled) * 1000, gpus * milli, cpu, memory * MIB_TO_MB])
+        )
     return good, numbers

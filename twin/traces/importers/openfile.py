@@ -29,12 +29,20 @@ MAX_FILES = 2_000  # Google's trace has 500 parts a table
 MAX_DIRECTORY = 256 * 1024  # bytes of a zip's list of members
 BLOCK = 1024 * 1024
 GZIP, ZIP, TAR, TAR_AT = b"\x1f\x8b", b"PK\x03\x04", b"ustar", 257
-OTHERS = {b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
+OTHERS = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!": "rar",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
 
 
 @contextmanager
 def opened(
-    uploads: Sequence[Upload], progress: Callable[[float], None] = lambda _: None, cancelled: Callable[[], bool] = lambda: False
+    uploads: Sequence[Upload],
+    progress: Callable[[float], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Source]]:
     """The plain files of an upload in their order; ImportRefused says what is wrong with which."""
     with ExitStack() as stack:
@@ -116,14 +124,24 @@ def _number(sources: list[Source]) -> None:
 def _is_litter(name: str) -> bool:
     """Test for files that operating systems add to archives."""
     parts = name.split("/")
-    return parts[0] == "__MACOSX" or parts[-1] in (".DS_Store", "Thumbs.db", "desktop.ini") or parts[-1].startswith("._")
+    return (
+        parts[0] == "__MACOSX" or parts[-1] in (".DS_Store", "Thumbs.db", "desktop.ini") or parts[-1].startswith("._")
+    )
 
 
 @contextmanager
 def _refusing(filename: str) -> Iterator[None]:
     try:
         yield
-    except (EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, ValueError, RuntimeError) as error:
+    except (
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        gzip.BadGzipFile,
+        ValueError,
+        RuntimeError,
+    ) as error:
         if isinstance(error, ImportRefused):
             raise
         raise ImportRefused(f"{filename}: the archive is damaged or incomplete: {one_line(str(error))}") from error
@@ -206,7 +224,7 @@ def _members_of_zip(packed: IO[bytes], filename: str, budget: _Budget) -> Iterat
 
 
 def _refuse_long_directory(packed: IO[bytes], filename: str) -> None:
-    """The list of members is read as a whole by the library, so its size is looked at first (end record, bytes 12-15)."""
+    """The list of members is read as a whole by the library, so its size is checked (end record, bytes 12-15)."""
     size = packed.seek(0, 2)
     packed.seek(max(0, size - 65_557))
     tail = packed.read()
@@ -214,7 +232,9 @@ def _refuse_long_directory(packed: IO[bytes], filename: str) -> None:
     end = tail.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > MAX_DIRECTORY:
         count = int.from_bytes(tail[end + 10 : end + 12], "little")
-        raise ImportRefused(f"{filename}: the archive has {count} files or more; at most {MAX_FILES} are imported at a time")
+        raise ImportRefused(
+            f"{filename}: the archive has {count} files or more; at most {MAX_FILES} are imported at a time"
+        )
 
 
 def _members_of_tar(plain: _Metered, filename: str, budget: _Budget) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -225,7 +245,9 @@ def _members_of_tar(plain: _Metered, filename: str, budget: _Budget) -> Iterator
                 continue
             source = archive.extractfile(member) if member.isfile() else None
             if source is None:
-                raise ImportRefused(f"{filename}: {one_line(member.name)} in the archive is a link or a device, not a file")
+                raise ImportRefused(
+                    f"{filename}: {one_line(member.name)} in the archive is a link or a device, not a file"
+                )
             yield _unpacked(source, one_line(member.name), budget)
 
 
@@ -238,7 +260,8 @@ def _unpacked(source: IO[bytes], name: str, budget: _Budget) -> tuple[str, Itera
     plain = gzip.GzipFile(fileobj=cast(IO[bytes], _Rewound(first, source)))
     inner = plain.read(TAR_AT + len(TAR))
     _refuse_nested(inner, name)
-    return name.removesuffix(".gz"), _rest(_Metered(cast(IO[bytes], _Rewound(inner, plain)), budget, name))  # type: ignore[arg-type]
+    unpacked = cast(IO[bytes], _Rewound(inner, plain))  # type: ignore[arg-type]
+    return name.removesuffix(".gz"), _rest(_Metered(unpacked, budget, name))
 
 
 class _Rewound:

@@ -1,8 +1,9 @@
-"""Alibaba PAI v2020: the job, task, instance, machine and group tag tables, with a header line or without, in one upload.
+"""Alibaba PAI v2020: the job, task, instance, machine and group tag tables, with or without header line, in one upload.
 
-A table is known by its header, or by its number of columns and what is in them. The job table says who submits when (its
-start_time is the submission), the task table what runs: `ps` tasks are parameter servers, the task that asks for the most GPUs is the
-worker. plan_cpu and plan_gpu are in percent (600 = 6 CPUs), plan_mem in GB. An empty cell is not known.
+A table is known by its header, or by its number of columns and what is in them. The job table says who submits when
+(its start_time is the submission), the task table what runs: `ps` tasks are parameter servers, the task that asks for
+the most GPUs is the worker. plan_cpu and plan_gpu are in percent (600 = 6 CPUs), plan_mem in GB. An empty cell is not
+known.
 """
 
 from __future__ import annotations
@@ -36,13 +37,33 @@ TABLES = {
         "plan_gpu",
         "gpu_type",
     ),
-    "instance": ("job_name", "task_name", "inst_name", "worker_name", "inst_id", "status", "start_time", "end_time", "machine"),
+    "instance": (
+        "job_name",
+        "task_name",
+        "inst_name",
+        "worker_name",
+        "inst_id",
+        "status",
+        "start_time",
+        "end_time",
+        "machine",
+    ),
     "machine": ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"),
     "group tag": ("inst_id", "user", "gpu_type_spec", "group", "workload"),
 }
 USED = {
     "job": TABLES["job"],
-    "task": ("job_name", "task_name", "inst_num", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"),
+    "task": (
+        "job_name",
+        "task_name",
+        "inst_num",
+        "start_time",
+        "end_time",
+        "plan_cpu",
+        "plan_mem",
+        "plan_gpu",
+        "gpu_type",
+    ),
     "instance": ("job_name", "start_time", "end_time"),
     "machine": ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"),
     "group tag": ("inst_id", "workload"),
@@ -110,8 +131,14 @@ def _is_machine(cells: Sequence[bytes]) -> bool:
 
 
 def _is_group_tag(cells: Sequence[bytes]) -> bool:
-    words = all(map(WORD.fullmatch, (cells[0], cells[1], cells[3]))) and (not cells[4] or WORD.fullmatch(cells[4]) is not None)
-    return words and (not cells[2] or GPU_TYPE.fullmatch(cells[2]) is not None) and not all(map(NUMBER.fullmatch, cells[2:]))
+    words = all(map(WORD.fullmatch, (cells[0], cells[1], cells[3]))) and (
+        not cells[4] or WORD.fullmatch(cells[4]) is not None
+    )
+    return (
+        words
+        and (not cells[2] or GPU_TYPE.fullmatch(cells[2]) is not None)
+        and not all(map(NUMBER.fullmatch, cells[2:]))
+    )
 
 
 def _numbers(cells: Sequence[bytes]) -> bool:
@@ -134,7 +161,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         kind, headed = _kind(source.head)
         if not kind:
             shapes = ", ".join(f"{len(columns)} ({name})" for name, columns in TABLES.items())
-            raise ImportRefused(f"{source.name}: line 1: no table matches; the numbers of columns of the tables are {shapes}")
+            raise ImportRefused(
+                f"{source.name}: line 1: no table matches; the numbers of columns of the tables are {shapes}"
+            )
         if headed and len(source.head.strip().splitlines()) == 1:
             headers += 1  # a .header file beside the table
         else:
@@ -171,7 +200,8 @@ def _need(tables: dict[str, list[Source]]) -> None:
     if lacking:
         given = ", ".join(kind for kind, files in tables.items() if files)
         raise ImportRefused(
-            f"{first}: a job needs the job table and the task table, and the {lacking[0]} table is missing (given: {given}); "
+            f"{first}: a job needs the job table and the task table, and the {lacking[0]} "
+            f"table is missing (given: {given}); "
             "upload them together, as several files or in one archive"
         )
 
@@ -211,7 +241,7 @@ class _Tasks:
     parts: list[NDArray[np.int32]] = field(default_factory=list)
 
     def by_job(self) -> list[NDArray[np.int32]]:
-        """The columns, with the tasks of each job together, its main task first: a worker before others, then by GPUs, then instances."""
+        """The columns, with each job's tasks together, the main one first: workers, then by GPUs, then instances."""
         columns = [np.concatenate([part[at] for part in self.parts] or [np.empty(0, np.int32)]) for at in range(6)]
         self.parts.clear()
         job, role, count, gpu = columns[:4]
@@ -262,7 +292,9 @@ class _Jobs:
         self.names += [names[i] for i in kept.tolist()]
         self.users += [self._word(chunk.columns["user"][i]) for i in kept.tolist()]
         self.inst_ids.append(_hashes([chunk.columns["inst_id"][i] for i in kept.tolist()]))
-        self.parts.append(np.stack([start[kept], end[kept], chunk.lines[kept], np.full(len(kept), len(self.files) - 1)]))
+        self.parts.append(
+            np.stack([start[kept], end[kept], chunk.lines[kept], np.full(len(kept), len(self.files) - 1)])
+        )
 
     def _word(self, text: str) -> str:
         return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 else "")
@@ -274,7 +306,9 @@ class _Jobs:
         self.found.merged += int((places == -1).sum())
         at = np.flatnonzero(places >= 0)
         if len(at) < len(places):
-            chunk = Chunk(chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in chunk.columns.items()})
+            chunk = Chunk(
+                chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in chunk.columns.items()}
+            )
         return chunk, places[at]
 
     def _time(self, name: str) -> np.ndarray:
@@ -284,9 +318,12 @@ class _Jobs:
         """Rows of the task table."""
         chunk, job = self._of_jobs(chunk)
         count, start, end = chunk.numbers("inst_num"), chunk.numbers("start_time"), chunk.numbers("end_time")
-        cpu, mb, gpu = (chunk.numbers(name) * scale for name, scale in (("plan_cpu", 10), ("plan_mem", 1000), ("plan_gpu", 10)))
+        cpu, mb, gpu = (
+            chunk.numbers(name) * scale for name, scale in (("plan_cpu", 10), ("plan_mem", 1000), ("plan_gpu", 10))
+        )
         good = chunk.sift(self.found.skipped, (
-            ("unreadable_inst_num", ~((count >= 1) & (count <= MAX_INSTANCES) & (count == np.floor(count))), "inst_num"),
+            ("unreadable_inst_num", ~((count >= 1) & (count <= MAX_INSTANCES) & (count == np.floor(count))),
+             "inst_num"),
             ("unreadable_start_time", _unreadable(chunk, "start_time", start, LATEST_S), "start_time"),
             ("unreadable_end_time", _unreadable(chunk, "end_time", end, LATEST_S), "end_time"),
             *((f"unreadable_{name}", _unreadable(chunk, name, amount, MAX_PLANNED), name)
@@ -297,7 +334,9 @@ class _Jobs:
         self.unknown_gpus += int((np.isnan(gpu) & ~no_gpu & good).sum())
         gpu = np.where(no_gpu, 0, gpu)
         role = np.array([ROLES.get(name.lower(), 0) for name in chunk.columns["task_name"]], dtype=float)
-        numbers = np.stack([job, role, count, *(np.where(np.isnan(amount), -1, np.rint(amount)) for amount in (gpu, cpu, mb))])
+        numbers = np.stack(
+            [job, role, count, *(np.where(np.isnan(amount), -1, np.rint(amount)) for amount in (gpu, cpu, mb))]
+        )
         self.tasks.parts.append(numbers[:, good].astype(np.int32))
         np.fmin.at(self._time("task start"), job[good], start[good])
         np.fmax.at(self._time("task end"), job[good], end[good])
@@ -324,7 +363,8 @@ class _Jobs:
             self.by_id = np.argsort(ids, kind="stable")
             self.sorted_ids = ids[self.by_id]
         wanted = _hashes(chunk.columns["inst_id"])
-        low, high = (np.searchsorted(self.sorted_ids, wanted, side=side) for side in ("left", "right"))  # type: ignore[call-overload]
+        low = np.searchsorted(self.sorted_ids, wanted, side="left")
+        high = np.searchsorted(self.sorted_ids, wanted, side="right")
         known = high > low
         chunk.sift(self.found.skipped, (("no_job", ~known, "inst_id"),))
         self.found.merged += int(known.sum())
@@ -380,7 +420,7 @@ class _Jobs:
         self.found.drafts = Drafts(
             keys=np.array(self.names, dtype=object)[order], prefix="", arrival_ms=arrival - arrival[0],
             run_ms=np.rint(run[order] * 1000).astype(np.int64), workers=workers[order], demand=demand,
-            origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "trace"} | dict.fromkeys(known, "trace"),
+            origins=dict.fromkeys(("arrival_ms", "requested_workers", "worker", *known), "trace"),
             known=known,
         )  # fmt: skip
         others = np.bincount(job, weights=~(alike | is_ps), minlength=len(submitted)) > alone
@@ -396,22 +436,27 @@ class _Jobs:
             good &= ~bad
         return good
 
-    def _notes(self, order: np.ndarray, by_task: np.ndarray, by_instance: np.ndarray, servers: np.ndarray, others: int) -> None:
+    def _notes(
+        self, order: np.ndarray, by_task: np.ndarray, by_instance: np.ndarray, servers: np.ndarray, others: int
+    ) -> None:
         refined = ~np.isnan(by_instance[order])
         changed = int((refined & (by_instance[order] != by_task[order])).sum())
         notes = [
-            "Times are seconds minus a constant: only weekday and time of day (UTC+8) are meaningful. job.start_time is the submission.",
-            "The run time is the end of the job - the earliest start of its tasks (or the end of the last task, if the job has none).",
+            "Times are seconds minus a constant: only weekday and time of day (UTC+8) are "
+            "meaningful. job.start_time is the submission.",
+            "The run time is the end of the job - the earliest start of its tasks (or the end of "
+            "the last task, if the job has none).",
         ]
         if "instance start" in self.times:
             notes.append(
-                f"For jobs whose instances have both times, it is the last end - the first start: {int(refined.sum()):,} jobs, "
-                f"with a different result for {changed:,}."
+                "For jobs whose instances have both times, it is the last end - the first start: "
+                f"{int(refined.sum()):,} jobs, with a different result for {changed:,}."
             )
         notes.append(
-            "The workers are the instances of the task with the largest GPU request, and of tasks with the same number of GPUs "
-            "per instance; ps tasks are the "
-            f"parameter servers of {int((servers[order] > 0).sum()):,} jobs. Other tasks (evaluator, tracker, ...) of {others:,} jobs are not imported."
+            "The workers are the instances of the task with the largest GPU request, and of tasks with the same number "
+            "of GPUs per instance; ps tasks are the "
+            f"parameter servers of {int((servers[order] > 0).sum()):,} jobs. Other tasks (evaluator, tracker, ...) of "
+            f"{others:,} jobs are not imported."
         )
         if self.unknown_gpus:
             notes.append(f"{self.unknown_gpus:,} tasks name a GPU type but no plan_gpu: their GPUs are sampled.")

@@ -1,7 +1,7 @@
 """Philly cluster_job_log (JSON: an array of jobs, or one job) and its machine list (no header: `m31,8, 24GB`).
 
-A job's run time is its last attempt's end - its first attempt's start, as in the publisher's notebook; its workers are the
-GPUs of its first attempt. null, "" and "None" all mean that a value is not there.
+A job's run time is its last attempt's end - its first attempt's start, as in the publisher's notebook; its workers are
+the GPUs of its first attempt. null, "" and "None" all mean that a value is not there.
 """
 
 from __future__ import annotations
@@ -78,7 +78,11 @@ def _machines(lists: Sequence[Source], found: Read, ask: Ask) -> dict[str, Machi
         table = Table(source, MACHINE_COLUMNS, found.skipped, ask, names=MACHINE_COLUMNS, mark=",")
         for chunk in table.chunks():
             for line, name, gpus, cell in zip(
-                chunk.lines.tolist(), chunk.columns["machine"], chunk.numbers("gpus").tolist(), chunk.columns["gpus"], strict=True
+                chunk.lines.tolist(),
+                chunk.columns["machine"],
+                chunk.numbers("gpus").tolist(),
+                chunk.columns["gpus"],
+                strict=True,
             ):
                 if not is_server_name(name):
                     found.skipped.add(line, "unreadable_name", name)
@@ -95,7 +99,7 @@ def _machines(lists: Sequence[Source], found: Read, ask: Ask) -> dict[str, Machi
 
 
 class _Log:
-    """Collector of the jobs of the logs. listed: GPUs of the machines, for comparison with the used ones; may be empty."""
+    """Collector of the jobs of the logs. listed: the machines' GPUs, to compare with the used ones; may be empty."""
 
     def __init__(self, skipped: Skipped, listed: dict[str, int]) -> None:
         self.skipped, self.listed = skipped, listed
@@ -147,7 +151,9 @@ class _Log:
             texts["start_time"].append(next(filter(None, begun), ""))
             texts["end_time"].append(ended[-1] if ended else "")
             texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries)} attempts")
-        self._keep(Chunk(np.array(lines, dtype=np.int64), texts), np.array(gpus), np.array(attempts), (owners, starts, ends))
+        self._keep(
+            Chunk(np.array(lines, dtype=np.int64), texts), np.array(gpus), np.array(attempts), (owners, starts, ends)
+        )
 
     def _gpus(self, tries: list[dict[str, Any]]) -> int:
         """GPUs of the first attempt that lists any; notes machines that have fewer in their list."""
@@ -166,7 +172,9 @@ class _Log:
         self.jobs_lacking += lacking
         return wanted
 
-    def _keep(self, chunk: Chunk, gpus: np.ndarray, attempts: np.ndarray, tries: tuple[list[int], list[str], list[str]]) -> None:
+    def _keep(
+        self, chunk: Chunk, gpus: np.ndarray, attempts: np.ndarray, tries: tuple[list[int], list[str], list[str]]
+    ) -> None:
         names = chunk.columns["jobid"]
         repeated = np.zeros(len(names), dtype=bool)
         for i, name in enumerate(names):
@@ -177,11 +185,15 @@ class _Log:
             run = end - start
             in_hour = [(moment >= CLOCK_BACK_MS - HOUR_MS) & (moment < CLOCK_BACK_MS) for moment in (start, end)]
             run = np.where((run < 0) & in_hour[0] & in_hour[1], run + HOUR_MS, run)
-        empty = {name: np.array([not cell for cell in chunk.columns[name]], dtype=bool) for name in ("start_time", "end_time")}
+        empty = {
+            name: np.array([not cell for cell in chunk.columns[name]], dtype=bool)
+            for name in ("start_time", "end_time")
+        }
         good = chunk.sift(self.skipped, (
             ("unreadable_name", np.array([not NAME.fullmatch(name) for name in names], dtype=bool), "jobid"),
             ("duplicate_id", repeated, "jobid"),
-            ("unknown_status", np.array([cell not in STATUSES for cell in chunk.columns["status"]], dtype=bool), "status"),
+            ("unknown_status", np.array([cell not in STATUSES for cell in chunk.columns["status"]], dtype=bool),
+             "status"),
             ("unreadable_submitted_time", np.isnan(submitted), "submitted_time"),
             ("pending", attempts == 0, "attempts"),
             ("no_gpu", gpus == 0, "attempts"),
@@ -217,28 +229,39 @@ class _Log:
         self.first_ms = int(submitted.min())
         return Drafts(
             keys=np.array(self.keys, dtype=object)[order], prefix="", arrival_ms=submitted[order] - self.first_ms,
-            run_ms=run_ms[order], workers=gpus[order], demand=np.tile(np.array([1000, -1, -1, -1, -1]), (len(order), 1)),
+            run_ms=run_ms[order], workers=gpus[order],
+            demand=np.tile(np.array([1000, -1, -1, -1, -1]), (len(order), 1)),
             origins={"arrival_ms": "trace", "requested_workers": "trace", "group": "trace", "user": "trace"},
-            known={"group": np.array(self.groups, dtype=object)[order], "user": np.array(self.users, dtype=object)[order]},
+            known={"group": np.array(self.groups, dtype=object)[order],
+                   "user": np.array(self.users, dtype=object)[order]},
         )  # fmt: skip
 
     def notes(self) -> list[str]:
         """The rules, each with the number of jobs that it concerns."""
         notes = [
-            "The run time is the end of the last attempt - the start of the first one, as in the notebook of the publisher; the sum of the "
+            "The run time is the end of the last attempt - the start of the first one, as in the "
+            "notebook of the publisher; the sum of the "
             f"attempts differs for {self.other_sum:,} of {len(self.keys):,} jobs.",
             "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",
-            f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}. "
-            "On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as its first occurrence, or as its second one where a "
-            f"job would otherwise end before its start; runs across the change are counted one hour too short. {self.across:,} jobs ran in or across it.",
+            "Times have no time zone and are used unchanged; the first is "
+            f"{datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}. "
+            "On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as its first "
+            "occurrence, or as its second one where a "
+            "job would otherwise end before its start; runs across the change are counted one hour too short. "
+            f"{self.across:,} jobs ran in or across it.",
         ]
         if self.later_gpus:
-            notes.append(f"{self.later_gpus:,} jobs list no GPU in their first attempt: the first attempt with GPUs is used.")
+            notes.append(
+                f"{self.later_gpus:,} jobs list no GPU in their first attempt: the first attempt with GPUs is used."
+            )
         if self.lacking:
             worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[:NAMED]
-            said = ", ".join(f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst)
+            said = ", ".join(
+                f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst
+            )
             notes.append(
-                f"Warning: {self.jobs_lacking:,} jobs used GPUs that are not in the machine list, on {len(self.lacking):,} machines ({said}). "
+                f"Warning: {self.jobs_lacking:,} jobs used GPUs that are not in the machine list, on "
+                f"{len(self.lacking):,} machines ({said}). "
                 "The cluster follows the list."
             )
         return notes
@@ -266,7 +289,7 @@ def _gpu_number(name: Any) -> int:
 
 
 def _values(source: Source, ask: Ask) -> Iterator[tuple[int, Any]]:
-    """The jobs of an array, or bare jobs one after another, each with its line; a block of the text is held at a time."""
+    """The jobs of an array, or bare jobs one after another, each with its line; one block of text is held at a time."""
     text = _Text(source, ask)
     opened = text.skip() == "["
     if opened:

@@ -1,4 +1,4 @@
-"""Derived Philly CSV: `timestamp,duration,num_gpus,gpu_time,cluster` (seconds; local time without a zone; cluster = VC).
+"""Derived Philly CSV: `timestamp,duration,num_gpus,gpu_time,cluster` (seconds; local time, no zone; cluster = VC).
 
 Rows are not sorted and have no id: the row number is the id, and equal rows are separate jobs.
 """
@@ -26,7 +26,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 
 
 def read(sources: Sequence[Source], ask: Ask) -> Read:
-    """Rows to drafts; arrival counts from the earliest row that is imported. A later file goes on with the row numbers."""
+    """Rows to drafts; arrival counts from the earliest imported row. A later file continues the row numbers."""
     skipped, rows = Skipped(), 0
     parts: list[np.ndarray] = []
     groups: list[np.ndarray] = []
@@ -58,7 +58,8 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         origins={"arrival_ms": "trace", "requested_workers": "trace"}, known={"group": np.concatenate(groups)[order]},
     )  # fmt: skip
     notes = [
-        f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
+        "Times have no time zone and are used unchanged; the first is "
+        f"{datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
         "One worker has 1 GPU; job pN is data row N.",
     ]
     return Read(rows, skipped, drafts=drafts, notes=notes)

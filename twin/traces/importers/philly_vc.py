@@ -40,12 +40,16 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
                     seen.add(vc)
                     if len(machines) + nodes > MAX_SERVERS:
                         raise ImportRefused(
-                            f"{source.name}: line {line}: more than {MAX_SERVERS:,} nodes; this is the maximum of a cluster"
+                            f"{source.name}: line {line}: more than {MAX_SERVERS:,} "
+                            "nodes; this is the maximum of a cluster"
                         )
                     machines += [Machine(f"{vc}-{number}", GPUS * 1000) for number in range(1, int(nodes) + 1)]
         rows += table.rows
     if not machines:
         raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a node; {skipped.first()}")
     cluster, notes = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
-    said = f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, {len(machines) * GPUS:,} in total."
+    said = (
+        f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, "
+        f"{len(machines) * GPUS:,} in total."
+    )
     return Read(rows, skipped, cluster=cluster, notes=[said, *notes])

@@ -32,14 +32,22 @@ class Origins:
 
 
 def build_report(
-    formats: Sequence[str], reads: Sequence[Read], jobs: int, origins: Origins, clamped: Counter[str], seed: int, slot_ms: int
+    formats: Sequence[str],
+    reads: Sequence[Read],
+    jobs: int,
+    origins: Origins,
+    clamped: Counter[str],
+    seed: int,
+    slot_ms: int,
 ) -> dict[str, Any]:
     """rows = jobs and machines imported + outside the choice + merged + skipped, and the counts behind each."""
     rows = sum(read.rows for read in reads)
     skipped = sum(len(read.skipped) for read in reads)
     merged = sum(read.merged for read in reads)
     machines = sum(len(read.cluster.servers) for read in reads if read.cluster)
-    drafted = sum(len(found) for read in reads if (found := read.drafts if read.drafts is not None else read.jobs) is not None)
+    drafted = sum(
+        len(found) for read in reads if (found := read.drafts if read.drafts is not None else read.jobs) is not None
+    )
     outside = drafted - jobs
     parts = [f"{rows:,} rows read"]
     if drafted:

@@ -1,8 +1,8 @@
-"""Slurm accounting as `sacct -P` or `sacct -p` prints it: a header line, then cells between `|`, in any choice and order.
+"""Slurm accounting as `sacct -P` or `sacct -p` prints it: a header, then cells between `|`, in any choice and order.
 
-Needed: JobID (or JobIDRaw), Submit, Start, State and one of End, Elapsed, ElapsedRaw. Used where they are there: AllocTRES, ReqTRES,
-AllocCPUS, NCPUS, ReqCPUS, NNodes, ReqMem, Partition, User, Cluster. Cells are not quoted, so a `|` in a job's name shifts its row; such
-a row is put right when that can be done in one way only.
+Needed: JobID (or JobIDRaw), Submit, Start, State and one of End, Elapsed, ElapsedRaw. Used where they are there:
+AllocTRES, ReqTRES, AllocCPUS, NCPUS, ReqCPUS, NNodes, ReqMem, Partition, User, Cluster. Cells are not quoted, so a `|`
+in a job's name shifts its row; such a row is put right when that can be done in one way only.
 """
 
 from __future__ import annotations
@@ -28,11 +28,21 @@ NEEDED = ("Submit", "Start", "State")
 OPTIONAL = ("AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS", "ReqCPUS", "NNodes", "ReqMem", "Partition", "User", "Cluster")
 FREE = ("JobName", "SubmitLine")  # columns whose text may hold a |
 ENDED = (
-    "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REQUEUED",
-    "REVOKED", "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL",
+    "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
+    "REQUEUED", "REVOKED", "SPECIAL_EXIT", "LAUNCH_FAILED", "RECONFIG_FAIL",
 )  # fmt: skip
 WAITING = ("PENDING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD")
-GOING = ("RUNNING", "SUSPENDED", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "POWER_UP_NODE", "UPDATE_DB")
+GOING = (
+    "RUNNING",
+    "SUSPENDED",
+    "COMPLETING",
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "STOPPED",
+    "POWER_UP_NODE",
+    "UPDATE_DB",
+)
 STATES = {*ENDED, *WAITING, *GOING}
 NULLS = {"", "Unknown", "None", "N/A", "INVALID"}
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
@@ -94,7 +104,9 @@ class _Log:
 
     def word(self, text: str) -> str:
         """Text of each queue and user, shared between rows; None if it cannot be displayed."""
-        return self.words.setdefault(text, text if text.isprintable() and len(text) <= 200 and text not in NULLS else "")
+        return self.words.setdefault(
+            text, text if text.isprintable() and len(text) <= 200 and text not in NULLS else ""
+        )
 
     def skip_strays(self, skipped: Skipped) -> None:
         """Steps whose job has no row at all."""
@@ -137,12 +149,18 @@ class _Log:
         drafts = Drafts(
             keys=keys[last[order]], prefix="", arrival_ms=arrival[order] - zero, run_ms=run_ms[order],
             workers=workers, demand=demand,
-            origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace", "user": "trace"},
-            known={name: np.array(words, dtype=object)[chosen] for name, words in (("group", self.groups), ("user", self.users))},
+            origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace",
+                     "user": "trace"},
+            known={name: np.array(words, dtype=object)[chosen]
+                   for name, words in (("group", self.groups), ("user", self.users))},
         )  # fmt: skip
         again = len(rows) - len(job)
         return Read(
-            self.rows, skipped, drafts, notes=self._notes(zero, bool(without.all()), skipped, again), merged=self.steps + again
+            self.rows,
+            skipped,
+            drafts,
+            notes=self._notes(zero, bool(without.all()), skipped, again),
+            merged=self.steps + again,
         )
 
     def _keys(self) -> np.ndarray:
@@ -157,25 +175,30 @@ class _Log:
 
     def _notes(self, zero: int, no_gpus: bool, skipped: Skipped, again: int) -> list[str]:
         notes = [
-            f"Times have no time zone and are used unchanged; the first is {datetime.fromtimestamp(zero / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
-            "The run time is Elapsed, which excludes suspended time." if self.elapsed else "The run time is End - Start.",
+            "Times have no time zone and are used unchanged; the first is "
+            f"{datetime.fromtimestamp(zero / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
+            "The run time is Elapsed, which excludes suspended time."
+            if self.elapsed
+            else "The run time is End - Start.",
         ]
         if no_gpus:
             notes.append(
-                "No job states GPUs: one worker has 1 CPU and its share of the memory (one worker per job if CPUs are not stated "
-                "either). If jobs had GPUs, export AllocTRES too."
+                "No job states GPUs: one worker has 1 CPU and its share of the memory (one worker per job if CPUs are "
+                "not stated either). If jobs had GPUs, export AllocTRES too."
             )
         else:
             notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
             if skipped.counts["no_gpu"]:
                 notes.append(
-                    f"{skipped.counts['no_gpu']:,} rows of jobs without GPUs are not imported, because other jobs have GPUs."
+                    f"{skipped.counts['no_gpu']:,} rows of jobs without GPUs are not "
+                    "imported, because other jobs have GPUs."
                 )
         if self.steps:
             notes.append(f"{self.steps:,} rows of job steps are merged into their jobs; the job's own row is used.")
         if again:
             notes.append(
-                f"{again:,} rows repeat a job id (requeued jobs): each is one job with the first Submit and the sum of its run times."
+                f"{again:,} rows repeat a job id (requeued jobs): each is one job with the first "
+                "Submit and the sum of its run times."
             )
         if self.mended:
             notes.append(f"{self.mended:,} rows with a | in a job name or command were repaired.")
@@ -204,7 +227,9 @@ def _read_rows(source: Source, ask: Ask, log: _Log, skipped: Skipped) -> None:
                     log.mended += 1
                 else:
                     log.rows += 1
-                    skipped.add(line, "too_few_cells" if found < shape.width else "too_many_cells", f"{found} of {shape.width}")
+                    skipped.add(
+                        line, "too_few_cells" if found < shape.width else "too_many_cells", f"{found} of {shape.width}"
+                    )
                     continue
             elif [cell.strip() for cell in cells if cell.strip()] == heading:
                 continue  # the header, and again where outputs are put together
@@ -254,7 +279,10 @@ def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
     columns = dict(chunk.columns)
     ids = columns["JobID"] if "JobID" in columns else columns["JobIDRaw"]
     if "Cluster" in columns:
-        ids = [name if cluster in NULLS else f"{cluster}:{name}" for name, cluster in zip(ids, columns["Cluster"], strict=True)]
+        ids = [
+            name if cluster in NULLS else f"{cluster}:{name}"
+            for name, cluster in zip(ids, columns["Cluster"], strict=True)
+        ]
     columns["id"] = ids
     is_step = np.array(["." in name for name in ids], dtype=bool)
     log.jobs.update(name for name, step in zip(ids, is_step.tolist(), strict=True) if not step)
@@ -288,7 +316,9 @@ def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndar
     if "ElapsedRaw" in columns or "Elapsed" in columns:
         log.elapsed = True
         elapsed = (
-            jobs.numbers("ElapsedRaw") * 1000 if "ElapsedRaw" in columns else np.array(list(map(_duration, columns["Elapsed"])))
+            jobs.numbers("ElapsedRaw") * 1000
+            if "ElapsedRaw" in columns
+            else np.array(list(map(_duration, columns["Elapsed"])))
         )
         run = np.where(np.isnan(elapsed), run, elapsed)
     has = {name: np.array([cell not in NULLS for cell in columns[name]], dtype=bool) for name in ("Submit", "Start")}
@@ -315,7 +345,10 @@ def _state(cell: str) -> str:
 
 
 def _moments(cells: Sequence[str]) -> np.ndarray:
-    """ms since 1970 of `2026-11-20T10:00:00`, of the same with a blank or an offset (the clock's reading counts), and of Unix seconds."""
+    """ms since 1970 of `2026-11-20T10:00:00`, also with a blank or an offset, and of Unix seconds.
+
+    Of a time with an offset the clock's reading counts.
+    """
     import pandas as pd
 
     stamps = (
@@ -335,7 +368,9 @@ def _moment(cell: str) -> float:
     if cell.isascii() and cell.isdigit():
         return int(cell) * 1000.0 if 9 <= len(cell) <= 10 else math.nan
     try:
-        return round(datetime.fromisoformat(cell).replace(tzinfo=UTC).timestamp() * 1000) if len(cell) >= 19 else math.nan
+        return (
+            round(datetime.fromisoformat(cell).replace(tzinfo=UTC).timestamp() * 1000) if len(cell) >= 19 else math.nan
+        )
     except (ValueError, OverflowError):
         return math.nan
 
@@ -357,7 +392,9 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for name in ("AllocTRES", "ReqTRES"):
         if name in columns:
             known: dict[str, tuple[float, float, float]] = {}
-            found = [known.setdefault(cell, _tres(cell)) if cell not in known else known[cell] for cell in columns[name]]
+            found = [
+                known.setdefault(cell, _tres(cell)) if cell not in known else known[cell] for cell in columns[name]
+            ]
             amounts = np.array(found, dtype=float).reshape(-1, 3).T
             said = ~np.isnan(gpus) | ~np.isnan(cpus)
             gpus = np.where(said, gpus, amounts[0])
@@ -370,14 +407,19 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if "ReqMem" in columns:
         nodes = jobs.numbers("NNodes") if "NNodes" in columns else np.ones(len(none))
         each = [_memory(cell) for cell in columns["ReqMem"]]
-        factor = np.select([np.array([per == unit for _, per in each], dtype=bool) for unit in "nc"], [nodes, cpus], 1.0)
+        factor = np.select(
+            [np.array([per == unit for _, per in each], dtype=bool) for unit in "nc"], [nodes, cpus], 1.0
+        )
         asked = np.array([amount for amount, _ in each], dtype=float) * factor
         mb = np.where(np.isnan(mb) & (asked > 0) & (asked < LARGEST), asked, mb)
     return np.nan_to_num(gpus), np.floor(cpus), mb
 
 
 def _tres(cell: str) -> tuple[float, float, float]:
-    """(GPUs, CPUs, MB) of `billing=8,cpu=8,gres/gpu=4,mem=64G,node=1`; typed GPUs (`gres/gpu:a100=4`) count where the plain sum is not there."""
+    """(GPUs, CPUs, MB) of `billing=8,cpu=8,gres/gpu=4,mem=64G,node=1`.
+
+    Typed GPUs (`gres/gpu:a100=4`) count where the plain sum is not there.
+    """
     gpus, typed, cpus, mb = math.nan, Counter[str](), math.nan, math.nan
     for part in cell.split(","):
         name, _, amount = part.strip().partition("=")

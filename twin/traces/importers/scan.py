@@ -1,4 +1,4 @@
-"""A look at an upload before anything is imported: what it holds, when jobs arrive, how large they are, whose they are."""
+"""A look at an upload before anything is imported: what it holds, when jobs arrive, their size and owners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_GROUPS = 200  # virtual clusters that are named; the others are counted toge
 
 
 def look(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
-    """{formats, report, jobs, machines, arrivals, gpus, run_ms, groups, preview}; counts of all jobs, before any choice."""
+    """{formats, report, jobs, machines, arrivals, gpus, run_ms, groups, preview}; of all jobs, before any choice."""
     reads = [part.read for part in parts]
     found = next((r for r in reads if r.drafts is not None or r.jobs is not None), None)
     arrival, run, gpus, groups = _columns(found) if found else (np.empty(0, np.int64), None, None, None)
@@ -29,7 +29,8 @@ def look(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
         "gpus_in_machines": sum(s.capacity[0] for read in reads if read.cluster for s in read.cluster.servers) / 1000,
         "arrivals": _histogram(arrival),
         "gpus": None if gpus is None else _sizes(gpus),
-        "run_ms": None if run is None or not len(run) else dict(zip(QUANTILES, np.quantile(run, SHARES).astype(int).tolist(), strict=True)),
+        "run_ms": None if run is None or not len(run)
+        else dict(zip(QUANTILES, np.quantile(run, SHARES).astype(int).tolist(), strict=True)),
         "groups": None if groups is None else _groups(groups),
         "preview": first_jobs(parts, seed, slot_ms),
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Common parts of the traces of Tiresias, Chronus, Muri and ElasticFlow: one gang of GPUs per row.
 
-It has an id, a submission, a duration and a model. They have the same names for times in different units, so a file fits a dialect only by columns that no other has.
+It has an id, a submission, a duration and a model. They have the same names for times in different units, so a file
+fits a dialect only by columns that no other has.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ def is_id(text: str) -> bool:
 
 
 def stray(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Reason why a header with all these columns, and others, is not of their dialect; empty where there are no others."""
+    """Why a header with all these columns, and others, is not of their dialect; empty where there are no others."""
     other = [name for name in cells if name not in columns]
     return f"the column {other[0]!r} belongs to another format, which may use another time unit" if other else ""
 
 
 def read_gangs(
-    sources: Sequence[Source], ask: Ask, needed: Sequence[str], unit_ms: int, notes: Sequence[str], *, model_origin: str = "trace",
-    group: str | None = None, target: Target | None = None,
+    sources: Sequence[Source], ask: Ask, needed: Sequence[str], unit_ms: int, notes: Sequence[str], *,
+    model_origin: str = "trace", group: str | None = None, target: Target | None = None,
 ) -> Read:  # fmt: skip
     """Rows to drafts.
 
-    needed: job_id, num_gpu, submit_time, duration, model_name, the column of iterations, and what else of the dialect is
-    read. unit_ms: of its times. model_origin: trace, or derived where the name is not that of a model. group: the column of
-    the virtual cluster.
+    needed: job_id, num_gpu, submit_time, duration, model_name, the column of iterations, and what else of the dialect
+    is read. unit_ms: of its times. model_origin: trace, or derived where the name is not that of a model. group: the
+    column of the virtual cluster.
     """
     skipped, rows, seen = Skipped(), 0, set[str]()
     iterations = next(name for name in needed if name.startswith("iteration"))
@@ -68,13 +69,16 @@ def read_gangs(
     known = {**known_models(models), "iterations": steps, "global_batch": batch, "target_ms": target_ms}
     if group:
         known["group"] = np.array(groups, dtype=object)
-    known = {name: column[order] for name, column in known.items() if column.dtype == object or not np.isnan(column).all()}
+    known = {
+        name: column[order] for name, column in known.items() if column.dtype == object or not np.isnan(column).all()
+    }
     drafts = Drafts(
-        keys=np.array(names, dtype=object)[order], prefix="j", arrival_ms=submit - submit[0], run_ms=np.rint(run[order]).astype(np.int64),
-        workers=gpus[order].astype(np.int64), demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known=known,
-        origins={
-            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": model_origin, "gradient_mb": "derived",
-            "iterations": "trace", "global_batch": "trace", "target_ms": "trace", "group": "trace",
+        keys=np.array(names, dtype=object)[order], prefix="j", arrival_ms=submit - submit[0],
+        run_ms=np.rint(run[order]).astype(np.int64), workers=gpus[order].astype(np.int64),
+        demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known=known, origins={
+            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": model_origin,
+            "gradient_mb": "derived", "iterations": "trace", "global_batch": "trace", "target_ms": "trace",
+            "group": "trace",
         },
     )  # fmt: skip
     unsized = sorted(
@@ -84,10 +88,14 @@ def read_gangs(
             if size != size
         }
     )
-    said = [*notes, "One worker has 1 GPU; gradient sizes are the models' parameter counts x 4 bytes. Job jN is job_id N."]
+    said = [
+        *notes,
+        "One worker has 1 GPU; gradient sizes are the models' parameter counts x 4 bytes. Job jN is job_id N.",
+    ]
     if unsized:
         said.append(
-            f"Unknown model sizes: {', '.join(name or 'jobs without a model' for name in unsized[:10])}: their gradient sizes are sampled."
+            f"Unknown model sizes: {', '.join(name or 'jobs without a model' for name in unsized[:10])}: "
+            "their gradient sizes are sampled."
         )
     return Read(rows, skipped, drafts=drafts, notes=said)
 

@@ -1,4 +1,4 @@
-"""Alibaba spot GPU trace (v2026), node list: `gpu_model,gpu_capacity_num,cpu_num,node_name`, in the order that the header has.
+"""Alibaba spot GPU trace (v2026), node list: `gpu_model,gpu_capacity_num,cpu_num,node_name`, in the header's order.
 
 One machine a row, without memory; the type of its GPUs is not kept. What the list lacks is filled as in machines.py.
 """

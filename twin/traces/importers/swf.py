@@ -1,9 +1,9 @@
 """Standard Workload Format: `;` header lines, then at least 18 numbers a job; and `.machines` files, a table of nodes.
 
--1 = unknown in any field. Workers = processors that the job used, or asked for where that is unknown, which keeps the work. Each has 1
-CPU and no GPU, and so has a parameter server. The row count of the header is not trusted. A row of status 2, 3 or 4 that repeats an id is
-a part of that job: merged into its summary, or added up where there is none. The cluster comes from the `.machines` file, otherwise from
-MaxNodes and MaxProcs.
+-1 = unknown in any field. Workers = processors that the job used, or asked for where that is unknown, which keeps the
+work. Each has 1 CPU and no GPU, and so has a parameter server. The row count of the header is not trusted. A row of
+status 2, 3 or 4 that repeats an id is a part of that job: merged into its summary, or added up where there is none. The
+cluster comes from the `.machines` file, otherwise from MaxNodes and MaxProcs.
 """
 
 from __future__ import annotations
@@ -26,10 +26,22 @@ from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, is_ser
 FORMAT = "swf"
 TITLE = "Standard Workload Format"
 COLUMNS = (
-    "id", "submit", "wait", "run", "procs", "cpu_time", "memory", "requested_procs", "requested_time", "requested_memory", "status", "user",
-    "group", "executable", "queue", "partition", "preceding", "think_time",
+    "id", "submit", "wait", "run", "procs", "cpu_time", "memory", "requested_procs", "requested_time",
+    "requested_memory", "status", "user", "group", "executable", "queue", "partition", "preceding", "think_time",
 )  # fmt: skip
-USED = ("id", "submit", "run", "procs", "memory", "requested_procs", "requested_memory", "status", "user", "queue", "partition")
+USED = (
+    "id",
+    "submit",
+    "run",
+    "procs",
+    "memory",
+    "requested_procs",
+    "requested_memory",
+    "status",
+    "user",
+    "queue",
+    "partition",
+)
 NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells of a line of a .machines file
 KEY = re.compile(rb";?\s*([A-Za-z]+)\s*:\s*(.*)")
 PARTS = (2, 3, 4)  # statuses of a part of a job
@@ -53,7 +65,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
         return True, "the lines are those of a .machines file", 1.0
     jobs = [_is_job(line) for line in body]
     if True not in jobs[:HEADERS]:
-        return commented and not body, f"no line after the header is {len(COLUMNS)} numbers separated by spaces", 0.5 * commented
+        return (
+            commented and not body,
+            f"no line after the header is {len(COLUMNS)} numbers separated by spaces",
+            0.5 * commented,
+        )
     jobs = jobs[jobs.index(True) :]
     return 2 * sum(jobs) >= len(jobs), "the lines are jobs", sum(jobs) / len(jobs)
 
@@ -86,7 +102,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     """Jobs, and machines where they are known."""
     skipped = Skipped()
     tables = [
-        source for source in sources if _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
+        source
+        for source in sources
+        if _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
     ]
     logs = [_Log(number, source, skipped) for number, source in enumerate(s for s in sources if s not in tables)]
     blocks = [block for log in logs for block in log.blocks(ask)]
@@ -114,8 +132,8 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
 
 # One good row of a log. number: of the row in all logs; group: 2 x queue, 2 x partition + 1, or -1.
 ROW = np.dtype([
-    ("id", np.int64), ("submit", np.float64), ("run", np.float64), ("procs", np.int32), ("memory", np.int32), ("status", np.int8),
-    ("user", np.int32), ("group", np.int32), ("log", np.int16), ("line", np.int32),
+    ("id", np.int64), ("submit", np.float64), ("run", np.float64), ("procs", np.int32), ("memory", np.int32),
+    ("status", np.int8), ("user", np.int32), ("group", np.int32), ("log", np.int16), ("line", np.int32),
 ])  # fmt: skip
 
 
@@ -158,8 +176,9 @@ class _Log:
         import pandas as pd
 
         frame = pd.read_csv(
-            io.BytesIO(b"\n".join([WIDE, *rows])), sep=r"\s+", header=None, names=range(len(COLUMNS)), usecols=range(len(COLUMNS)), quoting=3,
-            keep_default_na=False, na_values=[""], low_memory=False, lineterminator="\n",
+            io.BytesIO(b"\n".join([WIDE, *rows])), sep=r"\s+", header=None, names=range(len(COLUMNS)),
+            usecols=range(len(COLUMNS)), quoting=3, keep_default_na=False, na_values=[""], low_memory=False,
+            lineterminator="\n",
         )[1:]  # fmt: skip
         short = np.array([value != value for value in frame[len(COLUMNS) - 1].tolist()], dtype=bool)
         cells = {name: floats(frame[COLUMNS.index(name)]) for name in USED}
@@ -188,9 +207,12 @@ class _Log:
         queue, partition = _code(cells["queue"]), _code(cells["partition"])
         block = np.empty(int(good.sum()), dtype=ROW)
         for name, column in (
-            ("id", identity), ("submit", submit), ("run", run), ("procs", procs), ("memory", _code(np.ceil(memory * KB_TO_MB), least=1)),
-            ("status", np.where((cells["status"] >= 0) & (cells["status"] < 100), cells["status"], -1)), ("user", _code(cells["user"])),
-            ("group", np.where(queue >= 0, 2 * queue, np.where(partition >= 0, 2 * partition + 1, -1))), ("line", numbers),
+            ("id", identity), ("submit", submit), ("run", run), ("procs", procs),
+            ("memory", _code(np.ceil(memory * KB_TO_MB), least=1)),
+            ("status", np.where((cells["status"] >= 0) & (cells["status"] < 100), cells["status"], -1)),
+            ("user", _code(cells["user"])),
+            ("group", np.where(queue >= 0, 2 * queue, np.where(partition >= 0, 2 * partition + 1, -1))),
+            ("line", numbers),
         ):  # fmt: skip
             block[name] = column[good]
         block["log"] = self.number
@@ -222,7 +244,9 @@ def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Draf
     rows = rows[np.lexsort((rows["line"], rows["log"]))]
     befores = np.cumsum([0, *(log.rows for log in logs)])
     numbers = befores[rows["log"]] + rows["line"]
-    _, kept, inverse = np.unique(np.where(rows["id"] >= 0, rows["id"], -1 - numbers), return_index=True, return_inverse=True)
+    _, kept, inverse = np.unique(
+        np.where(rows["id"] >= 0, rows["id"], -1 - numbers), return_index=True, return_inverse=True
+    )
     again = np.ones(len(rows), dtype=bool)
     again[kept] = False
     of = kept[inverse]  # the first row of the same job
@@ -238,13 +262,18 @@ def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Draf
     order = np.flatnonzero(~again)
     order = order[np.argsort(submit[order], kind="stable")]
     chosen, submit = rows[order], submit[order]
-    keys = [f"j{key}" if key >= 0 else f"row{n}" for key, n in zip(chosen["id"].tolist(), numbers[order].tolist(), strict=True)]
+    keys = [
+        f"j{key}" if key >= 0 else f"row{n}"
+        for key, n in zip(chosen["id"].tolist(), numbers[order].tolist(), strict=True)
+    ]
     demand = np.full((len(chosen), 5), -1, dtype=np.int64)
     demand[:, 0], demand[:, 1], demand[:, 2] = 0, CPU, chosen["memory"]
     drafts = Drafts(
         keys=np.array(keys, dtype=object), prefix="", arrival_ms=np.rint((submit - submit[0]) * 1000).astype(np.int64),
-        run_ms=np.maximum(1, np.rint(chosen["run"] * 1000)).astype(np.int64), workers=chosen["procs"].astype(np.int64), demand=demand,
-        origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "ps": "derived", "user": "trace", "group": "trace"},
+        run_ms=np.maximum(1, np.rint(chosen["run"] * 1000)).astype(np.int64), workers=chosen["procs"].astype(np.int64),
+        demand=demand,
+        origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "ps": "derived",
+                 "user": "trace", "group": "trace"},
         known={
             "user": _words(chosen["user"], str), "group": _words(chosen["group"], _group),
             "ps": np.broadcast_to(np.array([0, CPU, -1, -1, -1]), (len(chosen), 5)),
@@ -266,7 +295,8 @@ def _group(code: int) -> str:
 def _notes(logs: Sequence[_Log]) -> list[str]:
     """Rules, and where a header is not what it says."""
     notes = [
-        "Workers are the processors that a job used, or requested if that is unknown; a worker and a parameter server have 1 CPU and no GPU.",
+        "Workers are the processors that a job used, or requested if that is unknown; a worker and a "
+        "parameter server have 1 CPU and no GPU.",
         "Job jN has job number N; jobs without a number are named rowN after their row.",
     ]
     for log in logs:
@@ -275,13 +305,15 @@ def _notes(logs: Sequence[_Log]) -> list[str]:
             notes.append(f"{log.source.name}: the header states {said:,} jobs; the file has {log.rows:,} rows.")
         if log.bare:
             notes.append(
-                f"{log.source.name}: {log.bare:,} lines before the first job are treated as a header, although they have no semicolon."
+                f"{log.source.name}: {log.bare:,} lines before the first job are treated as a "
+                "header, although they have no semicolon."
             )
         start = log.count("unixstarttime")
         if 0 < start < LATEST_S:
             zone = log.header.get("timezonestring", "")
             notes.append(
-                f"{log.source.name}: times count from {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M:%S} UTC{f' (the log is from {zone})' if zone else ''}."
+                f"{log.source.name}: times count from {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M:%S} "
+                f"UTC{f' (the log is from {zone})' if zone else ''}."
             )
     return notes
 
@@ -309,7 +341,13 @@ def _nodes(tables: Sequence[Source], skipped: Skipped, ask: Ask) -> tuple[list[M
                     skipped.add(number, "unreadable_name", name)
                 elif name in seen:
                     skipped.add(number, "duplicate_id", name)
-                elif count is None or cpus is None or memory is None or many != int(many) or max(cpus, memory) * CPU >= LARGEST:
+                elif (
+                    count is None
+                    or cpus is None
+                    or memory is None
+                    or many != int(many)
+                    or max(cpus, memory) * CPU >= LARGEST
+                ):
                     skipped.add(number, "unreadable_cell", ",".join(cells[2:6]))
                 elif many == 0 or many + len(machines) > MAX_SERVERS:
                     skipped.add(number, "no_nodes" if many == 0 else "too_many_nodes", cells[2])

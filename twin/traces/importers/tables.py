@@ -64,10 +64,12 @@ class Chunk:
         return np.where(np.isnat(values), math.nan, values.astype(np.int64))
 
     def instants(self, name: str) -> NDArray[np.float64]:
-        """ISO 8601, with `T` or a blank, with or without an offset from UTC, as ms since 1970; NaN where the cell is no such time."""
+        """ISO 8601, with `T` or a blank, with or without a UTC offset, as ms since 1970; NaN for others."""
         import pandas as pd
 
-        stamps = pd.to_datetime(pd.Series(self.columns[name], dtype=object), format="ISO8601", utc=True, errors="coerce")
+        stamps = pd.to_datetime(
+            pd.Series(self.columns[name], dtype=object), format="ISO8601", utc=True, errors="coerce"
+        )
         values = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[ms]")
         return np.where(np.isnat(values), math.nan, values.astype(np.int64))
 
@@ -138,7 +140,9 @@ class Table:
             raise ImportRefused(f"{source.name}: line 1: {why}; needed: {','.join(wanted)}")
         twice = [name for name in wanted if columns.count(name) > 1]
         if twice:
-            raise ImportRefused(f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times")
+            raise ImportRefused(
+                f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times"
+            )
         self.width, self.places = len(columns), [columns.index(name) for name in wanted]
 
     def chunks(self) -> Iterator[Chunk]:
@@ -162,7 +166,8 @@ class Table:
             cells = [row[:least] for row in cells]
         whole = list(zip(*cells, strict=True))
         return Chunk(
-            np.array(lines, dtype=np.int64), {name: whole[at] for name, at in zip(self.wanted, self.places, strict=True)}
+            np.array(lines, dtype=np.int64),
+            {name: whole[at] for name, at in zip(self.wanted, self.places, strict=True)},
         )
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
