@@ -75,7 +75,7 @@ def _note(run_id: int, reason: str, since: datetime) -> bool:
 
 
 def late(run: Run, since: datetime, reason: str) -> None:
-    """Hold of a run after the fact: nothing worked on it since then, or its write took that long. `release` reports it."""
+    """Hold of a run after the fact: nothing worked on it, or its write took that long. `release` reports it."""
     if run.held_since is None:
         run.held_since, run.message = since, f"{WAITS}{reason}{NOTHING_LOST}"
 
