@@ -20,10 +20,8 @@ from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.workload_pd_ors import pd_ors
 
 TITLE = "PD-ORS, one decision, 100 shared servers, calibrated"
-CASES = (
-    (20, 100, 15.0, 3.0),
-    (80, 200, 40.0, 6.0),
-)  # slots, jobs, ms that the median may take with and without refinement
+# slots, jobs, ms that the median may take with and without refinement
+CASES = ((20, 100, 15.0, 3.0), (80, 200, 40.0, 6.0))
 P95_MS = 150.0  # with refinement
 POINT_MS = 0.15  # of the linear program, warm
 SLOT_MS = 3_600_000

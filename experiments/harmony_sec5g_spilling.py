@@ -35,9 +35,8 @@ def run(ask: Ask) -> Table:
         for start, end, group in spans(play(table1(seed), ("harmony", {}))) for ratio in group["disk_ratios"]
     ]  # fmt: skip
     ratios = [ratio for ratio, _ in held]
-    average = sum(ratio * lasted for ratio, lasted in held) / sum(
-        lasted for _, lasted in held
-    )  # over the time of jobs in groups
+    # over the time of jobs in groups
+    average = sum(ratio * lasted for ratio, lasted in held) / sum(lasted for _, lasted in held)
     rows = (
         *((f"{share:g}", seconds) for share, seconds in times.items() if round(share * 20) % 2 == 0),
         ("adapted", own),

@@ -20,12 +20,10 @@ ROOMS = ("scheduling/slotted", "scheduling/typed_workers", "scheduling/colocatio
 PYTHON = ("scheduling", "twin", "dashboard", "benchmarks", "experiments")
 MODELS = {cls.model.name for cls in schedulers().values()}
 CLASSES = {type(cls.model) for cls in schedulers().values()}
-INSTANCES = {name.upper() for name in MODELS} | {
-    cls.__name__ for cls in CLASSES
-}  # as execution.py of each family names its own
-FIELDS = {name for cls in CLASSES for name in cls.__annotations__} - set(
-    ExecutionModel.__annotations__
-)  # rules that only one model has
+# as execution.py of each family names its own
+INSTANCES = {name.upper() for name in MODELS} | {cls.__name__ for cls in CLASSES}
+# rules that only one model has
+FIELDS = {name for cls in CLASSES for name in cls.__annotations__} - set(ExecutionModel.__annotations__)
 FLAGS = {"lanes", "groups"} | FIELDS  # of a scheduler, in place of its model
 SCHEDULERS = {"scheduler", "cls", "before", "BaseScheduler"}  # what a scheduler is called, also with something in front
 BASES = {"GangScheduler", "GroupedScheduler"} | {cls.__name__ for cls in CLASSES}

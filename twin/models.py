@@ -29,12 +29,10 @@ class Trace(models.Model):
     stage = models.CharField(max_length=8, default=IMPORT)  # what the worker does next
     message = models.TextField(blank=True)  # why it failed, in one line
     progress = models.FloatField(default=0)  # 0..1 of the bytes parsed
-    checksum = models.CharField(
-        max_length=64, blank=True, db_index=True
-    )  # of the files' SHA-256; duplicates are found by it
-    files = models.JSONField(
-        default=list
-    )  # [{name, size, received, path}]: path is a random name under UPLOAD_DIR, gone once imported
+    # of the files' SHA-256; duplicates are found by it
+    checksum = models.CharField(max_length=64, blank=True, db_index=True)
+    # [{name, size, received, path}]: path is a random name under UPLOAD_DIR, gone once imported
+    files = models.JSONField(default=list)
     seed = models.BigIntegerField(default=0)
     options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importers.Choice
     scan = models.JSONField(default=dict)  # what a look at the files found (importers/scan.py), or why they are unclear
@@ -77,9 +75,8 @@ class Scenario(models.Model):
     seed = models.BigIntegerField(default=0)
     edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
     version = models.IntegerField(default=1)  # of name and edits: who edits an older one is told
-    parent = models.ForeignKey(
-        "Run", null=True, on_delete=models.SET_NULL, related_name="forks"
-    )  # the run that it is a fork of
+    # the run that it is a fork of
+    parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")
     fork_ms = models.BigIntegerField(null=True)  # from which moment on it is edited
     of_sweep = models.BooleanField(default=False)  # a point of a sweep: lists leave it out
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -105,17 +102,14 @@ class Run(models.Model):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
     edits = models.JSONField(default=list)  # of the scenario when the run was started
-    parent = models.ForeignKey(
-        "self", null=True, on_delete=models.SET_NULL, related_name="children"
-    )  # whose log it begins with
+    # whose log it begins with
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
     fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
-    mode = models.CharField(
-        max_length=8, default=BATCH
-    )  # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
+    # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
+    mode = models.CharField(max_length=8, default=BATCH)
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
-    wanted = models.CharField(
-        max_length=12, default=RUNNING
-    )  # what the operator asked for: running | paused | cancelled
+    # what the operator asked for: running | paused | cancelled
+    wanted = models.CharField(max_length=12, default=RUNNING)
     message = models.TextField(blank=True)  # why it paused or failed, in one line
     # The lease: whoever holds the newest epoch may write; every write checks it, so a late twin of a task does no harm.
     epoch = models.BigIntegerField(default=0)
@@ -135,15 +129,13 @@ class Run(models.Model):
     slow = models.BooleanField(default=False)  # a computation of it took long: it has a worker of its own (pools.py)
     metrics = models.JSONField(default=dict)
     decision_ms = models.JSONField(default=dict)  # {p50, p95, max, count}: measured, so outside the log
-    certificate = models.JSONField(
-        default=dict
-    )  # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)
+    # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)
+    certificate = models.JSONField(default=dict)
     certificate_prices = models.BinaryField(default=b"")  # columns.pack of prices[slot, pool, resource]
     certified_seq = models.BigIntegerField(default=0)  # the event up to which the certificate looked
     certify_after = models.DateTimeField(null=True)  # not asked for again before this time
-    certify_owner = models.CharField(
-        max_length=100, blank=True
-    )  # who computes it now; empty while it is only asked for
+    # who computes it now; empty while it is only asked for
+    certify_owner = models.CharField(max_length=100, blank=True)
     certify_until = models.DateTimeField(null=True)  # the end of that lease
     certify_began = models.DateTimeField(null=True)  # when its owner began
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -194,9 +186,8 @@ class EventBatch(models.Model):
     class Meta:
         ordering = ["first_seq"]
         constraints = [models.UniqueConstraint(fields=["run", "first_seq"], name="batch_starts_once")]
-        indexes = [
-            models.Index(fields=["run", "last_seq"], name="batch_after_seq")
-        ]  # "after seq" of a reconnecting page
+        # "after seq" of a reconnecting page
+        indexes = [models.Index(fields=["run", "last_seq"], name="batch_after_seq")]
 
 
 class Checkpoint(models.Model):
@@ -229,9 +220,8 @@ class Connection(models.Model):
 
     name = models.SlugField(max_length=60, unique=True)
     connector = models.CharField(max_length=60)  # name of a file of twin/connectors
-    parameters = models.JSONField(
-        default=dict
-    )  # of the connector; secrets are names of files or of variables, never values
+    # of the connector; secrets are names of files or of variables, never values
+    parameters = models.JSONField(default=dict)
     sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
     interval_ms = models.IntegerField(default=1_000)  # between two looks, where the cluster is polled
     wanted = models.CharField(max_length=12, default=FOLLOWING)

@@ -29,9 +29,8 @@ log = logging.getLogger(__name__)
 TICK_S = 0.2
 ASK_AGAIN_S = 5.0  # a slice that was asked for and did not begin is asked for again
 SLOW_S = 2.0  # between two looks at imports, noted holds, the disk and the demo
-STUCK_S = (
-    60.0  # a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
-)
+# a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
+STUCK_S = 60.0
 LOCK_WAIT_S = 1.0  # the loop comes round again, so a write that fails is tried again
 COMPACT_S = 3_600.0  # between two compactions of pushed events
 TELL_AGAIN_S = 10.0  # between two announcements of a run that still waits

@@ -23,12 +23,8 @@ from twin.scenarios import store
 
 SECONDS = 0.13  # of a whole answer, unless more are given
 MAX_SECONDS = 30.0
-PRICED = (
-    ADMITTED,
-    "payoff_not_positive",
-    "no_capacity",
-    "too_late",
-)  # others no number of the job's own would have made possible
+# others no number of the job's own would have made possible
+PRICED = (ADMITTED, "payoff_not_positive", "no_capacity", "too_late")
 
 
 def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:

@@ -346,15 +346,13 @@ class Harmony(GroupedScheduler):
             return
         total, machines, gain = self._total(pool), len(pool.present), 1 + self.parameters.regroup_gain
         idle, waiting = len(pool.idle), self._ready(pool)
-        looked: dict[
-            int, tuple[float, list[int], Found | None]
-        ] = {}  # place in `sets` -> (score, jobs, what was found)
+        # place in `sets` -> (score, jobs, what was found)
+        looked: dict[int, tuple[float, list[int], Found | None]] = {}
         sets = [[*own, *chosen] for chosen in self._sets(others)]
         counts = [sum(len(pool.groups[g].servers) for g in chosen) + idle for chosen in sets]
         rests = [total - sum(self._worth(pool.groups[g]) for g in chosen) / machines for chosen in sets]
-        most = [
-            rest + count / machines for rest, count in zip(rests, counts, strict=True)
-        ]  # if all of its machines were busy
+        # if all of its machines were busy
+        most = [rest + count / machines for rest, count in zip(rests, counts, strict=True)]
 
         def look(place: int) -> float:
             if place not in looked:

@@ -77,9 +77,8 @@ class TiresiasL(TypedGangScheduler):
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.limits_ms = limits_of(self.parameters.limits)
-        self.moves: list[
-            tuple[int, int]
-        ] = []  # heap of (when a job changes queues, job); stale where `_move_ms` says otherwise
+        # heap of (when a job changes queues, job); stale where `_move_ms` says otherwise
+        self.moves: list[tuple[int, int]] = []
 
     def waiting_key(self, gang: Gang) -> Key:
         return gang.queue, 1, gang.first_ms if gang.first_ms >= 0 else _NEVER, gang.job

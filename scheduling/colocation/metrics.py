@@ -20,9 +20,8 @@ class Groups(Part):
 
     def __init__(self) -> None:
         self.present: dict[int, tuple[int, Mapping[str, Any]]] = {}  # group -> (counted up to, data)
-        self.behind: list[
-            tuple[int, Mapping[str, Any]]
-        ] = []  # (ms, data) of stretches since the last completion, which count if another one comes
+        # (ms, data) of stretches since the last completion, which count if another one comes
+        self.behind: list[tuple[int, Mapping[str, Any]]] = []
         self.cpu = self.net = self.jobs_ms = self.group_ms = self.machine_ms = 0.0
         self.regroupings = self.moves = 0
         self.any = False

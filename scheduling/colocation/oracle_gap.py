@@ -19,9 +19,8 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Job
 
 MAX_JOBS = 100  # all pairs of 80 jobs on 100 machines take about a second
-GROWTH = (
-    4  # the regroupings that are looked at: the first, and those with numbers that grow by this factor, and the newest
-)
+# the regroupings that are looked at: the first, and those with numbers that grow by this factor, and the newest
+GROWTH = 4
 
 Segment = Sequence[Any]  # (from_ms, until_ms or -1, data of `grouped`)
 

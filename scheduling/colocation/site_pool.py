@@ -80,9 +80,8 @@ class Group:
     guess: tuple[float, float] = (0.0, 0.0)  # Eq. (3) by what the scheduler believes of its jobs
     climb: Climb | None = None  # how the ratios are found, where they are not given
     due_ms: int = NONE  # when its epoch under way is over
-    utilization: tuple[float, float] = field(
-        init=False
-    )  # the share of time in which CPU and network are busy with the jobs' work
+    # the share of time in which CPU and network are busy with the jobs' work
+    utilization: tuple[float, float] = field(init=False)
 
     def __post_init__(self) -> None:
         if self.coordinated:
@@ -102,9 +101,8 @@ class Change:
     adapted: set[int] = field(default_factory=set)  # groups of which only the ratios on disk may have changed
     measured: set[int] = field(default_factory=set)  # jobs whose profiling ended
     servers: dict[int, list[int]] = field(default_factory=dict)  # of groups that were touched, as they were
-    lost: dict[int, float] = field(
-        default_factory=dict
-    )  # jobs whose machines ran out of memory -> iterations that are left to them
+    # jobs whose machines ran out of memory -> iterations that are left to them
+    lost: dict[int, float] = field(default_factory=dict)
 
 
 class Pool:

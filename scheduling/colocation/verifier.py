@@ -158,9 +158,8 @@ class _Watch:
         self.parameters, self.fills = parameters, fills
         self.grouping = True  # the present phase is of this model
         self.planned: set[int] = set()  # jobs that have had a plan
-        self.shortened: set[int] = (
-            set()
-        )  # jobs resubmitted with their remaining work: their records differ from the files
+        # jobs resubmitted with their remaining work: their records differ from the files
+        self.shortened: set[int] = set()
         self.groups: dict[int, Row] = {}
         self.spans: dict[int, list[list[Any]]] = {}  # group -> [start, end or None, data]
         self.bars: dict[int, list[Any]] = {}  # job -> its present bar

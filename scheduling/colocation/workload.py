@@ -39,25 +39,14 @@ COMBINATIONS = (
     Combination("lasso-synth-s", 78.4, 12.0, 5.0, 0.40), Combination("lasso-synth-l", 155.0, 24.0, 7.5, 0.44),
 )  # fmt: skip
 SPREAD = 0.30  # of the logarithms of communication and computation over the settings of a combination
-SOLO_S, SOLO_SPREAD, SOLO_MOST = (
-    9_000.0,
-    0.5,
-    2.5,
-)  # length of a job alone at 16 machines; at most so many times the median
-MACHINE: Demand = (
-    0,
-    8_000,
-    32_000,
-    1_000_000,
-    2_200,
-)  # m4.2xlarge; 1.1 Gbps each for its worker and its parameter server
+# length of a job alone at 16 machines; at most so many times the median
+SOLO_S, SOLO_SPREAD, SOLO_MOST = (9_000.0, 0.5, 2.5)
+# m4.2xlarge; 1.1 Gbps each for its worker and its parameter server
+MACHINE: Demand = (0, 8_000, 32_000, 1_000_000, 2_200)
 WORKER: Demand = (0, 8_000, 25_600, 0, 1_100)  # fills a machine
 PS: Demand = (0, 0, 0, 0, 1_100)  # beside the worker
-SUBSETS = (
-    "all",
-    "comp60",
-    "comm60",
-)  # three quarters of the jobs: the highest or the lowest computation for their communication
+# three quarters of the jobs: the highest or the lowest computation for their communication
+SUBSETS = ("all", "comp60", "comm60")
 ARRIVALS = ("all_at_once", "poisson", "bursty", "timestamps")
 BURST_RATES, BURST_LENGTH = (0.3, 3.0), 10
 PRIORITY, SENSITIVITY, TARGET_SLOTS = (1.0, 100.0), (0.01, 1.0), (1.0, 15.0)

@@ -16,9 +16,8 @@ from scheduling import algorithms
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.kernel.scheduler import BaseScheduler
 
-ELSEWHERE = {
-    "observed": ("scheduling.observed.scheduler", "ObservedScheduler")
-}  # no entry of the menu: it cannot be chosen
+# no entry of the menu: it cannot be chosen
+ELSEWHERE = {"observed": ("scheduling.observed.scheduler", "ObservedScheduler")}
 
 
 class Unavailable(UnknownName):

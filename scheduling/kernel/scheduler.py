@@ -26,15 +26,13 @@ class BaseScheduler:
     paper: ClassVar[str]  # where it comes from, in one line
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
-    reasons: ClassVar[
-        Mapping[str, Callable[[Mapping[str, Any]], str]]
-    ] = {}  # its own, as NAME.CODE: sentence of their numbers
+    # its own, as NAME.CODE: sentence of their numbers
+    reasons: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
     model: ClassVar[ExecutionModel]  # by which rules its jobs hold servers
     final: ClassVar[bool] = False  # it decides on arrival, and what it admits, it completes
     quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `explain`)
-    keeps: ClassVar[bool] = (
-        False  # where the cluster changes in the middle of a run, it goes on with plans that still fit
-    )
+    # where the cluster changes in the middle of a run, it goes on with plans that still fit
+    keeps: ClassVar[bool] = False
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:

@@ -41,9 +41,8 @@ KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
 SAFE = 1 + 1e-9  # bounds are sums in floating point: rounded up by this
 SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP but added to its value
-MAX_COLUMNS = (
-    10_000  # of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
-)
+# of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
+MAX_COLUMNS = 10_000
 MAX_LP_JOBS = 2_000  # of the LP
 MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs that D of prices per server may look at: some seconds
 TIME_LIMIT_S = 20.0

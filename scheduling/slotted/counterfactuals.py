@@ -160,9 +160,8 @@ def _priority(asked: _Asked) -> Found:
 
 def _own_target(asked: _Asked) -> float | None:
     utility = asked.job.utility
-    return (
-        utility.target_slots if utility and utility.sensitivity else None
-    )  # otherwise it is worth the same at any time
+    # otherwise it is worth the same at any time
+    return utility.target_slots if utility and utility.sensitivity else None
 
 
 def _target(asked: _Asked) -> Found:

@@ -15,14 +15,8 @@ import numpy as np
 from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.values import Cluster, Demand, Job, Server, Utility
 
-WORKER_MACHINES = (
-    (1, 4, 61),
-    (8, 32, 488),
-    (16, 64, 732),
-    (1, 16, 122),
-    (2, 32, 244),
-    (4, 64, 488),
-)  # GPU, vCPU, GB: EC2 P2, G3
+# GPU, vCPU, GB: EC2 P2, G3
+WORKER_MACHINES = ((1, 4, 61), (8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))
 PS_MACHINES = ((0, 8, 15), (0, 16, 30), (0, 36, 60))  # EC2 C4
 STORAGE_GB = 500
 MIX = (0.10, 0.55, 0.35)  # time-insensitive, -sensitive, -critical jobs

@@ -25,10 +25,8 @@ from scheduling.model.training_models import transfer_ms
 from scheduling.model.values import Cluster, Demand, Job, ModelError, Server, Utility, shorten
 
 HORIZON = 20  # slots; the paper's other setting is 80
-MIXES = {
-    "10/55/35": (0.10, 0.55, 0.35),
-    "30/69/1": (0.30, 0.69, 0.01),
-}  # time-insensitive, -sensitive, -critical jobs, percent
+# time-insensitive, -sensitive, -critical jobs, percent
+MIXES = {"10/55/35": (0.10, 0.55, 0.35), "30/69/1": (0.30, 0.69, 0.01)}
 CAPACITY: Demand = (36_000, 99_000, 306_000, 135_000, 46_000)  # 18 mean workers
 CALIBRATED_SAMPLES = 0.3
 KAPPA = 10.0  # internal over external bandwidth

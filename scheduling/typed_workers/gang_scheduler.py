@@ -78,9 +78,8 @@ class Pool:
     spare: int  # free lanes
     loading_ms: int = 0  # until when any of its jobs may load
     running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
-    waiting: dict[int, list[Key]] = field(
-        default_factory=dict
-    )  # size -> places in the order, ascending; the job is the last number
+    # size -> places in the order, ascending; the job is the last number
+    waiting: dict[int, list[Key]] = field(default_factory=dict)
 
 
 class Walk(NamedTuple):

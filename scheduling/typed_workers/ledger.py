@@ -30,18 +30,16 @@ class WorkerLedger(Ledger):
         self._firsts = np.cumsum(self._sizes, axis=1) - self._sizes
         workers = self._lanes[0]
         places = {kind: place for place, kind in enumerate(workers.kinds)}
-        self._types: list[list[list[int]]] = [
-            [[] for _ in cluster.servers] for _ in (0, 1)
-        ]  # [role][server][lane] place of its type
+        # [role][server][lane] place of its type
+        self._types: list[list[list[int]]] = [[[] for _ in cluster.servers] for _ in (0, 1)]
         for own, lanes in zip(self._types, self._lanes, strict=True):
             for server, kind in zip(lanes.server.tolist(), lanes.kind.tolist(), strict=True):
                 own[server].append(kind)
         self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
         self._kinds = np.array(self._kind, dtype=np.int64)
         self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
-        self._held: dict[
-            tuple[int, int, int], list[tuple[int, int, int]]
-        ] = {}  # lane -> (start, end, job) that are not over
+        # lane -> (start, end, job) that are not over
+        self._held: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
 
     def replace_workers(self, now_ms: int, plan: WorkerPlan) -> None:
         """Check of the whole future of some workers. Nothing else can be on them, so nothing has to be stored."""

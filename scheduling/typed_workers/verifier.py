@@ -40,9 +40,8 @@ class TypedWorkersRules(Rules):
         _Check(given.cluster, given.jobs, given.told, given.execution, given.summary["parameters"], problems).all()
 
     def figures(self, given: Output) -> dict[str, Any] | None:
-        told = self.part in given.summary["metrics"] or any(
-            given.told.bars.values()
-        )  # also of plans that never came to stand
+        # also of plans that never came to stand
+        told = self.part in given.summary["metrics"] or any(given.told.bars.values())
         return _figures(given.cluster, given.jobs, given.told) if told else None
 
     def check_stage(

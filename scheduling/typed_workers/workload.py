@@ -132,12 +132,10 @@ def _jobs(
 ) -> list[Job]:
     kinds = sorted({kind for server in cluster.servers for kind in server.worker_lanes})
     ps_kinds = sorted({kind for server in cluster.servers for kind in server.ps_lanes})
-    rates = dict(
-        zip(kinds, rng.integers(MBPS[0], MBPS[1] + 1, size=len(kinds)).tolist(), strict=True)
-    )  # one draw per type
-    hours = [
-        h * HOUR_MS for h in range(CLOUD_HOURS[1] + 1)
-    ]  # the same objects for all jobs: a job has a delay for every server
+    # one draw per type
+    rates = dict(zip(kinds, rng.integers(MBPS[0], MBPS[1] + 1, size=len(kinds)).tolist(), strict=True))
+    # the same objects for all jobs: a job has a delay for every server
+    hours = [h * HOUR_MS for h in range(CLOUD_HOURS[1] + 1)]
     width = max(4, len(str(len(arrivals))))
     low, high = MINIBATCH_HOURS[preset]
     provenance = {**dict.fromkeys(DRAWN, "drawn"), "arrival_ms": origin, "requested_workers": "derived"}

@@ -35,9 +35,8 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
     begins = {"jobs": jobs_at_first, "servers": len(stages[0].cluster["servers"])}
     stages = [stage._replace(cluster=filled(stage.cluster)) for stage in stages]
     last = stages[-1].cluster
-    cloud = next(
-        (stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None
-    )  # it may have been switched off
+    # it may have been switched off
+    cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)
     told = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
     ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
     for stage, end_ms in zip(stages, ends, strict=True):

@@ -44,9 +44,8 @@ class Output:
     utilities: Mapping[str, float]  # of those jobs, recomputed
     execution: Row  # the rules that the files state
     summary: Row
-    more: Mapping[
-        str, Sequence[Any] | None
-    ]  # rows of the files that only some models have, by their name without its ending
+    # rows of the files that only some models have, by their name without its ending
+    more: Mapping[str, Sequence[Any] | None]
 
 
 class Stage(NamedTuple):

@@ -28,9 +28,8 @@ FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
-LEFT = (
-    "closed before the connection is established"  # Chromium's own word on a page that is left while its socket opens
-)
+# Chromium's own word on a page that is left while its socket opens
+LEFT = "closed before the connection is established"
 PATIENCE_MS = 20_000  # the machine may be busy; every wait ends as soon as its condition holds
 expect.set_options(timeout=PATIENCE_MS)
 

@@ -194,9 +194,8 @@ def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
 
 def test_the_traces_own_cluster_is_proposed(open_page: Callable[..., Page], small: dict) -> None:
     page = open_page("/")
-    posted(
-        page, "/api/workloads/", {"profile": "oasis", "jobs": 5, "servers": 2, "seed": 9}
-    )  # the newest cluster is another one
+    # the newest cluster is another one
+    posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 5, "servers": 2, "seed": 9})
     page.goto(f"/scenarios/?trace={small['trace']}")
     expect(page.locator("#f-trace")).to_have_value(str(small["trace"]))
     expect(page.locator("#f-cluster")).to_have_value(str(small["cluster"]))
@@ -254,9 +253,8 @@ def test_a_promoted_run_is_not_compared_with_the_present_which_it_is(
     live = posted(page, "/api/runs/", {"scenario": small["scenario"], "mode": "live", "speed": 21_600})["id"]
     page.goto(f"/runs/{live}/")
     page.wait_for_function("() => window.twin?.store.simMs > 6 * 3.6e6")
-    posted(
-        page, f"/api/runs/{live}/clock/", {"speed": 60}
-    )  # neither it nor its heir ends before the page was looked at
+    # neither it nor its heir ends before the page was looked at
+    posted(page, f"/api/runs/{live}/clock/", {"speed": 60})
     at_ms = page.evaluate("() => window.twin.store.simMs")
     edits = [{"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}]
     fork = posted(page, f"/api/runs/{live}/forks/", {"at_ms": at_ms, "edits": edits, "start": True})["run"]["id"]

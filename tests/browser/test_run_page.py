@@ -138,9 +138,8 @@ def test_the_audit_page_filters_and_keeps_its_filters(open_page: Callable[..., P
     page.locator("#q").fill("no such thing")
     expect(page.locator("#list")).to_contain_text("No matching entries")
     expect(page).to_have_url(re.compile("q=no\\+such\\+thing"))
-    page.locator("#q").fill(
-        f"run {finished_run}"
-    )  # the list begins with the newest of all runs, and their number grows
+    # the list begins with the newest of all runs, and their number grows
+    page.locator("#q").fill(f"run {finished_run}")
     page.get_by_role("link", name=f"run {finished_run}", exact=True).first.click()
     expect(page).to_have_url(re.compile(rf"/runs/{finished_run}/"))
 

@@ -41,9 +41,8 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     run = posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "live", "speed": 21_600})
     page.goto(f"/runs/{run['id']}/")
     page.wait_for_function("() => window.twin?.store.simMs > 10 * 3.6e6 && window.twin.store.bars.length > 4")
-    page.evaluate(
-        "() => window.twin.playhead.scrub(10 * 3.6e6)"
-    )  # a job runs from 12 to 17 h; the run itself may be far beyond by now
+    # a job runs from 12 to 17 h; the run itself may be far beyond by now
+    page.evaluate("() => window.twin.playhead.scrub(10 * 3.6e6)")
     page.get_by_role("button", name="What-if", exact=True).click()
     page.wait_for_url(re.compile(r"/scenarios/\d+/"))
     expect(page.locator("#about")).to_contain_text(f"continues run {run['id']}")
@@ -79,9 +78,8 @@ def test_a_live_run_is_forked_a_server_fails_in_it_and_the_two_are_compared(
     expect(page.locator("#panel-family .said")).to_contain_text("for 20h")
     page.wait_for_function("() => window.twin?.store.edits.length === 1")
     page.locator("#discard").click()
-    page.locator("dialog.confirm").get_by_role(
-        "button", name="Discard"
-    ).click()  # what the page still asks is gone with it: 404
+    # what the page still asks is gone with it: 404
+    page.locator("dialog.confirm").get_by_role("button", name="Discard").click()
     page.wait_for_url(re.compile(rf"/runs/{run['id']}/$"))
 
 

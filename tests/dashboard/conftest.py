@@ -13,9 +13,8 @@ from twin.models import Run
 @pytest.fixture(autouse=True)
 def settings_of_tests(settings, tmp_path, layer):  # noqa: F811
     """Plain static files, a folder for uploads, passwords that cost no time, no limits on how often one may ask."""
-    settings.PASSWORD_HASHERS = [
-        "django.contrib.auth.hashers.MD5PasswordHasher"
-    ]  # hashing took nine tenths of the time
+    # hashing took nine tenths of the time
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

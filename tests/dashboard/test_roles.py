@@ -10,20 +10,12 @@ from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
-OPERATORS = (
-    "/api/tokens/",
-    "/settings/tokens/",
-)  # whoever may only look does not see who else may act (test_tokens.py)
-REFUSED = {
-    "/api/compare/": 400,
-    "/subtasks/": 404,
-    "/groups.csv": 404,
-}  # needs two runs in its query; the run has no groups: said after the role was looked at
-ASKS = (
-    "/ask/",
-    "/edits/",
-    "/client-errors/",
-)  # what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
+# whoever may only look does not see who else may act (test_tokens.py)
+OPERATORS = ("/api/tokens/", "/settings/tokens/")
+# needs two runs in its query; the run has no groups: said after the role was looked at
+REFUSED = {"/api/compare/": 400, "/subtasks/": 404, "/groups.csv": 404}
+# what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
+ASKS = ("/ask/", "/edits/", "/client-errors/")
 
 
 @pytest.fixture

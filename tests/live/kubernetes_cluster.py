@@ -74,13 +74,8 @@ class Cluster:
     def parameters(self, **given: Any) -> dict[str, Any]:
         """Parameters of a connector with an administrator's token."""
         token = str(self.folder / "admin.token")
-        return {
-            "url": self.url,
-            "ca_file": self.ca,
-            "token_from": token,
-            "timeout_s": 20,
-            **given,
-        }  # the machine may be busy
+        # the machine may be busy
+        return {"url": self.url, "ca_file": self.ca, "token_from": token, "timeout_s": 20, **given}
 
     def ask(self, path: str, method: str = "GET", body: Any = None, token: str = "") -> Any:
         """The API server's answer to the administrator, or to whom a token belongs."""

@@ -180,9 +180,8 @@ def test_a_job_that_may_not_be_requeued_ends_with_its_node(cluster, follower):
 def test_a_killed_slurmd_shows_as_a_node_that_does_not_respond(cluster):
     connector = cluster.connector()
     cluster.kill("slurmd", "edge2")
-    cluster.run(
-        "bash", "-c", "scontrol update nodename=edge2 state=down reason=gone"
-    )  # else after SlurmdTimeout, 300 s
+    # else after SlurmdTimeout, 300 s
+    cluster.run("bash", "-c", "scontrol update nodename=edge2 state=down reason=gone")
     try:
         node = until(
             lambda: next((n for n in connector.snapshot().nodes if n.name == "edge2" and n.state == facts.DOWN), None),

@@ -24,9 +24,8 @@ from tests.scheduling.builders_colocation import table
 MICRO = Ground(32, 32.0, 0.00015)
 EIGHT = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
 EIGHT_COMM = [row.comm_s * 1000 for row in COMBINATIONS]
-EIGHT_COMP = [
-    row.comm_s * row.share / (1 - row.share) * 500 for row in COMBINATIONS
-]  # at 32 machines, half of those at 16
+# at 32 machines, half of those at 16
+EIGHT_COMP = [row.comm_s * row.share / (1 - row.share) * 500 for row in COMBINATIONS]
 
 
 def test_eight_jobs_on_32_machines_fill_them_as_worked_by_hand():

@@ -76,9 +76,8 @@ def test_what_needs_a_trace_is_skipped_without_one(capsys):
 @pytest.mark.slow
 def test_a_trace_gives_arrivals_and_kinds(tmp_path):
     """Through its importer, as any trace."""
-    rows = [
-        f"2017-10-01 {i // 60:02}:{i % 60:02}:00,600,1,600,a" for i in range(120)
-    ]  # of a Philly window, a minute apart
+    # of a Philly window, a minute apart
+    rows = [f"2017-10-01 {i // 60:02}:{i % 60:02}:00,600,1,600,a" for i in range(120)]
     (tmp_path / "trace.csv").write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
     table = experiment("pd_ors_fig12").run(Ask(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
     assert table.columns == ("servers", "PD-ORS", "OASiS", "FIFO", "DRF", "RRH", "Dorm")

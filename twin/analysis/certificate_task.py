@@ -37,9 +37,8 @@ PAUSE_SHARE = 10  # and at least so many times what the last one took
 LEASE = timedelta(seconds=10)  # renewed while the certificate is computed
 ASKED = timedelta(seconds=30)  # a request that no worker took up for this long is made again
 LIMIT_S = 60.0  # of one certificate
-GIVEN_UP = timedelta(
-    minutes=10
-)  # a certificate that was cancelled or not found in time is tried again after this, if the log has grown
+# a certificate that was cancelled or not found in time is tried again after this, if the log has grown
+GIVEN_UP = timedelta(minutes=10)
 TURN_S = 10.0  # a worker that has been at certificates for this long lets others go first
 QUEUE = "certificates"
 _FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}

@@ -17,11 +17,8 @@ from twin.analysis.comparability import models_of
 from twin.models import Run
 from twin.scenarios import store
 
-ABOUT = {
-    UTILITY: "total utility",
-    COMPLETION: "total completion time",
-    MAKESPAN: "makespan",
-}  # what a certificate is about
+# what a certificate is about
+ABOUT = {UTILITY: "total utility", COMPLETION: "total completion time", MAKESPAN: "makespan"}
 
 
 class Share(NamedTuple):

@@ -21,9 +21,8 @@ def _application() -> Any:
 
     from twin.config.body_limit import BodyLimit
 
-    routes = import_module(
-        settings.WEBSOCKET_ROUTES
-    ).urlpatterns  # named in the settings: the twin does not import the dashboard
+    # named in the settings: the twin does not import the dashboard
+    routes = import_module(settings.WEBSOCKET_ROUTES).urlpatterns
     return ProtocolTypeRouter(
         {"http": BodyLimit(http), "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(routes)))}
     )

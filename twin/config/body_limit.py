@@ -13,10 +13,8 @@ import orjson
 from django.conf import settings
 
 FORM_BYTES = 1024 * 1024  # the fields and borders around an uploaded file
-DRAIN_BYTES, DRAIN_S = (
-    1024**3,
-    30,
-)  # read and thrown away, so that a browser sees the answer and not a broken connection
+# read and thrown away, so that a browser sees the answer and not a broken connection
+DRAIN_BYTES, DRAIN_S = (1024**3, 30)
 
 
 class TooLong(Exception):

@@ -112,9 +112,8 @@ LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redi
 
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process that gives no sign of life for this long
 
-INSTANCE = env.str(
-    "TWIN_INSTANCE", default=""
-)  # of `manage.py up`: /healthz says it, so that it knows its own web server
+# of `manage.py up`: /healthz says it, so that it knows its own web server
+INSTANCE = env.str("TWIN_INSTANCE", default="")
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"
@@ -127,9 +126,8 @@ UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))  # sh
 UPLOAD_LIMIT_BYTES = env.int("UPLOAD_LIMIT_BYTES", default=512 * 1024 * 1024)
 UPLOAD_PATH = "/api/traces/"  # the one address that takes files
 INGEST_PATH, INGEST_LIMIT_BYTES = "/api/ingest/", 1024 * 1024  # of one request with events
-BODY_LIMIT_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = (
-    8 * 1024 * 1024
-)  # of every other request; a cluster.json of 20,000 servers fits
+# of every other request; a cluster.json of 20,000 servers fits
+BODY_LIMIT_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS, DATA_UPLOAD_MAX_NUMBER_FILES = 1_000, 100  # of one form; more files come in pieces
 
 FILE_UPLOAD_HANDLERS = ["dashboard.http.upload_files.StreamToUploadDir"]

@@ -135,9 +135,8 @@ class PushConnector(Connector):
             return self._look(nodes=True)
         if not keys:
             return None
-        nodes = (
-            tuple(self.mirror.nodes()) if any(key[0] == NODE for key in keys) else None
-        )  # all: a node that is not among them is gone
+        # all: a node that is not among them is gone
+        nodes = tuple(self.mirror.nodes()) if any(key[0] == NODE for key in keys) else None
         return Snapshot(self._at_ms(), tuple(self.mirror.jobs(keys)), nodes, partial=True)
 
     def _look(self, nodes: bool) -> Snapshot:

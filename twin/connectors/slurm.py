@@ -135,9 +135,8 @@ class SlurmConnector(Connector):
         ended = self._records("-s", accounting.ENDED, *window)
         ids = sorted({record.key.split("_")[0].split("+")[0] for record in ended}, key=int)
         for start in range(0, len(ids), MAX_IDS):
-            records = self._records(
-                "-S", "uts1000000000", "-j", ",".join(ids[start : start + MAX_IDS])
-            )  # attempts that ended before the interval
+            # attempts that ended before the interval
+            records = self._records("-S", "uts1000000000", "-j", ",".join(ids[start : start + MAX_IDS]))
             for job in accounting.jobs_of(records):
                 if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms and not self._goes_on(job):
                     yield job

@@ -16,34 +16,20 @@ from scheduling.model.values import CLOUD, Event, Placement, Role
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
 JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
-UNFOLDED = (
-    "server_changed",
-    "job_added",
-    "job_set",
-    "server_added",
-    "server_set",
-    "gap",
-)  # kinds that pages read from the log
+# kinds that pages read from the log
+UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set", "gap")
 ARRIVED = JOB_FIELDS.index("arrived_ms")
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
-WAITS = (
-    "waits"  # the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
-)
+# the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
+WAITS = "waits"
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
 VERDICTS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
 OTHER = len(VERDICTS)  # a kind that is not counted
 DECIDED_FIELDS = ("seq", "at_ms", "job", "verdict")
-PLANNED_FIELDS = (
-    "seq",
-    "at_ms",
-    "job",
-    "start_ms",
-    "finish_ms",
-    "first_bar",
-    "bars",
-)  # the bars of the event, also of its other jobs
+# the bars of the event, also of its other jobs
+PLANNED_FIELDS = ("seq", "at_ms", "job", "start_ms", "finish_ms", "first_bar", "bars")
 WORKER, PS = int(Role.WORKER), int(Role.PS)
 
 
@@ -76,9 +62,8 @@ class RunState:
         self.sim_ms = 0
         self.finished = False
         self.started: dict[str, Any] = {}  # data of run_started
-        self.jobs = Growing(
-            len(JOB_FIELDS), dtype=np.float64
-        )  # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
+        # [job index, JOB_FIELDS], arrived_ms = -1 before arrival
+        self.jobs = Growing(len(JOB_FIELDS), dtype=np.float64)
         self.verdicts: list[list[str] | None] = []  # [first kind, latest kind, latest code] of each job
         self.firsts = Growing(2)  # [job index]: the event of its first decision, and how many bars there were before it
         self.bars = Growing(len(BAR_FIELDS))
@@ -86,13 +71,11 @@ class RunState:
         self.planned = Growing(len(PLANNED_FIELDS))  # each plan of a job, in the order of the log
         self.alive: dict[Any, list[int]] = {}  # job, or (role, server, worker) -> rows of the bars of its newest plan
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
-        self.groups: list[
-            list[Any]
-        ] = []  # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        self.groups: list[list[Any]] = []
         self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
-        self.regroupings: list[
-            list[Any]
-        ] = []  # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
+        # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
+        self.regroupings: list[list[Any]] = []
         self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
@@ -243,12 +226,8 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}
-    wide = {
-        "start_ms",
-        "end_ms",
-        "born_ms",
-        "died_ms",
-    }  # ms do not fit 32 bits; float64 is exact and native in the browser
+    # ms do not fit 32 bits; float64 is exact and native in the browser
+    wide = {"start_ms", "end_ms", "born_ms", "died_ms"}
     for i, name in enumerate(BAR_FIELDS):
         columns[f"bars_{name}"] = state.bars.rows[:, i].astype(np.float64 if name in wide else np.int32)
     return meta, columns

@@ -52,9 +52,8 @@ class JobTable:
     columns: dict[str, np.ndarray]
     texts: dict[str, Coded] = field(default_factory=dict)
     utility: np.ndarray | None = None
-    uploads: tuple[np.ndarray, np.ndarray] | None = (
-        None  # where each job's delays begin (one more than jobs), and the delays
-    )
+    # where each job's delays begin (one more than jobs), and the delays
+    uploads: tuple[np.ndarray, np.ndarray] | None = None
     provenance: Coded | None = None
 
     def __len__(self) -> int:

@@ -18,9 +18,8 @@ class Mirror:
 
     def __init__(self, source: PushSource, now_ms: int) -> None:
         self.source = source
-        self.seq = storage.cursor(
-            source.name
-        )  # before the rows are read: one that comes meanwhile is read again, to no effect
+        # before the rows are read: one that comes meanwhile is read again, to no effect
+        self.seq = storage.cursor(source.name)
         self.looks = storage.looks(source.pk)
         self.events: dict[str, dict[bytes, ReadFact]] = {}  # {key: {digest: event}}
         self.touched: dict[str, int] = {}  # {key: when an event of it came last}

@@ -38,9 +38,8 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
     live = run.mode == Run.LIVE and run.status == run.wanted == Run.RUNNING
     if live and run.next_event_ms is not None:
         clock = Clock(run.clock_sim_ms, run.clock_wall or now, run.clock_speed)
-        seconds = (
-            (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
-        )  # since its next event was due
+        # since its next event was due
+        seconds = (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
     if seconds < WAITING_S:
         return None
     if vitals.disk_full:  # that the run is held up could not be written either

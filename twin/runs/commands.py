@@ -152,9 +152,8 @@ def discard(run: Run, user: Any = None) -> None:
     if run.fork_ms is None:
         raise Refused(f"run {run.pk} is not a fork; delete it after it has ended")
     with transaction.atomic():
-        Run.objects.filter(pk=run.pk).update(
-            epoch=F("epoch") + 1, wanted=Run.CANCELLED
-        )  # whoever works on it writes nothing more
+        # whoever works on it writes nothing more
+        Run.objects.filter(pk=run.pk).update(epoch=F("epoch") + 1, wanted=Run.CANCELLED)
         _remove(run, "run.discard", {"parent": run.parent_id}, user)
         if not run.scenario.runs.exists() and not run.scenario.sweeps.exists():
             audit(user, "scenario.delete", f"scenario {run.scenario_id}", {"name": run.scenario.name})

@@ -8,20 +8,10 @@ from typing import Any, NamedTuple
 
 from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
-MODELS: dict[str, Any] = {
-    "run": Run,
-    "scenario": Scenario,
-    "sweep": Sweep,
-    "trace": Trace,
-}  # what has a page of its own, by the noun of its entries
-MADE = (
-    "run.start",
-    "scenario.create",
-    "sweep.start",
-    "trace.announce",
-    "trace.upload",
-    "trace.generate",
-)  # entries that name it
+# what has a page of its own, by the noun of its entries
+MODELS: dict[str, Any] = {"run": Run, "scenario": Scenario, "sweep": Sweep, "trace": Trace}
+# entries that name it
+MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")
 REMOVED = ("run.delete", "run.discard", "scenario.delete", "sweep.delete", "trace.delete")
 
 

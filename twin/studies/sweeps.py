@@ -111,9 +111,8 @@ def delete(sweep: Sweep, user: Any = None) -> None:
         commands.audit(user, "sweep.delete", f"sweep {sweep_id}", {"name": sweep.name})
         own = {run.scenario_id for run in runs} - {sweep.scenario_id}
         sweep.delete()
-        every = Run.objects.filter(scenario_id__in=own).select_related(
-            "scenario"
-        )  # those that were cancelled and run again, too
+        # those that were cancelled and run again, too
+        every = Run.objects.filter(scenario_id__in=own).select_related("scenario")
         commands.delete_all(every, {"sweep": sweep_id}, user)
         left = Scenario.objects.filter(pk__in=own, runs=None)
         for number, name in left.values_list("pk", "name"):

@@ -140,9 +140,8 @@ def _swapped(work: Work, members: np.ndarray, groups: np.ndarray, weight: float)
     active = np.flatnonzero(groups >= 2)
     if not len(active):
         return members
-    places = np.ascontiguousarray(
-        np.moveaxis(members, 2, 0)
-    )  # [place, choice, group]: sums over a group's places are fast
+    # [place, choice, group]: sums over a group's places are fast
+    places = np.ascontiguousarray(np.moveaxis(members, 2, 0))
     factor = groups / work.machines
     for _ in range(ROUNDS):
         rise = _round(work, places, active, groups[active], factor[active], weight)

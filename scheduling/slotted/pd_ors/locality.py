@@ -16,9 +16,8 @@ class Manner:
 
     refine: bool  # the greedy ones by integer programs
     solver_seconds: float  # for one program; then what was known stays
-    rounding: (
-        tuple[float, float | None, int, int] | None
-    )  # the paper's gain, delta, tries, first feasible: instead of refining
+    # the paper's gain, delta, tries, first feasible: instead of refining
+    rounding: tuple[float, float | None, int, int] | None
     deadline: Deadline  # OutOfTime where a decision takes longer
     known: Known | None = None  # solved programs, where the same are asked for again and again
 

@@ -36,9 +36,8 @@ class Outside:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self.least = least_costs(
-            *view.unit, *view.room, view.ps_of, view.orders
-        )  # [kind, workers], at most what they cost
+        # [kind, workers], at most what they cost
+        self.least = least_costs(*view.unit, *view.room, view.ps_of, view.orders)
         reach = np.isfinite(self.least).sum(axis=1) - 1
         self.needs = view.alpha.tolist(), view.beta.tolist()  # thousandths of a worker and a parameter server
         # tight: [kind] whether the bounds are what a placement costs

@@ -87,9 +87,8 @@ class Quote:
         late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
         self.utility = utility_over(job.utility, np.arange(late, late + self.window))
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
-        order = np.argsort(
-            begin
-        )  # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
+        # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
+        order = np.argsort(begin)
         self.kind = np.argsort(order)[kind]
         self.view = View(job, most, first + begin[order], book, hosts, grid_of(utility_at(job.utility, 0)))
         self.outside = Outside(self.view)
@@ -106,9 +105,8 @@ class Quote:
         """A plan with a positive payoff if `decide` finds one; mostly without refining, or looking for the best."""
         if self._hopeless():
             return None
-        near = near_plan(
-            self.work.need, self.utility, self.options
-        )  # the best is no worse, and refining makes none worse
+        # the best is no worse, and refining makes none worse
+        near = near_plan(self.work.need, self.utility, self.options)
         if near is not None and _pays(near):
             return near
         plan, found = self._plans()

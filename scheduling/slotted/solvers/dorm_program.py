@@ -26,13 +26,8 @@ from scheduling.slotted.solvers.program import Program
 SLACK = 1e-9  # of a bound that is rounded down to whole workers
 SATURATED = 1e-9  # share of a resource that is as good as none
 HALVINGS = 60
-STATUS = (
-    "optimal",
-    "time",
-    "infeasible",
-    "failed",
-    "limit",
-)  # of scipy.optimize.milp, which calls the node limit "other"
+# of scipy.optimize.milp, which calls the node limit "other"
+STATUS = ("optimal", "time", "infeasible", "failed", "limit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,8 @@ class Relaxation:
         self.seconds = seconds
         self.hosts = np.flatnonzero((machines.worker_room > 0) | (machines.ps_room > 0))
         self.cost = np.concatenate((machines.worker_cost[self.hosts], machines.ps_cost[self.hosts]))
-        self.cover = (
-            len(self.hosts) * machines.free.shape[1]
-        )  # the row of the workers; then that of the parameter servers
+        # the row of the workers; then that of the parameter servers
+        self.cover = len(self.hosts) * machines.free.shape[1]
         self.solver = self._build(machines) if len(self.hosts) else None
 
     def solve(self, workers: int, ps: int) -> tuple[str, np.ndarray | None]:

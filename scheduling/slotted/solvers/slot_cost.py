@@ -23,9 +23,8 @@ def marginal_costs(unit: np.ndarray, room: np.ndarray, most: int, order: np.ndar
     order  the servers by price, when that is known (`cheapest_first`)
     """
     slots = len(unit)
-    by_price = (
-        np.argsort(unit, axis=1) if order is None else order
-    )  # equal prices give equal marginal costs in any order
+    # equal prices give equal marginal costs in any order
+    by_price = np.argsort(unit, axis=1) if order is None else order
     flat = by_price + np.arange(0, unit.size, unit.shape[1] or 1)[:, None] if slots else by_price
     counts = np.empty((slots, unit.shape[1] + 1), dtype=np.int64)
     counts[:, :-1] = room.ravel()[flat]

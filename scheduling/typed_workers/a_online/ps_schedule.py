@@ -31,16 +31,13 @@ class Assignment:
         self.pool = PsPool(ps, seed)
         self.spans: dict[int, Spans] = {}  # when each job runs from now on
         self.cloud_spans: dict[int, tuple[int, int]] = {}  # the part of it in the cloud, of jobs that are in both
-        self.told: dict[
-            int, tuple[int, int]
-        ] = {}  # start and finish of each job that is not done, as they were last planned
+        # start and finish of each job that is not done, as they were last planned
+        self.told: dict[int, tuple[int, int]] = {}
         self.held: dict[int, Held] = {}
-        self.releases: list[
-            tuple[int, int]
-        ] = []  # heap of (end, job) of what is held; stale where `held` says otherwise
-        self.starts: list[
-            tuple[int, int]
-        ] = []  # heap with (start, job) of the next span of each job; stale where `spans` says otherwise
+        # heap of (end, job) of what is held; stale where `held` says otherwise
+        self.releases: list[tuple[int, int]] = []
+        # heap with (start, job) of the next span of each job; stale where `spans` says otherwise
+        self.starts: list[tuple[int, int]] = []
         self.changed: set[int] = set()  # jobs that run or rest now, or until when, other than what they hold says
 
     def whole_in_cloud(self, job: int, start_ms: int, finish_ms: int) -> list[tuple[int, int, int]]:

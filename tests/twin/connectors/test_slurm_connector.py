@@ -140,10 +140,8 @@ def test_the_connection_test_tells_the_offset_of_the_clocks_and_that_accounting_
     found = site.connector().check()
     said = {finding.subject: finding for finding in found.findings}
     assert (found.version, found.well) == ("22.05.1", True)
-    assert (said["clock"].well, "timedatectl" in said["clock"].remedy) == (
-        False,
-        True,
-    )  # the recording is of another time
+    # the recording is of another time
+    assert (said["clock"].well, "timedatectl" in said["clock"].remedy) == (False, True)
     assert (said["accounting"].well, said["accounting"].needed) == (False, False)
     assert said["nodes"].said == "3 nodes, 12 GPUs"
 

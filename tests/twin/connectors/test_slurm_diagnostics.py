@@ -13,11 +13,8 @@ def test_recorded_diagnostics_of_each_version_are_read(version):
     told = read_diagnostics(recorded(version, "sdiag"))
     assert told.since_ms < told.at_ms < told.since_ms + 60_000
     assert told.since_ms <= told.counted_ms <= told.at_ms
-    assert (told.pending, told.running, set(told.spent)) == (
-        14 if version == "22.05" else 0,
-        0,
-        {0},
-    )  # counted every 30 s
+    # counted every 30 s
+    assert (told.pending, told.running, set(told.spent)) == (14 if version == "22.05" else 0, 0, {0})
     calls, ms = told.spent[0]
     assert 20 < calls < 40
     assert 10 < ms < 1000

@@ -30,10 +30,8 @@ def test_recorded_queues_of_each_version_are_read(version):
         (gang[0].key[:-1] + "1", gang[0].key, 2),
     ]
     held = [job for job in jobs if job.state == facts.HELD and job.gpus]
-    assert sorted((job.nodes, job.gpus) for job in held) == [
-        (1, 3),
-        (2, 2),
-    ]  # --gpus-per-task=1 of 3 tasks, --gpus-per-node=1 on 2 nodes
+    # --gpus-per-task=1 of 3 tasks, --gpus-per-node=1 on 2 nodes
+    assert sorted((job.nodes, job.gpus) for job in held) == [(1, 3), (2, 2)]
     (by_job,) = [job for job in jobs if job.gpus == 3 and job.state == facts.RUNNING]
     assert (by_job.memory_mb, by_job.limit_ms) == (3000, 600_000)
     assert [job.depends_on for job in jobs if job.depends_on] == ["afterok:1(unfulfilled)"]

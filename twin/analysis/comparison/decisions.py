@@ -62,9 +62,8 @@ def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.nda
     order = np.argsort(subject)
     place = np.searchsorted(subject[order], wanted)
     known = place < len(order)
-    known[known] = (
-        subject[order[place[known]]] == wanted[known]
-    )  # others keep their times: nothing is decided about them
+    # others keep their times: nothing is decided about them
+    known[known] = subject[order[place[known]]] == wanted[known]
     np.add.at(numbers, order[place[known]], _numbers(told[known], names))
     return numbers
 

@@ -245,9 +245,8 @@ class Stream:
         """Wakes whoever reads, from another thread; the reader closes."""
         if self._socket is not None:
             try:
-                socket.socket.shutdown(
-                    self._socket, socket.SHUT_RDWR
-                )  # not SSLSocket.shutdown, which the reader would trip over
+                # not SSLSocket.shutdown, which the reader would trip over
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
             except OSError:
                 pass  # it is closed already
 

@@ -194,9 +194,8 @@ def _reason(family: Family, state: str) -> tuple[bool, str, str]:
     if state == facts.RUNNING:
         if family.over or (open_pods and all(pod.terminating for pod in open_pods)):
             return False, "Terminating", ""
-        order = sorted(
-            (pod for pod in open_pods if pod.reason), key=lambda pod: pod.holds_node
-        )  # those that wait come first
+        # those that wait come first
+        order = sorted((pod for pod in open_pods if pod.reason), key=lambda pod: pod.holds_node)
         return (False, order[0].reason, order[0].message) if order else (False, "", "")
     queued = next((workload for workload in family.workloads if workload.reason), None)
     if queued is not None:
@@ -232,9 +231,8 @@ def _asked(family: Family) -> tuple[int, Demand]:
         job for job in (family.root, *family.below) if job and job.pods and (job is family.root or job.gone_ms is None)
     ]
     uids = {job.uid for job in asking}
-    jobs = [
-        job for job in asking if job.owner is None or job.owner.uid not in uids
-    ]  # an owner's templates include these
+    # an owner's templates include these
+    jobs = [job for job in asking if job.owner is None or job.owner.uid not in uids]
     if jobs:
         return sum(job.pods for job in jobs), sum((job.demand for job in jobs), NOTHING)
     for workload in family.workloads:

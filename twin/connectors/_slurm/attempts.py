@@ -62,9 +62,8 @@ class Attempts:
         if known.now is not None and fact.restarts > known.restarts:
             ended, held = (*ended, _requeued(known.now, known.seen_ms, min(at_ms, _end(fact, known, at_ms)))), None
         elif known.now is not None and now is None and fact.state == ENDED:
-            now = replace(
-                known.now, ended_ms=fact.ended_ms, outcome=fact.outcome
-            )  # cancelled while it was being requeued
+            # cancelled while it was being requeued
+            now = replace(known.now, ended_ms=fact.ended_ms, outcome=fact.outcome)
         elif known.now is not None and now is not None and now.started_ms != known.now.started_ms:
             held = None
         if (

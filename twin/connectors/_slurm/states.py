@@ -38,11 +38,8 @@ OUTCOMES = {  # states of ended jobs
     "OUT_OF_MEMORY": facts.OUT_OF_MEMORY,
     "PREEMPTED": facts.PREEMPTED,
 }
-AGAIN = {
-    "REQUEUED": facts.REQUEUED,
-    "NODE_FAIL": facts.NODE_FAIL,
-    "PREEMPTED": facts.PREEMPTED,
-}  # another attempt may follow
+# another attempt may follow
+AGAIN = {"REQUEUED": facts.REQUEUED, "NODE_FAIL": facts.NODE_FAIL, "PREEMPTED": facts.PREEMPTED}
 PLAIN = {
     "PENDING",
     "RUNNING",

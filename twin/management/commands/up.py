@@ -290,9 +290,8 @@ def _wait_for_web(
         instance, status = _health(url)
         if instance == settings.INSTANCE and status in (200, 503):  # 503: its workers are still starting
             return
-        somebody_else = (
-            instance != settings.INSTANCE if instance else status == 200
-        )  # our own errors do not say whose they are
+        # our own errors do not say whose they are
+        somebody_else = instance != settings.INSTANCE if instance else status == 200
         if somebody_else or any(child.name == "web" and not child.alive for child in family.children):
             check_port()
         family.watch()

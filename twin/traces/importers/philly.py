@@ -273,9 +273,8 @@ def _text(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return "?"
-    return (
-        value.strip() if value.isascii() else value.strip().encode("utf-8", "replace").decode()
-    )  # half a surrogate pair is no text
+    # half a surrogate pair is no text
+    return value.strip() if value.isascii() else value.strip().encode("utf-8", "replace").decode()
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
