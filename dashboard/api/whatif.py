@@ -42,12 +42,23 @@ class ForkSerializer(serializers.Serializer[Any]):
     """Request for a fork: edits are added to those of the run; start: run it at once.
 
     at_ms: start of the fork, by default the newest time of the run.
+
+    The other fields are for forks of a run that mirrors a real cluster: scheduler (default: fifo with backfill) and its
+    parameters; durations: as_it_turned_out or limit; assumed_ms: of jobs without a limit; arrivals: with later jobs.
     """
 
     at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS, required=False, default=list)
     start = serializers.BooleanField(default=False)
+    scheduler = serializers.CharField(max_length=60, required=False)
+    parameters = serializers.DictField(required=False)
+    durations = serializers.CharField(max_length=40, required=False)
+    assumed_ms = serializers.IntegerField(required=False)
+    arrivals = serializers.BooleanField(required=False)
+
+
+OF_MIRRORS = ("scheduler", "parameters", "durations", "assumed_ms", "arrivals")
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
@@ -134,8 +145,9 @@ class ForkView(APIView):
         form.is_valid(raise_exception=True)
         given = form.validated_data
         scenario, run = commands.fork_and_start(
-            pk, given.get("at_ms"), given["name"], given["edits"], given["start"], request.user
-        )
+            pk, given.get("at_ms"), given["name"], given["edits"], given["start"], request.user,
+            {name: given[name] for name in OF_MIRRORS if name in given},
+        )  # fmt: skip
         told = {"scenario": ScenarioSerializer(scenario).data, "run": RunSerializer(run).data if run else None}
         return Response(told, status=status.HTTP_201_CREATED)
 

@@ -20,7 +20,14 @@ INTEGERS = frozenset((
     "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms",
 ))  # fmt: skip
 TEXTS = frozenset(("id", "model", "worker_type", "ps_type", "user", "group"))
-PROVENANCES = ("trace", "derived", "drawn")
+PROVENANCES = (
+    "trace",
+    "derived",
+    "drawn",
+    "as_it_turned_out",
+    "limit",
+    "assumed",
+)  # the last three: of a duration (twin/mirror/cut.py)
 MAX_LINE = 2**20  # bytes of one job: 50,000 upload delays fit
 WHOLE = "an integer of at most 2^53"
 _KEY = re.compile(r"unknown key '([^']*)'|(?:^|: |^\S+ )(" + "|".join(JOB_KEYS) + r")\b")

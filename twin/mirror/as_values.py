@@ -24,13 +24,23 @@ def server_of(node: NodeFact, site: str, away: tuple[tuple[int, int], ...]) -> S
     return Server(name="cloud_" if name == "cloud" else name, site=site, capacity=capacity, away=away)
 
 
+def amounts_of(fact: JobFact, attempts: Sequence[Attempt]) -> tuple[int, int, int]:
+    """(GPUs, CPUs, MB) that the job held last, or asked for."""
+    shares = _held_at_once(attempts)
+    gpus, cpus = sum(share.gpus for share in shares) or fact.gpus, sum(share.cpus for share in shares) or fact.cpus
+    return gpus, cpus, sum(share.memory_mb for share in shares) or fact.memory_mb
+
+
+def _held_at_once(attempts: Sequence[Attempt]) -> tuple[Share, ...]:
+    """The shares of the last attempt; none where they were not all held at the same time."""
+    shares = attempts[-1].shares if attempts else ()
+    return () if any(share.until_ms is not None for share in shares) else shares
+
+
 def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
     """A job as it asked for resources, or as it holds them. A worker is a GPU with its part of the rest, or a CPU."""
-    shares = fact.attempts[-1].shares if fact.attempts else ()
-    if any(share.until_ms is not None for share in shares):
-        shares = ()  # they were not all held at the same time
-    gpus, cpus = sum(share.gpus for share in shares) or fact.gpus, sum(share.cpus for share in shares) or fact.cpus
-    memory = sum(share.memory_mb for share in shares) or fact.memory_mb
+    shares = _held_at_once(fact.attempts)
+    gpus, cpus, memory = amounts_of(fact, fact.attempts)
     units = max(1, cpus) if not _by_gpu(gpus, shares) else gpus
     worker: Demand = (gpus * THOUSAND // units, cpus * THOUSAND // units, memory // units, 0, 0)
     return Job(

@@ -75,11 +75,15 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
 
 def load(connection: Connection) -> Mirror:
     """The mirror as the records say, which are written in one transaction with the log."""
-    run = connection.run
-    assert run is not None
+    assert connection.run is not None
+    return load_run(connection.run, sites_of(connection))
+
+
+def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
+    """The mirror of any mirrored run."""
     assert run.clock_wall is not None
     epoch_ms = round(run.clock_wall.timestamp() * 1000)
-    mirror = Mirror(epoch_ms, sites_of(connection), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
+    mirror = Mirror(epoch_ms, sites or SiteRule(), log_ms=run.sim_ms, at_ms=epoch_ms + run.sim_ms)
     for kind, index, payload in (
         MirrorRecord.objects.filter(run=run).order_by("index").values_list("kind", "index", "payload")
     ):

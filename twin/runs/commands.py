@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from twin.infra import pubsub
 from twin.infra.errors import Refused
+from twin.mirror import cut_inputs, forking
 from twin.models import AuditEntry, Run, Scenario, Trace
 from twin.runs import deleted, runner, scheduler_history
 from twin.runs.clock import MAX_SPEED, Clock
@@ -78,17 +79,35 @@ def _inherit(run: Run, scenario: Scenario) -> None:
 def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
     """A scenario that goes on from a moment of the run (forks.py)."""
     with transaction.atomic():
-        made = forks.fork(run_id, at_ms, name, user)
-        audit(user, "run.fork", f"run {run_id}", {"scenario": made.pk, "at_ms": made.fork_ms})
+        return _audited(forks.fork(run_id, at_ms, name, user), run_id, user)
+
+
+def _audited(made: Scenario, run_id: int, user: Any) -> Scenario:
+    audit(user, "run.fork", f"run {run_id}", {"scenario": made.pk, "at_ms": made.fork_ms})
     return made
 
 
 def fork_and_start(
-    run_id: int, at_ms: int | None, name: str, edits: Sequence[Any], start: bool, user: Any = None
-) -> tuple[Scenario, Run | None]:
-    """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing."""
+    run_id: int, at_ms: int | None, name: str, edits: Sequence[Any], start: bool, user: Any = None,
+    options: Mapping[str, Any] | None = None,
+) -> tuple[Scenario, Run | None]:  # fmt: skip
+    """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing.
+
+    options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run (mirror/forking.py).
+    """
+    run = Run.objects.select_related("scenario__cluster").filter(pk=run_id).first()
+    mirrored = run is not None and run.mode == Run.MIRROR
+    if options and not mirrored:
+        raise Refused(
+            f"{', '.join(options)}: only for forks of a run that mirrors a real cluster, and run {run_id} is none; "
+            "use the edit change_scheduler"
+        )
+    prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and mirrored else None
     with transaction.atomic():
-        scenario = fork(run_id, at_ms, name, user)
+        if prepared is None:
+            scenario = fork(run_id, at_ms, name, user)
+        else:
+            scenario = _audited(forking.fork(*prepared, name, user), run_id, user)
         if edits:
             scenario = edit(scenario.pk, scenario.version, {"edits": [*scenario.edits, *edits]}, user)
         return scenario, start_run(scenario, user=user) if start else None
@@ -132,6 +151,10 @@ def promote(run: Run, user: Any = None) -> Run:
         parent = Run.objects.select_for_update().filter(pk=run.parent_id or 0).first()
         if parent is None:
             raise Refused(f"run {run.pk} is not a fork of an existing run; only a fork can replace its parent")
+        if parent.mode == Run.MIRROR:
+            raise Refused(
+                f"run {parent.pk}, the parent, mirrors a real cluster; no fork can replace it: keep or discard the fork"
+            )
         if parent.mode != Run.LIVE or parent.status not in Run.ACTIVE:
             raise Refused(f"run {parent.pk}, the parent, is not an active live run; keep or discard the fork")
         now = timezone.now()
@@ -158,6 +181,7 @@ def discard(run: Run, user: Any = None) -> None:
         if not run.scenario.runs.exists() and not run.scenario.sweeps.exists():
             audit(user, "scenario.delete", f"scenario {run.scenario_id}", {"name": run.scenario.name})
             run.scenario.delete()
+            cut_inputs.drop_unused(run.scenario.trace, run.scenario.cluster)
 
 
 def pause(run: Run, user: Any = None) -> Run:

@@ -19,6 +19,7 @@ import numpy as np
 
 from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
 from twin.traces.importers.lines import chunks
+from twin.traces.importers.shapes import shapes
 from twin.traces.importers.tables import Chunk
 
 FORMAT = "sacct"
@@ -138,13 +139,7 @@ class _Log:
         run_ms = np.bincount(first_of, weights=run[rows]).astype(np.int64)
         order = np.lexsort((last, arrival))
         chosen = rows[last[order]]
-        workers = np.where(gpus[chosen] > 0, gpus[chosen], cpus[chosen])
-        workers = np.where(np.isnan(workers) | (workers < 1), 1, workers).astype(np.int64)
-        demand = np.full((len(chosen), 5), -1, dtype=np.int64)
-        demand[:, 0] = np.select([gpus[chosen] > 0, ~np.isnan(cpus[chosen])], [1000, 0], -1)
-        for column, amounts in ((1, cpus[chosen] * 1000), (2, mb[chosen])):
-            known = ~np.isnan(amounts)
-            demand[known, column] = np.rint(amounts[known] / workers[known])
+        workers, demand = shapes(gpus[chosen], cpus[chosen], mb[chosen])
         zero = int(arrival.min())
         drafts = Drafts(
             keys=keys[last[order]], prefix="", arrival_ms=arrival[order] - zero, run_ms=run_ms[order],

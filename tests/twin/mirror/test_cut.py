@@ -1,0 +1,164 @@
+"""A cut of a mirror: which jobs are in it, in which order, with how much work, and where each duration is from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduling.model.values import LARGEST, ModelError
+from tests.twin.mirror.builders import NODES, Log, S, ended, job, look, running, suspended
+from tests.twin.mirror.builders_moves import MOVES, looks_of
+from twin.connectors.facts import DOWN, ENDED
+from twin.mirror.as_values import server_of
+from twin.mirror.cut import ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING, Choice, cut
+from twin.mirror.differ import Mirror
+
+MINUTE = 60 * S
+
+
+def servers_of(mirror: Mirror):
+    return [server_of(node.fact, mirror.sites.site(node.fact), node.away) for node in mirror.nodes.values()]
+
+
+def at(mirror: Mirror, ms: int, held=(), **choice):
+    return cut(mirror, ms, servers_of(mirror), set(held), Choice(**choice))
+
+
+def rows(found):
+    return [(part.known.name, part.state, part.run_ms, part.origin) for part in found.parts]
+
+
+@pytest.fixture
+def mirror() -> Mirror:
+    """At 60 s `run` and `long` run, `next` and `free` wait. `late` comes at 70 s, `run` ends at 95 s, `next` at 190."""
+    log = Log()
+    next_, free = job("next", limit_ms=10 * MINUTE), job("free")
+    log.look(look(0, running("run", 0), running("long", 20, limit_ms=5 * MINUTE), next_, free))
+    late = job("late", submitted_ms=look(70).at_ms, limit_ms=2 * MINUTE)
+    log.look(
+        look(
+            100, ended(running("run", 0), 95), running("long", 20, limit_ms=5 * MINUTE), running("next", 96), free, late
+        )
+    )
+    log.look(
+        look(
+            200,
+            running("long", 20, limit_ms=5 * MINUTE),
+            ended(running("next", 96, limit_ms=10 * MINUTE), 190),
+            free,
+            late,
+        )
+    )
+    return log.mirror
+
+
+def test_durations_as_they_turned_out_and_by_limit_where_the_end_is_not_known(mirror):
+    found = at(mirror, 60 * S)
+    assert rows(found) == [
+        ("run", RUNNING, 35 * S, TURNED_OUT),
+        ("long", RUNNING, 5 * MINUTE - 40 * S, LIMIT),
+        ("next", WAITING, 94 * S, TURNED_OUT),
+        ("free", WAITING, 60 * MINUTE, ASSUMED),
+    ]
+    assert {part.arrival_ms for part in found.parts} == {60 * S}
+    assert found.left_out == {"arrives_later": 1}
+
+
+def test_by_limit_nothing_of_what_followed_is_used(mirror):
+    assert rows(at(mirror, 60 * S, durations=LIMIT, assumed_ms=5 * S)) == [
+        ("run", RUNNING, 5 * S, ASSUMED),
+        ("long", RUNNING, 5 * MINUTE - 40 * S, LIMIT),
+        ("next", WAITING, 10 * MINUTE, LIMIT),
+        ("free", WAITING, 5 * S, ASSUMED),
+    ]
+
+
+def test_arrivals_that_followed_keep_their_times(mirror):
+    last = at(mirror, 60 * S, arrivals=True).parts[-1]
+    assert (last.known.name, last.arrival_ms, last.run_ms, last.origin) == ("late", 70 * S, 2 * MINUTE, LIMIT)
+
+
+def test_a_job_that_has_used_up_its_limit_still_has_some_work(mirror):
+    running_on = at(mirror, 199 * S, durations=LIMIT)
+    assert running_on.parts[0].run_ms == 5 * MINUTE - 179 * S
+    log = Log()
+    log.look(look(0, running("over", 0, limit_ms=10 * S)))
+    log.look(look(60, running("over", 0, limit_ms=10 * S)))
+    assert at(log.mirror, 50 * S).parts[0].run_ms == MINUTE
+
+
+def test_held_jobs_and_those_that_never_ran_are_counted():
+    log = Log()
+    log.look(look(0, job("held"), job("gone")))
+    log.look(look(50, job("held"), replace(job("gone"), state=ENDED, outcome="cancelled", ended_ms=look(40).at_ms)))
+    assert at(log.mirror, 10 * S, held=[0]).left_out == {"held": 1, "never_ran": 1}
+    assert rows(at(log.mirror, 10 * S, durations=LIMIT)) == [
+        ("held", WAITING, 60 * MINUTE, ASSUMED),
+        ("gone", WAITING, 60 * MINUTE, ASSUMED),
+    ]
+
+
+def test_a_suspended_job_holds_its_place_in_the_order_of_running_ones():
+    log = Log()
+    log.look(look(0, job("first"), running("stopped", 0)))
+    log.look(look(10, job("first"), suspended(running("stopped", 0))))
+    assert [part.known.name for part in at(log.mirror, 20 * S).parts] == ["stopped", "first"]
+
+
+def test_jobs_without_gpus_are_left_out_where_others_have_some():
+    log = Log()
+    log.look(look(0, job("gpus"), job("cpus", gpus=0)))
+    assert at(log.mirror, S).left_out == {"no_gpu": 1}
+    log = Log()
+    log.look(look(0, job("cpus", gpus=0)))
+    (only,) = at(log.mirror, S).parts
+    assert (only.gpus, only.cpus, only.memory_mb) == (0, 2, 4_000)
+
+
+def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_stays():
+    log = Log()
+    down = replace(NODES[0], state=DOWN)
+    log.look(look(0, nodes=(down, NODES[1])))
+    assert [server.away for server in at(log.mirror, S).servers] == [((0, LARGEST),), ()]
+    log.look(look(10, nodes=(NODES[0], replace(NODES[1], state=DOWN))))
+    assert [server.away for server in at(log.mirror, 5 * S).servers] == [((0, LARGEST),), ()]
+    assert [server.away for server in at(log.mirror, 10 * S).servers] == [(), ((0, LARGEST),)]
+    log.look(look(20, nodes=(down, replace(NODES[1], state=DOWN))))
+    with pytest.raises(ModelError, match="no node is available at this moment"):
+        at(log.mirror, 20 * S)
+
+
+@settings(max_examples=150, deadline=None)
+@given(MOVES, st.integers(1, 45), st.sampled_from(DURATIONS), st.booleans(), st.data())
+def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, durations, arrivals, data):
+    log = Log()
+    for each in looks_of(moves):
+        log.look(each)
+    mirror, at_ms = log.mirror, second * S
+    held = data.draw(st.sets(st.integers(0, 5)))
+    nodes = [replace(server, away=()) for server in servers_of(mirror)]
+    if not nodes:
+        return
+    found = cut(mirror, at_ms, nodes, held, Choice(durations=durations, arrivals=arrivals))
+    assert len({part.known.index for part in found.parts}) == len(found.parts)
+    assert len(found.parts) + found.left_out.total() == len(mirror.jobs)
+    assert set(found.left_out) <= set(LEFT_OUT)
+    order = [(part.arrival_ms, part.state, part.since_ms) for part in found.parts]
+    assert order == sorted(order)
+    for part in found.parts:
+        assert part.run_ms > 0
+        assert part.arrival_ms >= at_ms
+        over = [attempt.ended_ms for attempt in part.known.attempts if attempt.ended_ms is not None]
+        runs = any(
+            attempt.started_ms <= mirror.epoch_ms + at_ms
+            and (attempt.ended_ms is None or attempt.ended_ms > mirror.epoch_ms + at_ms)
+            for attempt in part.known.attempts
+        )
+        assert (part.state == RUNNING) == runs
+        if part.origin == TURNED_OUT:
+            assert durations == TURNED_OUT
+            assert part.known.fact.state == ENDED
+            assert max(over) > mirror.epoch_ms + at_ms

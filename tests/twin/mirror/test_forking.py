@@ -1,0 +1,192 @@
+"""What-if from a mirrored run: an ordinary run on the mirror's time axis, with what was known of the cluster then."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import LARGEST, ModelError
+from tests.twin.builders import from_scratch, played_out
+from tests.twin.mirror.builders import EPOCH, NODES, S, ended, job, look, running
+from tests.twin.mirror.builders_stored import following
+from twin.connectors.facts import Snapshot
+from twin.eventlog import event_log
+from twin.infra.errors import Refused
+from twin.mirror import moments
+from twin.mirror.cut_inputs import FORMAT
+from twin.models import ClusterSpec, Connection, Run, Scenario, Trace
+from twin.runs import commands
+from twin.scenarios import store
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MINUTE = 60 * S
+ONE, TWO = {"gpu_ids": (0, 1), "limit_ms": 30 * MINUTE}, {"limit_ms": 20 * MINUTE}
+
+
+def looks() -> tuple[Snapshot, ...]:
+    """40 minutes: `1` runs to 25, `2` from 10 on; `3` waits, held at 12; `4` comes at 30; cloud1 is down from 20 on."""
+    down = (NODES[0],)
+    one, two, three = running("1", 0, **ONE), running("2", 600, node="cloud1", **TWO), job("3", limit_ms=5 * MINUTE)
+    four = job("4", submitted_ms=EPOCH + 1_800 * S, limit_ms=10 * MINUTE)
+    held = job("3", state="held", limit_ms=5 * MINUTE)
+    return (
+        look(0, one, job("2", **TWO), three),
+        look(610, one, two, three),
+        look(720, one, two, held),
+        look(900, one, two, three),
+        look(1_200, one, two, three, nodes=down),
+        look(1_810, ended(one, 1_500), two, three, four, nodes=down),
+        look(2_400, two, three, four, nodes=down),
+    )
+
+
+@pytest.fixture
+def mirrored() -> Run:
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, looks()[0])
+    for each in looks():
+        one.look(each)
+    connection.run.refresh_from_db()
+    return connection.run
+
+
+def at(run: Run, second: int) -> int:
+    """A time of the looks in the log of the run."""
+    return EPOCH + second * S - round(run.clock_wall.timestamp() * 1000)
+
+
+def arrivals(run: Run) -> dict[str, int]:
+    return {each.id: each.arrival_ms for each in store.of_run(run)[1]}
+
+
+def test_a_fork_is_an_ordinary_run_that_begins_with_the_cluster_then(mirrored):
+    ten = at(mirrored, 660)
+    scenario, run = commands.fork_and_start(mirrored.pk, ten, "", [], True)
+    played_out(run)
+    assert (run.mode, run.parent, run.fork_ms, scenario.parent, scenario.fork_ms) == (
+        Run.BATCH, mirrored, ten, mirrored, ten,
+    )  # fmt: skip
+    assert (scenario.scheduler, scenario.parameters) == ("fifo", {"backfill": True})
+    assert arrivals(run) == {"1": ten, "2": ten, "3": ten}
+    events = [event for batch in event_log.after(run.pk, 0) for event in batch]
+    assert [event.kind for event in events if event.at_ms < ten] == ["run_started"]
+    assert list(event_log.canonical(run.pk)) == from_scratch(run), "it depends on its scenario alone"
+    ends = {
+        arrival: event.at_ms for event in events if event.kind == "job_completed" for arrival in [event.data["job"]]
+    }
+    left = [1_500 * S - 660 * S, 1_800 * S - 660 * S, 5 * MINUTE]  # as it turned out; its limit from minute 10 on
+    for index, work_ms in enumerate(left):
+        assert ten + work_ms <= ends[index] <= ten + work_ms + 2 * MINUTE
+    ids = [each.id for each in store.of_run(run)[1]]
+    assert ids == ["1", "2", "3"], "running ones first"
+
+
+def test_what_is_down_then_is_not_available(mirrored):
+    _, run = commands.fork_and_start(mirrored.pk, at(mirrored, 1_260), "", [], True)
+    assert [(server.name, server.away) for server in store.of_run(run)[0].servers] == [
+        ("edge1", ()), ("cloud1", ((0, LARGEST),)),
+    ]  # fmt: skip
+    assert [server.site for server in store.of_run(run)[0].servers] == ["edge", "cloud"]
+    played_out(run)
+    bars = {bar[2] for batch in event_log.after(run.pk, 0) for event in batch for bar in event.data.get("bars", ())}
+    assert bars == {0}
+
+
+def test_a_held_job_is_left_out_while_it_is_held_and_said_to_be(mirrored):
+    scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 780), "", [], False)
+    assert scenario.trace.report["skipped_counts"] == {"held": 1, "arrives_later": 1}
+    assert scenario.trace.report["notes"][-1] == "Jobs not included: 1 arrived later; 1 held."
+    scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 960), "", [], False)
+    assert scenario.trace.job_count == 3
+
+
+def test_the_notes_say_what_is_believed(mirrored):
+    scenario, _ = commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], False, options={"arrivals": True})
+    moment_ = moments.moment(at(mirrored, 660))
+    assert scenario.trace.report["notes"] == [
+        f"Cut from run {mirrored.pk} at {moment_}: 2 nodes; 2 running jobs, 1 waiting job, 1 job that arrived later.",
+        f"Jobs that ran at {moment_} arrive first, with the work that is left, and are placed anew on any node.",
+        "Durations: as it turned out for 1 job, from the time limit for 3 jobs.",
+    ]
+    assert scenario.trace.report["provenance"]["minibatch_ms"] == {"as_it_turned_out": 1, "limit": 3}
+
+
+def test_another_scheduler_edits_and_options(mirrored):
+    eleven = at(mirrored, 660)
+    edits = [{"verb": "fail_servers", "servers": "edge1", "for_ms": MINUTE, "at_ms": eleven + MINUTE}]
+    options = {"scheduler": "srtf", "durations": "limit", "arrivals": True}
+    scenario, run = commands.fork_and_start(mirrored.pk, eleven, "mine", edits, True, options=options)
+    assert (scenario.name, scenario.scheduler, run.edits[0]["verb"]) == ("mine", "srtf", "fail_servers")
+    assert arrivals(run)["4"] == at(mirrored, 1_800)
+    played_out(run)
+    assert {event.kind for batch in event_log.after(run.pk, 0) for event in batch} >= {"edited", "server_changed"}
+
+
+def test_a_fork_of_a_fork_goes_on_from_it(mirrored):
+    eleven = at(mirrored, 660)
+    _, run = commands.fork_and_start(mirrored.pk, eleven, "", [], True)
+    played_out(run)
+    edits = [{"verb": "change_scheduler", "scheduler": "drf", "at_ms": eleven + 5 * MINUTE}]
+    _, second = commands.fork_and_start(run.pk, eleven + 5 * MINUTE, "", edits, True)
+    assert second.last_seq > 0
+    played_out(second)
+    assert list(event_log.canonical(second.pk)) == from_scratch(second)
+
+
+def test_the_same_cut_is_stored_once_and_goes_with_its_last_fork(mirrored):
+    runs = [commands.fork_and_start(mirrored.pk, at(mirrored, 660), "", [], True)[1] for _ in range(2)]
+    assert Trace.objects.filter(format=FORMAT).count() == 1
+    assert ClusterSpec.objects.filter(source__startswith="run").count() == 1
+    commands.discard(runs[0])
+    assert Trace.objects.filter(format=FORMAT).count() == 1
+    commands.discard(runs[1])
+    assert not Trace.objects.filter(format=FORMAT).exists()
+    assert not ClusterSpec.objects.filter(source__startswith="run").exists()
+    assert Scenario.objects.filter(pk=mirrored.scenario_id).exists()
+
+
+def test_moments_at_which_the_cluster_is_not_known_are_refused(mirrored):
+    with pytest.raises(Refused, match=r"has reached .*; choose a time up to that"):
+        commands.fork_and_start(mirrored.pk, mirrored.sim_ms + 1, "", [], False)
+    with pytest.raises(Refused, match=r"shows the cluster from .* on, so it cannot be forked at"):
+        commands.fork_and_start(mirrored.pk, at(mirrored, 0) - 1, "", [], False)
+    assert commands.fork_and_start(mirrored.pk, None, "", [], False)[0].fork_ms == mirrored.sim_ms
+
+
+def test_the_present_is_the_newest_look_even_if_nothing_changed_in_it(mirrored):
+    now = time.time()
+    Run.objects.filter(pk=mirrored.pk).update(clock_wall=datetime.fromtimestamp(now - 7_200, UTC))
+    Connection.objects.update(health={"last_look_at": now, "clock_offset_ms": 1_500})
+    mirrored.refresh_from_db()
+    assert abs(moments.reached_ms(mirrored) - 7_201_500) <= 1
+    Run.objects.filter(pk=mirrored.pk).update(status=Run.FINISHED)
+    mirrored.refresh_from_db()
+    assert moments.reached_ms(mirrored) == mirrored.sim_ms
+
+
+def test_what_a_fork_cannot_be(mirrored):
+    for options, error, words in (
+        ({"scheduler": "observed"}, ModelError, "cannot be simulated"),
+        ({"scheduler": "best"}, UnknownName, "known: "),
+        ({"durations": "guess"}, ModelError, "as_it_turned_out"),
+        ({"assumed_ms": 0}, ModelError, "1,?000"),
+    ):
+        with pytest.raises(error, match=words):
+            commands.fork_and_start(mirrored.pk, None, "", [], False, options=options)
+    assert not Scenario.objects.filter(parent=mirrored).exists()
+    plain, run = commands.fork_and_start(mirrored.pk, None, "", [], True)
+    with pytest.raises(Refused, match="only for forks of a run that mirrors a real cluster"):
+        commands.fork_and_start(run.pk, plain.fork_ms, "", [], False, options={"arrivals": True})
+    with pytest.raises(Refused, match="mirrors a real cluster"):
+        commands.promote(run)
+
+
+def test_a_moment_without_open_jobs_is_refused():
+    connection = Connection.objects.create(name="idle", connector="slurm")
+    following(connection, look(0)).look(look(0))
+    connection.run.refresh_from_db()
+    with pytest.raises(Refused, match="has no job that runs or waits at"):
+        commands.fork_and_start(connection.run.pk, None, "", [], False)

@@ -1,0 +1,179 @@
+"""A cut of a mirrored cluster at a moment: which jobs are open then, and how much work each has left. It is pure.
+
+Every job of the mirror is either in the cut or counted with the reason why it is not. What a cluster never tells is
+believed, and each job says from where: how long it takes as it turned out, by its time limit, or as assumed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import LARGEST, ModelError, Server
+from twin.connectors.facts import ENDED, Attempt
+from twin.mirror.as_values import amounts_of
+from twin.mirror.differ import KnownJob, Mirror
+
+TURNED_OUT, LIMIT, ASSUMED = "as_it_turned_out", "limit", "assumed"
+DURATIONS = (TURNED_OUT, LIMIT)
+RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
+LEAST_MS = 60_000  # work left of a job that has used up its time limit and still runs
+HOUR_MS = 3_600_000
+LEFT_OUT = {  # why jobs of the mirror are not in a cut, behind their number
+    "ended": "ended before",
+    "arrives_later": "arrived later",
+    "held": "held",
+    "never_ran": "ended without running later, so that their duration is unknown",
+    "no_gpu": "without GPUs, while other jobs have GPUs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Parameters):
+    """What a cut believes about durations, and whether it has the jobs that came later."""
+
+    durations: str = parameter(
+        TURNED_OUT,
+        "duration of a job: as it turned out where its end is known, else by its time limit; or always by its limit",
+        choices=DURATIONS,
+    )
+    assumed_ms: int = parameter(
+        HOUR_MS, "work left of a job without a time limit whose end is not known", low=1_000, high=LARGEST, unit="ms"
+    )
+    arrivals: bool = parameter(False, "include the jobs that arrived later, at the times at which they arrived")
+
+
+class Part(NamedTuple):
+    """A job of a cut. run_ms: work left from its arrival in the cut, with the amounts that it holds or asks for."""
+
+    known: KnownJob
+    state: int  # RUNNING | WAITING | ARRIVING
+    since_ms: int  # start of a running job, else its arrival, in ms of the log
+    arrival_ms: int  # in the cut
+    run_ms: int
+    origin: str  # of run_ms: TURNED_OUT | LIMIT | ASSUMED
+    gpus: int
+    cpus: int
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Servers and jobs at a moment. left_out: number of jobs of the mirror that are not in it, by reason (LEFT_OUT)."""
+
+    at_ms: int
+    servers: Sequence[Server]
+    parts: Sequence[Part]
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def count(self, state: int) -> int:
+        """Number of jobs that run, wait or arrive."""
+        return sum(part.state == state for part in self.parts)
+
+
+def cut(mirror: Mirror, at_ms: int, servers: Sequence[Server], held: Container[int], choice: Choice) -> Cut:
+    """The cluster at at_ms of the log. servers: as the log has them then; held: jobs that somebody holds then.
+
+    Running jobs come first, by their start, then those that wait, by their arrival, then those that arrive later.
+    ModelError where no server is available.
+    """
+    there = _then(servers, at_ms)
+    with_gpus = any(amounts_of(known.fact, known.attempts)[0] for known in mirror.jobs)
+    parts: list[Part] = []
+    left_out: Counter[str] = Counter()
+    for known in mirror.jobs:
+        found = _part(known, mirror, at_ms, held, choice, with_gpus)
+        if isinstance(found, Part):
+            parts.append(found)
+        else:
+            left_out[found] += 1
+    parts.sort(key=lambda part: (part.arrival_ms, part.state, part.since_ms, part.known.index))
+    return Cut(at_ms, there, parts, left_out)
+
+
+def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
+    """A job of the mirror as if it were submitted at at_ms, with its whole work."""
+    run_ms, origin = _duration(known, mirror, -mirror.epoch_ms, choice)
+    run_ms = run_ms or choice.assumed_ms
+    return Part(known, WAITING, at_ms, at_ms, run_ms, origin, *amounts_of(known.fact, known.attempts))
+
+
+def _then(servers: Sequence[Server], at_ms: int) -> list[Server]:
+    """The servers; one that is not available at at_ms is gone for good: nobody knows then when it returns."""
+    there = [replace(server, away=((0, LARGEST),) if server.is_away(at_ms) else ()) for server in servers]
+    if all(server.away for server in there):
+        shown = f"{len(there)} are down or drained" if there else "the cluster has shown none"
+        raise ModelError(f"no node is available at this moment ({shown}); choose a moment at which one is")
+    return there
+
+
+def _part(
+    known: KnownJob, mirror: Mirror, at_ms: int, held: Container[int], choice: Choice, with_gpus: bool
+) -> Part | str:
+    """The job in the cut, or the reason why it is not in it."""
+    arrived_ms, over_ms = arrival_ms(known, mirror), _end_ms(known, mirror)
+    later = arrived_ms > at_ms
+    if over_ms is not None and over_ms <= at_ms:
+        return "ended"
+    if later and not choice.arrivals:
+        return "arrives_later"
+    amounts = amounts_of(known.fact, known.attempts)
+    if with_gpus and not amounts[0]:
+        return "no_gpu"
+    running = next((attempt for attempt in known.attempts if _covers(attempt, mirror, at_ms)), None)
+    if running is None and not later and known.index in held:
+        return "held"
+    run_ms, origin = _duration(known, mirror, at_ms, choice, running)
+    if not run_ms:
+        return "never_ran"
+    if later:
+        return Part(known, ARRIVING, arrived_ms, arrived_ms, run_ms, origin, *amounts)
+    if running is None:
+        return Part(known, WAITING, arrived_ms, at_ms, run_ms, origin, *amounts)
+    return Part(known, RUNNING, max(0, running.started_ms - mirror.epoch_ms), at_ms, run_ms, origin, *amounts)
+
+
+def _duration(
+    known: KnownJob, mirror: Mirror, at_ms: int, choice: Choice, running: Attempt | None = None
+) -> tuple[int, str]:
+    """(work left after at_ms in ms, its origin); 0 where the job ended without running after at_ms."""
+    ran_ms = sum(_ran_ms(attempt, mirror, at_ms) for attempt in known.attempts)
+    turned_out = choice.durations == TURNED_OUT
+    if turned_out and known.fact.state == ENDED:
+        return ran_ms, TURNED_OUT
+    limit_ms = known.fact.limit_ms
+    if limit_ms is None:
+        left_ms, origin = choice.assumed_ms, ASSUMED
+    else:
+        elapsed_ms = at_ms - (running.started_ms - mirror.epoch_ms) if running is not None else 0
+        left_ms, origin = max(limit_ms - elapsed_ms, LEAST_MS), LIMIT
+    return max(left_ms, ran_ms) if turned_out else left_ms, origin  # it has run that long already
+
+
+def arrival_ms(known: KnownJob, mirror: Mirror) -> int:
+    """When the job came, in ms of the log: one with a new submit time after its first start came by that start."""
+    first = min((attempt.started_ms for attempt in known.attempts), default=known.fact.submitted_ms)
+    return max(0, min(known.fact.submitted_ms, first) - mirror.epoch_ms)
+
+
+def _end_ms(known: KnownJob, mirror: Mirror) -> int | None:
+    """When the job ended, in ms of the log; None while it is open."""
+    if known.fact.state != ENDED:
+        return None
+    ended = known.attempts[-1].ended_ms if known.attempts else known.fact.ended_ms
+    return (mirror.at_ms if ended is None else ended) - mirror.epoch_ms
+
+
+def _covers(attempt: Attempt, mirror: Mirror, at_ms: int) -> bool:
+    """Test whether the attempt is in progress at at_ms."""
+    now = mirror.epoch_ms + at_ms
+    return attempt.started_ms <= now and (attempt.ended_ms is None or attempt.ended_ms > now)
+
+
+def _ran_ms(attempt: Attempt, mirror: Mirror, at_ms: int) -> int:
+    """Part of the attempt after at_ms, as far as it is known."""
+    end = mirror.at_ms if attempt.ended_ms is None else attempt.ended_ms
+    return max(0, end - max(attempt.started_ms, mirror.epoch_ms + at_ms))

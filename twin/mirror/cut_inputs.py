@@ -1,0 +1,103 @@
+"""The stored cluster and trace of a cut, and what they take from the real cluster in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from hashlib import sha256
+
+import orjson
+
+from scheduling.reporting.quantities import count, duration
+from twin.files.cluster_json import cluster_to_dict
+from twin.files.job_table import pack_jobs
+from twin.files.jobs_jsonl import job_to_dict
+from twin.mirror.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING
+from twin.mirror.moments import Made
+from twin.models import ClusterSpec, Scenario, Trace
+from twin.scenarios.edits.moments import moment
+from twin.traces.importers.report import Origins
+
+FORMAT = "cut of a mirrored run"
+PREVIEW = 20  # jobs that the trace's page shows
+WORDS = {TURNED_OUT: "as it turned out", LIMIT: "from the time limit", ASSUMED: "assumed"}
+
+
+def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
+    """The stored trace and cluster of the cut."""
+    run, at_ms = found.moment.run, found.cut.at_ms
+    key = [run.pk, run.last_seq, at_ms, asdict(found.choice), cluster_to_dict(found.cluster)]
+    checksum = sha256(orjson.dumps(key)).hexdigest()
+    trace = Trace.objects.filter(checksum=checksum, format=FORMAT, status=Trace.READY).first()
+    spec = trace.clusters.first() if trace is not None else None
+    if trace is not None and spec is not None:
+        return trace, spec
+    origins = Origins()
+    origins.add(found.table)
+    jobs, machines = len(found.table), len(found.cluster.servers)
+    report = {
+        "format": FORMAT,
+        "rows": jobs + found.cut.left_out.total(),
+        "imported": jobs,
+        "jobs": jobs,
+        "machines": machines,
+        "skipped": [],
+        "skipped_counts": dict(found.cut.left_out),
+        "provenance": origins.plain(),
+        "clamped": {},
+        "notes": sentences(found),
+        "slot_ms": found.cluster.slot_ms,
+        "seed": 0,
+        "merged": 0,
+        "outside_window": 0,
+        "summary": f"{count(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
+    }
+    trace = Trace.objects.create(
+        name=f"{run.scenario.name} at {moment(at_ms)}"[:200],
+        format=FORMAT,
+        status=Trace.READY,
+        progress=1,
+        job_count=jobs,
+        server_count=machines,
+        checksum=checksum,
+        jobs=pack_jobs([found.table]),
+        report=report,
+        preview=[job_to_dict(job) for job in found.table.take(slice(0, PREVIEW)).jobs()],
+    )
+    spec = ClusterSpec.objects.create(
+        name=found.cluster.name,
+        source=f"run {run.pk} at {moment(at_ms)}",
+        trace=trace,
+        spec=cluster_to_dict(found.cluster),
+        server_count=machines,
+    )
+    return trace, spec
+
+
+def drop_unused(trace: Trace, spec: ClusterSpec) -> None:
+    """Removal of the inputs of a discarded fork that no other scenario uses."""
+    if trace.format == FORMAT and not Scenario.objects.filter(trace=trace).exists():
+        if not Scenario.objects.filter(cluster=spec).exists():
+            spec.delete()
+        trace.delete()
+
+
+def sentences(found: Made) -> list[str]:
+    """What a cut takes from the cluster and what it believes, for people."""
+    of, at = found.cut, moment(found.cut.at_ms)
+    away = sum(bool(server.away) for server in of.servers)
+    parts = [f"{count(of.count(RUNNING), 'running job')}, {count(of.count(WAITING), 'waiting job')}"]
+    if found.choice.arrivals:
+        parts.append(f"{count(of.count(ARRIVING), 'job')} that arrived later")
+    gone = f", {away} of them not available from then on" if away else ""
+    said = [f"Cut from run {found.moment.run.pk} at {at}: {count(len(of.servers), 'node')}{gone}; {', '.join(parts)}."]
+    if of.count(RUNNING):
+        said.append(f"Jobs that ran at {at} arrive first, with the work that is left, and are placed anew on any node.")
+    origins = {origin: sum(part.origin == origin for part in of.parts) for origin in WORDS}
+    told = [f"{WORDS[origin]} for {count(number, 'job')}" for origin, number in origins.items() if number]
+    if told:
+        limit = f" ({duration(found.choice.assumed_ms)})" if origins[ASSUMED] else ""
+        said.append(f"Durations: {', '.join(told)}{limit}.")
+    if of.left_out:
+        kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
+        said.append(f"Jobs not included: {'; '.join(kinds)}.")
+    return said

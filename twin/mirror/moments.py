@@ -1,0 +1,86 @@
+"""A mirrored run at a moment, and the cut that a what-if begins with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduling.model.values import Cluster, ModelError, Server
+from twin.eventlog import event_log
+from twin.eventlog.additions import server_of
+from twin.files.job_table import JobTable
+from twin.infra.errors import Refused
+from twin.mirror import stored
+from twin.mirror.cut import Choice, Cut, cut
+from twin.mirror.cut_jobs import job_table, slot_for
+from twin.mirror.differ import Mirror
+from twin.models import Connection, Run
+from twin.scenarios.edits.moments import moment
+
+TOLD = ("server_added", "server_set", "job_added", "decided")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A mirrored run at a moment: what its log says of nodes and held jobs then, and of all jobs until now."""
+
+    run: Run
+    mirror: Mirror
+    at_ms: int
+    servers: tuple[Server, ...]
+    held: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A cut as cluster and jobs of a scenario."""
+
+    moment: Moment
+    cut: Cut
+    choice: Choice
+    cluster: Cluster
+    table: JobTable
+
+
+def reached_ms(run: Run) -> int:
+    """The newest moment of the cluster that is known, in ms of the run's log."""
+    connection = Connection.objects.filter(run=run).only("health").first()
+    health = connection.health if connection is not None and run.status in Run.ACTIVE else {}
+    if not health.get("last_look_at") or run.clock_wall is None:
+        return run.sim_ms
+    at = health["last_look_at"] + (health.get("clock_offset_ms") or 0) / 1000 - run.clock_wall.timestamp()
+    return max(run.sim_ms, round(at * 1000))
+
+
+def moment_of(run: Run, at_ms: int | None = None) -> Moment:
+    """The run at at_ms (None: its newest moment); Refused where the cluster was not followed then."""
+    reached = reached_ms(run)
+    at_ms = reached if at_ms is None else at_ms
+    if at_ms > reached:
+        raise Refused(f"run {run.pk} has reached {moment(reached)}, not {moment(at_ms)}; choose a time up to that")
+    servers: dict[int, Server] = {}
+    states: dict[int, str] = {}
+    first_ms: int | None = None
+    for _, told_ms, kind, data in event_log.lines_of(run.pk, TOLD, up_to_ms=reached):
+        first_ms = told_ms if first_ms is None else first_ms
+        if told_ms > at_ms:
+            break
+        if kind in ("server_added", "server_set"):
+            servers[data["server"]] = server_of(data["fields"])
+        elif kind == "decided":
+            states[data["job"]] = data["code"]
+    if first_ms is None or at_ms < first_ms:
+        since = "nothing of the cluster yet" if first_ms is None else f"the cluster from {moment(first_ms)} on"
+        raise Refused(f"run {run.pk} shows {since}, so it cannot be forked at {moment(at_ms)}; choose a later time")
+    held = frozenset(job for job, code in states.items() if code == "held")
+    return Moment(run, stored.load_run(run), at_ms, tuple(servers[index] for index in sorted(servers)), held)
+
+
+def made(of: Moment, choice: Choice) -> Made:
+    """The cut at the moment; Refused without a node."""
+    try:
+        found = cut(of.mirror, of.at_ms, of.servers, of.held, choice)
+    except ModelError as error:
+        raise Refused(f"run {of.run.pk} at {moment(of.at_ms)}: {error}") from error
+    slot_ms = slot_for(found.parts)
+    cluster = Cluster(name=of.run.scenario.cluster.name, slot_ms=slot_ms, servers=tuple(found.servers))
+    return Made(of, found, choice, cluster, job_table(found.parts, slot_ms))
