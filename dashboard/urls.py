@@ -8,9 +8,11 @@ from dashboard.api.audit import AuditViewSet
 from dashboard.api.certificates import CertificateView
 from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
+from dashboard.api.connections import ConnectionViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
 from dashboard.api.groups import SubtasksView
 from dashboard.api.inputs.clusters import ClusterViewSet
+from dashboard.api.inputs.connectors import connector_list
 from dashboard.api.inputs.scenarios import ScenarioViewSet
 from dashboard.api.inputs.schedulers import scheduler_list
 from dashboard.api.inputs.traces import TraceFileView, TraceViewSet
@@ -34,6 +36,7 @@ router.register("runs", RunViewSet)
 router.register("sweeps", SweepViewSet)
 router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
+router.register("connections", ConnectionViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
@@ -66,6 +69,7 @@ urlpatterns = [
     path("api/runs/<int:pk>/promote/", PromoteView.as_view(), name="run-promote"),
     path("api/runs/<int:pk>/discard/", DiscardView.as_view(), name="run-discard"),
     path("api/metrics/", metric_list, name="metric-list"),
+    path("api/connectors/", connector_list, name="connector-list"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),
     *[

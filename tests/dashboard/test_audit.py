@@ -11,7 +11,7 @@ from tests.dashboard.builders import WRITES, methods_of, routes
 from tests.dashboard.conftest import person
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
-from twin.models import AuditEntry, Run, Scenario, Trace
+from twin.models import AuditEntry, Connection, Run, Scenario, Trace
 from twin.runs import runner
 from twin.studies import sweeps
 
@@ -20,6 +20,8 @@ JSON = "application/json"
 # POSTs that only ask, or tell what failed in a browser: nothing is kept of them.
 ASKS = {("run-ask", "post"), ("scenario-edits", "post"), ("client-errors", "post")}
 
+# Operators alone may ask, and nothing is kept.
+PREVIEWS = {("connection-sites", "post")}
 MACHINES = {("ingest-events", "post"), ("ingest-snapshot", "post")}  # take a token of their source, and no session
 
 
@@ -91,9 +93,23 @@ def certified(w) -> Run:
     return run
 
 
+def followed(w, **changes) -> str:
+    """The address of a connection."""
+    Connection.objects.create(name="lab", connector="replay", parameters={"path": "/nowhere", "speed": 1.0}, **changes)
+    return "/api/connections/lab/"
+
+
+REPLAY = {"name": "lab", "connector": "replay", "parameters": {"path": "/nowhere"}}
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("apitoken-list", "post"): (["token.create"], lambda w: ("/api/tokens/", {"name": "lab", "scopes": ["read"]})),
     ("apitoken-revoke", "post"): (["token.revoke"], lambda w: (f"/api/tokens/{token_of(w)}/revoke/", {})),
+    ("connection-list", "post"): (["connection.create"], lambda w: ("/api/connections/", REPLAY)),
+    ("connection-detail", "patch"): (["connection.change"], lambda w: (followed(w), {"interval_ms": 2_000})),
+    ("connection-detail", "delete"): (["connection.delete"], lambda w: (followed(w), {})),
+    ("connection-pause", "post"): (["connection.pause"], lambda w: (f"{followed(w)}pause/", {})),
+    ("connection-follow", "post"): (["connection.follow"], lambda w: (f"{followed(w, wanted='paused')}follow/", {})),
+    ("connection-test-stored", "post"): (["connection.test"], lambda w: (f"{followed(w)}test/", {})),
+    ("connection-test-settings", "post"): (["connection.test"], lambda w: ("/api/connections/test/", REPLAY)),
     ("trace-list", "post"): (["trace.upload"], lambda w: ("/api/traces/", {"file": SimpleUploadedFile("a.csv", JOBS)})),
     ("trace-detail", "delete"): (["trace.delete"], lambda w: (f"/api/traces/{trace_of(Trace.FAILED).pk}/", {})),
     ("trace-import-", "post"): (["trace.import"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/import/", {})),
@@ -180,7 +196,7 @@ def send(client, method: str, address: str, body):
 
 
 def test_every_address_that_changes_something_is_among_the_cases():
-    assert mutating() == sorted({*CASES, *ASKS, *MACHINES}), (
+    assert mutating() == sorted({*CASES, *ASKS, *PREVIEWS, *MACHINES}), (
         "a new address that takes POST, PUT, PATCH or DELETE needs its case here"
     )
 
@@ -219,7 +235,8 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
     assert all(
-        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token") for entry in entries
+        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token", "connection")
+        for entry in entries
     )
 
 

@@ -6,7 +6,7 @@ from django.test import Client
 
 from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
-from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
+from twin.models import AuditEntry, Connection, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
@@ -30,6 +30,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
         "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
         "sweeps": sweep.pk, "tokens": token.pk,
     }  # fmt: skip
+    Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
     found = []
     for path, entry in routes():
         if entry.name in OPEN:
@@ -52,6 +53,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
             .replace("<int:index>", "0")
             .replace("<int:server>", "0")
             .replace("<str:source>", "lab")
+            .replace(r"(?P<name>[\w-]+)", "lab")
         )
         assert "<" not in path, f"no id is known for {path}"
         found.append((f"/{path}", methods_of(entry.callback)))
@@ -62,7 +64,7 @@ def test_the_walk_finds_what_there_is(addresses):
     paths = {path for path, _ in addresses}
     assert len(paths) > 25
     assert {"/", "/logout/", "/api/schedulers/", "/api/schema/"} < paths
-    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 8
+    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 9
 
 
 def test_a_stranger_gets_nothing(addresses):

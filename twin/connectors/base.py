@@ -25,6 +25,7 @@ class Connector(ABC):
     title: ClassVar[str]  # as printed on screen
     summary: ClassVar[str]  # one sentence an operator understands
     Parameters: ClassVar[type] = Parameters  # its settings, declared by scheduling.kernel.parameters.parameter
+    times_controller: ClassVar[bool] = False  # whether `ms` of cost() is the controller's own time
 
     def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters if parameters is not None else self.Parameters()
@@ -60,6 +61,10 @@ class Connector(ABC):
     def cost(self) -> Mapping[str, float]:
         """Load on the cluster's controller, as plain numbers, e.g. {"calls": 120, "ms": 31}; default: unknown."""
         return {}
+
+    def unsafe(self) -> str:
+        """Why only somebody with a shell on this host may choose a parameter, the first word; "" = anybody may."""
+        return ""
 
     def close(self) -> None:  # noqa: B027 (most hold nothing open)
         """Release of open resources."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
 from twin.connectors import facts
-from twin.connectors._slurm import accounting, held, queue
+from twin.connectors._slurm import accounting, held, prefix, queue
 from twin.connectors._slurm.attempts import Attempts
 from twin.connectors._slurm.clock import Clock
 from twin.connectors._slurm.commands import Commands
@@ -48,6 +48,7 @@ class SlurmConnector(Connector):
     title = "Slurm"
     summary = "Reads jobs and nodes of a Slurm cluster (22.05 or newer) through its own commands."
     Parameters = SlurmParameters
+    times_controller = True
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)
@@ -154,6 +155,9 @@ class SlurmConnector(Connector):
         told = self._diagnostics()
         calls, ms = told.spent.get(self._uid, (0, 0.0))
         return {"calls": calls, "ms": ms, "since_ms": told.since_ms}
+
+    def unsafe(self) -> str:
+        return prefix.why_unsafe(self.parameters.prefix)
 
     def close(self) -> None:
         if self._hints is not None:

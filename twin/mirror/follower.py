@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from django.db import DatabaseError, close_old_connections, connection
 
@@ -52,10 +53,13 @@ class Follower:
             thread.join()
 
     def look(self) -> None:
-        """Starts what is missing, and ends what is paused or gone."""
-        wanted = dict(Connection.objects.filter(wanted=Connection.FOLLOWING).values_list("pk", "name"))
+        """Starts what is missing, and ends what is paused or gone, or has other settings now."""
+        following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
+            "pk", "name", "parameters", "interval_ms"
+        )
+        wanted = {row[0]: row[1:] for row in following}
         for pk, thread in list(self.threads.items()):
-            if pk not in wanted:
+            if wanted.get(pk) != thread.settings:
                 thread.over.set()
             if not thread.is_alive():
                 del self.threads[pk]
@@ -67,9 +71,10 @@ class Follower:
 class Follow(threading.Thread):
     """Follows one connection until `over` or the follower's own stop is set."""
 
-    def __init__(self, pk: int, name: str, stop: threading.Event) -> None:
-        super().__init__(name=f"follow-{name}", daemon=True)
-        self.pk, self.stop_all, self.over = pk, stop, threading.Event()
+    def __init__(self, pk: int, settings: tuple[Any, ...], stop: threading.Event) -> None:
+        """settings: the name of the connection, then what it is followed with."""
+        super().__init__(name=f"follow-{settings[0]}", daemon=True)
+        self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
         self.told_at = float("-inf")
 
     def run(self) -> None:
@@ -103,6 +108,7 @@ class Follow(threading.Thread):
     def _follow(self, of: Connection) -> None:
         connector = build(of.connector, of.parameters)
         try:
+            before = of.run_id
             run, mirror = self._begin(of, connector)
             if run is None or mirror is None:
                 self._ended(LEASE_AGAIN_S)
@@ -112,6 +118,8 @@ class Follow(threading.Thread):
                     connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
                     stopped=self._telling(of),
                 )  # fmt: skip
+                if run.pk == before:
+                    following.resume(of.health)
                 self.following = following
                 following.run()
                 lease.release(run)
@@ -135,7 +143,7 @@ class Follow(threading.Thread):
         def stopped(seconds: float) -> bool:
             if time.monotonic() - self.told_at > TOLD_S:
                 self.told_at = time.monotonic()
-                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.health))
+                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.told()))
             return self._ended(seconds)
 
         return stopped

@@ -6,32 +6,25 @@ not see.
 
 from __future__ import annotations
 
+import logging
 import random
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
+from typing import Any
 
 from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
 from twin.mirror.differ import EventData, Mirror
+from twin.mirror.health import Costs, Health, Lags, counts
 
+log = logging.getLogger(__name__)
 RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 MIN_LOST = 3  # so many jobs may be gone at once without a second look
 MAX_DETAILS = 200  # jobs of one call
+MAX_UNSEEN_S = 10.0  # a longer time without a look, before a restart, is told as a gap
 Write = Callable[[list[EventData], int], None]  # (events, ms of the log)
-
-
-@dataclass
-class Health:
-    """How the following goes, for pages: times in Unix seconds of this machine."""
-
-    last_look_at: float | None = None
-    failing_since: float | None = None
-    error: str = ""
-    looks: int = 0
-    call_ms: dict[str, int] = field(default_factory=dict)  # of the newest look
-    clock_offset_ms: int | None = None  # the cluster's clock minus ours
 
 
 class Following:
@@ -45,7 +38,24 @@ class Following:
         self.connector, self.mirror, self.write = connector, mirror, write
         self.interval_s, self.stopped = interval_s, stopped
         self.health = Health()
+        self.looked = False  # by this process
+        self.lags, self.costs = Lags(), Costs(connector.times_controller)
         self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
+
+    def resume(self, before: Mapping[str, Any]) -> None:
+        """Goes on from the health that an earlier process wrote; a long time since its last look becomes a gap."""
+        known = {one.name for one in fields(Health)}
+        self.health = Health(**{name: value for name, value in before.items() if name in known})
+        if self.health.seen_ms is not None:
+            self.mirror.at_ms = max(self.mirror.at_ms, self.health.seen_ms)
+        if self.health.failing_since is None and time.time() - (self.health.last_look_at or time.time()) > MAX_UNSEEN_S:
+            self.health.failing_since = self.health.last_look_at
+            self.health.error = "the cluster was not followed: it was paused, or no follower was running"
+
+    def told(self) -> Health:
+        """The health with its counts, which are made when somebody reads them."""
+        self.health.lag, self.health.counts = self.lags.figures() or self.health.lag, counts(self.mirror)
+        return self.health
 
     def run(self) -> None:
         """Follows until it is stopped."""
@@ -78,15 +88,30 @@ class Following:
         """Takes one look: asks what is missing in it, and writes what changed."""
         if not snapshot.complete and not snapshot.partial:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
+        began = time.monotonic()
+        settled = self.looked and self.health.failing_since is None
         snapshot = self._with_ends(snapshot)
         events = self._back(snapshot)
         events += self.mirror.look(snapshot)
         self._write(events)
+        if settled and events:  # what the first look finds, and the first one after a gap, had happened long before
+            took_ms = sum(snapshot.calls.values()) + round((time.monotonic() - began) * 1000)
+            self.lags.add(self.mirror, events, snapshot.at_ms + took_ms)
         self._detail()
-        self.health.last_look_at = time.time()
-        self.health.looks += 1
+        self.health.last_look_at, self.health.seen_ms = time.time(), snapshot.at_ms
+        self.health.looks, self.looked = self.health.looks + 1, True
         self.health.call_ms = dict(snapshot.calls) or self.health.call_ms
         self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
+        self._cost()
+
+    def _cost(self) -> None:
+        """Asks now and then what following costs; a cluster that does not tell it is followed all the same."""
+        if not self.costs.due(time.monotonic()):
+            return
+        try:
+            self.health.cost = self.costs.add(self.connector.cost(), time.monotonic()) or self.health.cost
+        except ConnectorError as error:
+            log.info("the cost of following is unknown: %s", error)
 
     def _with_ends(self, snapshot: Snapshot) -> Snapshot:
         """With what the accounting says of jobs no longer shown. Many at once: only at the second look."""

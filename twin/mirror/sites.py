@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
 from twin.connectors.facts import NodeFact
+from twin.mirror.pattern_cost import why_not
 
 BY = ("queue", "name", "label")
 
@@ -25,12 +26,8 @@ class SiteRule(Parameters):
 
     def __post_init__(self) -> None:
         Parameters.__post_init__(self)
-        try:
-            re.compile(self.edge_pattern)
-        except re.error as error:
-            raise ModelError(
-                f"edge_pattern must be a regular expression: {error}, got {self.edge_pattern!r}"
-            ) from error
+        if reason := why_not(self.edge_pattern):
+            raise ModelError(f"edge_pattern {reason}")
 
     def site(self, node: NodeFact) -> str:
         """edge or cloud."""

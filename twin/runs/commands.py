@@ -186,6 +186,7 @@ def discard(run: Run, user: Any = None) -> None:
 
 def pause(run: Run, user: Any = None) -> Run:
     """Pause after the current batch; the clock of a live run stops."""
+    _simulated(run, "pause")
     _active(run, "pause")
     if run.wanted == Run.PAUSED:
         return run
@@ -196,6 +197,7 @@ def pause(run: Run, user: Any = None) -> Run:
 
 def resume(run: Run, user: Any = None) -> Run:
     """Continuation after a pause."""
+    _simulated(run, "resume")
     _active(run, "resume")
     if run.wanted == Run.RUNNING and run.status != Run.PAUSED:
         return run
@@ -207,6 +209,7 @@ def resume(run: Run, user: Any = None) -> Run:
 
 def cancel(run: Run, user: Any = None) -> Run:
     """Permanent end of the run, at once, whatever its worker does; its log stays."""
+    _simulated(run, "cancel")
     _active(run, "cancel")
     if not cancel_all([run], user):
         _active(run, "cancel")  # it ended since it was looked at
@@ -373,6 +376,14 @@ def _active(run: Run, verb: str) -> None:
     run.refresh_from_db()
     if run.status not in Run.ACTIVE:
         raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}")
+
+
+def _simulated(run: Run, verb: str) -> None:
+    """Refusal to change what a real cluster does, as long as it is followed."""
+    connection = run.connections.first() if run.mode == Run.MIRROR else None
+    if connection is not None:
+        name = connection.name
+        raise Refused(f"cannot {verb} run {run.pk}: it mirrors the cluster {name}; pause following on /live/{name}/")
 
 
 def _live(run: Run, verb: str) -> None:

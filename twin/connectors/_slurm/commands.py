@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import selectors
 import shlex
-import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
-from typing import IO
 
 from twin.connectors.facts import ConnectorError
+from twin.processes import bounded_command
 
 ENVIRONMENT = {
     "LC_ALL": "C",
@@ -20,8 +16,6 @@ ENVIRONMENT = {
     "SLURM_BITSTR_LEN": "0",  # the tasks of an array in full, not their first 64 characters
 }
 PLAIN = re.compile(r"[\w@%+=:,./-]+")  # what a remote shell, which ssh starts, takes as it is
-MAX_STDERR_BYTES = 64_000
-CHUNK_BYTES = 1 << 16
 REMEDIES = (  # what Slurm and ssh print, and what helps
     (r"munge.*(failed|error)|plugin_init.*munge|Failed to access .*munge",
      "munge does not work on this host: `systemctl restart munge`, then `munge -n | unmunge`"),
@@ -67,7 +61,7 @@ class Commands:
         name = command[0]
         began = time.monotonic()
         try:
-            code, out, err = _bounded(self.argv(command), self.timeout_ms / 1000, self.max_bytes)
+            code, out, err = bounded_command.run(self.argv(command), self.timeout_ms / 1000, self.max_bytes)
         except FileNotFoundError as error:
             raise CallError(
                 f"{name} cannot be started: there is no command {error.filename!r} on this host",
@@ -111,52 +105,3 @@ def _failure(name: str, code: int, err: str) -> CallError:
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     said = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
     return CallError(f"{name} failed with exit code {code}: {said}", remedy(err))
-
-
-def _bounded(argv: list[str], timeout_s: float, max_bytes: int) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of a command in its own process group, killed if it takes or prints too much."""
-    process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    try:
-        out, err = _read(process.stdout, process.stderr, time.monotonic() + timeout_s, max_bytes)
-        try:
-            code = process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            raise TimeoutError from None
-    finally:
-        _kill_group(process)
-        process.stdout.close()
-        process.stderr.close()
-    return code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
-
-
-def _read(stdout: IO[bytes], stderr: IO[bytes], until: float, max_bytes: int) -> tuple[bytes, bytes]:
-    out, err = bytearray(), bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(stdout, selectors.EVENT_READ, out)
-        selector.register(stderr, selectors.EVENT_READ, err)
-        while selector.get_map():
-            left = until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            for key, _ in selector.select(left):
-                chunk = os.read(key.fd, CHUNK_BYTES)
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                elif key.data is out or len(err) < MAX_STDERR_BYTES:
-                    key.data.extend(chunk)
-                if len(out) > max_bytes:
-                    raise OverflowError
-    return bytes(out), bytes(err)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends the command and what it started; a group that has ended is no error."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.core.validators import validate_slug
-from django.db import IntegrityError
-from django.forms import ValidationError
 
 from scheduling.kernel.parameters import parse_declared
-from scheduling.model.values import ModelError, shorten
+from scheduling.model.values import ModelError
 from twin.connectors.base import build, names
 from twin.connectors.facts import ConnectorError, Found
 from twin.management.commands.follow import pairs
 from twin.management.headless import HeadlessCommand, positive
+from twin.mirror import connections
 from twin.mirror.sites import SiteRule
-from twin.models import AuditEntry, Connection
 
 
 class Command(HeadlessCommand):
@@ -42,12 +38,7 @@ class Command(HeadlessCommand):
         parser.add_argument("--test", action="store_true", help="only test the connection")
 
     def work(self, **options: Any) -> None:
-        try:
-            validate_slug(options["name"])
-        except ValidationError as error:
-            raise ModelError(
-                f"--name must be letters, digits, hyphens and underscores, got {shorten(repr(options['name']))}"
-            ) from error
+        connections.checked_name(options["name"])
         connector = build(options["connector"], pairs("--param", options["param"]))
         sites = parse_declared("--site", SiteRule, pairs("--site", options["site"]))
         try:
@@ -63,18 +54,7 @@ class Command(HeadlessCommand):
             )
         if options["test"]:
             return
-        try:
-            Connection.objects.create(
-                name=options["name"], connector=options["connector"], parameters=asdict(connector.parameters),
-                sites=asdict(sites), interval_ms=options["interval_ms"],
-            )  # fmt: skip
-        except IntegrityError as error:
-            raise ModelError(
-                f"--name {options['name']} is the name of another connection; choose another one"
-            ) from error
-        AuditEntry.objects.create(
-            action="connection.create", subject=options["name"], detail={"connector": options["connector"]}
-        )
+        connections.create(options["name"], connector, sites, options["interval_ms"])
         self.tell(f"{options['name']}: connected; `manage.py up` follows it")
 
     def _tell_found(self, found: Found) -> None:

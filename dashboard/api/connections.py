@@ -1,0 +1,244 @@
+"""Connections to real clusters: list, connect, test, change, pause, follow, remove."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduling.kernel.parameters import UnknownName
+from twin.connectors.base import connector_class
+from twin.connectors.facts import NodeFact
+from twin.mirror import connections, trial
+from twin.mirror.condition import condition
+from twin.models import Connection
+from twin.processes import heartbeat
+
+MAX_PARAMETERS = 40
+MAX_PREVIEW = 5_000  # nodes of one preview of sites
+
+
+class ConnectionSerializer(serializers.ModelSerializer[Connection]):
+    """A connection and its condition: state, since (Unix s), said, age_ms of the data, and figures of the follower."""
+
+    title = serializers.SerializerMethodField()
+    condition = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Connection
+        fields = (
+            "name",
+            "connector",
+            "title",
+            "parameters",
+            "sites",
+            "interval_ms",
+            "wanted",
+            "run",
+            "condition",
+            "created_at",
+        )
+        read_only_fields = fields
+
+    def get_title(self, connection: Connection) -> str:
+        """Title of the connector; its name where this version has none of that name."""
+        try:
+            return connector_class(connection.connector).title
+        except UnknownName:
+            return connection.connector
+
+    def get_condition(self, connection: Connection) -> dict[str, Any]:
+        """{state, since, said, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts}."""
+        now, health = time.time(), connection.health
+        found = condition(connection, now)
+        said = found.said
+        if found.state == "starting" and "no_follower" not in self.context:
+            processes = heartbeat.processes()
+            self.context["no_follower"] = processes is not None and all(
+                one.kind != heartbeat.FOLLOWER for one in processes
+            )
+        if found.state == "starting" and self.context["no_follower"]:
+            said = "No follower is running; manage.py up starts one."
+        return {
+            "state": found.state,
+            "since": found.since,
+            "said": said,
+            "age_ms": None if found.seen_at is None else max(0, round((now - found.seen_at) * 1_000)),
+            "stale_after_ms": found.stale_after_ms,
+            "seen_ms": health.get("seen_ms"),
+            "clock_offset_ms": health.get("clock_offset_ms"),
+            "lag": health.get("lag", {}),
+            "cost": health.get("cost", {}),
+            "counts": health.get("counts", {}),
+        }
+
+
+class SettingsSerializer(serializers.Serializer[Any]):
+    """Settings of a connection that is tested."""
+
+    connector = serializers.CharField(max_length=60)
+    parameters = serializers.DictField(default=dict)
+    sites = serializers.DictField(default=dict)
+
+    def validate_parameters(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Few and short: none of them is a secret or a document."""
+        if len(value) > MAX_PARAMETERS or any(len(str(one)) > 2_000 for one in value.values()):
+            raise serializers.ValidationError(f"at most {MAX_PARAMETERS} parameters of at most 2,000 characters each")
+        return value
+
+    validate_sites = validate_parameters
+
+
+class NewConnectionSerializer(SettingsSerializer):
+    """Request for a connection."""
+
+    name = serializers.CharField(max_length=200)
+    interval_ms = serializers.IntegerField(default=1_000)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """Change of a connection; parameters that are left out keep their values."""
+
+    parameters = serializers.DictField(required=False)
+    interval_ms = serializers.IntegerField(required=False)
+
+
+class PreviewNodeSerializer(serializers.Serializer[Any]):
+    """A node as a test shows it."""
+
+    name = serializers.CharField(max_length=300)
+    queues = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=200)
+    labels = serializers.DictField(child=serializers.CharField(max_length=300, allow_blank=True), default=dict)
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """Nodes, and a rule that puts each of them on a site."""
+
+    sites = serializers.DictField(default=dict)
+    nodes = PreviewNodeSerializer(many=True, max_length=MAX_PREVIEW)
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """One line of a test: needed says whether the cluster can be followed without it."""
+
+    subject = serializers.CharField()
+    well = serializers.BooleanField()
+    said = serializers.CharField()
+    remedy = serializers.CharField()
+    needed = serializers.BooleanField()
+
+
+class TrialSerializer(serializers.Serializer[Any]):
+    """Result of a test; nodes have the site that the rule gives them, and are at most 5,000 of total_nodes."""
+
+    well = serializers.BooleanField()
+    error = serializers.CharField()
+    version = serializers.CharField()
+    clock_offset_ms = serializers.IntegerField(allow_null=True)
+    findings = FindingSerializer(many=True)
+    nodes = serializers.ListField(child=serializers.DictField())
+    total_nodes = serializers.IntegerField()
+    jobs = serializers.DictField(child=serializers.IntegerField())
+    seconds = serializers.FloatField()
+
+
+class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Connection]):
+    """Real clusters that are followed."""
+
+    queryset = Connection.objects.select_related("run")
+    serializer_class = ConnectionSerializer
+    lookup_field = "name"
+    lookup_value_regex = r"[\w-]+"
+
+    @extend_schema(request=NewConnectionSerializer, responses={201: ConnectionSerializer})
+    def create(self, request: Request) -> Response:
+        """Stores a connection; the follower begins within seconds. Secrets are given as names of files or variables."""
+        given = _given(NewConnectionSerializer, request)
+        try:
+            name, interval_ms = (
+                connections.checked_name(given["name"]),
+                connections.checked_interval(given["interval_ms"]),
+            )
+            sites = connections.checked_sites(given["sites"])
+            connector = connections.checked_connector(given["connector"], given["parameters"])
+            connector.close()
+            made = connections.create(name, connector, sites, interval_ms, request.user)
+        except connections.FieldError as error:
+            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
+    def partial_update(self, request: Request, name: str) -> Response:
+        """Other parameters or another interval; name, connector and sites cannot be changed."""
+        connection, given = self.get_object(), _given(ChangeSerializer, request)
+        try:
+            before = connection.parameters
+            wanted = {**before, **given.get("parameters", {})}
+            connector = connections.checked_connector(connection.connector, wanted, before)
+            connector.close()
+            connections.change(connection, connector, given.get("interval_ms", connection.interval_ms), request.user)
+        except connections.FieldError as error:
+            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        return Response(self.get_serializer(connection).data)
+
+    def destroy(self, request: Request, name: str) -> Response:
+        """Removes the connection; its run ends and is kept."""
+        connections.remove(self.get_object(), request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses=ConnectionSerializer)
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, name: str) -> Response:
+        """Stops following; what happens meanwhile becomes a gap."""
+        return Response(self.get_serializer(connections.pause(self.get_object(), request.user)).data)
+
+    @extend_schema(request=None, responses=ConnectionSerializer)
+    @action(detail=True, methods=["post"])
+    def follow(self, request: Request, name: str) -> Response:
+        """Follows again."""
+        return Response(self.get_serializer(connections.follow(self.get_object(), request.user)).data)
+
+    @extend_schema(request=None, responses=TrialSerializer, operation_id="connections_test_stored")
+    @action(detail=True, methods=["post"], url_path="test")
+    def test_stored(self, request: Request, name: str) -> Response:
+        """Tests a stored connection."""
+        connection = self.get_object()
+        connections.record_test(connection.name, connection.connector, request.user)
+        return Response(trial.run(connection.connector, connection.parameters, connection.sites))
+
+    @extend_schema(request=SettingsSerializer, responses=TrialSerializer, operation_id="connections_test")
+    @action(detail=False, methods=["post"], url_path="test")
+    def test_settings(self, request: Request) -> Response:
+        """Tests settings that are not stored: what answers, what is missing, what helps, and the site of each node."""
+        given = _given(SettingsSerializer, request)
+        try:
+            connections.checked_sites(given["sites"])
+            connections.checked_connector(given["connector"], given["parameters"]).close()
+        except connections.FieldError as error:
+            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        connections.record_test("", given["connector"], request.user)
+        return Response(trial.run(given["connector"], given["parameters"], given["sites"]))
+
+    @extend_schema(request=PreviewSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT))
+    @action(detail=False, methods=["post"], url_path="sites")
+    def sites(self, request: Request) -> Response:
+        """{sites: [edge | cloud]} of the nodes, in their order, by another rule; no cluster is asked."""
+        given = _given(PreviewSerializer, request)
+        try:
+            rule = connections.checked_sites(given["sites"])
+        except connections.FieldError as error:
+            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        facts = (NodeFact(node["name"], queues=tuple(node["queues"]), labels=node["labels"]) for node in given["nodes"])
+        return Response({"sites": [rule.site(fact) for fact in facts]})
+
+
+def _given(form: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+    read = form(data=request.data)
+    read.is_valid(raise_exception=True)
+    return dict(read.validated_data)

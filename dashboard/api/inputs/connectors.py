@@ -1,0 +1,29 @@
+"""GET /api/connectors/: connectors with the declarations of their parameters, and those of the rule of sites."""
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from scheduling.kernel.parameters import describe
+from twin.connectors.base import Connector, connector_class, names
+from twin.mirror.sites import SiteRule
+
+
+@extend_schema(responses=OpenApiTypes.OBJECT)
+@api_view()
+def connector_list(request: Request) -> Response:
+    """{connectors: [{name, title, summary, parameters, polled}], sites}; polled: by the connection's interval."""
+    found = [connector_class(name) for name in names()]
+    rows = [
+        {
+            "name": cls.name,
+            "title": cls.title,
+            "summary": cls.summary,
+            "parameters": describe(cls.Parameters),
+            "polled": cls.changes is Connector.changes,
+        }
+        for cls in found
+    ]
+    return Response({"connectors": rows, "sites": describe(SiteRule)})

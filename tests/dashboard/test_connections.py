@@ -1,0 +1,225 @@
+"""Connections to clusters by the API: who may, what a test answers within its limits, what is refused where."""
+
+from __future__ import annotations
+
+import time
+
+import orjson
+import pytest
+
+from tests.dashboard.builders import post
+from tests.twin.mirror.builders import look, running
+from tests.twin.mirror.builders_stored import LOOKS, following
+from twin.connectors.facts_json import dumps
+from twin.mirror import condition, trial
+from twin.models import AuditEntry, Connection, Run
+from twin.processes import heartbeat
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Two looks at the small cluster."""
+    path = tmp_path / "cluster.jsonl"
+    path.write_bytes(b"".join(dumps(each) + b"\n" for each in (look(1, running("1", 1)), look(2, running("1", 1)))))
+    return path
+
+
+def settings(recording, **changes):
+    sites = {"edge_by": "queue", "edge_pattern": "edge"}
+    return {"connector": "replay", "parameters": {"path": str(recording)}, "sites": sites, **changes}
+
+
+@pytest.fixture
+def lab() -> Connection:
+    """A connection with a mirrored run, whose cluster was seen just now."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, *LOOKS)
+    for each in LOOKS:
+        one.look(each)
+    connection.refresh_from_db()
+    connection.health = {"last_look_at": time.time(), "counts": {"nodes": 2, "running": 1}}
+    connection.save()
+    return connection
+
+
+def test_a_connection_is_stored_listed_changed_and_removed(operator, recording, layer):
+    made = post(operator, "/api/connections/", settings(recording, name="lab"))
+    assert made.status_code == 201, made.content
+    row = made.json()
+    assert (row["name"], row["title"], row["wanted"], row["run"]) == ("lab", "Replay", "following", None)
+    assert row["condition"]["state"] == "starting"
+    assert row["condition"]["said"] == "No follower is running; manage.py up starts one."
+    assert row["parameters"] == {"path": str(recording), "speed": 1.0}
+    assert [one["name"] for one in operator.get("/api/connections/").json()["results"]] == ["lab"]
+    body = orjson.dumps({"parameters": {"speed": 0}})
+    changed = operator.patch("/api/connections/lab/", body, content_type="application/json")
+    assert changed.json()["parameters"] == {"path": str(recording), "speed": 0.0}
+    assert operator.post("/api/connections/lab/pause/").json()["condition"]["state"] == "paused"
+    assert operator.post("/api/connections/lab/pause/").status_code == 200, "the second time it does nothing"
+    assert operator.post("/api/connections/lab/follow/").json()["wanted"] == "following"
+    assert operator.delete("/api/connections/lab/").status_code == 204
+    assert operator.get("/api/connections/lab/").status_code == 404
+    entries = AuditEntry.objects.filter(subject="connection lab").order_by("id")
+    assert [entry.action.partition(".")[2] for entry in entries] == ["create", "change", "pause", "follow", "delete"]
+    assert {entry.user for entry in entries} == {operator.user}
+    assert entries[1].detail == {"name": "lab", "changed": "speed"}
+
+
+def test_a_test_shows_findings_and_the_site_of_each_node(operator, recording):
+    answer = post(operator, "/api/connections/test/", settings(recording))
+    assert answer.status_code == 200, answer.content
+    found = answer.json()
+    assert (found["well"], found["error"], found["version"], found["total_nodes"]) == (True, "", "recording", 2)
+    assert found["findings"][0]["said"] == "2 looks over 1 s"
+    assert [(node["name"], node["site"], node["gpus"]) for node in found["nodes"]] == [
+        ("edge1", "edge", 4),
+        ("cloud1", "cloud", 4),
+    ]
+    assert found["jobs"] == {"running": 1}
+    nodes = [{key: node[key] for key in ("name", "queues", "labels")} for node in found["nodes"]]
+    other = post(
+        operator, "/api/connections/sites/", {"sites": {"edge_by": "name", "edge_pattern": ".*1"}, "nodes": nodes}
+    )
+    assert other.json() == {"sites": ["edge", "edge"]}
+    assert not Connection.objects.exists()
+    entries = AuditEntry.objects.filter(action__startswith="connection")
+    assert [(entry.action, entry.subject) for entry in entries] == [
+        ("connection.test", "connection that is not stored")
+    ]
+
+
+def test_a_stored_connection_is_tested(operator, recording):
+    post(operator, "/api/connections/", settings(recording, name="lab"))
+    assert operator.post("/api/connections/lab/test/").json()["well"]
+    recording.unlink()
+    failed = operator.post("/api/connections/lab/test/").json()
+    assert (failed["well"], failed["error"]) == (
+        False,
+        f"the recording {recording} cannot be read: No such file or directory",
+    )
+
+
+def test_a_command_that_hangs_is_stopped_at_the_limit(tmp_path):
+    hangs = tmp_path / "ssh"
+    hangs.write_text("#!/bin/sh\nsleep 600\n")
+    hangs.chmod(0o755)
+    began = time.monotonic()
+    found = trial.run("slurm", {"prefix": str(hangs), "timeout_ms": 120_000}, {}, limit_s=2)
+    assert found["error"] == "the test did not end within 2 s and was stopped"
+    assert time.monotonic() - began < 2 + trial.GRACE_S
+    found = trial.run("slurm", {"prefix": str(hangs), "timeout_ms": 300}, {}, limit_s=10)
+    assert not found["well"]
+    assert "did not answer within 0.3 s" in found["findings"][0]["said"]
+
+
+def test_a_cluster_that_prints_without_end_is_stopped():
+    found = trial.run("replay", {"path": "/dev/zero"}, {}, limit_s=15)
+    assert found["error"] == "the test needed more than 1024 MiB of memory and was stopped"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "said"),
+    [
+        ({"name": "my lab"}, "name", "name must have 1 to 60 letters, digits, hyphens and underscores, got 'my lab'"),
+        ({"name": "test"}, "name", "name must not be 'test', which is a part of an address; choose another one"),
+        ({"connector": "pbs"}, "connector", "unknown connector 'pbs'; known: kubernetes, push, replay, slurm"),
+        ({"parameters": {"speed": "fast"}}, "parameters.speed", "must be of type float, got 'fast'"),
+        ({"parameters": {"speed": -1}}, "parameters.speed", "parameter speed must be >= 0, got -1"),
+        ({"parameters": {"pace": 1}}, "parameters.pace", "unknown parameter 'pace'; known: path, speed"),
+        (
+            {"sites": {"edge_pattern": "("}},
+            "sites.edge_pattern",
+            "edge_pattern must be a regular expression: missing )",
+        ),
+        ({"sites": {"edge_pattern": "(a+)+b"}}, "sites.edge_pattern", "edge_pattern would take too long on some names"),
+        ({"sites": {"edge_by": "rack"}}, "sites.edge_by", "must be one of queue, name, label, got 'rack'"),
+        ({"interval_ms": 1}, "interval_ms", "interval_ms must be 200 to 600,000 ms, got 1"),
+        (
+            {"connector": "push", "parameters": {"source": "A B"}},
+            "parameters.source",
+            "a source must be named by 1 to 60",
+        ),
+        (
+            {"connector": "slurm", "parameters": {"prefix": "sh -c id"}},
+            "parameters.prefix",
+            "must not be the command 'sh'",
+        ),
+    ],
+)
+def test_what_is_refused_at_which_field(operator, recording, changes, field, said):
+    answer = post(operator, "/api/connections/", settings(recording, **({"name": "lab"} | changes)))
+    assert answer.status_code == 400
+    assert list(answer.json()) == [field]
+    assert said in answer.json()[field][0]
+    assert not Connection.objects.exists()
+
+
+def test_a_name_is_given_once(operator, recording):
+    post(operator, "/api/connections/", settings(recording, name="lab"))
+    again = post(operator, "/api/connections/", settings(recording, name="lab"))
+    assert again.json() == {"name": ["lab is the name of another connection; choose another one"]}
+
+
+def test_parameters_that_a_shell_set_stay_and_cannot_be_made_from_a_page(operator):
+    Connection.objects.create(name="lab", connector="slurm", parameters={"prefix": "sudo -n -u twin"})
+    address = "/api/connections/lab/"
+    kept = operator.patch(
+        address, orjson.dumps({"parameters": {"interval_ms": 9_000}}), content_type="application/json"
+    )
+    assert kept.status_code == 200, kept.content
+    assert kept.json()["parameters"]["prefix"] == "sudo -n -u twin"
+    body = orjson.dumps({"parameters": {"prefix": "sudo -n -u root"}})
+    refused = operator.patch(address, body, content_type="application/json")
+    assert "must not be the command 'sudo'" in refused.json()["parameters.prefix"][0]
+
+
+def test_viewers_look_and_do_not_connect(viewer, lab, recording):
+    assert viewer.get("/api/connections/lab/").json()["condition"]["counts"] == {"nodes": 2, "running": 1}
+    assert viewer.get("/api/connectors/").status_code == 200
+    for path in ("", "test/", "sites/", "lab/test/", "lab/pause/", "lab/follow/"):
+        assert post(viewer, f"/api/connections/{path}", settings(recording, name="x")).status_code == 403, path
+    assert viewer.delete("/api/connections/lab/").status_code == 403
+
+
+def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(operator, lab):
+    run = lab.run.pk
+    for verb in ("pause", "resume", "cancel"):
+        answer = operator.post(f"/api/runs/{run}/{verb}/")
+        assert answer.status_code == 400
+        said = f"cannot {verb} run {run}: it mirrors the cluster lab; pause following on /live/lab/"
+        assert answer.json()["detail"] == said
+    operator.delete("/api/connections/lab/")
+    assert Run.objects.get(pk=run).status == Run.CANCELLED
+    assert operator.get(f"/runs/{run}/").status_code == 200
+
+
+def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
+    now = lab.health["last_look_at"]
+    assert condition.condition(lab, now + 16).state == "following"
+    stale = condition.condition(lab, now + 18)
+    assert (stale.state, stale.since, stale.stale_after_ms) == ("stale", now, 17_000)
+    lab.health |= {"failing_since": now + 1, "error": "slurmctld: does not answer"}
+    failing = condition.condition(lab, now + 2)
+    assert (failing.state, failing.since, failing.said) == ("failing", now + 1, "slurmctld: does not answer")
+    lab.parameters = {"interval_ms": 60_000}
+    assert condition.interval_ms(lab) == 60_000
+    lab.connector = "gone"
+    assert condition.interval_ms(lab) == 60_000
+
+
+def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    pulse = heartbeat.Pulse(heartbeat.FOLLOWER)
+    pulse.beat()
+    Connection.objects.create(name="lab", connector="replay")
+    found = operator.get("/api/connections/lab/").json()["condition"]
+    assert found["said"] == "Waits for the first look of the follower."
+
+
+def test_the_schema_describes_connections(viewer):
+    schema = orjson.loads(viewer.get("/api/schema/?format=json").content)
+    for path in ("", "{name}/", "test/", "{name}/test/", "{name}/pause/", "{name}/follow/", "sites/"):
+        assert f"/api/connections/{path}" in schema["paths"]
+    assert "findings" in schema["components"]["schemas"]["Trial"]["properties"]

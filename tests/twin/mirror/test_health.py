@@ -1,0 +1,121 @@
+"""Figures of a followed cluster: lag of facts, cost of asking, counts, and what a restart makes of them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from scheduling.model.values import ModelError
+from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, look, running
+from tests.twin.mirror.test_following import follow
+from twin.connectors._slurm import prefix
+from twin.connectors.facts import ConnectorError
+from twin.mirror.differ import Mirror
+from twin.mirror.following import Following
+from twin.mirror.health import Costs, counts
+from twin.mirror.pattern_cost import why_not
+from twin.mirror.sites import SiteRule
+
+
+def test_the_lag_is_that_of_facts_after_the_first_look():
+    first, second = running("1", 1), job("2", submitted_ms=at(9))
+    connector = Scripted(
+        look(5, first), look(10, first, second), look(14, ended(first, 12), running("2", 11, submitted_ms=at(9)))
+    )
+    following, _, _ = follow(connector, 3)
+    assert sorted(lag // S for lag in following.lags.newest) == [1, 2, 3], "submitted, ended and started so long before"
+    figures = following.told().lag
+    assert (figures["p50_ms"] // S, figures["p99_ms"] // S, figures["facts"]) == (2, 3, 3)
+
+
+def test_what_the_first_look_after_a_gap_finds_is_no_lag():
+    connector = Scripted(look(1), ConnectorError("slurmctld: down"), look(90, job("2", submitted_ms=at(9))))
+    following, _, _ = follow(connector, 3)
+    assert list(following.lags.newest) == []
+    assert following.told().lag == {}
+
+
+def test_counts_are_those_of_open_jobs():
+    following, _, _ = follow(Scripted(look(9, running("1", 1), job("2"), job("3"), ended(running("4", 2), 3))), 1)
+    assert counts(following.mirror) == {"nodes": 2, "jobs": 4, "running": 1, "waiting": 2}
+
+
+def test_the_cost_is_the_difference_of_two_answers():
+    costs = Costs(times_controller=True)
+    assert costs.due(0)
+    assert costs.add({"calls": 100, "ms": 1_000, "since_ms": 5}, 0) == {}
+    assert not costs.due(29)
+    assert costs.add({"calls": 130, "ms": 1_600, "since_ms": 5}, 60) == {
+        "calls_per_minute": 30, "ms_per_call": 20, "share": 0.01,
+    }  # fmt: skip
+    assert costs.add({"calls": 2, "ms": 5}, 120) == {}, "the controller began to count anew"
+    client = Costs(times_controller=False)
+    client.add({"calls": 0, "ms": 0}, 0)
+    assert client.add({"calls": 6, "ms": 60}, 30) == {"calls_per_minute": 12, "ms_per_call": 10}
+    assert Costs(times_controller=False).add({}, 0) == {}
+
+
+def test_a_restart_after_a_pause_tells_the_gap_from_the_last_look_on():
+    events = []
+    mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
+    following = Following(
+        Scripted(look(100)), mirror, lambda told, log_ms: events.extend(told), stopped=lambda seconds: True
+    )
+    following.resume({"last_look_at": time.time() - 60, "seen_ms": at(40), "looks": 7, "of another version": 1})
+    following.look(look(100))
+    reason = "the cluster was not followed: it was paused, or no follower was running"
+    assert events[0] == ("gap", {"from_ms": 40 * S, "to_ms": 100 * S, "reason": reason})
+    assert (following.health.looks, following.health.failing_since, following.health.error) == (8, None, "")
+
+
+def test_a_quick_restart_is_no_gap():
+    events = []
+    mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
+    following = Following(
+        Scripted(look(12)), mirror, lambda told, log_ms: events.extend(told), stopped=lambda seconds: True
+    )
+    following.resume({"last_look_at": time.time() - 2, "seen_ms": at(10)})
+    following.look(look(12))
+    assert [kind for kind, _ in events] == ["server_added", "server_added"]
+
+
+@pytest.mark.parametrize("pattern", ["", "edge.*", ".*edge.*gpu.*", "(edge|lab)-.*", "zone=(fra|ams).*", r"gpu\d{1,3}"])
+def test_patterns_that_people_write_are_taken(pattern):
+    assert why_not(pattern) == ""
+    SiteRule(edge_pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+b", "(a|a)*b", "(a?){30}a{30}", "a?" * 30 + "a" * 30, ".*.*.*.*x", "x" * 201, "("]
+)
+def test_patterns_that_would_stop_a_process_are_refused(pattern):
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"^edge_pattern (would take too long|must)"):
+        SiteRule(edge_pattern=pattern)
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ssh -o BatchMode=yes login1", "ssh -p 22 -l twin -i /etc/twin/key -J gate,b login1"]
+)
+def test_prefixes_that_a_page_may_set(text):
+    assert prefix.why_unsafe(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sh -c id", "the command 'sh'"),
+        ("ssh -o ProxyCommand=id login1", "-o 'ProxyCommand=id'"),
+        ("ssh -oProxyCommand=id login1", "'-oProxyCommand=id'"),
+        ("ssh login1 id", "end with the host 'login1'"),
+        ("ssh -p 22", "names no host"),
+        ("ssh -F /tmp/x login1", "'-F'"),
+        ("ssh 'a", "cannot be read: No closing quotation"),
+        ("/usr/bin/ssh login1", "the command '/usr/bin/ssh'"),
+    ],
+)
+def test_prefixes_that_only_a_shell_may_set(text, said):
+    assert prefix.why_unsafe(text).startswith("prefix ")
+    assert said in prefix.why_unsafe(text)

@@ -1,0 +1,64 @@
+"""Condition of a followed cluster: whether its data are fresh, since when they are not, and why."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from scheduling.kernel.parameters import UnknownName
+from twin.connectors.base import connector_class
+from twin.models import AuditEntry, Connection
+
+FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
+ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
+LATE_LOOKS = 3  # data that are older than so many intervals are stale
+TOLD_MS = 2_000  # between two writes of the health
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """state: following | stale | failing | paused | starting. Times in Unix seconds; said: one sentence, or empty."""
+
+    state: str
+    since: float | None
+    said: str
+    seen_at: float | None
+    stale_after_ms: int
+
+
+def condition(connection: Connection, now: float | None = None) -> Condition:
+    """The condition at this moment, from what the follower wrote last."""
+    now = time.time() if now is None else now
+    health = connection.health
+    seen_at, failing_since = health.get("last_look_at"), health.get("failing_since")
+    stale_after_ms = LATE_LOOKS * interval_ms(connection) + TOLD_MS
+
+    def found(state: str, since: float | None, said: str = "") -> Condition:
+        return Condition(state, since, said, seen_at, stale_after_ms)
+
+    if connection.wanted == Connection.PAUSED:
+        return found(PAUSED, _paused_at(connection), "Following is paused; what happens meanwhile becomes a gap.")
+    if failing_since is not None:
+        return found(FAILING, failing_since, health.get("error", ""))
+    if seen_at is None:
+        return found(STARTING, connection.created_at.timestamp(), "Waits for the first look of the follower.")
+    if (now - seen_at) * 1_000 > stale_after_ms:
+        said = "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."
+        return found(STALE, seen_at, said)
+    return found(FOLLOWING, None)
+
+
+def interval_ms(connection: Connection) -> int:
+    """The longest time between two signs of life while all is well."""
+    try:
+        declared = getattr(connector_class(connection.connector).Parameters(), "interval_ms", 0)
+    except UnknownName:  # of a version that had this connector
+        declared = 0
+    own = connection.parameters.get("interval_ms", declared) or 0
+    return max(ALIVE_MS, int(own), connection.interval_ms)
+
+
+def _paused_at(connection: Connection) -> float | None:
+    entries = AuditEntry.objects.filter(action="connection.pause", subject=f"connection {connection.name}")
+    at = entries.order_by("-id").values_list("at", flat=True).first()
+    return None if at is None else at.timestamp()

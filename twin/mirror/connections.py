@@ -1,0 +1,156 @@
+"""Connections to real clusters: create, change, pause, follow, remove. Each is an entry of the audit list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from scheduling.kernel.parameters import UnknownName, parse_declared
+from scheduling.model.values import ModelError, shorten
+from twin.connectors.base import Connector, build, connector_class
+from twin.connectors.facts import ConnectorError
+from twin.mirror.sites import SiteRule
+from twin.models import AuditEntry, Connection
+from twin.runs import commands
+
+RESERVED = ("connect", "test", "sites")  # words of addresses
+MIN_INTERVAL_MS, MAX_INTERVAL_MS = 200, 600_000
+
+
+class FieldError(ModelError):
+    """A setting that cannot be; `field` names it: name, connector, interval_ms, parameters.KEY or sites.KEY."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def checked_name(name: str) -> str:
+    """The name, which is a part of addresses; FieldError where it cannot be."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
+        rule = "must have 1 to 60 letters, digits, hyphens and underscores"
+        raise FieldError("name", f"name {rule}, got {shorten(repr(name))}")
+    if name in RESERVED:
+        raise FieldError("name", f"name must not be {name!r}, which is a part of an address; choose another one")
+    return name
+
+
+def checked_connector(name: str, given: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Connector:
+    """The connector with these parameters, as somebody without a shell on this host may choose them.
+
+    before: the parameters of the connection until now, which may stay as they are.
+    """
+    try:
+        declared = connector_class(name).Parameters
+    except UnknownName as error:
+        raise FieldError("connector", str(error)) from error
+    for key, value in given.items():
+        try:
+            parse_declared(f"connector {name}", declared, {key: value})
+        except (ModelError, UnknownName) as error:
+            raise FieldError(f"parameters.{key}", str(error)) from error
+    known = [one.name for one in fields(declared)]
+    try:
+        connector = build(name, given)
+    except (ModelError, UnknownName, ConnectorError) as error:
+        named = next((key for key in known if re.search(rf"\b{key}\b", str(error))), None)
+        raise FieldError(f"parameters.{named}" if named else "parameters", str(error)) from error
+    reason = connector.unsafe()
+    key = reason.partition(" ")[0]
+    if reason and (before or {}).get(key) != getattr(connector.parameters, key):
+        connector.close()
+        raise FieldError(f"parameters.{key}", reason)
+    return connector
+
+
+def checked_sites(given: Mapping[str, Any]) -> SiteRule:
+    """The rule; FieldError names the field."""
+    for key, value in given.items():
+        try:
+            parse_declared("sites", SiteRule, {key: value})
+        except (ModelError, UnknownName) as error:
+            raise FieldError(f"sites.{key}", str(error)) from error
+    return parse_declared("sites", SiteRule, given)
+
+
+def checked_interval(interval_ms: int) -> int:
+    """The interval; FieldError where it is out of range."""
+    if not MIN_INTERVAL_MS <= interval_ms <= MAX_INTERVAL_MS:
+        rule = f"must be {MIN_INTERVAL_MS:,} to {MAX_INTERVAL_MS:,} ms"
+        raise FieldError("interval_ms", f"interval_ms {rule}, got {interval_ms:,}")
+    return interval_ms
+
+
+def create(name: str, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None) -> Connection:
+    """A connection that is followed from now on."""
+    try:
+        with transaction.atomic():
+            made = Connection.objects.create(
+                name=checked_name(name), connector=connector.name, parameters=asdict(connector.parameters),
+                sites=asdict(sites), interval_ms=checked_interval(interval_ms), created_by=user,
+            )  # fmt: skip
+            _record(user, "create", made, {"connector": made.connector})
+    except IntegrityError as error:
+        raise FieldError("name", f"{name} is the name of another connection; choose another one") from error
+    return made
+
+
+def change(connection: Connection, connector: Connector, interval_ms: int, user: Any = None) -> Connection:
+    """Other parameters; the follower begins with them anew, and the run goes on."""
+    parameters = asdict(connector.parameters)
+    changed = sorted(key for key, value in parameters.items() if connection.parameters.get(key) != value)
+    if checked_interval(interval_ms) != connection.interval_ms:
+        changed.append("interval_ms")
+    if changed:
+        with transaction.atomic():
+            connection.parameters, connection.interval_ms = parameters, interval_ms
+            connection.save(update_fields=["parameters", "interval_ms"])
+            _record(user, "change", connection, {"changed": ", ".join(changed)})
+    return connection
+
+
+def pause(connection: Connection, user: Any = None) -> Connection:
+    """The follower leaves the cluster alone; its run stays as it is."""
+    return _want(connection, Connection.PAUSED, "pause", user)
+
+
+def follow(connection: Connection, user: Any = None) -> Connection:
+    """The follower goes on; what it did not see is a gap of the run."""
+    return _want(connection, Connection.FOLLOWING, "follow", user)
+
+
+def remove(connection: Connection, user: Any = None) -> None:
+    """The connection goes, its run ends and is kept."""
+    with transaction.atomic():
+        run = connection.run
+        _record(user, "delete", connection, {"connector": connection.connector})
+        connection.delete()
+        if run is not None:
+            commands.cancel_all([run], user)
+
+
+def record_test(name: str, connector: str, user: Any) -> None:
+    """Entry of a test: it has this host ask another one. name: of a stored connection, else empty."""
+    subject = f"connection {name}" if name else "connection that is not stored"
+    AuditEntry.objects.create(user=user, action="connection.test", subject=subject, detail={"connector": connector})
+
+
+def _want(connection: Connection, wanted: str, verb: str, user: Any) -> Connection:
+    with transaction.atomic():
+        if Connection.objects.filter(pk=connection.pk).exclude(wanted=wanted).update(wanted=wanted):
+            _record(user, verb, connection, {})
+    connection.wanted = wanted
+    return connection
+
+
+def _record(user: Any, verb: str, connection: Connection, detail: dict[str, Any]) -> None:
+    AuditEntry.objects.create(
+        user=user,
+        action=f"connection.{verb}",
+        subject=f"connection {connection.name}",
+        detail={"name": connection.name, **detail},
+    )

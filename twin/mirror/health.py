@@ -1,0 +1,98 @@
+"""How the following of a cluster goes, for pages: when it was seen last, how late facts come, what asking costs."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from twin.connectors.facts import RUNNING
+from twin.mirror.differ import EventData, Mirror
+
+MAX_LAGS = 1_000  # newest facts that percentiles are taken of
+COST_S = 30.0  # between two questions for what following costs
+
+
+@dataclass
+class Health:
+    """Figures of one followed cluster. Times are in Unix seconds of this machine unless the name says otherwise."""
+
+    last_look_at: float | None = None
+    seen_ms: int | None = None  # the cluster's time of that look
+    failing_since: float | None = None
+    error: str = ""
+    looks: int = 0
+    call_ms: dict[str, int] = field(default_factory=dict)  # of the newest look
+    clock_offset_ms: int | None = None  # the cluster's clock minus ours
+    lag: dict[str, int] = field(default_factory=dict)  # p50_ms, p99_ms, facts: from the event to its place in the log
+    cost: dict[str, float] = field(default_factory=dict)  # calls_per_minute, ms_per_call, share of one core
+    counts: dict[str, int] = field(default_factory=dict)  # nodes, and open jobs by state
+
+
+class Lags:
+    """Lag of the newest facts: from the moment at which something happened to the one at which the log has it."""
+
+    def __init__(self) -> None:
+        self.newest: deque[int] = deque(maxlen=MAX_LAGS)
+
+    def add(self, mirror: Mirror, events: Sequence[EventData], learned_ms: int) -> None:
+        """Takes submissions, starts and ends among the events; learned_ms: the cluster's time of their writing."""
+        for kind, data in events:
+            happened_ms = _happened_ms(mirror, kind, data)
+            if happened_ms is not None:
+                self.newest.append(max(0, learned_ms - happened_ms))
+
+    def figures(self) -> dict[str, int]:
+        """{p50_ms, p99_ms, facts}; empty before the first fact."""
+        if not self.newest:
+            return {}
+        ordered = sorted(self.newest)
+        last = len(ordered) - 1
+        return {"p50_ms": ordered[last // 2], "p99_ms": ordered[round(last * 0.99)], "facts": len(ordered)}
+
+
+class Costs:
+    """Load that following puts on a cluster, by the difference of two answers of `Connector.cost`."""
+
+    def __init__(self, times_controller: bool) -> None:
+        self.times_controller = times_controller
+        self.before: tuple[float, float, float] | None = None  # (monotonic s, calls, ms)
+
+    def due(self, now_s: float) -> bool:
+        """Whether it is time to ask again."""
+        return self.before is None or now_s - self.before[0] >= COST_S
+
+    def add(self, cost: Mapping[str, float], now_s: float) -> dict[str, float]:
+        """{calls_per_minute, ms_per_call, share}, as far as known; share: of one core of the controller, 0..1."""
+        if "calls" not in cost:
+            return {}
+        before, self.before = self.before, (now_s, cost["calls"], cost.get("ms", 0.0))
+        if before is None or cost["calls"] < before[1]:  # the first answer, or the cluster began to count anew
+            return {}
+        seconds, calls, ms = (now - was for now, was in zip(self.before, before, strict=True))
+        found = {"calls_per_minute": round(calls * 60 / seconds, 1)}
+        if "ms" in cost and calls:
+            found["ms_per_call"] = round(ms / calls, 2)
+        if "ms" in cost and self.times_controller:
+            found["share"] = round(ms / 1_000 / seconds, 6)
+        return found
+
+
+def counts(mirror: Mirror) -> dict[str, int]:
+    """{nodes, jobs: all of the log, and the open ones by state}."""
+    states = Counter(mirror.jobs[index].fact.state for index in mirror.open)
+    return {"nodes": len(mirror.nodes), "jobs": len(mirror.jobs), **states}
+
+
+def _happened_ms(mirror: Mirror, kind: str, data: Mapping[str, Any]) -> int | None:
+    """The cluster's time of a submission, a start or an end; None for other events."""
+    if kind == "job_arrived":
+        return mirror.epoch_ms + int(data["submitted_ms"])
+    if kind == "job_completed":
+        return mirror.epoch_ms + int(data["ended_ms"])
+    if kind == "decided" and data["kind"] == "started":
+        known = mirror.jobs[data["job"]]
+        if known.fact.state == RUNNING and known.attempts:
+            return known.attempts[-1].started_ms
+    return None
