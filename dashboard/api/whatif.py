@@ -21,7 +21,7 @@ from twin.scenarios import forks, store
 from twin.scenarios.edits import MAX_EDITS, verbs
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.preview import marks, preview
-from twin.studies import ask
+from twin.studies import ask, ask_mirror
 
 
 class EditsSerializer(serializers.Serializer[Any]):
@@ -74,10 +74,14 @@ def verb_list(request: Request) -> Response:
 
 
 class AskSerializer(serializers.Serializer[Any]):
-    """Job to preview. like: id of a job to copy; changes: fields that differ, as in jobs.jsonl."""
+    """Job to preview. like: id of a job to copy; changes: fields that differ, as in jobs.jsonl.
+
+    Of a run that mirrors a real cluster: run_ms among the changes is the duration; scheduler answers (default: fifo).
+    """
 
     like = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     changes = serializers.DictField(required=False, default=dict)
+    scheduler = serializers.CharField(max_length=60, required=False, allow_blank=True, default="")
 
 
 class AskView(APIView):
@@ -91,6 +95,8 @@ class AskView(APIView):
         form = AskSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
+        if run.mode == Run.MIRROR:
+            return Response(ask_mirror.ask(run, **form.validated_data))
         job = ask.job_of(run, form.validated_data["like"], form.validated_data["changes"])
         return Response(ask.ask(run, job))
 

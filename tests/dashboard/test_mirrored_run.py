@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.twin.mirror.builders_stored import LOOKS, following
-from twin.models import Connection
+from tests.twin.mirror.whatif.builders_forty import mirrored_run
+from twin.models import Connection, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -56,3 +57,45 @@ def test_a_fork_of_a_mirrored_run_by_the_api(operator):
         answer = operator.post(f"/api/runs/{run}/forks/", wrong, "application/json")
         assert answer.status_code in (400, 409), answer.content
         assert words in answer.content.decode()
+
+
+def test_ask_on_a_mirrored_run(operator):
+    run = mirrored_run()
+    wanted = {"like": "3", "changes": {"requested_workers": 1}, "scheduler": "drf"}
+    answer = operator.post(f"/api/runs/{run.pk}/ask/", wanted, "application/json")
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["notes"][0] == "Answered by DRF."
+    answer = operator.post(f"/api/runs/{run.pk}/ask/", {"like": "nobody"}, "application/json")
+    assert answer.status_code == 400
+    assert "has no job" in answer.content.decode()
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "step", "clock", "delete"])
+def test_verbs_of_a_mirrored_run_say_what_to_do_instead(operator, verb):
+    run = mirrored_run()
+
+    def say():
+        if verb == "delete":
+            return operator.delete(f"/api/runs/{run.pk}/")
+        return operator.post(f"/api/runs/{run.pk}/{verb}/", {"speed": 2}, "application/json")
+
+    def state():
+        fields = ("status", "wanted", "epoch", "clock_sim_ms", "clock_wall", "clock_speed")
+        return Run.objects.values(*fields).get(pk=run.pk)
+
+    before, answer = state(), say()
+    assert answer.status_code == 400, answer.content
+    said = answer.json()["detail"]
+    assert said.endswith("pause following on /live/lab/")
+    assert "it mirrors the cluster lab" in said
+    assert state() == before
+    Connection.objects.all().delete()
+    answer = say()
+    if verb == "cancel":
+        assert answer.status_code == 200, answer.content
+        assert state()["status"] == Run.CANCELLED
+        assert operator.delete(f"/api/runs/{run.pk}/").status_code == 204
+    else:
+        assert answer.status_code == 400
+        assert answer.json()["detail"].endswith("no connection follows its cluster any more; cancel the run")
+        assert state() == before

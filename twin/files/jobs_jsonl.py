@@ -27,7 +27,7 @@ PROVENANCES = (
     "as_it_turned_out",
     "limit",
     "assumed",
-)  # the last three: of a duration (twin/mirror/cut.py)
+)  # the last three: of a duration (twin/mirror/whatif/cut.py)
 MAX_LINE = 2**20  # bytes of one job: 50,000 upload delays fit
 WHOLE = "an integer of at most 2^53"
 _KEY = re.compile(r"unknown key '([^']*)'|(?:^|: |^\S+ )(" + "|".join(JOB_KEYS) + r")\b")

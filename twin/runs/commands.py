@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from twin.infra import pubsub
 from twin.infra.errors import Refused
-from twin.mirror import cut_inputs, forking
+from twin.mirror.whatif import forking, inputs
 from twin.models import AuditEntry, Run, Scenario, Trace
 from twin.runs import deleted, runner, scheduler_history
 from twin.runs.clock import MAX_SPEED, Clock
@@ -93,7 +93,7 @@ def fork_and_start(
 ) -> tuple[Scenario, Run | None]:  # fmt: skip
     """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing.
 
-    options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run (mirror/forking.py).
+    options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run (mirror/whatif).
     """
     run = Run.objects.select_related("scenario__cluster").filter(pk=run_id).first()
     mirrored = run is not None and run.mode == Run.MIRROR
@@ -181,7 +181,7 @@ def discard(run: Run, user: Any = None) -> None:
         if not run.scenario.runs.exists() and not run.scenario.sweeps.exists():
             audit(user, "scenario.delete", f"scenario {run.scenario_id}", {"name": run.scenario.name})
             run.scenario.delete()
-            cut_inputs.drop_unused(run.scenario.trace, run.scenario.cluster)
+            inputs.drop_unused(run.scenario.trace, run.scenario.cluster)
 
 
 def pause(run: Run, user: Any = None) -> Run:
@@ -252,6 +252,7 @@ def cancel_certificate(run_id: int, user: Any = None) -> None:
 
 def set_speed(run: Run, speed: float, user: Any = None) -> Run:
     """Paces a live run at `speed` ms a ms from this moment on."""
+    _simulated(run, "set the speed of")
     _live(run, "speed")
     _active(run, "set the speed of")
     _check_speed(speed)
@@ -265,6 +266,7 @@ def set_speed(run: Run, speed: float, user: Any = None) -> Run:
 
 def step(run: Run, user: Any = None) -> Run:
     """Move of a paused live run's clock to its next event, which happens; the run stays paused."""
+    _simulated(run, "step")
     _live(run, "step")
     _active(run, "step")
     if run.wanted != Run.PAUSED:
@@ -279,6 +281,8 @@ def step(run: Run, user: Any = None) -> Run:
 
 def delete(run: Run, user: Any = None) -> None:
     """Removal of a run that has ended, with its log."""
+    if run.status in Run.ACTIVE:
+        _simulated(run, "delete")
     if run.status in Run.ACTIVE:
         raise Refused(f"run {run.pk} is {run.status}; cancel it before deleting it")
     with transaction.atomic():
@@ -379,11 +383,15 @@ def _active(run: Run, verb: str) -> None:
 
 
 def _simulated(run: Run, verb: str) -> None:
-    """Refusal to change what a real cluster does, as long as it is followed."""
-    connection = run.connections.first() if run.mode == Run.MIRROR else None
+    """Refusal for a run that mirrors a real cluster; one that no connection follows any more can be cancelled."""
+    if run.mode != Run.MIRROR or run.status not in Run.ACTIVE:
+        return
+    connection = run.connections.first()
     if connection is not None:
         name = connection.name
         raise Refused(f"cannot {verb} run {run.pk}: it mirrors the cluster {name}; pause following on /live/{name}/")
+    if verb != "cancel":
+        raise Refused(f"cannot {verb} run {run.pk}: no connection follows its cluster any more; cancel the run")
 
 
 def _live(run: Run, verb: str) -> None:

@@ -90,7 +90,7 @@ def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:
 def inherit(run: Run, parent: Run, fork_ms: int) -> None:
     """The log of a run not begun becomes the parent's to the instant's end; its state the parent's nearest one.
 
-    A fork of a mirrored run has its own cluster and jobs (twin/mirror/forking.py): only its place in the family is set.
+    A fork of a mirrored run has its own cluster and jobs (twin/mirror/whatif): only its place in the family is set.
     """
     if parent.mode == Run.MIRROR:
         run.parent, run.fork_ms = parent, fork_ms

@@ -57,8 +57,7 @@ def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
         if model is None:
             raise ModelError(f"run {run.pk} has no job {like!r}; choose one of its jobs, or give all fields")
         given = job_to_dict(model)
-    taken = {job.id for job in jobs}
-    name = next(id_ for n in range(1, len(taken) + 2) if (id_ := "asked" if n == 1 else f"asked+{n}") not in taken)
+    name = name_for({job.id for job in jobs})
     job = job_from_dict(given | changes | {"id": name, "arrival_ms": run.sim_ms})
     return replace(job, provenance={})
 
@@ -75,14 +74,27 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     stages = store.worlds(run.scenario, run.edits)
     now_ms = run.sim_ms
     with_it = _with(stages, now_ms, job)
-    asked, without = _future(run, with_it), _future(run, stages)
-    told = _Watched(job.id, [server.name for server in with_it[-1].world.cluster.servers])
-    mine, complete = _play(asked, told, None)
-    others, _ = _play(without, None, mine.until_ms)
-    answer = told.answer | {"until_ms": mine.until_ms, "complete": complete, "at_ms": now_ms}
-    answer["displaced"] = _displaced(mine, others, job.id)
+    servers = [server.name for server in with_it[-1].world.cluster.servers]
+    answer = told(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
     answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
     return answer
+
+
+def told(job: Job, servers: Sequence[str], asked: Simulation, without: Simulation) -> dict[str, Any]:
+    """The answer from two futures, one with the job and one without it; it lacks at_ms and counterfactuals."""
+    watched = _Watched(job.id, servers)
+    mine, complete = _play(asked, watched, None)
+    others, _ = _play(without, None, mine.until_ms)
+    return watched.answer | {
+        "until_ms": mine.until_ms,
+        "complete": complete,
+        "displaced": _displaced(mine, others, job.id),
+    }
+
+
+def name_for(taken: set[str]) -> str:
+    """An id of the job that no other job has."""
+    return next(id_ for n in range(1, len(taken) + 2) if (id_ := "asked" if n == 1 else f"asked+{n}") not in taken)
 
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:

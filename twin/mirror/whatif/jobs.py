@@ -15,7 +15,7 @@ import numpy as np
 from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import plain_name
-from twin.mirror.cut import ASSUMED, LIMIT, TURNED_OUT, Part
+from twin.mirror.whatif.cut import ASSUMED, LIMIT, TURNED_OUT, Part
 from twin.traces.importers.drafts import Drafts
 from twin.traces.importers.shapes import shapes
 from twin.traces.synthesis import fill

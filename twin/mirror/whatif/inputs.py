@@ -11,8 +11,8 @@ from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.job_table import pack_jobs
 from twin.files.jobs_jsonl import job_to_dict
-from twin.mirror.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING
-from twin.mirror.moments import Made
+from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING
+from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
 from twin.scenarios.edits.moments import moment
 from twin.traces.importers.report import Origins

@@ -11,9 +11,9 @@ from scheduling.kernel.registry import build, names, schedulers
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster
 from tests.twin.mirror.builders import NODES, Log, S, job, look, running
-from tests.twin.mirror.test_cut import servers_of
-from twin.mirror.cut import ASSUMED, LIMIT, Choice, cut
-from twin.mirror.cut_jobs import SLOTS_MS, drafts_of, job_of, job_table, slot_for
+from tests.twin.mirror.whatif.test_cut import servers_of
+from twin.mirror.whatif.cut import ASSUMED, LIMIT, Choice, cut
+from twin.mirror.whatif.jobs import SLOTS_MS, drafts_of, job_of, job_table, slot_for
 from twin.traces.importers.shapes import shapes
 
 MINUTE = 60 * S

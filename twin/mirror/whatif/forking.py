@@ -12,9 +12,9 @@ from typing import Any
 from scheduling.kernel.parameters import parse_declared
 from scheduling.kernel.registry import build
 from twin.infra.errors import Refused
-from twin.mirror.cut import Choice
-from twin.mirror.cut_inputs import inputs_of
-from twin.mirror.moments import Made, made, moment_of
+from twin.mirror.whatif.cut import Choice
+from twin.mirror.whatif.inputs import inputs_of
+from twin.mirror.whatif.moments import Made, made, moment_of
 from twin.models import Run, Scenario
 from twin.scenarios.edits.moments import moment
 

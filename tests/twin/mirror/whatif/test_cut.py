@@ -13,8 +13,8 @@ from tests.twin.mirror.builders import NODES, Log, S, ended, job, look, running,
 from tests.twin.mirror.builders_moves import MOVES, looks_of
 from twin.connectors.facts import DOWN, ENDED
 from twin.mirror.as_values import server_of
-from twin.mirror.cut import ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING, Choice, cut
 from twin.mirror.differ import Mirror
+from twin.mirror.whatif.cut import ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING, Choice, cut
 
 MINUTE = 60 * S
 

@@ -2,60 +2,28 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
-
 import pytest
 
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import LARGEST, ModelError
 from tests.twin.builders import from_scratch, played_out
-from tests.twin.mirror.builders import EPOCH, NODES, S, ended, job, look, running
+from tests.twin.mirror.builders import S, look
 from tests.twin.mirror.builders_stored import following
-from twin.connectors.facts import Snapshot
+from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
-from twin.mirror import moments
-from twin.mirror.cut_inputs import FORMAT
+from twin.mirror.whatif import moments
+from twin.mirror.whatif.inputs import FORMAT
 from twin.models import ClusterSpec, Connection, Run, Scenario, Trace
 from twin.runs import commands
 from twin.scenarios import store
 
 pytestmark = pytest.mark.django_db(transaction=True)
-MINUTE = 60 * S
-ONE, TWO = {"gpu_ids": (0, 1), "limit_ms": 30 * MINUTE}, {"limit_ms": 20 * MINUTE}
-
-
-def looks() -> tuple[Snapshot, ...]:
-    """40 minutes: `1` runs to 25, `2` from 10 on; `3` waits, held at 12; `4` comes at 30; cloud1 is down from 20 on."""
-    down = (NODES[0],)
-    one, two, three = running("1", 0, **ONE), running("2", 600, node="cloud1", **TWO), job("3", limit_ms=5 * MINUTE)
-    four = job("4", submitted_ms=EPOCH + 1_800 * S, limit_ms=10 * MINUTE)
-    held = job("3", state="held", limit_ms=5 * MINUTE)
-    return (
-        look(0, one, job("2", **TWO), three),
-        look(610, one, two, three),
-        look(720, one, two, held),
-        look(900, one, two, three),
-        look(1_200, one, two, three, nodes=down),
-        look(1_810, ended(one, 1_500), two, three, four, nodes=down),
-        look(2_400, two, three, four, nodes=down),
-    )
 
 
 @pytest.fixture
 def mirrored() -> Run:
-    connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, looks()[0])
-    for each in looks():
-        one.look(each)
-    connection.run.refresh_from_db()
-    return connection.run
-
-
-def at(run: Run, second: int) -> int:
-    """A time of the looks in the log of the run."""
-    return EPOCH + second * S - round(run.clock_wall.timestamp() * 1000)
+    return mirrored_run()
 
 
 def arrivals(run: Run) -> dict[str, int]:
@@ -157,11 +125,10 @@ def test_moments_at_which_the_cluster_is_not_known_are_refused(mirrored):
 
 
 def test_the_present_is_the_newest_look_even_if_nothing_changed_in_it(mirrored):
-    now = time.time()
-    Run.objects.filter(pk=mirrored.pk).update(clock_wall=datetime.fromtimestamp(now - 7_200, UTC))
-    Connection.objects.update(health={"last_look_at": now, "clock_offset_ms": 1_500})
-    mirrored.refresh_from_db()
-    assert abs(moments.reached_ms(mirrored) - 7_201_500) <= 1
+    Connection.objects.update(health={"seen_ms": look(3_000).at_ms})
+    assert moments.reached_ms(mirrored) == at(mirrored, 3_000) > mirrored.sim_ms
+    fork, _ = commands.fork_and_start(mirrored.pk, None, "", [], False)
+    assert fork.fork_ms == at(mirrored, 3_000)
     Run.objects.filter(pk=mirrored.pk).update(status=Run.FINISHED)
     mirrored.refresh_from_db()
     assert moments.reached_ms(mirrored) == mirrored.sim_ms

@@ -10,9 +10,9 @@ from twin.eventlog.additions import server_of
 from twin.files.job_table import JobTable
 from twin.infra.errors import Refused
 from twin.mirror import stored
-from twin.mirror.cut import Choice, Cut, cut
-from twin.mirror.cut_jobs import job_table, slot_for
 from twin.mirror.differ import Mirror
+from twin.mirror.whatif.cut import Choice, Cut, cut
+from twin.mirror.whatif.jobs import job_table, slot_for
 from twin.models import Connection, Run
 from twin.scenarios.edits.moments import moment
 
@@ -44,11 +44,10 @@ class Made:
 def reached_ms(run: Run) -> int:
     """The newest moment of the cluster that is known, in ms of the run's log."""
     connection = Connection.objects.filter(run=run).only("health").first()
-    health = connection.health if connection is not None and run.status in Run.ACTIVE else {}
-    if not health.get("last_look_at") or run.clock_wall is None:
+    seen_ms = connection.health.get("seen_ms") if connection is not None and run.status in Run.ACTIVE else None
+    if seen_ms is None or run.clock_wall is None:
         return run.sim_ms
-    at = health["last_look_at"] + (health.get("clock_offset_ms") or 0) / 1000 - run.clock_wall.timestamp()
-    return max(run.sim_ms, round(at * 1000))
+    return max(run.sim_ms, seen_ms - round(run.clock_wall.timestamp() * 1000))
 
 
 def moment_of(run: Run, at_ms: int | None = None) -> Moment:
