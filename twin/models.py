@@ -227,6 +227,7 @@ class Connection(models.Model):
     wanted = models.CharField(max_length=12, default=FOLLOWING)
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="connections")
     health = models.JSONField(default=dict)  # mirror.following.Health, as the follower wrote it last
+    drift = models.JSONField(default=dict)  # result of the newest audit (mirror/drift_task.py)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from twin.analysis import certificate_task, state_task
+from twin.mirror import drift_task
 from twin.processes.heartbeat import doing
 from twin.runs import runner
 from twin.traces import import_task
@@ -41,3 +42,10 @@ def store_state(run_id: int) -> None:
     """The folded state of a run as its log stands, then those of other runs that are due."""
     with doing("folded states of runs"):
         state_task.work_off(run_id)
+
+
+@shared_task(name="twin.tasks.audit_mirror")
+def audit_mirror(connection_id: int) -> None:
+    """Comparison of a followed cluster with its log."""
+    with doing("an audit of a followed cluster"):
+        drift_task.work(connection_id)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from twin.analysis import certificate_task, state_task
 from twin.eventlog import frames
 from twin.infra import database, disk, pubsub
+from twin.mirror import drift_task
 from twin.models import Run
 from twin.processes import vitals
 from twin.push import compaction
@@ -48,6 +49,7 @@ class Ticker:
         self.turned = time.monotonic()  # when the loop came round last
         self.told: dict[int, str] = {}  # run -> the activity that its pages know
         self.states = state_task.Requests()
+        self.audits = drift_task.Requests()
         self.lock_watch = database.LockWatch()
         self.shown = False  # whether the demo was seen to since the start
 
@@ -102,6 +104,7 @@ class Ticker:
         import_task.take_up()
         certificate_task.refresh()
         self.states.refresh()
+        self.audits.refresh()
         if time.monotonic() - self.compacted > COMPACT_S:
             self.compacted = time.monotonic()
             compaction.compact(time.time_ns() // 1_000_000)

@@ -29,6 +29,14 @@ print(json.dumps([
     for job in mirror.jobs
 ]))
 """
+AUDIT = """
+import json
+from twin.mirror import drift_task
+from twin.models import Connection
+pk = Connection.objects.get(name="lab").pk
+drift_task.audit(pk)
+print(json.dumps(Connection.objects.get(pk=pk).drift))
+"""
 LOG = """
 from twin.models import Connection
 from twin.eventlog import event_log
@@ -112,3 +120,11 @@ def test_the_mirror_is_what_the_accounting_says_though_its_follower_is_killed(cl
         key: said for key, (said, _) in mirror.items()
     }
     assert stack.manage(LOG).strip() == "True"
+    drift = {}
+
+    def audited():
+        drift.update(orjson.loads(stack.manage(AUDIT)))
+        return drift["error"] or drift["compared"] >= 2 * JOBS  # by the queue, and by the accounting after some seconds
+
+    wait_until(audited, "every end has settled")
+    assert (drift["error"], drift["suspected"], drift["count"]) == ("", [], 0)

@@ -24,6 +24,7 @@ class Connector(ABC):
     name: ClassVar[str]  # as typed on the command line, and the name of its file
     title: ClassVar[str]  # as printed on screen
     summary: ClassVar[str]  # one sentence an operator understands
+    cold: ClassVar[bool] = True  # a second instance sees the same cluster at any time; False: a recording
     Parameters: ClassVar[type] = Parameters  # its settings, declared by scheduling.kernel.parameters.parameter
     times_controller: ClassVar[bool] = False  # whether `ms` of cost() is the controller's own time
 

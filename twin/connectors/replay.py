@@ -23,6 +23,7 @@ class ReplayConnector(Connector):
     name = "replay"
     title = "Replay"
     summary = "Plays a recording of a cluster, for tests and demonstrations."
+    cold = False
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):

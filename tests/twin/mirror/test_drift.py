@@ -1,0 +1,96 @@
+"""The drift audit finds what a log lacks, and nothing where log and cluster agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from scheduling.model.values import Event
+from tests.twin.mirror.builders import EPOCH, NODES, Log, attempt, ended, job, look, running
+from tests.twin.mirror.builders_moves import MOVES, looks_of
+from twin.connectors.facts import DOWN, FAILED, JobFact, Snapshot
+from twin.eventlog import batch_codec
+from twin.mirror.drift import Picture, compare
+
+
+def differences(events: Sequence[Event], seen: Snapshot, history: Sequence[JobFact] = ()) -> list[tuple[str, str]]:
+    picture = Picture().feed(*batch_codec.read(batch_codec.encode(events))) if events else Picture()
+    return [(found.subject, found.field) for found in compare(picture, seen, history, EPOCH)[1]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(MOVES)
+def test_a_log_that_the_differ_wrote_agrees_with_the_newest_look(moves):
+    log = Log()
+    for seen in looks_of(moves):
+        log.look(seen)
+        assert differences(log.events, seen) == []
+
+
+@pytest.fixture
+def log() -> Log:
+    """One job runs, one waits, one has ended; two nodes."""
+    log = Log()
+    log.look(look(0, job("2"), running("1", 0), running("3", 0, node="cloud1")))
+    log.look(look(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8)))
+    return log
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "found"),
+    [
+        ("plan_changed", {"keys": [1]}, [("job 1", "placements")]),
+        ("decided", {"job": 1}, [("job 1", "state")]),
+        ("server_set", {"server": 0}, []),
+    ],
+)
+def test_a_lost_event_is_a_difference(log, kind, index, found):
+    seen = look(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8))
+    lost = [e for e in log.events if not (e.kind == kind and index.items() <= dict(e.data).items())]
+    assert differences(lost, seen) == found
+
+
+def test_the_end_of_a_job_is_compared_with_the_accounting(log):
+    seen = look(9, job("2"), running("1", 0))
+    fact = ended(running("3", 0, node="cloud1"), 8, complete_history=True)
+    assert differences(log.events, seen, [fact]) == []
+    later = replace(fact, attempts=(attempt(0, 7, node="cloud1"),))
+    assert differences(log.events, seen, [later]) == [("job 3", "placements")]
+    assert differences(log.events, seen, [replace(fact, outcome=FAILED)]) == [("job 3", "outcome")]
+
+
+def test_what_only_one_of_both_knows_is_a_difference(log):
+    assert differences(log.events, look(9, running("1", 0))) == [("job 2", "presence")]
+    seen = look(9, job("2"), running("1", 0), job("4"))
+    assert differences(log.events, seen) == [("job 4", "presence")]
+    before = ended(running("0", -20), -10)
+    assert differences(log.events, look(9, job("2"), running("1", 0), before)) == [], "it ended before the log began"
+
+
+def test_nodes_are_compared_by_capacity_and_availability(log):
+    jobs = job("2"), running("1", 0)
+    small = (replace(NODES[0], gpus=2), replace(NODES[1], state=DOWN))
+    found = compare(
+        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))), look(9, *jobs, nodes=small), (), EPOCH
+    )[1]
+    assert sorted((d.subject, d.field, d.log, d.cluster) for d in found) == [
+        ("node cloud1", "availability", "available", "unavailable"),
+        ("node edge1", "capacity", "4 GPUs, 8 CPUs, 16,000 MB", "2 GPUs, 8 CPUs, 16,000 MB"),
+    ]
+    assert differences(log.events, look(9, *jobs, nodes=NODES[:1])) == [("node cloud1", "presence")]
+    assert differences(log.events, look(9, *jobs, nodes=None)) == []
+
+
+def test_every_job_and_node_is_counted(log):
+    compared, found = compare(
+        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))),
+        look(9, job("2"), running("1", 0)),
+        [ended(running("3", 0, node="cloud1"), 8)],
+        EPOCH,
+    )
+    assert (compared, found) == (5, [])
+    assert np.asarray(compared).dtype.kind == "i"

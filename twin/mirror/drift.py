@@ -1,0 +1,182 @@
+"""Drift audit: differences between the log of a mirrored cluster and what the cluster itself reports. It is pure.
+
+The picture is read from the log alone, not from the records that the differ works with: a mistake of the differ, of the
+writing or of the recovery after a crash shows up as a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import Placement
+from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, WAITING, JobFact, NodeFact, Snapshot
+from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
+from twin.mirror.differ import UNAVAILABLE
+
+Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
+KINDS = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,
+         "rejected": ENDED}  # fmt: skip
+SERVER, START, END, COUNT = (Placement._fields.index(name) for name in ("server", "start_ms", "end_ms", "count"))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One fact on which log and cluster disagree."""
+
+    subject: str  # job 54_1, node edge1
+    field: str
+    log: str
+    cluster: str
+
+
+@dataclass(slots=True)
+class LoggedJob:
+    """A job as the log has it."""
+
+    name: str
+    state: str = WAITING
+    outcome: str = ""
+    bars: frozenset[Held] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedNode:
+    """A node as the log has it; capacity: GPUs and CPUs in thousandths, memory in MB."""
+
+    server: int
+    available: bool
+    capacity: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Picture:
+    """What a log says about jobs and nodes after its last event."""
+
+    jobs: list[LoggedJob] = field(default_factory=list)
+    nodes: dict[str, LoggedNode] = field(default_factory=dict)  # by the name of its server
+
+    def feed(self, lines: Iterable[Sequence[Any]], bars: np.ndarray) -> Picture:
+        """Adds the events of one batch, as event_log.lines_and_bars gives it."""
+        for _, _, kind, data in lines:
+            if kind == "job_added":
+                self.jobs.append(LoggedJob(data["fields"]["id"]))
+            elif kind == "decided":
+                self._decided(self.jobs[data["job"]], data)
+            elif kind == "plan_changed":
+                first, count = data["bars"]
+                self.jobs[data["keys"][0]].bars = _held(bars[first : first + count])
+            elif kind in ("server_added", "server_set"):
+                fields, index = data["fields"], data["server"]
+                away = bool(fields["away"]) and fields["away"][-1][1] >= OPEN
+                self.nodes[fields["name"]] = LoggedNode(index, not away, tuple(fields["capacity"][:3]))
+        return self
+
+    def _decided(self, job: LoggedJob, data: Mapping[str, Any]) -> None:
+        if data["kind"] == "waits":
+            job.state = HELD if data["code"] == "held" else WAITING
+        elif data["kind"] in KINDS:
+            job.state = KINDS[data["kind"]]
+        if job.state == ENDED:
+            job.outcome = data["values"].get("outcome", job.outcome)
+
+
+def compare(
+    picture: Picture, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int
+) -> tuple[int, list[Difference]]:
+    """(facts compared, differences) between a log and a complete look with the accounting of what has ended.
+
+    Jobs are matched by name: of those that the cluster has given one key, the newest is compared.
+    """
+    newest = _newest_by_key(picture)
+    nodes = {_server_name(node): node for node in snapshot.nodes or ()}
+    servers = {node.name: picture.nodes[name].server for name, node in nodes.items() if name in picture.nodes}
+    found: list[Difference] = []
+    compared = 0
+    reported = set()
+    for fact in (*snapshot.jobs, *history):
+        key = plain_name(fact.key)
+        job = newest.get(key)
+        reported.add(key)
+        if job is None:
+            if fact.state != ENDED:  # what had ended before the log began is not in it
+                found.append(Difference(f"job {fact.key}", "presence", "absent", fact.state))
+            continue
+        compared += 1
+        found += _job_differences(job, fact, servers, epoch_ms)
+    for key, job in newest.items():
+        if job.state != ENDED and key not in reported:
+            found.append(Difference(f"job {job.name}", "presence", job.state, "absent"))
+    for name in picture.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
+        compared += 1
+        found += _node_differences(name, picture.nodes.get(name), nodes.get(name))
+    return compared, found
+
+
+def _job_differences(job: LoggedJob, fact: JobFact, servers: Mapping[str, int], epoch_ms: int) -> Iterable[Difference]:
+    subject = f"job {fact.key}"
+    if job.state != fact.state:
+        yield Difference(subject, "state", job.state, fact.state)
+    elif fact.state == ENDED and job.outcome != fact.outcome:
+        yield Difference(subject, "outcome", job.outcome, fact.outcome)
+    bars = bars_of(0, fact.attempts, servers, epoch_ms)
+    wanted = _held(np.asarray(bars, dtype=np.int64).reshape(-1, len(Placement._fields)))
+    if (fact.complete_history and job.bars != wanted) or not wanted <= job.bars:
+        yield Difference(subject, "placements", _shown(job.bars), _shown(wanted))
+
+
+def _node_differences(name: str, logged: LoggedNode | None, node: NodeFact | None) -> Iterable[Difference]:
+    if logged is None or node is None:
+        if logged is None or logged.available:  # a node that the cluster no longer lists is not available in the log
+            there = ("absent", "present") if logged is None else ("present", "absent")
+            yield Difference(f"node {name}", "presence", *there)
+        return
+    available = node.state not in UNAVAILABLE
+    if logged.available != available:
+        yield Difference(f"node {name}", "availability", _yes(logged.available), _yes(available))
+    capacity = server_of(node, "edge", ()).capacity[:3]
+    if logged.capacity != capacity:
+        yield Difference(f"node {name}", "capacity", _amounts(logged.capacity), _amounts(capacity))
+
+
+def _server_name(node: NodeFact) -> str:
+    return server_of(node, "edge", ()).name
+
+
+def _yes(available: bool) -> str:
+    return "available" if available else "unavailable"
+
+
+def _amounts(capacity: tuple[int, ...]) -> str:
+    gpus, cpus, memory_mb = capacity
+    return f"{gpus / 1_000:g} GPUs, {cpus / 1_000:g} CPUs, {memory_mb:,} MB"
+
+
+def _newest_by_key(picture: Picture) -> dict[str, LoggedJob]:
+    """The newest job of each key: where a key is used again, a number stands behind its name."""
+    newest: dict[str, LoggedJob] = {}
+    names = {job.name for job in picture.jobs}
+    for job in picture.jobs:
+        base, mark, number = job.name.rpartition("~")
+        newest[base if mark and number.isdigit() and base in names else job.name] = job
+    return newest
+
+
+def _held(bars: np.ndarray) -> frozenset[Held]:
+    """(server, start, end, workers) of bars; those that differ only in the GPU are added up."""
+    if not len(bars):
+        return frozenset()
+    rows, places = np.unique(bars[:, [SERVER, START, END]], axis=0, return_inverse=True)
+    counts = np.bincount(places.ravel(), weights=bars[:, COUNT]).astype(np.int64)
+    return frozenset((*row, count) for row, count in zip(map(tuple, rows.tolist()), counts.tolist(), strict=True))
+
+
+def _shown(bars: frozenset[Held]) -> str:
+    ends = ("open" if end == OPEN else str(end) for _, _, end, _ in sorted(bars))
+    return "; ".join(
+        f"{count} on server {server} from {start} to {end} ms"
+        for (server, start, _, count), end in zip(sorted(bars), ends, strict=True)
+    )

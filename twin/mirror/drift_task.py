@@ -1,0 +1,155 @@
+"""The drift audit of followed clusters: once an hour each log is compared with a cold look at its cluster.
+
+What changes while log and cluster are read looks like a difference. Only what a second look some seconds later finds
+again is reported.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from django.db import DatabaseError
+from django.db.models import QuerySet
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import ModelError
+from twin.connectors.base import build, connector_class
+from twin.connectors.facts import ENDED, ConnectorError, JobFact
+from twin.eventlog import event_log
+from twin.mirror.drift import Difference, Picture, compare
+from twin.models import Connection
+from twin.processes import bounded_process
+from twin.processes.dispatch import send
+
+log = logging.getLogger(__name__)
+QUEUE = "io"
+EVERY_S = 3_600.0
+FIRST_S = 120.0  # after the beginning of a run
+AGAIN_S = 20.0  # until the second look at what differed
+ASKED_S = 30.0  # a request that no worker took up for this long is made again
+LIMIT_S = 120.0  # of one audit
+MAX_SHOWN = 20  # differences that are kept; all are counted
+SETTLED_MS = 10_000  # what the accounting says to have ended later than this ago may not have been seen yet
+
+
+class Requests:
+    """Remembers when an audit was requested, so that each is requested once."""
+
+    def __init__(self) -> None:
+        self.asked: dict[int, float] = {}
+
+    def refresh(self) -> list[int]:
+        """Requests the audits that are due; returns their connections."""
+        now = time.time()
+        found = [c.pk for c in _followed() if due(c, now) and now - self.asked.get(c.pk, 0.0) > ASKED_S]
+        for pk in found:
+            self.asked[pk] = now
+            send("audit_mirror", pk, queue=QUEUE, expires=ASKED_S)
+        return found
+
+
+def due(connection: Connection, now: float) -> bool:
+    """Whether the mirror has to be compared with its cluster."""
+    assert connection.run is not None
+    drift = connection.drift
+    if drift.get("run") != connection.run_id:
+        return now - connection.run.created_at.timestamp() > FIRST_S
+    return now - drift["at"] > (AGAIN_S if drift["suspected"] else EVERY_S)
+
+
+def work(pk: int) -> None:
+    """Audits one connection, in a process of its own that ends at its time limit."""
+    before = Connection.objects.values_list("drift", flat=True).get(pk=pk)
+    outcome = bounded_process.run(partial(audit, pk), limit_s=LIMIT_S, wanted=partial(_exists, pk))
+    if outcome in ("late", "failed"):
+        error = f"the audit {'took longer than' if outcome == 'late' else 'failed within'} {LIMIT_S:g} s"
+        connection = Connection.objects.get(pk=pk)
+        if connection.drift == before:
+            _store(connection, error=error)
+
+
+def audit(pk: int) -> None:
+    """Compares the log of the connection's run with a cold look, and stores the result."""
+    connection = Connection.objects.select_related("run").filter(pk=pk).first()
+    if connection is None or connection.run is None:
+        return
+    try:
+        compared, found = _compare(connection)
+    except (ConnectorError, ModelError, UnknownName) as error:
+        _store(connection, error=str(error))
+    except DatabaseError as error:
+        log.warning("connection %s: its audit waits: %s", connection.name, error)
+    else:
+        _settle(connection, compared, found)
+
+
+def _compare(connection: Connection) -> tuple[int, list[Difference]]:
+    run = connection.run
+    assert run is not None
+    assert run.clock_wall is not None
+    epoch_ms = round(run.clock_wall.timestamp() * 1000)
+    connector = build(connection.connector, connection.parameters)
+    try:
+        snapshot = connector.snapshot()
+        if not snapshot.complete:
+            raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
+        until_ms = snapshot.at_ms - SETTLED_MS
+        since_ms = max(epoch_ms, until_ms - round(2 * EVERY_S * 1000))
+        ended = [fact for fact in connector.history(since_ms, until_ms) if _ended_by(fact, until_ms)]
+    finally:
+        connector.close()
+    picture = Picture()
+    for lines, bars in event_log.lines_and_bars(run.pk):
+        picture.feed(lines, bars)
+    return compare(picture, snapshot, ended, epoch_ms)
+
+
+def _ended_by(fact: JobFact, until_ms: int) -> bool:
+    return fact.state == ENDED and fact.ended_ms is not None and fact.ended_ms <= until_ms
+
+
+def _settle(connection: Connection, compared: int, found: list[Difference]) -> None:
+    """Reports what the look before has found too; what is new is looked at again."""
+    now = [asdict(difference) for difference in found]
+    drift = connection.drift
+    repeated = drift.get("run") == connection.run_id and drift.get("suspected")
+    confirmed = [difference for difference in now if difference in drift["suspected"]] if repeated else []
+    if now and not repeated:
+        _store(connection, suspected=now, compared=compared)
+        return
+    _store(connection, compared=compared, count=len(confirmed), differences=confirmed[:MAX_SHOWN])
+    if confirmed:
+        log.error("connection %s: %d differences between log and cluster", connection.name, len(confirmed))
+
+
+def _store(connection: Connection, **fields: Any) -> None:
+    """Stores a result; one that is not final keeps the figures of the audit before."""
+    blank: dict[str, Any] = {"compared": None, "count": None, "differences": [], "checked_at": None}
+    same = connection.drift if connection.drift.get("run") == connection.run_id else {}
+    drift = {**blank, **same, "suspected": [], "error": "", "run": connection.run_id, "at": time.time(), **fields}
+    if "count" in fields:
+        drift["checked_at"] = drift["at"]
+    Connection.objects.filter(pk=connection.pk).update(drift=drift)
+
+
+def _followed() -> QuerySet[Connection]:
+    """Connections whose mirror can be compared: they follow, and a second connector sees the same cluster."""
+    cold = {name for name in Connection.objects.values_list("connector", flat=True) if _is_cold(name)}
+    return Connection.objects.filter(wanted=Connection.FOLLOWING, connector__in=cold, run__isnull=False).select_related(
+        "run"
+    )
+
+
+def _is_cold(name: str) -> bool:
+    try:
+        return connector_class(name).cold
+    except UnknownName:
+        return False
+
+
+def _exists(pk: int) -> bool:
+    return Connection.objects.filter(pk=pk, run__isnull=False).exists()
