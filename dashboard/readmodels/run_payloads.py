@@ -23,6 +23,7 @@ from twin.eventlog import frames
 from twin.eventlog.fold import snapshot as columns_of
 from twin.files.job_table import StoredJobs, any_utility, field_of
 from twin.infra.columns import pack
+from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run
 from twin.runs import scheduler_history
 from twin.scenarios import store
@@ -81,6 +82,8 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
         "worker": [amount for demand in field_of(jobs, "worker") for amount in demand or ZERO],
         "ps": [amount for demand in field_of(jobs, "ps") for amount in demand or ZERO],
     }
+    if run.scenario.trace.format == FORMAT:
+        body["notes"] = run.scenario.trace.report["notes"]  # what the cut of a real cluster believes
     for model in models:
         body |= model.drawn_from(cluster, field_of(jobs, "worker_type"))
     return answered(request, orjson.dumps(body), "application/json")

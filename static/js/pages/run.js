@@ -22,6 +22,7 @@ import { Activity } from '../run/activity.js';
 import { Ask } from '../run/ask.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
+import { cutAt } from '../run/cut-dialog.js';
 import { EventStep } from '../run/event-stepper.js';
 import { EventsTable } from '../run/events-table.js';
 import { Family, afterTheEnd, drainOf, forkAt } from '../run/forks.js';
@@ -114,7 +115,7 @@ async function main() {
     numbersButton('jct', () => made.table());
     return made;
   });
-  const family = new Family($('#panel-family'), runId, { operator, onError: refused });
+  const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
   stream.addEventListener('unknown', ({ detail }) => {
@@ -124,7 +125,8 @@ async function main() {
   // for the console, and the browser tests
   Object.assign(globalThis, { twin: { store, view, playhead, gantt, stream } });
 
-  $('#fork')?.addEventListener('click', () => forkAt(runId, transport.forkMs).catch(refused));
+  const whatIf = info.run.mode === 'mirror' ? cutAt : forkAt;
+  $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
   inPanel($('#panel-family'), () => family.load())();
   shortcutsHelp([
     ['Space', 'Play or pause'],

@@ -15,6 +15,7 @@ export class Ask {
    */
   constructor(element, runId, info, idOf) {
     Object.assign(this, { element, runId, info, idOf });
+    const real = info.run.mode === 'mirror';
     this.like = h('input', {
       id: 'ask-like',
       list: 'ask-ids',
@@ -24,7 +25,7 @@ export class Ask {
     this.changes = h('textarea', {
       id: 'ask-changes',
       rows: 3,
-      placeholder: 'epochs = 5\nrequested_workers = 4',
+      placeholder: `${real ? 'run_ms = 3600000' : 'epochs = 5'}\nrequested_workers = 4`,
       'aria-describedby': 'ask-changes-help',
     });
     this.said = h('p', { class: 'error wide', role: 'alert', hidden: true });
@@ -52,7 +53,8 @@ export class Ask {
         h(
           'span',
           { class: 'help', id: 'ask-changes-help' },
-          'one “field = value” per line, or one line of a jobs.jsonl file; empty: no changes',
+          'one “field = value” per line, or one line of a jobs.jsonl file; empty: no changes' +
+            (real ? '. run_ms: duration of the job' : ''),
         ),
       ),
       h(
@@ -161,6 +163,7 @@ export class Ask {
             ),
           ]
         : null,
+      (a.notes ?? []).map((note) => h('p', { class: 'muted small' }, note)),
       h(
         'p',
         { class: 'muted small' },

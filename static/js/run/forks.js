@@ -42,9 +42,9 @@ export function afterTheEnd(endMs) {
 }
 
 export class Family {
-  /** element: a panel with a body; onError(error). */
-  constructor(element, runId, { operator, onError }) {
-    Object.assign(this, { element, runId, operator, onError });
+  /** element: a panel with a body; onError(error); notes: what a fork of a real cluster believes. */
+  constructor(element, runId, { operator, onError, notes = [] }) {
+    Object.assign(this, { element, runId, operator, onError, notes });
   }
 
   async load() {
@@ -55,6 +55,7 @@ export class Family {
     const parent = rows.find((row) => row.id === own?.parent);
     fill(
       $('.family-body', this.element),
+      this.notes.length ? h('p', { class: 'note', id: 'cut-notes' }, this.notes.join(' ')) : null,
       h(
         'ul',
         { class: 'family' },
@@ -147,6 +148,8 @@ export class Family {
 export function obstacle(parent) {
   if (present(parent)) return '';
   const rule = 'a fork can only replace an active live run.';
+  if (parent.mode === 'mirror')
+    return `This fork cannot be promoted: run ${parent.id} mirrors a real cluster, which no fork can replace.`;
   if (parent.mode !== 'live') return `This fork cannot be promoted: run ${parent.id} is not live, and ${rule}`;
   const state = parent.wanted === 'cancelled' ? 'cancelled' : parent.status;
   return `This fork cannot be promoted: run ${parent.id} is ${state}, and ${rule}`;

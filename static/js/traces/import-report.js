@@ -154,7 +154,9 @@ export function provenance(report) {
     number: true,
     cell: (field) => number(report.provenance?.[field]?.[name] ?? 0, 0),
   });
-  const columns = [{ title: 'Field', cell: (field) => field }, count('trace'), count('derived'), count('drawn')];
+  const present = Object.values(report.provenance ?? {}).flatMap((counts) => Object.keys(counts));
+  const origins = [...new Set(['trace', 'derived', 'drawn', ...present])];
+  const columns = [{ title: 'Field', cell: (field) => field }, ...origins.map(count)];
   if (Object.keys(clamped).length)
     columns.push({ title: 'clamped', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
   return table(columns, fields);

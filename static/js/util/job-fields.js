@@ -51,4 +51,4 @@ function spread(values) {
  *
  * @param {string} origin
  */
-export const originText = (origin) => (origin === 'drawn' ? 'sampled' : origin);
+export const originText = (origin) => (origin === 'drawn' ? 'sampled' : origin.replaceAll('_', ' '));

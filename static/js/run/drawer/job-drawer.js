@@ -305,13 +305,16 @@ export class Drawer {
 
   #fields(story) {
     const fields = (story.fields ?? []).filter((field) => field.value !== null);
-    const from = ['trace', 'derived', 'drawn']
+    const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed']
       .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
       .filter(([, count]) => count);
     const says = {
       trace: 'from the trace',
       derived: 'derived',
       drawn: 'sampled',
+      as_it_turned_out: 'from the duration as it turned out',
+      limit: 'from the time limit',
+      assumed: 'from an assumed duration',
     };
     return h(
       'section',

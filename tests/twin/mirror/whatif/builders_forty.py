@@ -28,9 +28,9 @@ def looks() -> tuple[Snapshot, ...]:
     )
 
 
-def mirrored_run() -> Run:
-    """A run of the connection `lab`, which is followed no further."""
-    connection = Connection.objects.create(name="lab", connector="slurm")
+def mirrored_run(name: str = "lab") -> Run:
+    """A run of a connection of that name, which is followed no further."""
+    connection = Connection.objects.create(name=name, connector="slurm")
     one = following(connection, looks()[0])
     for each in looks():
         one.look(each)

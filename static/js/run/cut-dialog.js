@@ -1,0 +1,141 @@
+// The form of a what-if from a real cluster: who schedules from the moment shown on, and what is believed about the
+// jobs.
+
+import { get, post } from '../core/api.js';
+import { $, fill, h } from '../ui/dom.js';
+import { choices } from '../scenarios/scheduler-choices.js';
+import { clock } from '../util/format.js';
+import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
+
+const BACKFILL = 'fifo with backfill'; // value of the option; the server's default
+const ASSUMED_MS = 3_600_000;
+const DURATIONS = [
+  ['as_it_turned_out', 'as they turned out'],
+  ['limit', 'by time limit'],
+];
+
+/**
+ * Asks how the cluster at atMs goes on, and opens the scenario or the run that is made.
+ *
+ * @param {number} runId
+ * @param {number} atMs
+ */
+export async function cutAt(runId, atMs) {
+  const form = cutForm(atMs, choices(await get('/api/schedulers/'), 'fifo'));
+  const dialog = /** @type {HTMLDialogElement} */ (
+    h('dialog', { class: 'card confirm', 'aria-labelledby': 'cut-title' }, form)
+  );
+  document.body.append(dialog);
+  $('#cut-cancel', form).addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => dialog.remove());
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const start = event.submitter?.id === 'cut-run';
+    make(form, runId, atMs, start).catch((error) => say(form, error.message));
+  });
+  dialog.showModal();
+}
+
+/**
+ * The form.
+ *
+ * @param {number} atMs
+ * @param {{value: string, text: string}[]} schedulers that can be chosen
+ */
+export function cutForm(atMs, schedulers) {
+  const options = [
+    h('option', { value: BACKFILL }, 'FIFO with backfill'),
+    ...schedulers.map(({ value, text, disabled }) => h('option', { value, disabled: disabled ?? null }, text)),
+  ];
+  return h(
+    'form',
+    { class: 'form', id: 'cut-form' },
+    h('h2', { id: 'cut-title', class: 'wide' }, `What if, from ${clock(atMs)}`),
+    h(
+      'p',
+      { class: 'wide muted small' },
+      'The scenario has the nodes, the running and the waiting jobs of this time. Jobs that ran arrive first, with ' +
+        'the work that is left, and are placed anew.',
+    ),
+    field('cut-scheduler', 'Scheduler', h('select', { id: 'cut-scheduler' }, options)),
+    field(
+      'cut-durations',
+      'Durations',
+      h(
+        'select',
+        { id: 'cut-durations' },
+        DURATIONS.map(([value, text]) => h('option', { value }, text)),
+      ),
+      'of a job whose end is not known: its time limit',
+    ),
+    field(
+      'cut-assumed',
+      'Without a time limit',
+      h('input', { id: 'cut-assumed', type: 'text', value: timeText(ASSUMED_MS) }),
+      `work left of such a job, ${EXAMPLE}`,
+    ),
+    field(
+      'cut-arrivals',
+      'Later arrivals',
+      h(
+        'select',
+        { id: 'cut-arrivals' },
+        h('option', { value: '' }, 'not included'),
+        h('option', { value: 'yes' }, 'included, at their times'),
+      ),
+    ),
+    h('p', { class: 'error wide', role: 'alert', id: 'cut-said', hidden: true }),
+    h(
+      'div',
+      { class: 'actions wide' },
+      h('button', { class: 'primary', id: 'cut-run' }, 'Run'),
+      ' ',
+      h('button', { id: 'cut-edit' }, 'Edit first'),
+      ' ',
+      h('button', { type: 'button', class: 'quiet', id: 'cut-cancel' }, 'Cancel'),
+    ),
+  );
+}
+
+/**
+ * What the form says, as fields of POST forks/; null where a time cannot be read: the form then says so.
+ *
+ * @param {HTMLElement} form
+ */
+export function cutFields(form) {
+  const assumed = parseTime($('#cut-assumed', form).value);
+  if (assumed === null) {
+    say(form, `“Without a time limit” must be a duration, ${EXAMPLE}.`);
+    return null;
+  }
+  const scheduler = $('#cut-scheduler', form).value;
+  return {
+    ...(scheduler === BACKFILL ? {} : { scheduler }),
+    durations: $('#cut-durations', form).value,
+    assumed_ms: assumed,
+    arrivals: $('#cut-arrivals', form).value !== '',
+  };
+}
+
+async function make(form, runId, atMs, start) {
+  const fields = cutFields(form);
+  if (fields === null) return;
+  const { scenario, run } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, start, ...fields });
+  location.assign(run ? `/runs/${run.id}/` : `/scenarios/${scenario.id}/`);
+}
+
+function say(form, text) {
+  const said = $('#cut-said', form);
+  said.hidden = false;
+  fill(said, text);
+}
+
+function field(id, title, control, help = '') {
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, title),
+    control,
+    help ? h('span', { class: 'help' }, help) : null,
+  );
+}

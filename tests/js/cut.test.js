@@ -1,0 +1,47 @@
+// What-if from a real cluster: the form, what it sends, and where it leads.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needsPage, openPage } from './dom.js';
+
+const $ = (selector) => document.querySelector(selector);
+const SCHEDULERS = [
+  { name: 'drf', title: 'DRF', unavailable: null },
+  { name: 'fifo', title: 'FIFO', unavailable: null },
+  { name: 'solver', title: 'Solver', unavailable: 'it needs a package' },
+];
+
+async function open() {
+  openPage('/runs/5/', 'run.html', { 'run.pk': '5', 'run.scenario.name': 'lab', 'run.status': 'running' });
+  const { cutForm, cutFields } = await import('../../static/js/run/cut-dialog.js');
+  const { choices } = await import('../../static/js/scenarios/scheduler-choices.js');
+  const form = cutForm(3_600_000, choices(SCHEDULERS, 'fifo'));
+  document.body.append(form);
+  return { form, cutFields };
+}
+
+test('the form begins with FIFO with backfill and the durations as they turned out', needsPage, async () => {
+  const { form, cutFields } = await open();
+  assert.equal($('#cut-title').textContent, 'What if, from 01:00:00');
+  assert.deepEqual(cutFields(form), { durations: 'as_it_turned_out', assumed_ms: 3_600_000, arrivals: false });
+  assert.equal($('#cut-scheduler').selectedOptions[0].textContent, 'FIFO with backfill');
+  assert.equal([...$('#cut-scheduler').options].find((one) => one.value === 'solver').disabled, true);
+});
+
+test('the form says what was chosen', needsPage, async () => {
+  const { form, cutFields } = await open();
+  $('#cut-scheduler').value = 'drf';
+  $('#cut-durations').value = 'limit';
+  $('#cut-assumed').value = '90 min';
+  $('#cut-arrivals').value = 'yes';
+  assert.deepEqual(cutFields(form), { scheduler: 'drf', durations: 'limit', assumed_ms: 5_400_000, arrivals: true });
+});
+
+test('a duration that cannot be read is refused in the form', needsPage, async () => {
+  const { form, cutFields } = await open();
+  $('#cut-assumed').value = 'soon';
+  assert.equal(cutFields(form), null);
+  assert.match($('#cut-said').textContent, /must be a duration/);
+  assert.equal($('#cut-said').hidden, false);
+});
