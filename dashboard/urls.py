@@ -40,6 +40,9 @@ router.register("connections", ConnectionViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
+    path("live/", pages.live, name="live"),
+    path("live/connect/", pages.connect, name="connect"),
+    path("live/<slug:name>/", pages.live_cluster, name="live-cluster"),
     path("traces/", pages.traces, name="traces"),
     path("traces/<int:trace_id>/", pages.trace, name="trace"),
     path("clusters/", pages.clusters, name="clusters"),

@@ -15,8 +15,8 @@ from rest_framework.response import Response
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.connectors.facts import NodeFact
-from twin.mirror import connections, trial
-from twin.mirror.condition import condition
+from twin.mirror.connecting import connections, trial
+from twin.mirror.connecting.condition import condition
 from twin.models import Connection
 from twin.processes import heartbeat
 

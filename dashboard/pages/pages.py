@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.auth.roles import is_operator, is_viewer
 from dashboard.readmodels import downloads
-from twin.models import Run, Scenario, Sweep, Trace
+from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import deleted, readers
 from twin.scenarios import store as scenarios_of
 from twin.traces.importers import formats
@@ -88,8 +88,41 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     run = Run.objects.select_related("scenario").filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
+    return _run_page(request, run, run.connections.first())
+
+
+def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> HttpResponse:
+    """The page of a run; connection: whose cluster it mirrors now."""
     readers.mark(run.pk)
-    return _page(request, "run.html", run=run, model_files=downloads.model_files(run))
+    return _page(request, "run.html", run=run, model_files=downloads.model_files(run), connection=connection)
+
+
+@_looked_at
+def live(request: HttpRequest) -> HttpResponse:
+    """Real clusters that are followed."""
+    return _page(request, "live.html")
+
+
+@_looked_at
+def connect(request: HttpRequest) -> HttpResponse:
+    """Connect a real cluster."""
+    if is_viewer(request.user) and not is_operator(request.user):
+        raise PermissionDenied("Connecting a cluster is for operators; you are logged in as a viewer.")
+    return _page(request, "connect.html")
+
+
+@_looked_at
+def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
+    """The present run of a connection; before it has one, what it waits for."""
+    connection = Connection.objects.select_related("run__scenario").filter(name=name).first()
+    if connection is None:
+        message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
+        answer = _page(request, "error.html", title="Unknown cluster", message=message)
+        answer.status_code = 404
+        return answer
+    if connection.run is None:
+        return _page(request, "live_waiting.html", connection=connection)
+    return _run_page(request, connection.run, connection)
 
 
 @_looked_at

@@ -11,7 +11,7 @@ from tests.dashboard.builders import post
 from tests.twin.mirror.builders import look, running
 from tests.twin.mirror.builders_stored import LOOKS, following
 from twin.connectors.facts_json import dumps
-from twin.mirror import condition, trial
+from twin.mirror.connecting import condition, trial
 from twin.models import AuditEntry, Connection, Run
 from twin.processes import heartbeat
 

@@ -11,7 +11,7 @@ from twin.models import AuditEntry, Connection, Run, Scenario, Sweep, Trace
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
 # whoever may only look does not see who else may act (test_tokens.py)
-OPERATORS = ("/api/tokens/", "/settings/tokens/")
+OPERATORS = ("/api/tokens/", "/settings/tokens/", "/live/connect/")
 # needs two runs in its query; the run has no groups: said after the role was looked at
 REFUSED = {"/api/compare/": 400, "/subtasks/": 404, "/groups.csv": 404}
 # what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
@@ -53,6 +53,7 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
             .replace("<int:index>", "0")
             .replace("<int:server>", "0")
             .replace("<str:source>", "lab")
+            .replace("<slug:name>", "lab")
             .replace(r"(?P<name>[\w-]+)", "lab")
         )
         assert "<" not in path, f"no id is known for {path}"

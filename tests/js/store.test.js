@@ -52,6 +52,7 @@ function plain(store) {
     groups: store.groups,
     edits: store.edits,
     regroupings: store.regroupings,
+    gaps: store.gaps,
     horizon: store.horizonMs,
   };
 }
@@ -75,6 +76,7 @@ function asSnapshot(store) {
     groups: store.groups,
     edits: store.edits,
     regroupings: store.regroupings,
+    gaps: store.gaps,
     prices,
   };
   return { meta, columns };
@@ -144,6 +146,7 @@ test('a snapshot at any event of the golden log, and the events after it, give t
       groups: structuredClone(early.groups),
       edits: structuredClone(early.edits),
       regroupings: structuredClone(early.regroupings),
+      gaps: structuredClone(early.gaps),
       prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]),
     };
     const store = new Store();

@@ -99,5 +99,6 @@ EVENTS: list[list] = [
     [23, 9 * HOUR, "plan_changed", plan(3, 5 * HOUR, 11 * HOUR, [3, 0, 0, 10 * HOUR, 11 * HOUR, 1, -1, -1, -1])],
     [24, 9 * HOUR, "priced", {"slots": "all", "low": PRICES, "mean": PRICES, "high": PRICES}],
     [25, 9 * HOUR, "priced", {"slots": [9], "low": PRICES[::-1], "mean": PRICES[::-1], "high": PRICES[::-1]}],
-    [26, 9 * HOUR, "run_finished", {}],
+    [26, 9 * HOUR, "gap", {"from_ms": 8 * HOUR, "to_ms": 9 * HOUR, "reason": "slurmctld does not answer"}],
+    [27, 9 * HOUR, "run_finished", {}],
 ]

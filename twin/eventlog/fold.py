@@ -17,7 +17,7 @@ BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
 JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
 # kinds that pages read from the log
-UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set", "gap")
+UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set")
 ARRIVED = JOB_FIELDS.index("arrived_ms")
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
@@ -77,6 +77,7 @@ class RunState:
         # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
         self.regroupings: list[list[Any]] = []
         self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
+        self.gaps: list[list[Any]] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order told
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
     def feed(self, events: Iterable[Event]) -> RunState:
@@ -130,6 +131,8 @@ class RunState:
             self._grouped(at_ms, data)
         elif kind == "regrouped":
             self.regroupings.append([at_ms, data["site"], data["cause"], data["before"], data["after"]])
+        elif kind == "gap":
+            self.gaps.append([data["from_ms"], data["to_ms"], data["reason"]])
         elif kind == "edited":
             self.edits.append((at_ms, list(data["said"])))
             self.default_prices, self.prices = None, {}  # those of the world that begins follow, if it has any
@@ -223,6 +226,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "groups": state.groups,
         "regroupings": state.regroupings,
         "edits": state.edits,
+        "gaps": state.gaps,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}

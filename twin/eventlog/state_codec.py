@@ -22,7 +22,7 @@ from twin.eventlog.fold import (
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 1  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 2  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -31,7 +31,7 @@ TABLES = {
     "planned": PLANNED_FIELDS,
 }
 REAL = "utility"  # all other fields are integers
-PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "default_prices")
+PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "default_prices")
 UNDECIDED = -1
 
 

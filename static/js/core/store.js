@@ -36,7 +36,7 @@ export const CLOUD = -2;
  * }} JobColumns
  */
 
-const UNFOLDED = ['server_changed', 'gap']; // kinds that change nothing that is folded here
+const UNFOLDED = ['server_changed']; // kinds that change nothing that is folded here
 const ADDED = ['job_added', 'job_set', 'server_added', 'server_set']; // kinds that change what runInfo says
 
 const BAR_TYPES = {
@@ -88,6 +88,8 @@ export class Store {
     this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order told
     /** @type {[atMs: number, said: string[]][]} */
     this.edits = []; // [atMs, [what was changed]] in the order told
+    /** @type {[fromMs: number, toMs: number, reason: string][]} */
+    this.gaps = []; // when a real cluster was not seen, in the order told
     /** @type {[fromMs: number, untilMs: number, data: Grouped][]} */
     this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
     /** @type {Map<number, number>} */
@@ -117,6 +119,7 @@ export class Store {
     for (const [slot, low, mean, high] of meta.prices ?? []) this.prices.set(slot, [low, mean, high]);
     this.regroupings = meta.regroupings ?? [];
     this.edits = meta.edits ?? [];
+    this.gaps = meta.gaps ?? [];
     this.groups = structuredClone(meta.groups ?? []);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
@@ -168,6 +171,7 @@ export class Store {
     } else if (kind === 'priced') this.#priced(data);
     else if (kind === 'grouped') this.#grouped(atMs, data);
     else if (kind === 'regrouped') this.regroupings.push([atMs, data.site, data.cause, data.before, data.after]);
+    else if (kind === 'gap') this.gaps.push([data.from_ms, data.to_ms, data.reason]);
     else if (kind === 'edited') this.#edited(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
     else if (kind === 'run_finished') this.#finish();

@@ -1,5 +1,6 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
+import { NowLine, Unseen } from '../gantt/layers/observation.js';
 import { slotted } from './slotted.js';
 
 const COUNT = 5; // resources
@@ -7,7 +8,12 @@ const COUNT = 5; // resources
 export const observed = {
   ...slotted,
   name: 'observed',
-  legend: [{ mark: 'solid', text: 'held by a job' }],
+  legend: [
+    { mark: 'solid', text: 'held by a job' },
+    { mark: 'unseen', text: 'cluster not seen' },
+    { mark: 'now', text: 'now' },
+  ],
+  layers: ({ store }) => [new Unseen(store), new NowLine()],
   stacks,
 };
 

@@ -14,6 +14,7 @@ const PAGES = {
   scenario: (id) => `/scenarios/${id}/`,
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
+  connection: (name) => `/live/${name}/`,
 }; // subjects that have a page of their own
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let turn = 0;
@@ -44,7 +45,8 @@ function subject({ subject: text, gone }) {
   const [noun, id] = text.split(' ');
   if (gone)
     return h('span', { title: gone }, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, gone));
-  return h(PAGES[noun] ? 'a' : 'span', { href: PAGES[noun]?.(id), class: 'nowrap' }, text);
+  const page = text === `${noun} ${id}` ? PAGES[noun] : null;
+  return h(page ? 'a' : 'span', { href: page?.(id), class: 'nowrap' }, text);
 }
 
 function detail(values) {

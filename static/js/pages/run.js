@@ -17,6 +17,7 @@ import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/stream.js';
 import { Gantt } from '../gantt/gantt.js';
+import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
 import { Activity } from '../run/activity.js';
 import { Ask } from '../run/ask.js';
@@ -115,6 +116,7 @@ async function main() {
     numbersButton('jct', () => made.table());
     return made;
   });
+  const following = followOnRunPage($('#follow'), { runId, transport, gantt });
   const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
@@ -216,6 +218,7 @@ async function main() {
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
     transport.told(detail);
+    following?.status(detail);
     if (drawer.job !== null) drawer.open(drawer.job);
   });
   stream.addEventListener('deleted', ({ detail }) => {

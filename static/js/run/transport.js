@@ -10,6 +10,8 @@ export class Transport {
   constructor({ store, view, playhead }) {
     Object.assign(this, { store, view, playhead });
     this.status = null; // newest status message of the run
+    this.present = () => null; // of a real cluster that is followed, in ms of the run
+    this.seen = () => null; // up to when it was seen
     this.skewMs = 0; // wall clock of the server minus ours
     this.#wire();
   }
@@ -31,6 +33,7 @@ export class Transport {
       if (now !== null)
         ms = Math.max(ms, status.next_event_ms ? Math.min(now, Math.max(status.next_event_ms, ms)) : now);
     }
+    ms = Math.max(ms, this.present() ?? this.seen() ?? 0);
     this.playhead.setLive(ms);
     this.view.setExtent(Math.max(store.horizonMs, ms));
   }
@@ -44,7 +47,11 @@ export class Transport {
   /** The moment shown, as far as the log is known to be complete: from there a fork goes on. Whole ms, at least 1. */
   get forkMs() {
     const { store, status, playhead } = this;
-    const complete = Math.max(store.simMs, status?.mode === 'live' ? (status.next_event_ms ?? 0) - 1 : 0);
+    const complete = Math.max(
+      store.simMs,
+      status?.mode === 'live' ? (status.next_event_ms ?? 0) - 1 : 0,
+      this.seen() ?? 0,
+    );
     return Math.max(1, Math.floor(Math.min(playhead.ms, complete)));
   }
 

@@ -12,7 +12,7 @@ from twin.connectors.base import build, names
 from twin.connectors.facts import ConnectorError, Found
 from twin.management.commands.follow import pairs
 from twin.management.headless import HeadlessCommand, positive
-from twin.mirror import connections
+from twin.mirror.connecting import connections
 from twin.mirror.sites import SiteRule
 
 

@@ -1,6 +1,7 @@
 // The ground of the rows: headings, lines between rows, and when a server is unavailable.
 
 import { clock } from '../../util/format.js';
+import { OPEN } from '../../core/store.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LINE_PX = 9; // rows this high are divided by lines
@@ -36,7 +37,7 @@ export class RowGrid extends Layer {
   }
 
   describe({ until }) {
-    return [['', `unavailable until ${clock(until)}`]];
+    return [['', until < OPEN ? `unavailable until ${clock(until)}` : 'unavailable']];
   }
 }
 

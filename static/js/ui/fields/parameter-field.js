@@ -40,6 +40,7 @@ export function parameterField(declared) {
     });
   } else control = h('input', { id, type: 'text', value: start, placeholder: declared.optional ? 'automatic' : null });
   control.dataset.parameter = name;
+  control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
   control.dataset.start = control.value;
   const title = declared.title ?? `${name.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
   return h(
@@ -47,7 +48,8 @@ export function parameterField(declared) {
     { class: 'field' },
     h('label', { for: id }, title),
     control,
-    h('span', { class: 'help' }, [help, range(declared)].filter(Boolean).join(' ')),
+    h('span', { class: 'help', id: `${id}-help` }, [help, range(declared)].filter(Boolean).join(' ')),
+    h('span', { class: 'error', role: 'alert', id: `${id}-error`, hidden: true }),
   );
 }
 

@@ -38,7 +38,7 @@ def run(
 
 def _tested(connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
     given = orjson.dumps({"connector": connector, "parameters": parameters, "sites": sites, "limit_s": limit_s})
-    argv = [sys.executable, "-m", "twin.mirror.trial_process"]
+    argv = [sys.executable, "-m", "twin.mirror.connecting.trial_process"]
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "twin.config.settings")}
     try:
         code, out, err = bounded_command.run(

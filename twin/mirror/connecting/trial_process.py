@@ -25,7 +25,7 @@ def main() -> None:
     """Reads, tests within the limits, writes."""
     given = orjson.loads(sys.stdin.buffer.read())
     django.setup()
-    from twin.mirror.trial import failed
+    from twin.mirror.connecting.trial import failed
 
     limit_s = float(given["limit_s"])
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
@@ -54,8 +54,8 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
     from scheduling.model.values import ModelError
     from twin.connectors.base import build
     from twin.connectors.facts import ConnectorError
+    from twin.mirror.connecting.trial import failed
     from twin.mirror.sites import SiteRule
-    from twin.mirror.trial import failed
 
     began = time.monotonic()
     result = failed("")

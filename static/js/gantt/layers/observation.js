@@ -1,0 +1,110 @@
+// How far a real cluster was seen: bands over the times in which it was not, and a line at the present moment.
+
+import { clock } from '../../util/format.js';
+import { LEVEL, Layer } from './layer.js';
+
+const HEAD_PX = 14;
+const STRIPE_PX = 6;
+const NEAR_PX = 4;
+
+/** Times without a look at the cluster: what began or ended in them is known only from both sides. */
+export class Unseen extends Layer {
+  constructor(store) {
+    super('unseen', LEVEL.GROUPS);
+    this.store = store;
+    this.open = null; // [fromMs, untilMs, reason] that goes on
+  }
+
+  /** The cluster was seen up to seenMs; why: it is not seen since then, '' while it is. */
+  tell(seenMs, presentMs, why) {
+    this.open = why && seenMs !== null && presentMs !== null && presentMs > seenMs ? [seenMs, presentMs, why] : null;
+  }
+
+  get spans() {
+    return this.open ? [...this.store.gaps, this.open] : this.store.gaps;
+  }
+
+  paint(ctx, frame) {
+    const { area, c } = frame;
+    for (const [from, until] of this.spans) {
+      const span = from <= frame.p && frame.spanOf(from, until);
+      if (!span) continue;
+      const [x, right] = [span[0], Math.max(span[1], span[0] + 1)];
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(x, area.top, right - x, area.bottom - area.top);
+      ctx.clip();
+      ctx.globalAlpha = 0.16;
+      ctx.fillStyle = c.muted;
+      ctx.fillRect(x, area.top, right - x, area.bottom - area.top);
+      ctx.globalAlpha = 0.3;
+      ctx.strokeStyle = c.muted;
+      ctx.lineWidth = 1;
+      stripes(ctx, x, right, area);
+      ctx.restore();
+    }
+  }
+
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    const place = point ? this.spans.findIndex(([from, until]) => from <= point.t && point.t < until) : -1;
+    return place < 0 ? null : { place };
+  }
+
+  describe({ place }) {
+    const [from, until, reason] = this.spans[place];
+    const to = place === this.store.gaps.length ? 'now' : clock(until);
+    return [['', `not seen from ${clock(from)} to ${to}: ${reason}`]];
+  }
+}
+
+/** The present moment of a cluster that is followed. */
+export class NowLine extends Layer {
+  constructor() {
+    super('now', LEVEL.EVENTS);
+    this.ms = null;
+  }
+
+  tell(ms) {
+    this.ms = ms;
+  }
+
+  paint(ctx, frame) {
+    if (this.ms === null) return;
+    const { area, c } = frame;
+    const x = Math.round(frame.xOf(this.ms)) + 0.5;
+    if (x < area.left || x > area.right) return;
+    ctx.strokeStyle = c.bad;
+    ctx.lineWidth = 1.5;
+    ctx.beginPath();
+    ctx.moveTo(x, area.top);
+    ctx.lineTo(x, area.bottom);
+    ctx.stroke();
+    ctx.font = '600 10px system-ui, sans-serif';
+    const width = ctx.measureText('now').width + 8;
+    const left = Math.min(x, area.right - width);
+    ctx.fillStyle = c.bad;
+    ctx.fillRect(left, area.top, width, HEAD_PX);
+    ctx.fillStyle = c.panel;
+    ctx.textBaseline = 'middle';
+    ctx.fillText('now', left + 4, area.top + HEAD_PX / 2);
+  }
+
+  hit(x, _y, frame) {
+    return this.ms !== null && frame.area && Math.abs(frame.xOf(this.ms) - x) <= NEAR_PX ? { now: true } : null;
+  }
+
+  describe() {
+    return [['', 'the present moment of the cluster']];
+  }
+}
+
+function stripes(ctx, x, right, { top, bottom }) {
+  const height = bottom - top;
+  ctx.beginPath();
+  for (let at = x - height - ((x - height) % STRIPE_PX); at < right; at += STRIPE_PX) {
+    ctx.moveTo(at, bottom);
+    ctx.lineTo(at + height, top);
+  }
+  ctx.stroke();
+}

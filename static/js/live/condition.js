@@ -1,0 +1,156 @@
+// The condition of a followed cluster in words: its state, the age of its data, the lag of facts, what following costs.
+
+import { duration, number, percent, plural } from '../util/format.js';
+
+/**
+ * A connection as GET /api/connections/ answers.
+ *
+ * @typedef {{
+ *   state: string, since: number | null, said: string, age_ms: number | null, stale_after_ms: number,
+ *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
+ *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
+ * }} Condition
+ */
+
+const MAX_OFFSET_MS = 2000; // of clocks, that is worth a word
+
+/** @type {Record<string, string>} */
+const STATES = {
+  following: 'following',
+  stale: 'stale',
+  failing: 'not answering',
+  paused: 'paused',
+  starting: 'starting',
+};
+
+/** @param {string} state */
+export const stateText = (state) => STATES[state] ?? state;
+
+/**
+ * The age of the data now, ms; null before the first answer.
+ *
+ * @param {Condition} condition
+ * @param {number} elapsedMs since the condition was told
+ */
+export const ageMs = ({ age_ms: age }, elapsedMs) => (age === null ? null : age + elapsedMs);
+
+/**
+ * 'data 2 s old'; '' before the first answer.
+ *
+ * @param {Condition} condition
+ * @param {number} elapsedMs
+ */
+export function ageText(condition, elapsedMs) {
+  const age = ageMs(condition, elapsedMs);
+  return age === null ? '' : `data ${duration(Math.max(1000, Math.round(age / 1000) * 1000))} old`;
+}
+
+/**
+ * Whether the data are too old to be taken for the present.
+ *
+ * @param {Condition} condition
+ * @param {number} elapsedMs
+ */
+export function isOld(condition, elapsedMs) {
+  const age = ageMs(condition, elapsedMs);
+  return condition.state === 'failing' || (age !== null && age > condition.stale_after_ms);
+}
+
+/** @param {Condition} condition */
+export function lagText({ lag }) {
+  if (lag.p50_ms === undefined) return '';
+  return `lag ${duration(lag.p50_ms)} median, ${duration(lag.p99_ms)} at 99 %`;
+}
+
+/** @param {Condition} condition */
+export function costText({ cost }) {
+  if (cost.calls_per_minute === undefined) return '';
+  const parts = [`${number(cost.calls_per_minute, 1)} calls/min`];
+  if (cost.ms_per_call !== undefined) parts.push(`${number(cost.ms_per_call, 1)} ms each`);
+  if (cost.share !== undefined) parts.push(`${percent(cost.share, cost.share < 0.01 ? 2 : 1)} of one core`);
+  return parts.join(', ');
+}
+
+/**
+ * A sentence where the clocks differ enough to matter.
+ *
+ * @param {Condition} condition
+ */
+export function offsetText({ clock_offset_ms: offset }) {
+  if (offset === null || Math.abs(offset) <= MAX_OFFSET_MS) return '';
+  return `The clock of the cluster is ${duration(Math.abs(offset))} ${offset > 0 ? 'ahead of' : 'behind'} the server's.`;
+}
+
+/** @param {Condition} condition */
+export const waiting = ({ counts }) => (counts.waiting ?? 0) + (counts.held ?? 0);
+
+/**
+ * '12 nodes, 5 jobs run, 30 wait'; '' before the first answer.
+ *
+ * @param {Condition} condition
+ */
+export function countsText(condition) {
+  const { counts } = condition;
+  if (counts.nodes === undefined) return '';
+  const words = [`${plural(counts.nodes, 'node')}`, `${number(counts.running ?? 0, 0)} running`];
+  if (counts.suspended) words.push(`${number(counts.suspended, 0)} suspended`);
+  words.push(`${number(waiting(condition), 0)} waiting`);
+  return words.join(', ');
+}
+
+/**
+ * A remedy in pieces: text, and commands that can be copied.
+ *
+ * @param {string} remedy
+ * @returns {{text?: string, code?: string}[]}
+ */
+export function remedyParts(remedy) {
+  const parts = [];
+  let end = 0;
+  for (const match of remedy.matchAll(/`([^`]+)`|((?:python )?manage\.py [^;]+)/g)) {
+    if (match.index > end) parts.push({ text: remedy.slice(end, match.index) });
+    parts.push({ code: match[1] ?? match[2] });
+    end = match.index + match[0].length;
+  }
+  if (end < remedy.length) parts.push({ text: remedy.slice(end) });
+  return parts;
+}
+
+/**
+ * What each site would have: [{site, nodes, gpus, cpus}], the edge first.
+ *
+ * @param {{site: string, gpus: number, cpus: number}[]} nodes
+ */
+export function bySite(nodes) {
+  return ['edge', 'cloud'].map((site) => {
+    const own = nodes.filter((node) => node.site === site);
+    /** @param {'gpus' | 'cpus'} key */
+    const sum = (key) => own.reduce((total, node) => total + node[key], 0);
+    return { site, nodes: own.length, gpus: sum('gpus'), cpus: sum('cpus') };
+  });
+}
+
+/**
+ * A command that posts a first event of a source.
+ *
+ * @param {string} origin
+ * @param {string} source
+ * @param {string} now ISO time
+ */
+export function curlExample(origin, source, now) {
+  const event = {
+    specversion: '1.0',
+    id: '1',
+    source: `/${source}`,
+    type: 'node.changed',
+    subject: 'gpu1',
+    time: now,
+    data: { gpus: 4, cpus: 64, queues: ['edge'] },
+  };
+  return [
+    'curl --fail --header "Authorization: Bearer $TWIN_TOKEN" \\',
+    '     --header "Content-Type: application/cloudevents-batch+json" \\',
+    `     --data '[${JSON.stringify(event)}]' \\`,
+    `     ${origin}/api/ingest/${source}/events`,
+  ].join('\n');
+}

@@ -1,0 +1,202 @@
+// The form that connects a cluster: connector, its parameters, the rule of sites; test, then connect.
+
+import { post } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { $, $$, debounce, fill, h } from '../ui/dom.js';
+import { field, numberField } from '../ui/fields/form-field.js';
+import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
+import { curlExample } from './condition.js';
+import { copyable, paintSites, paintTrial } from './trial-result.js';
+
+const TITLES = { edge_by: 'Sites by', edge_pattern: 'Nodes at the edge' };
+
+/** Fills `form` by the declarations of GET /api/connectors/; onMade(connection) after it is stored. */
+export function connectForm(form, { connectors, sites }, onMade) {
+  const name = field(
+    'Name',
+    h('input', { id: 'c-name', maxlength: 60, placeholder: 'lab', autocomplete: 'off' }),
+    'Part of the address of its page: letters, digits, hyphens, underscores',
+  );
+  const choice = h(
+    'select',
+    { id: 'c-connector' },
+    connectors.map((one) => h('option', { value: one.name, selected: one.name === 'slurm' }, one.title)),
+  );
+  const summary = h('span', { class: 'help', id: 'c-connector-help' });
+  const connector = field('Connector', choice);
+  connector.element.append(summary);
+  choice.setAttribute('aria-describedby', 'c-connector-help');
+  const interval = numberField('c-interval', 'Interval, ms', {
+    whole: true,
+    min: 200,
+    value: 1000,
+    help: 'time between two looks',
+  });
+  const parameters = h('div', { class: 'form', id: 'c-parameters' });
+  const rule = h(
+    'div',
+    { class: 'form', id: 'c-sites' },
+    sites.map((one) => parameterField({ ...one, title: TITLES[one.name] })),
+  );
+  const guide = h('div', { id: 'c-guide' });
+  const result = h('div', { class: 'trial', id: 'c-result', 'aria-live': 'polite' });
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+  const test = h('button', { type: 'button', id: 'c-test', onclick: () => tryOut() }, 'Test connection');
+  const connect = h('button', { class: 'primary', id: 'c-connect' }, 'Connect');
+  let trial = null; // the newest result
+
+  const chosen = () => connectors.find((one) => one.name === choice.value);
+  const settings = () => ({
+    connector: choice.value,
+    parameters: readParameters(parameters),
+    sites: readParameters(rule),
+  });
+
+  function show() {
+    const { summary: text, parameters: declared, polled } = chosen();
+    summary.textContent = text;
+    interval.element.hidden = !polled;
+    fill(
+      parameters,
+      declared.map((one) => parameterField(one)),
+    );
+    forget();
+    showGuide();
+  }
+
+  /** For a cluster that posts its events: the token, and a first event. */
+  function showGuide() {
+    if (choice.value !== 'push') return fill(guide);
+    const source = $('#p-source', parameters)?.value.trim() || 'lab';
+    fill(
+      guide,
+      h(
+        'ol',
+        { class: 'steps-list' },
+        h(
+          'li',
+          {},
+          'Create a token with the scope “Post events of one source” for the source ',
+          h('code', {}, source),
+          ': ',
+          h('a', { href: '/settings/tokens/' }, 'Tokens'),
+          '.',
+        ),
+        h(
+          'li',
+          {},
+          'Post events to ',
+          copyable(`${location.origin}/api/ingest/${source}/events`),
+          '. A first event:',
+          h('pre', { class: 'code', tabindex: 0 }, curlExample(location.origin, source, new Date().toISOString())),
+        ),
+        h('li', {}, 'Test the connection, then connect.'),
+      ),
+    );
+  }
+
+  function forget() {
+    trial = null;
+    paintTrial(result, null);
+    said(null);
+  }
+
+  /** Each sentence at its field; one without a field below the form. */
+  function said(error) {
+    for (const one of [name, connector, interval]) one.say('');
+    for (const control of $$('[data-parameter]', form)) sayAt(control, '');
+    problem.hidden = true;
+    if (!error) return;
+    const fields = { name, connector, interval_ms: interval };
+    const rest = [];
+    for (const [key, sentence] of Object.entries(error.fields ?? { '': error.message })) {
+      const [group, own] = key.split('.');
+      const control = own && $(`[data-parameter="${own}"]`, group === 'sites' ? rule : parameters);
+      if (fields[key]) fields[key].say(sentence);
+      else if (control) sayAt(control, sentence);
+      else rest.push(sentence);
+    }
+    problem.textContent = rest.join(' ');
+    problem.hidden = !rest.length;
+    $('[aria-invalid]', form)?.focus();
+  }
+
+  async function busy(button, text, action) {
+    const before = button.textContent;
+    Object.assign(button, { disabled: true, textContent: text });
+    said(null);
+    try {
+      await action();
+    } catch (error) {
+      tell(error);
+      said(error);
+    } finally {
+      Object.assign(button, { disabled: false, textContent: before });
+    }
+  }
+
+  const tryOut = () =>
+    busy(test, 'Testing …', async () => {
+      paintTrial(result, null);
+      trial = await post('/api/connections/test/', settings());
+      paintTrial(result, trial);
+      preview();
+      result.scrollIntoView({ block: 'nearest' });
+    });
+
+  function preview() {
+    const box = $('.preview', result);
+    if (box) paintSites(box, trial);
+  }
+
+  /** Another rule over the nodes that the test showed; the cluster is not asked again. */
+  const remap = debounce(async () => {
+    if (!trial?.nodes.length) return;
+    const given = { edge_by: $('#p-edge_by', rule).value, edge_pattern: $('#p-edge_pattern', rule).value };
+    const of = { name: () => ({}), queue: ({ queues }) => ({ queues }), label: ({ labels }) => ({ labels }) };
+    const nodes = trial.nodes.map((node) => ({ name: node.name, ...of[given.edge_by](node) }));
+    const asked = trial;
+    try {
+      const found = await post('/api/connections/sites/', { sites: given, nodes });
+      if (trial !== asked) return;
+      said(null);
+      trial.nodes = trial.nodes.map((node, i) => ({ ...node, site: found.sites[i] }));
+      preview();
+    } catch (error) {
+      tell(error);
+      said(error);
+    }
+  }, 300);
+
+  choice.addEventListener('change', show);
+  parameters.addEventListener('input', () => {
+    forget();
+    showGuide();
+  });
+  rule.addEventListener('input', remap);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    busy(connect, 'Connecting …', async () => {
+      const body = { ...settings(), name: name.input.value.trim() };
+      if (chosen().polled) body.interval_ms = interval.value();
+      onMade(await post('/api/connections/', body));
+    });
+  });
+  fill(
+    form,
+    h('div', { class: 'form' }, name.element, connector.element, interval.element),
+    h('fieldset', {}, h('legend', {}, 'Settings of the connector'), parameters, guide),
+    h('fieldset', {}, h('legend', {}, 'Edge and cloud'), rule),
+    h('div', { class: 'bar' }, test, connect),
+    problem,
+    result,
+  );
+  show();
+}
+
+function sayAt(control, sentence) {
+  const line = $('.error', control.closest('.field'));
+  line.textContent = sentence;
+  line.hidden = !sentence;
+  control.toggleAttribute('aria-invalid', Boolean(sentence));
+}

@@ -1,0 +1,67 @@
+// The table of followed clusters: on the page of live clusters, and on top of the overview.
+
+import { wall } from '../util/format.js';
+import { duration, number } from '../util/format.js';
+import { h } from '../ui/dom.js';
+import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
+
+/** elapsed() gives the ms since the rows were told; act(row): a button or null. */
+export function columns(elapsed, act = null) {
+  const count = (key) => (row) => number(row.condition.counts[key] ?? null, 0);
+  return [
+    {
+      title: 'Cluster',
+      value: (row) => row.name,
+      cell: (row) => h('a', { href: `/live/${row.name}/` }, row.name),
+    },
+    { title: 'Connector', value: (row) => row.title, cell: (row) => row.title },
+    { title: 'State', value: (row) => row.condition.state, wide: true, cell: (row) => stateCell(row.condition) },
+    {
+      title: 'Data age',
+      number: true,
+      value: (row) => ageMs(row.condition, 0),
+      hint: 'Time since the last answer of the cluster',
+      cell: (row) => ageCell(row.condition, elapsed()),
+    },
+    { title: 'Nodes', number: true, value: (row) => row.condition.counts.nodes ?? null, cell: count('nodes') },
+    { title: 'Running', number: true, value: (row) => row.condition.counts.running ?? null, cell: count('running') },
+    {
+      title: 'Waiting',
+      number: true,
+      value: (row) => waiting(row.condition),
+      cell: (row) => (row.condition.counts.nodes === undefined ? '–' : number(waiting(row.condition), 0)),
+    },
+    {
+      title: 'Lag',
+      number: true,
+      value: (row) => row.condition.lag.p50_ms ?? null,
+      hint: 'From an event on the cluster to its place in the log: median, and 99th percentile of the newest 1,000',
+      cell: ({ condition: { lag } }) =>
+        lag.p50_ms === undefined ? '–' : `${duration(lag.p50_ms)} / ${duration(lag.p99_ms)}`,
+    },
+    {
+      title: 'Cost',
+      hint: 'Load that following puts on the controller of the cluster',
+      cell: (row) => h('span', { class: 'muted' }, costText(row.condition) || '–'),
+    },
+    ...(act ? [{ title: '', cell: act }] : []),
+  ];
+}
+
+function stateCell({ state, since, said }) {
+  const at = since === null ? '' : ` since ${wall(new Date(since * 1000).toISOString())}`;
+  return [
+    h('span', { class: 'state', 'data-state': state }, stateText(state), at ? h('span', { class: 'muted' }, at) : null),
+    said ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, said) : null,
+  ];
+}
+
+function ageCell(condition, elapsedMs) {
+  const age = ageMs(condition, elapsedMs);
+  if (age === null) return '–';
+  return h(
+    'span',
+    { class: isOld(condition, elapsedMs) ? 'error' : null },
+    duration(Math.max(1000, Math.round(age / 1000) * 1000)),
+  );
+}

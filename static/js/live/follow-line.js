@@ -1,0 +1,173 @@
+// The line over a mirrored run: how the cluster is followed, how old the data are, and what an operator can do about it.
+
+import { get, post, remove } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { confirmed, informed } from '../ui/confirm.js';
+import { fill, h } from '../ui/dom.js';
+import { wall } from '../util/format.js';
+import { ageMs, ageText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
+import { paintTrial } from './trial-result.js';
+
+const AGAIN_MS = 2000;
+const PAINT_MS = 1000;
+
+export class FollowLine extends EventTarget {
+  /**
+   * Event 'told' after each answer. runId: of the page, null where there is none yet.
+   *
+   * @param {HTMLElement} element whose data-connection is the name
+   */
+  constructor(element, { runId }) {
+    super();
+    Object.assign(this, { element, runId, name: element.dataset.connection });
+    this.operator = document.body.dataset.role === 'operator';
+    this.connection = null; // as the server told it
+    this.toldAt = 0; // wall ms
+    this.error = ''; // of the newest question
+    this.over = false;
+    this.trial = h('div', { class: 'trial', 'aria-live': 'polite' });
+  }
+
+  start() {
+    this.#ask();
+    setInterval(() => this.paint(), PAINT_MS);
+  }
+
+  /** The moment up to which the cluster was seen, in ms of a log that begins at epochMs; null before the first look. */
+  seenMs(epochMs) {
+    const seen = this.connection?.condition.seen_ms ?? null;
+    return seen === null ? null : seen - epochMs;
+  }
+
+  /** The cluster's present in ms of that log, in whole seconds; null while it is not followed. */
+  presentMs(epochMs) {
+    if (!this.connection || this.connection.wanted === 'paused') return null;
+    const seen = this.seenMs(epochMs);
+    const age = ageMs(this.connection.condition, Date.now() - this.toldAt);
+    return seen === null || age === null ? null : Math.floor((seen + age) / 1000) * 1000;
+  }
+
+  /** Why the cluster is not seen now; '' while it is. */
+  get blind() {
+    const condition = this.connection?.condition;
+    if (!condition || (condition.state === 'following' && !isOld(condition, Date.now() - this.toldAt))) return '';
+    return condition.said || stateText(condition.state);
+  }
+
+  async #ask() {
+    if (!document.hidden || !this.connection) {
+      try {
+        this.connection = await get(`/api/connections/${this.name}/`);
+        this.toldAt = Date.now();
+        this.error = '';
+        this.dispatchEvent(new Event('told'));
+      } catch (error) {
+        if (error.status === 404) {
+          this.over = true;
+          this.error = `The connection ${this.name} was removed; this run is complete.`;
+        } else if (error.status !== 0) this.error = error.message;
+      }
+      this.paint();
+    }
+    if (!this.over) setTimeout(() => this.#ask(), AGAIN_MS);
+  }
+
+  paint() {
+    const { connection, error } = this;
+    if (!connection || this.over) {
+      if (error) fill(this.element, h('p', { class: this.over ? 'muted' : 'error' }, error));
+      return;
+    }
+    const { condition } = connection;
+    const elapsed = Date.now() - this.toldAt;
+    const old = isOld(condition, elapsed);
+    const facts = [lagText(condition), costText(condition), countsText(condition)].filter(Boolean);
+    const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
+    const age = ageText(condition, elapsed);
+    const said = [condition.said, offsetText(condition), error].filter(Boolean).join(' ');
+    const signature = JSON.stringify([
+      condition.state,
+      since,
+      age,
+      old,
+      facts,
+      said,
+      connection.wanted,
+      connection.run,
+    ]);
+    if (signature === this.signature) return;
+    this.signature = signature;
+    fill(
+      this.element,
+      h(
+        'div',
+        { class: 'follow-facts' },
+        h('span', { class: 'state', 'data-state': condition.state }, `${stateText(condition.state)}${since}`),
+        age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
+        facts.map((text) => h('span', { class: 'muted' }, text)),
+        this.operator ? h('div', { class: 'actions' }, this.#buttons()) : null,
+      ),
+      said ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, said) : null,
+      this.runId !== null && connection.run !== this.runId && connection.run !== null
+        ? h(
+            'p',
+            {},
+            'The cluster is now mirrored by ',
+            h('a', { href: `/live/${this.name}/` }, `run ${connection.run}`),
+            '.',
+          )
+        : null,
+      this.trial,
+    );
+  }
+
+  #buttons() {
+    const paused = this.connection.wanted === 'paused';
+    const button = (text, act, properties = {}) => h('button', { type: 'button', onclick: act, ...properties }, text);
+    return [
+      paused
+        ? button('Follow', () => this.#change('follow'), { class: 'primary', id: 'follow-on' })
+        : button('Pause following', () => this.#change('pause'), { id: 'follow-pause' }),
+      button('Test', (event) => this.#test(event.target), { id: 'follow-test', title: 'Test the connection' }),
+      button('Remove', () => this.#remove(), { class: 'danger', id: 'follow-remove' }),
+    ];
+  }
+
+  async #change(verb) {
+    await this.#told(async () => {
+      this.connection = await post(`/api/connections/${this.name}/${verb}/`);
+      this.toldAt = Date.now();
+      this.dispatchEvent(new Event('told'));
+      this.paint();
+    });
+  }
+
+  async #test(button) {
+    button.disabled = true;
+    fill(this.trial, h('p', { class: 'muted' }, 'Testing …'));
+    await this.#told(async () => {
+      paintTrial(this.trial, await post(`/api/connections/${this.name}/test/`));
+      this.trial.append(h('button', { type: 'button', onclick: () => fill(this.trial) }, 'Close'));
+    });
+    if (this.trial.textContent === 'Testing …') fill(this.trial);
+    button.disabled = false;
+  }
+
+  async #remove() {
+    const question = `Remove the connection ${this.name}? Its run ends and is kept.`;
+    if (!(await confirmed(question, 'Remove'))) return;
+    await this.#told(async () => {
+      await remove(`/api/connections/${this.name}/`);
+      location.assign('/live/');
+    });
+  }
+
+  async #told(action) {
+    try {
+      await action();
+    } catch (error) {
+      tell(error);
+      await informed(error.message);
+    }
+  }
+}

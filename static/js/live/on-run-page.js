@@ -1,0 +1,30 @@
+// What a followed cluster adds to the page of its run: the line on top, the present moment, and what is not seen now.
+
+import { FollowLine } from './follow-line.js';
+
+/** Wires the line; null on the page of any other run. */
+export function followOnRunPage(element, { runId, transport, gantt }) {
+  if (!element?.dataset.connection) return null;
+  const line = new FollowLine(element, { runId });
+  let epochMs = null; // the cluster's time at which the log begins
+  const own = () => epochMs !== null && line.connection?.run === runId;
+  transport.present = () => (own() ? line.presentMs(epochMs) : null);
+  transport.seen = () => (own() ? line.seenMs(epochMs) : null);
+  const paint = () => {
+    if (!own()) return;
+    transport.reach();
+    gantt?.layer('unseen')?.tell(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
+    gantt?.layer('now')?.tell(line.presentMs(epochMs) ?? line.seenMs(epochMs));
+    gantt?.update();
+  };
+  line.addEventListener('told', paint);
+  setInterval(paint, 1000);
+  line.start();
+  return {
+    /** A status message of the run. */
+    status({ clock }) {
+      epochMs = clock.wall_ms;
+      paint();
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// What a connection test found: findings with their remedies, and the site of each node.
+
+import { fill, h } from '../ui/dom.js';
+import { shown, table } from '../ui/data-table.js';
+import { duration, number, plural } from '../util/format.js';
+import { bySite, remedyParts } from './condition.js';
+
+const MAX_ROWS = 100; // nodes of the table
+
+/** Fills the box with the result of a test; '' as result empties it. */
+export function paintTrial(box, found) {
+  if (!found) return fill(box);
+  const told = found.well ? 'The cluster can be followed.' : 'The cluster cannot be followed yet.';
+  const answered = `Answered in ${duration(found.seconds * 1000)}`;
+  return fill(
+    box,
+    h('h3', {}, told),
+    found.error ? h('p', { class: 'error', role: 'alert' }, capital(found.error)) : null,
+    found.error && !found.findings.length ? null : h('p', { class: 'muted small' }, about(found), answered),
+    h('ul', { class: 'findings' }, found.findings.map(finding)),
+    found.nodes.length ? h('div', { class: 'preview' }) : null,
+  );
+}
+
+/** Which site each node is put on. */
+export function paintSites(box, { nodes, total_nodes: total }) {
+  const sites = bySite(nodes);
+  fill(
+    box,
+    h('h3', {}, 'Sites'),
+    table(
+      [
+        { title: 'Site', cell: ({ site }) => site },
+        { title: 'Nodes', number: true, cell: (row) => number(row.nodes, 0) },
+        { title: 'GPUs', number: true, cell: (row) => number(row.gpus, 0) },
+        { title: 'CPUs', number: true, cell: (row) => number(row.cpus, 0) },
+      ],
+      sites,
+    ),
+    sites.some((site) => !site.nodes)
+      ? h('p', { class: 'muted small' }, `The rule puts every node on the ${sites.find((s) => s.nodes)?.site} site.`)
+      : null,
+    h(
+      'details',
+      {},
+      h('summary', {}, shown(Math.min(nodes.length, MAX_ROWS), total, total === 1 ? 'node' : 'nodes')),
+      h(
+        'div',
+        { class: 'scroll' },
+        table(
+          [
+            { title: 'Node', cell: (node) => node.name },
+            { title: 'Site', cell: (node) => node.site },
+            { title: 'State', cell: (node) => node.state },
+            { title: 'GPUs', number: true, cell: (node) => number(node.gpus, 0) },
+            { title: 'CPUs', number: true, cell: (node) => number(node.cpus, 0) },
+            { title: 'Queues', wide: true, cell: (node) => node.queues.join(', ') || '–' },
+            { title: 'Labels', wide: true, cell: (node) => labels(node.labels) },
+          ],
+          nodes.slice(0, MAX_ROWS),
+        ),
+      ),
+    ),
+  );
+}
+
+function about({ version, clock_offset_ms: offset, jobs }) {
+  const parts = [];
+  if (version) parts.push(`Version ${version}`);
+  if (offset) parts.push(`clock ${offset > 0 ? 'ahead' : 'behind'} by ${duration(Math.abs(offset))}`);
+  const open = (jobs.running ?? 0) + (jobs.waiting ?? 0) + (jobs.held ?? 0);
+  if (Object.keys(jobs).length) parts.push(`${plural(open, 'job')} running or waiting`);
+  return parts.length ? `${parts.join(', ')}. ` : '';
+}
+
+function finding({ subject, well, said, remedy, needed }) {
+  const mark = well ? ['good', '✓', 'well'] : needed ? ['bad', '✗', 'missing'] : ['warn', '!', 'limited'];
+  return h(
+    'li',
+    {},
+    h('span', { class: `finding ${mark[0]}`, 'aria-label': mark[2], role: 'img' }, mark[1]),
+    h('div', {}, h('strong', {}, subject), ` ${said}`, remedy && !well ? remedyLine(remedy) : null),
+  );
+}
+
+function remedyLine(remedy) {
+  return h(
+    'div',
+    { class: 'small' },
+    remedyParts(remedy).map(({ text, code }) => (code ? copyable(code) : h('span', { class: 'muted' }, text))),
+  );
+}
+
+/** A command with a button that copies it. */
+export function copyable(code) {
+  const copy = async (event) => {
+    await navigator.clipboard?.writeText(code);
+    event.target.textContent = 'Copied';
+  };
+  return h(
+    'span',
+    { class: 'command' },
+    h('code', {}, code),
+    h('button', { type: 'button', class: 'quiet', 'aria-label': `Copy ${code}`, onclick: copy }, 'Copy'),
+  );
+}
+
+function labels(all) {
+  const words = Object.entries(all).map(([key, value]) => `${key}=${value}`);
+  return words.length
+    ? h('span', { title: words.join('\n') }, words.slice(0, 3).join(', '), words.length > 3 ? ' …' : '')
+    : '–';
+}
+
+function capital(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}

@@ -1,0 +1,67 @@
+// Live clusters: which are followed, how fresh their data are, what following costs.
+
+import { get, post } from '../core/api.js';
+import { tell } from '../core/client-errors.js';
+import { columns } from '../live/connections-table.js';
+import { connectionBadge } from '../ui/connection-badge.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
+import { $, h } from '../ui/dom.js';
+import { Poll } from '../util/poll.js';
+
+const AGAIN_MS = 2000;
+const operator = document.body.dataset.role === 'operator';
+let heardAt = 0;
+
+const list = new DataTable($('#list'), {
+  name: 'connections',
+  columns: columns(() => Date.now() - heardAt, operator ? act : null),
+});
+
+function act(row) {
+  const verb = row.wanted === 'paused' ? 'follow' : 'pause';
+  const text = verb === 'pause' ? 'Pause' : 'Follow';
+  const label = `${text} ${row.name}`;
+  return h('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => change(row, verb) }, text);
+}
+
+async function change(row, verb) {
+  try {
+    await post(`/api/connections/${row.name}/${verb}/`);
+    say('');
+    await poll.now();
+  } catch (error) {
+    tell(error);
+    say(error.message);
+  }
+}
+
+async function load() {
+  if (document.hidden && heardAt) return true;
+  const page = await get('/api/connections/?size=200');
+  heardAt = Date.now();
+  $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
+  list.paint(page.results, {
+    none: empty(
+      'No cluster is followed yet',
+      operator
+        ? h(
+            'p',
+            {},
+            'A connector reads Slurm, Kubernetes or posted events and changes nothing on the cluster. ',
+            h('a', { href: '/live/connect/' }, 'Connect a cluster'),
+            ': choose a connector, test it, and store it.',
+          )
+        : 'Only operators can connect clusters.',
+    ),
+  });
+  return true;
+}
+
+function say(text) {
+  $('#list-error').textContent = text;
+  $('#list-error').hidden = !text;
+}
+
+const poll = new Poll(load, AGAIN_MS, (error) => say(error && error.status !== 0 ? error.message : ''));
+connectionBadge($('#connection'), poll, 'change');
+poll.now();
