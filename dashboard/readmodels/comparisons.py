@@ -13,7 +13,7 @@ from dashboard.readmodels.job_table import number
 from dashboard.readmodels.state_cache import Newest
 from scheduling.model.values import Job, ModelError
 from scheduling.reporting.metric_table import BY_KEY, Metric
-from twin.analysis.comparability import Basis, basis_of, comparable, named, rankable, same_trace
+from twin.analysis.comparability import Basis, basis_of, comparable, kin, named, rankable
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side, common_instant, side_of
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import decision_of
@@ -266,7 +266,10 @@ def _notes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iter
             "job has different durations, so the metrics of "
             f"{'these runs' if len(apart) > 1 else f'run {apart[0][0].pk}'} are not ranked."
         )
-    strange = [run for run, basis in pairs if not same_trace(basis.trace_id, bases[0].trace_id)]
+    for run, basis in pairs:
+        if basis.from_ms:
+            yield _note_of_cut(run)
+    strange = [run for run, basis in pairs if not kin(basis, bases[0])]
     if strange:
         told = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in strange)
         yield (
@@ -298,9 +301,22 @@ def _notes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iter
             "cover these; the metrics of each run cover all of its own jobs."
         )
     yield from _notes_of_listed(runs)
-    others = [run for run in runs if run.scenario.cluster_id != first.scenario.cluster_id]
+    related = [kin(basis, bases[0]) and max(basis.from_ms, bases[0].from_ms) > 0 for basis in bases]
+    others = [
+        run
+        for run, cut in zip(runs, related, strict=True)
+        if run.scenario.cluster_id != first.scenario.cluster_id and not cut
+    ]
     if others:
         yield "The runs have different clusters, so differences are not caused by the scheduler alone."
+
+
+def _note_of_cut(run: Run) -> str:
+    cut = run.scenario.trace.report["cut"]
+    return (
+        f"Run {run.pk} is cut from run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
+        "then; their JCT counts from then. The first divergence leaves out jobs that ran then, which it places anew."
+    )
 
 
 def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:

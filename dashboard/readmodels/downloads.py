@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
+from dashboard.readmodels.run_summary import metrics_so_far
 from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import ModelError, Placement
 from scheduling.verification.families import files_of
 from twin.eventlog import event_log
-from twin.eventlog.fold import NEVER
+from twin.eventlog.fold import DIED, END, NEVER, START
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import group_lines
 from twin.files.job_table import PackedJobs
@@ -84,6 +86,7 @@ def summary(run: Run) -> dict[str, Any]:
     scenario = run.scenario
     charges = scheduler_history.of_run(run)
     handed_over = {"schedulers": [one._asdict() for one in charges]} if len(charges) > 1 else {}
+    so_far = run.mode == Run.MIRROR and not run.metrics
     wall = (run.finished_at - run.started_at).total_seconds() if run.finished_at and run.started_at else None
     return {
         "scheduler": scenario.scheduler,
@@ -91,7 +94,7 @@ def summary(run: Run) -> dict[str, Any]:
         "parameters": scenario.parameters,
         "seed": scenario.seed,
         "execution": build(scenario.scheduler, scenario.parameters).execution_on(store.clusters(run)[0][1]),
-        "metrics": run.metrics,
+        "metrics": metrics_so_far(run) if so_far else run.metrics,
         "certificate": {name: run.certificate[name] for name in CERTIFICATE} if "bound" in run.certificate else None,
         "decision_ms": run.decision_ms,
         "wall_s": wall,
@@ -128,10 +131,13 @@ def _log_lines(run: Run) -> Iterator[bytes]:
 
 
 def _true_bars(run: Run) -> Iterator[Placement]:
-    """The bars that no later plan has replaced, job by job."""
+    """The bars that no later plan has replaced, job by job; of a real cluster as far as they are past."""
     with Newest(run) as state:
         rows = state.bars.rows
-        rows = rows[rows[:, 10] < 0]
+        rows = rows[rows[:, DIED] < 0]
+        if run.mode == Run.MIRROR:  # a job that runs has no end yet
+            rows = rows[rows[:, START] < state.sim_ms].copy()
+            rows[:, END] = np.minimum(rows[:, END], state.sim_ms)
     rows = rows[rows[:, 0].argsort(kind="stable")]
     return (Placement._make(row[:9]) for part in _parts(rows) for row in part.tolist())
 

@@ -9,7 +9,7 @@ import numpy as np
 from dashboard.readmodels.state_cache import Newest
 from scheduling.model.values import RESOURCES, SITES, ZERO
 from twin.analysis.comparison import side_of
-from twin.analysis.comparison.metrics import figures, slowdown
+from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
 from twin.eventlog.job_states import STATES, job_states
 from twin.files.job_table import any_utility, some_of
@@ -74,7 +74,7 @@ def metrics_so_far(run: Run) -> dict[str, Any]:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)
     found = figures(side.lives, side.bars, side.worlds, side.jobs, run.sim_ms, none_in_common, side.packed)
-    found |= slowdown(side.lives, side.cluster, side.jobs, side.basis.models)
+    found |= slowdown(side.lives, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
     told: dict[str, Any] = {}
     for key, value in found.items():
         group, _, name = key.rpartition(".")

@@ -13,14 +13,17 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, ModelError
+from scheduling.observed.execution import OBSERVED
 from scheduling.slotted.execution import SLOTTED
 from scheduling.typed_workers.execution import TYPED_WORKERS
 from twin.files.job_table import same_jobs
+from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run, Trace
 from twin.scenarios import store
 from twin.scenarios.edits.base import World
 
-BY_TRAINING = {training: model for model in (SLOTTED, TYPED_WORKERS, COLOCATION) for training in model.trainings}
+FAMILIES = (SLOTTED, TYPED_WORKERS, COLOCATION, OBSERVED)
+BY_TRAINING = {training: model for model in FAMILIES for training in model.trainings}
 Models = tuple[str, ...]
 
 
@@ -29,6 +32,8 @@ class Basis(NamedTuple):
 
     models: Models  # by which its jobs train
     trace_id: int
+    kin_id: int  # the trace by whose ids its jobs are known: of a cut that of the mirrored run, else its own
+    from_ms: int = 0  # a cut begins then
 
 
 def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
@@ -48,7 +53,16 @@ def models_of(run: Run) -> Models:
 
 def basis_of(run: Run) -> Basis:
     """Basis of a run after its edits."""
-    return Basis(models_of(run), run.scenario.trace_id)
+    trace = run.scenario.trace
+    if trace.format != FORMAT:
+        return Basis(models_of(run), trace.pk, trace.pk)
+    cut = trace.report["cut"]
+    return Basis(models_of(run), trace.pk, cut["trace"], cut["at_ms"])
+
+
+def kin(basis: Basis, other: Basis) -> bool:
+    """Test whether jobs with the same id are the same job: of one trace, or of one real cluster and cuts of it."""
+    return same_trace(basis.kin_id, other.kin_id)
 
 
 def rankable(basis: Basis, other: Basis) -> bool:
@@ -61,7 +75,12 @@ def same_trace(trace_id: int, other_id: int) -> bool:
     if trace_id == other_id:
         return True
     counts = set(Trace.objects.filter(pk__in=(trace_id, other_id)).values_list("job_count", flat=True))
-    return len(counts) == 1 and same_jobs(store.jobs_of(trace_id), store.jobs_of(other_id))
+    return len(counts) == 1 and 0 not in counts and same_jobs(store.jobs_of(trace_id), store.jobs_of(other_id))
+
+
+def observed(models: Sequence[str]) -> bool:
+    """Test whether it is a real cluster, which nobody simulated."""
+    return tuple(models) == OBSERVED.supports
 
 
 def _model(world: World) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 
 from scheduling.model.values import Cluster, Job, ModelError
 from scheduling.reporting.metric_table import value_of
-from twin.analysis.comparability import Basis, basis_of, rankable, same_trace
+from twin.analysis.comparability import Basis, basis_of, kin, observed, rankable
 from twin.analysis.comparison import differences
 from twin.analysis.comparison.breakdowns import groups
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.distributions import distributions
 from twin.analysis.comparison.divergence import Parting, first_parting
-from twin.analysis.comparison.metrics import figures, slowdown
+from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.analysis.comparison.outcomes import FOREVER, Lives, believed, lives_of
 from twin.eventlog.fold import BAR_FIELDS, RunState
 from twin.files.job_table import field_of
@@ -79,7 +79,7 @@ class Compared:
     def __init__(self, sides: Sequence[Side], until_ms: int = FOREVER) -> None:
         self.until_ms = until_ms
         self.rows = _matched([side.jobs for side in sides])  # of each side, [shared job] its index
-        if not len(self.rows[0]):
+        if not len(self.rows[0]) and not any(observed(side.basis.models) for side in sides):
             names = ", ".join(str(side.run_id) for side in sides)
             raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
         pairs = list(zip(sides, self.rows, strict=True))
@@ -87,9 +87,10 @@ class Compared:
         self.figures = [  # {key: value} of each side
             figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed)
             | _slowdown(side, until_ms)
+            | unknown(side.basis.models)
             for side, rows in pairs
         ]
-        self.same_trace = [same_trace(side.basis.trace_id, sides[0].basis.trace_id) for side in sides]  # as the base
+        self.same_trace = [kin(side.basis, sides[0].basis) for side in sides]  # as the base
         self.sides = [replace(side, bars=NO_BARS) for side in sides]  # nothing else needs them, and they are large
 
     @cached_property
@@ -110,7 +111,7 @@ class Compared:
         """
         base, rows = self.sides[0], self.rows[0]
         return [
-            differences.kinds(base.lives, side.lives, (rows, own))
+            differences.kinds(base.lives, side.lives, (rows, own), self._from_ms(side))
             if alike and side is not base
             else np.zeros(len(rows), np.uint8)
             for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
@@ -128,15 +129,26 @@ class Compared:
 
     @cached_property
     def partings(self) -> list[Parting | None]:
-        """Of each side, where it first parts from the base; None also for a run of another trace."""
-        places = [_places(rows, len(side.jobs)) for side, rows in self._pairs]
-        base = self.sides[0]
+        """Of each side, where it first parts from the base; None also for a run of another trace.
+
+        Where one is cut from a real cluster, from the cut on, without the jobs that ran then: it places them anew.
+        """
         return [
-            first_parting(base.decisions, side.decisions, (places[0], place), self.until_ms)
-            if alike and side is not base
-            else None
-            for side, place, alike in zip(self.sides, places, self.same_trace, strict=True)
+            self._parting(side, rows) if alike and side is not self.sides[0] else None
+            for (side, rows), alike in zip(self._pairs, self.same_trace, strict=True)
         ]
+
+    def _parting(self, side: Side, rows: np.ndarray) -> Parting | None:
+        base, from_ms = self.sides[0], self._from_ms(side)
+        pair = ((base, self.rows[0]), (side, rows))
+        starts = [one.lives.start_ms[own] for one, own in pair]
+        ran = np.logical_or.reduce([(ms >= 0) & (ms < from_ms) for ms in starts])
+        places = [_places(own[~ran], len(one.jobs), np.flatnonzero(~ran)) for one, own in pair]
+        return first_parting(base.decisions, side.decisions, (places[0], places[1]), self.until_ms, from_ms)
+
+    def _from_ms(self, side: Side) -> int:
+        """From when on the side can be compared with the base."""
+        return max(side.basis.from_ms, self.sides[0].basis.from_ms)
 
     @property
     def _pairs(self) -> list[tuple[Side, np.ndarray]]:
@@ -164,7 +176,7 @@ def _matched(lists: Sequence[Sequence[Job]]) -> list[np.ndarray]:
     return [np.array([index[name] for name in ids], dtype=np.int64) for index in indexes]
 
 
-def _places(rows: np.ndarray, jobs: int) -> np.ndarray:
+def _places(rows: np.ndarray, jobs: int, positions: np.ndarray) -> np.ndarray:
     place = np.full(jobs, -1)
-    place[rows] = np.arange(len(rows))
+    place[rows] = positions
     return place

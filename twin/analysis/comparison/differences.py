@@ -19,12 +19,16 @@ BIT = {name: 1 << i for i, name in enumerate(KINDS)}
 REJECTED = STATES.index("rejected")
 
 
-def kinds(base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """[shared job] sum of BITs; 0 = the same in both, or not arrived in one of them. rows: its index in each run."""
+def kinds(base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray], from_ms: int = 0) -> np.ndarray:
+    """[shared job] sum of BITs; 0 = the same in both, or not arrived in one of them. rows: its index in each run.
+
+    from_ms: where one of them begins; what started before has started then.
+    """
     mine, yours = rows
     arrived = (base.arrived_ms[mine] >= 0) & (other.arrived_ms[yours] >= 0)
     refused, refused_there = base.states[mine] == REJECTED, other.states[yours] == REJECTED
-    shifted = (base.start_ms[mine] != other.start_ms[yours]) | (base.finish_ms[mine] != other.finish_ms[yours])
+    start, start_there = (np.where(ms < 0, ms, np.maximum(ms, from_ms)) for ms in (base.start_ms, other.start_ms))
+    shifted = (start[mine] != start_there[yours]) | (base.finish_ms[mine] != other.finish_ms[yours])
     on, on_there = base.servers[mine], other.servers[yours]
     neither = ~refused & ~refused_there
     mask = np.zeros(len(mine), dtype=np.uint8)

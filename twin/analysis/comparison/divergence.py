@@ -25,13 +25,13 @@ class Parting:
 
 
 def first_parting(
-    base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int
+    base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int, from_ms: int = 0
 ) -> Parting | None:
-    """First divergence; None if all decisions up to the time are the same.
+    """First divergence from from_ms on; None if all decisions up to the time are the same.
 
     places: of each run, [job index] its position among the shared jobs, -1 for a job that is not shared.
     """
-    ours, theirs = _acts(base, places[0], until_ms), _acts(other, places[1], until_ms)
+    ours, theirs = (_acts(one, place, from_ms, until_ms) for one, place in zip((base, other), places, strict=True))
     at_ms, job, seq = (np.concatenate(pair) for pair in zip(ours[:3], theirs[:3], strict=True))
     number = np.concatenate((ours[3], np.uint64(0) - theirs[3]))  # equal acts cancel out
     if not len(number):
@@ -49,7 +49,7 @@ def first_parting(
 
 
 def _acts(
-    decisions: Decisions, place: np.ndarray, until_ms: int
+    decisions: Decisions, place: np.ndarray, from_ms: int, until_ms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(at_ms, shared job, seq, number) of each plan and refusal."""
     told, plans = decisions.verdicts, decisions.plans
@@ -57,5 +57,5 @@ def _acts(
     rows = np.concatenate((plans, refused[:, :3]))
     numbers = np.concatenate((decisions.digests, np.full(len(refused), REFUSAL)))
     job = place[rows[:, 2]] if len(rows) else rows[:, 2]
-    kept = (job >= 0) & (rows[:, 1] <= until_ms)
+    kept = (job >= 0) & (rows[:, 1] >= from_ms) & (rows[:, 1] <= until_ms)
     return rows[kept, 1], job[kept], rows[kept, 0], numbers[kept]

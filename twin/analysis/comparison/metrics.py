@@ -13,7 +13,7 @@ from scheduling.model.values import RESOURCES, Cluster, Job, Role
 from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.metrics import offered, shares
 from scheduling.reporting.quantities import value_text
-from twin.analysis.comparability import BY_TRAINING
+from twin.analysis.comparability import BY_TRAINING, observed
 from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Lives
 from twin.eventlog.fold import BAR_FIELDS, END, START
 from twin.files.job_table import any_utility, demands_of, objects_of
@@ -68,6 +68,11 @@ def slowdown(lives: Lives, cluster: Cluster, jobs: Sequence[Job], models: Sequen
     times_ms = {job: int(jct[job]) for job in done}
     known = None if model is None else model.mean_slowdown(cluster, partial(objects_of, jobs), times_ms)
     return {"lanes.mean_slowdown": known}
+
+
+def unknown(models: Sequence[str]) -> dict[str, None]:
+    """Metrics that a run of these models does not have: a real cluster admits nothing and tells no preemptions."""
+    return dict.fromkeys(("admitted", "preemptions")) if observed(models) else {}
 
 
 def told_figures(metrics: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
         "notes": sentences(found),
         "slot_ms": found.cluster.slot_ms,
         "seed": 0,
+        "cut": {"run": run.pk, "trace": run.scenario.trace_id, "at_ms": at_ms},
         "merged": 0,
         "outside_window": 0,
         "summary": f"{count(jobs, 'job')} cut from run {run.pk}, {found.cut.left_out.total():,} left out",
