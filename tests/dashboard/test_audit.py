@@ -209,11 +209,10 @@ def test_what_viewers_may_post_is_what_the_views_say():
 def test_pages_change_nothing(operator, finished_run):
     for path, entry in routes():
         if not path.startswith("api/") and entry.name not in ("login", "login-link", "logout"):
-            address = "/" + path.replace("<int:scenario_id>", str(finished_run.scenario_id)).replace(
-                "<int:server>", "0"
-            ).replace("<int:run_id>", str(finished_run.pk)).replace("<int:trace_id>", "1").replace(
-                "<int:sweep_id>", "1"
-            )
+            ids = {"scenario": finished_run.scenario_id, "run": finished_run.pk, "trace": 1, "sweep": 1}
+            for noun, pk in ids.items():
+                path = path.replace(f"<int:{noun}_id>", str(pk))
+            address = "/" + path.replace("<int:server>", "0").replace("<slug:name>", "lab")
             assert operator.post(address).status_code == 405, address
 
 
