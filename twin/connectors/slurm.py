@@ -119,10 +119,10 @@ class SlurmConnector(Connector):
             records = held.split_records(self._commands.run("scontrol", "show", "job", "-d", "-o"))
         found = []
         for key, job in asked.items():
-            nodes = tuple(share.node for share in job.attempts[-1].shares)
-            shares = held.read_shares(records[key], nodes) if key in records else None
+            known = job.attempts[-1].shares
+            shares = held.read_shares(records[key], known) if key in records else None
             if shares is None and (record := self._one(key)):
-                shares = held.read_shares(record, nodes)
+                shares = held.read_shares(record, known)
             if shares is not None:
                 self._jobs[key] = self._attempts.detailed(job, shares)
                 found.append(self._jobs[key])

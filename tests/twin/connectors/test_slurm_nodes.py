@@ -75,12 +75,17 @@ def test_what_is_no_node_gives_one_clear_sentence(text, said):
         read_nodes(text)
 
 
+def shares(*nodes, gpus=0):
+    """What squeue shows of a job on these nodes."""
+    return tuple(Share(node, gpus) for node in nodes)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_recorded_details_name_the_gpus_of_each_node(version):
     records = split_records(recorded(version, "jobs"))
-    assert read_shares(records["1"], ("edge1",)) == (Share("edge1", 2, 1, 2000, (0, 1)),)
-    assert read_shares(records["2_0"], ("edge1",)) == (Share("edge1", 1, 1, 2000, (2,)),)
-    assert read_shares(records["4"], ("edge2",)) == (Share("edge2", 3, 1, 3000, (0, 1, 2)),)
+    assert read_shares(records["1"], shares("edge1")) == (Share("edge1", 2, 1, 2000, (0, 1)),)
+    assert read_shares(records["2_0"], shares("edge1")) == (Share("edge1", 1, 1, 2000, (2,)),)
+    assert read_shares(records["4"], shares("edge2")) == (Share("edge2", 3, 1, 3000, (0, 1, 2)),)
 
 
 ON_TWO = (
@@ -90,21 +95,27 @@ ON_TWO = (
 
 
 def test_unlike_nodes_of_a_job_are_told_apart():
-    assert read_shares(ON_TWO, ("edge1", "edge2", "edge3")) == (
+    assert read_shares(ON_TWO, shares("edge1", "edge2", "edge3")) == (
         Share("edge1", 2, 3, 10, (0, 3)), Share("edge2", 0, 1, 20), Share("edge3", 0, 1, 20),
     )  # fmt: skip
 
 
 def test_details_of_other_nodes_than_the_jobs_are_not_believed():
-    assert read_shares(ON_TWO, ("edge1",)) is None
+    assert read_shares(ON_TWO, shares("edge1")) is None
     assert (
         read_shares(
             ON_TWO.replace("JobName=x", "JobName=x Nodes=edge1 CPU_IDs=0 Mem=1 GRES=gpu:8(IDX:0-7)"),
-            ("edge1", "edge2", "edge3"),
+            shares("edge1", "edge2", "edge3"),
         )
         is None
     )
-    assert read_shares("JobId=9 Nodes=edge[1- CPU_IDs=0 Mem=1 GRES=", ("edge1",)) is None
+    assert read_shares("JobId=9 Nodes=edge[1- CPU_IDs=0 Mem=1 GRES=", shares("edge1")) is None
+
+
+def test_a_job_that_is_ending_shows_no_gpus_any_more():
+    ending = "JobId=9 NodeList=edge1   Nodes=edge1 CPU_IDs=0 Mem=10 GRES="
+    assert read_shares(ending, shares("edge1", gpus=3)) is None
+    assert read_shares(ending, shares("edge1")) == (Share("edge1", 0, 1, 10),), "a job without GPUs"
 
 
 def test_a_forged_record_makes_neither_count():

@@ -34,8 +34,11 @@ def split_records(text: str) -> dict[str, str]:
     return {key: record for key, record in found.items() if key not in twice}
 
 
-def read_shares(record: str, nodes: tuple[str, ...]) -> tuple[Share, ...] | None:
-    """Shares of a job on these nodes; None where the record does not tell exactly them."""
+def read_shares(record: str, known: tuple[Share, ...]) -> tuple[Share, ...] | None:
+    """Shares of a job on the nodes that are known; None where the record does not show exactly them.
+
+    The record of a job that is just ending shows no GPUs any more: it says nothing about what the job held.
+    """
     shares: dict[str, Share] = {}
     for expression, cpu_ids, memory, gres in ON_NODES.findall(record):
         try:
@@ -47,4 +50,8 @@ def read_shares(record: str, nodes: tuple[str, ...]) -> tuple[Share, ...] | None
                 shares[name] = Share(name, amounts.gpus(gres), cpus, int(memory), gpu_ids)
         except ConnectorError:
             return None
-    return tuple(shares[name] for name in nodes) if shares.keys() == set(nodes) else None
+    if shares.keys() != {share.node for share in known}:
+        return None
+    if any(share.gpus for share in known) and not any(share.gpus for share in shares.values()):
+        return None
+    return tuple(shares[share.node] for share in known)
