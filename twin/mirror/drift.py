@@ -85,11 +85,12 @@ class Picture:
 
 
 def compare(
-    picture: Picture, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int
+    picture: Picture, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int, first_ms: int
 ) -> tuple[int, list[Difference]]:
     """(facts compared, differences) between a log and a complete look with the accounting of what has ended.
 
-    Jobs are matched by name: of those that the cluster has given one key, the newest is compared.
+    first_ms is the time from which on the log must have every job; one that was submitted before and has ended may be
+    missing. Jobs are matched by name: of those that the cluster has given one key, the newest is compared.
     """
     newest = _newest_by_key(picture)
     nodes = {_server_name(node): node for node in snapshot.nodes or ()}
@@ -102,7 +103,7 @@ def compare(
         job = newest.get(key)
         reported.add(key)
         if job is None:
-            if fact.state != ENDED:  # what had ended before the log began is not in it
+            if fact.state != ENDED or fact.submitted_ms >= first_ms:
                 found.append(Difference(f"job {fact.key}", "presence", "absent", fact.state))
             continue
         compared += 1

@@ -105,7 +105,14 @@ def _compare(connection: Connection) -> tuple[int, list[Difference]]:
     picture = Picture()
     for lines, bars in event_log.lines_and_bars(run.pk):
         picture.feed(lines, bars)
-    return compare(picture, snapshot, ended, epoch_ms)
+    return compare(picture, snapshot, ended, epoch_ms, _first_ms(connection))
+
+
+def _first_ms(connection: Connection) -> int:
+    """The time after the first look of the run, by the cluster's clock."""
+    assert connection.run is not None
+    offset_ms = connection.health.get("clock_offset_ms") or 0
+    return round(connection.run.created_at.timestamp() * 1000) + offset_ms + SETTLED_MS
 
 
 def _ended_by(fact: JobFact, until_ms: int) -> bool:

@@ -91,6 +91,8 @@ class Following:
         began = time.monotonic()
         settled = self.looked and self.health.failing_since is None
         snapshot = self._with_ends(snapshot)
+        if not settled and not snapshot.partial:
+            snapshot = self._with_unseen(snapshot)
         events = self._back(snapshot)
         events += self.mirror.look(snapshot)
         self._write(events)
@@ -128,6 +130,21 @@ class Following:
         ended = (
             self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
         )
+        return replace(snapshot, jobs=(*snapshot.jobs, *ended))
+
+    def _with_unseen(self, snapshot: Snapshot) -> Snapshot:
+        """With the jobs that came and ended while nobody looked, and that the cluster's queue has forgotten."""
+        if not self.mirror.at_ms:  # the first look of a run: what ended before it is not part of the log
+            return snapshot
+        shown = {fact.key for fact in snapshot.jobs}
+        try:
+            ended = [
+                fact for fact in self.connector.history(self.mirror.at_ms, snapshot.at_ms)
+                if fact.state == ENDED and fact.key not in shown
+            ]  # fmt: skip
+        except ConnectorError as error:
+            log.warning("jobs that ended while the cluster was not followed are unknown: %s", error)
+            return snapshot
         return replace(snapshot, jobs=(*snapshot.jobs, *ended))
 
     def _ends_of(self, keys: set[str], until_ms: int) -> list[JobFact]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from scheduling.model.values import Event
-from tests.twin.mirror.builders import EPOCH, NODES, Log, attempt, ended, job, look, running
+from tests.twin.mirror.builders import EPOCH, NODES, Log, at, attempt, ended, job, look, running
 from tests.twin.mirror.builders_moves import MOVES, looks_of
 from twin.connectors.facts import DOWN, FAILED, JobFact, Snapshot
 from twin.eventlog import batch_codec
@@ -19,7 +19,7 @@ from twin.mirror.drift import Picture, compare
 
 def differences(events: Sequence[Event], seen: Snapshot, history: Sequence[JobFact] = ()) -> list[tuple[str, str]]:
     picture = Picture().feed(*batch_codec.read(batch_codec.encode(events))) if events else Picture()
-    return [(found.subject, found.field) for found in compare(picture, seen, history, EPOCH)[1]]
+    return [(found.subject, found.field) for found in compare(picture, seen, history, EPOCH, EPOCH)[1]]
 
 
 @settings(max_examples=150, deadline=None)
@@ -67,7 +67,9 @@ def test_what_only_one_of_both_knows_is_a_difference(log):
     assert differences(log.events, look(9, running("1", 0))) == [("job 2", "presence")]
     seen = look(9, job("2"), running("1", 0), job("4"))
     assert differences(log.events, seen) == [("job 4", "presence")]
-    before = ended(running("0", -20), -10)
+    brief = ended(running("5", 3, submitted_ms=at(3)), 5, complete_history=True)
+    assert differences(log.events, look(9, job("2"), running("1", 0)), [brief]) == [("job 5", "presence")]
+    before = ended(running("0", -20, submitted_ms=at(-20)), -10)
     assert differences(log.events, look(9, job("2"), running("1", 0), before)) == [], "it ended before the log began"
 
 
@@ -75,7 +77,7 @@ def test_nodes_are_compared_by_capacity_and_availability(log):
     jobs = job("2"), running("1", 0)
     small = (replace(NODES[0], gpus=2), replace(NODES[1], state=DOWN))
     found = compare(
-        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))), look(9, *jobs, nodes=small), (), EPOCH
+        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))), look(9, *jobs, nodes=small), (), EPOCH, EPOCH
     )[1]
     assert sorted((d.subject, d.field, d.log, d.cluster) for d in found) == [
         ("node cloud1", "availability", "available", "unavailable"),
@@ -90,6 +92,7 @@ def test_every_job_and_node_is_counted(log):
         Picture().feed(*batch_codec.read(batch_codec.encode(log.events))),
         look(9, job("2"), running("1", 0)),
         [ended(running("3", 0, node="cloud1"), 8)],
+        EPOCH,
         EPOCH,
     )
     assert (compared, found) == (5, [])

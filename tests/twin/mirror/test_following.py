@@ -92,3 +92,19 @@ def test_ends_become_exact_when_the_accounting_is_asked_for_everything():
     connector.accounting = [ended(running("1", 1), 4, complete_history=True)]
     following.catch_up(EPOCH)
     assert following.mirror.jobs[0].attempts[0].ended_ms == at(4)
+
+
+def test_a_job_that_came_and_ended_during_an_outage_is_taken_from_the_accounting():
+    brief = ended(running("2", 3, submitted_ms=at(3)), 5, complete_history=True)
+    connector = Scripted(
+        look(1, running("1", 1)), ConnectorError("no answer"), look(9, running("1", 1)), accounting=[brief]
+    )
+    following, events, _ = follow(connector, 3)
+    assert [(job.name, job.attempts[-1].ended_ms) for job in following.mirror.jobs] == [("1", None), ("2", at(5))]
+    assert [data["fields"]["id"] for _, kind, data in events if kind == "job_added"] == ["1", "2"]
+
+
+def test_what_had_ended_before_the_first_look_is_no_part_of_the_log():
+    earlier = ended(running("0", 0), 1, complete_history=True)
+    following, _, _ = follow(Scripted(look(2, running("1", 1)), accounting=[earlier]), 2)
+    assert [job.name for job in following.mirror.jobs] == ["1"]
