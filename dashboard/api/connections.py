@@ -54,7 +54,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             return connection.connector
 
     def get_condition(self, connection: Connection) -> dict[str, Any]:
-        """{state, since, said, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts}."""
+        """{state, since, said, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit}."""
         now, health = time.time(), connection.health
         found = condition(connection, now)
         said = found.said
@@ -76,7 +76,16 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "lag": health.get("lag", {}),
             "cost": health.get("cost", {}),
             "counts": health.get("counts", {}),
+            "audit": _audit(connection),
         }
+
+
+def _audit(connection: Connection) -> dict[str, Any]:
+    """Newest drift audit of the current run: {checked_at, compared, count, differences, error}; {} before the first."""
+    drift = connection.drift
+    if not drift or drift["run"] != connection.run_id or not (drift["checked_at"] or drift["error"]):
+        return {}
+    return {name: drift[name] for name in ("checked_at", "compared", "count", "differences", "error")}
 
 
 class SettingsSerializer(serializers.Serializer[Any]):

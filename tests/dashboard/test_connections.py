@@ -223,3 +223,12 @@ def test_the_schema_describes_connections(viewer):
     for path in ("", "{name}/", "test/", "{name}/test/", "{name}/pause/", "{name}/follow/", "sites/"):
         assert f"/api/connections/{path}" in schema["paths"]
     assert "findings" in schema["components"]["schemas"]["Trial"]["properties"]
+
+
+def test_the_newest_audit_of_the_current_run_is_told(viewer):
+    connection = Connection.objects.create(name="audited", connector="slurm")
+    assert viewer.get("/api/connections/audited/").json()["condition"]["audit"] == {}
+    drift = {"run": None, "at": 5.0, "checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "suspected": []}
+    Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": ""})
+    told = viewer.get("/api/connections/audited/").json()["condition"]["audit"]
+    assert told == {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}

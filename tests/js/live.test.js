@@ -6,6 +6,7 @@ import test from 'node:test';
 import { needsPage, openPage, serve, until } from './dom.js';
 import {
   ageText,
+  auditText,
   bySite,
   costText,
   countsText,
@@ -28,6 +29,7 @@ const condition = (changes = {}) => ({
   lag: {},
   cost: {},
   counts: {},
+  audit: {},
   ...changes,
 });
 
@@ -38,6 +40,14 @@ test('the age is told in whole seconds and is old after three intervals, or whil
   assert.equal(isOld(condition(), 15_800), false);
   assert.equal(isOld(condition(), 15_900), true);
   assert.equal(isOld(condition({ state: 'failing' }), 0), true);
+});
+
+test('an audit is told with its count, its total and its time, and a failed one with the reason', () => {
+  assert.equal(auditText(condition()), '');
+  const audit = { checked_at: 1_795_354_800, compared: 5012, count: 0, differences: [], error: '' };
+  assert.match(auditText(condition({ audit })), /^audit: 0 differences in 5,012 jobs and nodes, 2026-11-22 /);
+  assert.match(auditText(condition({ audit: { ...audit, count: 1 } })), /^audit: 1 difference in 5,012/);
+  assert.equal(auditText(condition({ audit: { ...audit, error: 'no answer' } })), 'audit failed: no answer');
 });
 
 test('lag, cost, counts and clocks are told where they are known', () => {

@@ -1,6 +1,6 @@
 // The condition of a followed cluster in words: its state, the age of its data, the lag of facts, what following costs.
 
-import { duration, number, percent, plural } from '../util/format.js';
+import { duration, number, percent, plural, wall } from '../util/format.js';
 
 /**
  * A connection as GET /api/connections/ answers.
@@ -9,6 +9,8 @@ import { duration, number, percent, plural } from '../util/format.js';
  *   state: string, since: number | null, said: string, age_ms: number | null, stale_after_ms: number,
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
+ *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string,
+ *     differences?: {subject: string, field: string, log: string, cluster: string}[]},
  * }} Condition
  */
 
@@ -79,6 +81,19 @@ export function costText({ cost }) {
 export function offsetText({ clock_offset_ms: offset }) {
   if (offset === null || Math.abs(offset) <= MAX_OFFSET_MS) return '';
   return `The clock of the cluster is ${duration(Math.abs(offset))} ${offset > 0 ? 'ahead of' : 'behind'} the server's.`;
+}
+
+/**
+ * 'audit: 0 differences in 312 jobs and nodes, 2026-11-22 13:40 UTC'; '' before the first one.
+ *
+ * @param {Condition} condition
+ */
+export function auditText({ audit }) {
+  if (audit.error) return `audit failed: ${audit.error}`;
+  if (!audit.checked_at) return '';
+  const found = `${number(audit.count, 0)} ${audit.count === 1 ? 'difference' : 'differences'}`;
+  const at = wall(new Date(audit.checked_at * 1000).toISOString());
+  return `audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
 }
 
 /** @param {Condition} condition */

@@ -5,7 +5,7 @@ import { tell } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { fill, h } from '../ui/dom.js';
 import { wall } from '../util/format.js';
-import { ageMs, ageText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
+import { ageMs, ageText, auditText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
 import { paintTrial } from './trial-result.js';
 
 const AGAIN_MS = 2000;
@@ -94,6 +94,7 @@ export class FollowLine extends EventTarget {
       said,
       connection.wanted,
       connection.run,
+      condition.audit,
     ]);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -105,9 +106,11 @@ export class FollowLine extends EventTarget {
         h('span', { class: 'state', 'data-state': condition.state }, `${stateText(condition.state)}${since}`),
         age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
         facts.map((text) => h('span', { class: 'muted' }, text)),
+        h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
         this.operator ? h('div', { class: 'actions' }, this.#buttons()) : null,
       ),
       said ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, said) : null,
+      condition.audit.count ? differences(condition.audit) : null,
       this.runId !== null && connection.run !== this.runId && connection.run !== null
         ? h(
             'p',
@@ -170,4 +173,11 @@ export class FollowLine extends EventTarget {
       await informed(error.message);
     }
   }
+}
+
+/** What log and cluster disagree on. */
+function differences({ count, differences: shown }) {
+  const lines = shown.map((one) => h('li', {}, `${one.subject}, ${one.field}: log ${one.log}, cluster ${one.cluster}`));
+  const title = `Differences between log and cluster (${shown.length} of ${count} shown)`;
+  return h('details', { class: 'error' }, h('summary', {}, title), h('ul', {}, lines));
 }
