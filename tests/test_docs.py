@@ -65,9 +65,9 @@ def test_the_table_of_pushed_events_is_that_of_the_code():
 
 def test_every_event_of_the_kernel_is_in_the_vocabulary():
     kernel = "".join(path.read_text() for path in (ROOT / "scheduling" / "kernel").glob("*.py"))
-    told = set(re.findall(r'\.tell\([^"]*"(\w+)"', kernel))
-    assert told >= {"job_arrived", "plan_changed", "server_changed"}
-    assert told <= cells(DOCS / "formats.md")
+    emitted = set(re.findall(r'\.emit\([^"]*"(\w+)"', kernel))
+    assert emitted >= {"job_arrived", "plan_changed", "server_changed"}
+    assert emitted <= cells(DOCS / "formats.md")
 
 
 @pytest.mark.parametrize("page", [*sorted(DOCS.rglob("*.md")), ROOT / "README.md"], ids=lambda page: page.name)

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from dashboard.readmodels.job_table import number
 from dashboard.readmodels.state_cache import Newest
-from scheduling.colocation.subtasks import KINDS, LANES, idle, of_group
+from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
 from twin.eventlog.fold import NEVER
 from twin.models import Run
@@ -49,8 +49,8 @@ class SubtasksView(APIView):
         reached = to_ms if whole else bars[-1].start_ms
         empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []
         return Response({
-            "kinds": KINDS, "lanes": LANES, "whole": whole,
+            "kinds": KINDS, "lanes": TRACKS, "whole": whole,
             "bars": [[data["jobs"][b.job], b.kind, b.iteration, round(b.start_ms, 3), round(b.end_ms, 3)]
                      for b in bars],
-            "idle": [[LANES.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
+            "idle": [[TRACKS.index(i.lane), round(i.start_ms, 3), round(i.end_ms, 3), i.cause] for i in empty],
         })  # fmt: skip

@@ -85,7 +85,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
     if run.scenario.trace.format == FORMAT:
         body["notes"] = run.scenario.trace.report["notes"]  # what the cut of a real cluster believes
     for model in models:
-        body |= model.drawn_from(cluster, field_of(jobs, "worker_type"))
+        body |= model.picture_data(cluster, field_of(jobs, "worker_type"))
     return answered(request, orjson.dumps(body), "application/json")
 
 

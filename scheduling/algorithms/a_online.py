@@ -15,9 +15,9 @@ Differs from the paper:
 - Section VI leaves out what happens without a cloud when storage is full: a job is dispatched when all of its chunks
   fit, in the order of arrival, with those that fit going ahead of those that do not; dispatched one by one, chunks
   that hold storage could block each other.
-- Servers that leave: a lane that is not there waits, with its chunks; its absences are known. A server that ever
-  leaves offers no parameter servers.
-- What lies behind a horizon is not planned; the paper's T is "large enough".
+- Outages: an unavailable worker keeps its chunks and waits; outages are known in advance. A server that is ever
+  unavailable offers no parameter servers.
+- Nothing is planned after the horizon; the paper's T is "large enough".
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class AOnlineParameters(Parameters):
     )  # fmt: skip
 
 
-class Lane(NamedTuple):
+class TypeLanes(NamedTuple):
     """The workers of one type."""
 
     server: np.ndarray  # [row]
@@ -78,7 +78,8 @@ class Lane(NamedTuple):
 
 
 class AOnline(BaseScheduler):
-    """A_online: one shard of workers per type, since jobs only use their own type; all share the parameter servers."""
+    """A_online with one shard of workers per type, since jobs use their own type only; all share the parameter
+    servers."""
 
     model: ClassVar[TypedWorkers] = TypedWorkers(chunks=True, cloud=True)
     name = "a_online"
@@ -111,14 +112,14 @@ class AOnline(BaseScheduler):
             raise ModelError(wrong)
         self.speed = 1.0 + self.parameters.speed_augmentation
         self.workers = _lasting(cluster)
-        self.shards: dict[str | None, Lane] = {}
+        self.shards: dict[str | None, TypeLanes] = {}
         self.assignment = Assignment(_steady(cluster), jobs, int(rng.integers(1 << 62)))
         self.storage = Storage(cluster, jobs, self.parameters.storage)
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else NEVER
         self.dispatched = 0
         self.at_edge: dict[int, int] = {}  # chunks of each job that is not done
         self.waiting: list[int] = []  # jobs that storage keeps out, in order of arrival
-        self.due_ms: int | None = None  # the alarm that was asked for
+        self.due_ms: int | None = None  # the requested alarm
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
         row = self.jobs[job]
@@ -144,7 +145,7 @@ class AOnline(BaseScheduler):
         return NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """A_ps, after everything else of the instant; and before it, one job that storage had kept out."""
+        """Runs A_ps after everything else of the instant; before it, dispatches one job that storage had kept out."""
         self.due_ms = now_ms  # a decision from here asks for another alarm at once
         for job in self.waiting:
             decision = self._dispatch(now_ms, job)
@@ -158,7 +159,7 @@ class AOnline(BaseScheduler):
             return Decision(alarm_ms=alarm_ms) if alarm_ms is not None else NOTHING
         return Decision(workers=plans.clipped(self.horizon_ms, *settled, []), alarm_ms=alarm_ms)
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Share of the chunks' time still planned, equal for all chunks: the next phase dispatches all again."""
         if job not in self.at_edge:
             return 1.0
@@ -169,15 +170,15 @@ class AOnline(BaseScheduler):
         future = self._lane(row.worker_type).shard.future(now_ms, np.array([job]))
         left_ms = int((future.end_ms - future.start_ms).sum())
         if cloud:
-            ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.told[job][1]
+            ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.planned[job][1]
             left_ms += cloud * min(each_ms, max(0, ends_ms - now_ms))
         return min(1.0, left_ms / (edge * times.apart + cloud * each_ms))
 
-    def let_go(self, now_ms: int) -> Decision:
-        """The futures of all lanes end, and those of all jobs."""
+    def release_plans(self, now_ms: int) -> Decision:
+        """End of all plans of workers and jobs."""
         jobs = [
             (job, start_ms if 0 <= start_ms < now_ms else NONE, NONE)
-            for job, (start_ms, _) in sorted(self.assignment.told.items())
+            for job, (start_ms, _) in sorted(self.assignment.planned.items())
         ]
         named = [
             np.stack([np.full(len(lanes.server), role), lanes.server, lanes.number], axis=1)
@@ -190,7 +191,7 @@ class AOnline(BaseScheduler):
         )
 
     def state(self) -> dict[str, Any]:
-        now_ms = 0  # bars that are over do no harm
+        now_ms = 0  # bars that have ended do no harm
         names = sorted(self.shards, key=str)
         return {
             "names": names, "shards": [self.shards[name].shard.state(now_ms) for name in names],
@@ -208,14 +209,14 @@ class AOnline(BaseScheduler):
         self.storage.restore(state["stored"])
         self.due_ms = state["due_ms"]
 
-    def _lane(self, kind: str | None) -> Lane:
-        """The lanes that serve jobs of that type."""
+    def _lane(self, kind: str | None) -> TypeLanes:
+        """Workers that serve jobs of that type."""
         name = self.workers.name(kind)
         if name not in self.shards:
             chosen = self.workers.of(kind)
             server = self.workers.server[chosen]
             away = [self.cluster.servers[s].away for s in server.tolist()]
-            self.shards[name] = Lane(
+            self.shards[name] = TypeLanes(
                 server, self.workers.number[chosen], Shard(len(chosen), away if any(away) else None)
             )
         return self.shards[name]
@@ -239,7 +240,7 @@ class AOnline(BaseScheduler):
         return None
 
     def _dispatch(self, now_ms: int, job: int) -> Decision | None:
-        """A_greedy (Algorithm 2) for one job; None when storage keeps it out."""
+        """Dispatch of one job by A_greedy (Algorithm 2); None if storage keeps it out."""
         row = self.jobs[job]
         assert row.num_chunks is not None
         lane, times, chunks = self._lane(row.worker_type), typed.chunk_times(row, self.speed), row.num_chunks
@@ -275,8 +276,8 @@ class AOnline(BaseScheduler):
         plan = self._planned(now_ms, job, lane, bars, cloud)
         return Decision(verdicts=tuple(verdicts), workers=plan, alarm_ms=self._next_alarm(now_ms))
 
-    def _planned(self, now_ms: int, job: int, lane: Lane, bars: Bars | None, cloud: CloudPart) -> WorkerPlan:
-        """The new futures of the lanes that got a chunk, and what becomes of the jobs on them."""
+    def _planned(self, now_ms: int, job: int, lane: TypeLanes, bars: Bars | None, cloud: CloudPart) -> WorkerPlan:
+        """New plans of the workers that got a chunk, and of the jobs on them."""
         parts, named, changes = [], [], []
         if cloud.chunks:
             chunks = self.jobs[job].num_chunks or 0
@@ -323,7 +324,7 @@ class AOnline(BaseScheduler):
 
 
 def _lasting(cluster: Cluster) -> typed.Lanes:
-    """The workers on servers that do not leave for good: on those that do, a chunk might wait for ever."""
+    """Workers on servers that return: on a server that leaves for good a chunk might wait for ever."""
     return typed.lanes(
         cluster,
         _WORKER,
@@ -332,5 +333,5 @@ def _lasting(cluster: Cluster) -> typed.Lanes:
 
 
 def _steady(cluster: Cluster) -> typed.Lanes:
-    """The parameter servers on servers that never leave."""
+    """Parameter servers on servers without outages."""
     return typed.lanes(cluster, _PS, [i for i, server in enumerate(cluster.servers) if not server.away])

@@ -1,4 +1,4 @@
-"""A_online-E: A_online that schedules on edge servers only (Section V), to show what the cloud is worth."""
+"""A_online-E: A_online on edge servers only (Section V), to show the value of the cloud."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scheduling.typed_workers.execution import TypedWorkers
 
 
 class AOnlineEdge(AOnline):
-    """The same without a cloud."""
+    """A_online without a cloud."""
 
     name = "a_online_edge"
     title = "A_online-E"

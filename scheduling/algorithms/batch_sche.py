@@ -2,7 +2,7 @@
 
 A baseline of A_online (Zhang et al., MobiHoc 2020).
 
-The text of that paper was not at hand. This is what A_online, Section V, says of it, made precise where it had to be:
+The text of that paper was not available. This follows its description in A_online, Section V, with the gaps filled:
 jobs are grouped in batches, batches are scheduled one by one for least cost of resources with prices that grow
 exponentially, a job keeps what it starts with, the number of its workers is elastic, and the cloud is cheap. A batch is
 all jobs that have arrived when it opens. In ascending order of work, each job takes the cheapest of: the whole job in
@@ -55,7 +55,7 @@ class BatchParameters(Parameters):
 
 
 class Choice(NamedTuple):
-    """Option for a job; lanes None: in the cloud."""
+    """Option for a job; without `lanes` it is in the cloud."""
 
     cost: float  # worker-ms in cloud prices
     end_ms: int
@@ -76,7 +76,7 @@ class BatchSche(BaseScheduler):
     )
     summary = "Schedules jobs in batches, each job at the lowest cost, mostly in the cloud; no preemption."
     needs = typed.PARTS
-    keeps = True
+    keeps_plans = True
     Parameters = BatchParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
@@ -89,7 +89,7 @@ class BatchSche(BaseScheduler):
         self.period_ms = max(1, round(self.parameters.period_hours * _HOUR_MS))
         self.waiting: list[int] = []
         self.running: dict[int, np.ndarray] = {}  # lanes that each job holds
-        self.ends: dict[int, int] = {}  # when its work is done, whatever the horizon
+        self.ends: dict[int, int] = {}  # completion time, whatever the horizon
         self.batch = 0
         self.leaves = np.array([bool(server.away) for server in cluster.servers], dtype=bool)
 
@@ -112,7 +112,7 @@ class BatchSche(BaseScheduler):
         return self._alarm(now_ms) if self.waiting else NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """Start of a batch with all waiting jobs."""
+        """Starts a batch with all waiting jobs."""
         if self.parameters.rule == "sequential" and self.running:
             return NOTHING
         self.batch += 1
@@ -141,7 +141,7 @@ class BatchSche(BaseScheduler):
         alarm_ms = self._alarm(now_ms + 1).alarm_ms if self.waiting and self.parameters.rule == "period" else None
         return Decision(plan, finishes, tuple(verdicts), alarm_ms=alarm_ms)
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         if job not in self.running:
             return 1.0
         row, held = self.jobs[job], len(self.running[job])
@@ -149,7 +149,7 @@ class BatchSche(BaseScheduler):
         whole_ms = -(-(row.num_chunks or 1) * times.apart // held) if held else times.together
         return min(1.0, max(0, self.ends[job] - now_ms) / whole_ms)
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         place = {
             at: i for i, at in enumerate(zip(self.workers.server.tolist(), self.workers.number.tolist(), strict=True))
         }

@@ -23,9 +23,9 @@ Differs from that:
   ever.
 - A job that holds nothing can be given workers without counting as adjusted.
 - With `narrow` the running jobs that may change are chosen before the program is solved (solvers/share_out.py); the
-  gap is then told against the relaxation of the whole program, and allocations may be missed.
+  gap is then relative to the relaxation of the whole program, and allocations may be missed.
 A job has at most MAX_WORKERS workers. The node limit ends the search, so that the same inputs give the same result; the
-time limit is a safety for machines that stand still, and where it strikes the reasons say "time".
+time limit is a safeguard for stalled machines; a reason then states the solver status "time".
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class DormParameters(GangParameters):
 
 
 class Dorm(GangScheduler):
-    """Numbers of workers from the program, places round robin."""
+    """Dorm: numbers of workers from the program, placement round robin."""
 
     name = "dorm"
     title = "Dorm"
@@ -95,7 +95,7 @@ class Dorm(GangScheduler):
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.pointers = [0, 0]  # per role, the server at which the next search begins
-        self.waiting: set[int] = set()  # jobs told that they wait for an allocation
+        self.waiting: set[int] = set()  # jobs with a decision that they wait for an allocation
         self.answer = Answer("optimal", None, 0.0)
         self.wanted: dict[int, int] = {}  # workers in the newest allocation
 
@@ -105,16 +105,16 @@ class Dorm(GangScheduler):
         self.answer = self._ask(jobs, before)
         if self.answer.workers is None:
             self.wanted = before
-            told = [
+            verdicts = [
                 Verdict(job, "admitted", self._waits())
                 for job in jobs
                 if job not in self.left and job not in self.waiting
             ]
-            self.waiting.update(verdict.job for verdict in told)
+            self.waiting.update(verdict.job for verdict in verdicts)
         else:
             self.wanted = dict(zip(jobs, self.answer.workers.tolist(), strict=True))
-            told = []
-        return self._pack(before), told
+            verdicts = []
+        return self._pack(before), verdicts
 
     def why(self, job: int, kind: str, units: Units) -> Reason:
         workers = workers_of(units)
@@ -165,7 +165,7 @@ class Dorm(GangScheduler):
         return answer
 
     def _pools(self, jobs: Sequence[int]) -> Iterator[Pool]:
-        """The types of server that are there, and how many units of each job their empty servers hold."""
+        """Types of the available servers, and how many units of each job their empty servers hold."""
         limited = self.servers.limited
         for roles, members in self._types():
             capacity = np.array([self.servers.amounts[i] for i in members])[:, limited]
@@ -187,7 +187,7 @@ class Dorm(GangScheduler):
             yield Pool(capacity.sum(axis=0), *rooms)
 
     def _types(self) -> list[tuple[tuple[bool, bool], list[int]]]:
-        """(takes workers, takes parameter servers) and members of each type, as finely told apart as limits allow."""
+        """Types of servers as (takes workers, takes parameter servers) and members, as fine as the limits allow."""
         servers = self.servers
         here = [i for i, there in enumerate(servers.open) if there]
         groups: dict[Any, list[int]] = {}

@@ -1,14 +1,14 @@
 """DRF, dominant resource fairness (Ghodsi et al., NSDI 2011), the baseline of OASiS and PD-ORS that Yarn and Mesos use.
 
-Whenever a job has arrived or completed, or a server has come or gone, all is shared out anew by progressive filling
-from the empty cluster: the job whose dominant share (the largest share that it has of any resource) is lowest gets one
-more worker, with a parameter server when the number of workers asks for one. A job for which there is no room any more,
-or that has all workers it can use, drops out of the filling. No weights; ties go to the job that arrived first.
+Whenever a job has arrived or completed, or a server becomes available or unavailable, all resources are shared again by
+progressive filling from the empty cluster: the job whose dominant share (the largest share that it has of any resource)
+is lowest gets one more worker, with a parameter server when the number of workers asks for one. A job for which there
+is no room any more, or that has all workers it can use, drops out of the filling. No weights; ties go to the job that
+arrived first.
 
-Follows the papers' descriptions. Nobody is refused who could run;
-a job that the horizon cuts off is worth nothing.
-Ours: the round-robin pointers start at the first server in every filling, so that who is not affected stays in place; a
-dominant share is one of the servers that are there; a job has at most MAX_WORKERS workers.
+Follows the papers' descriptions. No job that could run is rejected; a job that the horizon cuts off is worth nothing.
+Ours: the round-robin pointers start at the first server in every filling, so that unaffected jobs stay in place; a
+dominant share is relative to the available servers; a job has at most MAX_WORKERS workers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler, Packing,
 
 
 class Drf(GangScheduler):
-    """A heap of dominant shares."""
+    """DRF with a heap of dominant shares."""
 
     name = "drf"
     title = "DRF"
@@ -56,7 +56,7 @@ class Drf(GangScheduler):
         return Reason("fair_share", values | {"share": share, "resource": RESOURCES[resource]})
 
     def _demands(self, job: int, total: Sequence[int]) -> list[tuple[int, int, int, int]]:
-        """(resource, amount of a worker, of a parameter server, all there is) of each resource that the job wants."""
+        """Amounts of each resource that the job requests: (resource, per worker, per parameter server, in total)."""
         row = self.jobs[job]
         assert row.worker is not None
         assert row.ps is not None
@@ -65,7 +65,8 @@ class Drf(GangScheduler):
 
 
 def _dominant(demands: Sequence[tuple[int, int, int, int]], shape: Shape, workers: int) -> tuple[float, int]:
-    """(dominant share, its resource); equal shares are equal to the bit, as both parts of the quotient are integers."""
+    """Dominant share and its resource; equal shares are equal to the bit, since both parts of the quotient are
+    integers."""
     ps = shape.ps_of(workers)
     share, resource = 0.0, 0
     for r, worker, server, total in demands:

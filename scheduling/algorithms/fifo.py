@@ -6,9 +6,9 @@ pointer per role that persists; the next server where the unit fits); the head o
 job that the horizon cuts off is worth nothing.
 
 Differs from the papers: a gang that cannot fit even the empty cluster is rejected, since it would block the queue for
-ever. Ours: when a server leaves (Server.away), its jobs stop at the end of the slot before and go to the head of the
-queue with the work that is left; nothing is lost but the slot that the leaving cuts. The parameter `backfill` is ours:
-of each kind of gang the first in the queue is tried; a kind that did not fit is tried again when a job has ended.
+ever. Ours: when a server becomes unavailable (Server.away), its jobs stop at the end of the slot before and go to the
+head of the queue with their remaining work; only the slot that the outage cuts is lost. The parameter `backfill` is
+ours: of each kind of gang the first in the queue is tried; a kind that did not fit is tried again when a job has ended.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import pack
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible
-from scheduling.model.training_models import EPSILON, NEEDS, WORLDS, gang_size
+from scheduling.model.training_models import EPSILON, NEEDS, TRAINING_MODELS, gang_size
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.slotted.execution import Slotted
-from scheduling.slotted.reallocation import GangParameters, Packing, Servers, Shape, World
+from scheduling.slotted.reallocation import GangParameters, JobRates, Packing, Servers, Shape
 
 Units = list[tuple[int, int, int]]  # (role, server, count) in the order in which they were placed
 
@@ -42,7 +42,7 @@ class Gang(NamedTuple):
 
     @property
     def kind(self) -> tuple[int, int, int, int]:
-        """Gangs of a kind fit alike."""
+        """Kind of gang: gangs of one kind fit on the same servers."""
         return self.shape.worker, self.shape.ps, self.workers, self.shape.ps_of(self.workers)
 
 
@@ -57,35 +57,41 @@ class FifoParameters(GangParameters):
 class Fifo(BaseScheduler):
     """A queue, and the free amounts of the servers with a round-robin pointer per role."""
 
-    model = Slotted(supports=WORLDS)
+    model = Slotted(supports=TRAINING_MODELS)
     name = "fifo"
     title = "FIFO"
     paper = "Baseline of OASiS (INFOCOM 2018) and PD-ORS"
     summary = "Starts jobs in order of arrival with a fixed number of workers; the head of the queue blocks later jobs."
-    needs = ("worker", "ps", "epochs", "gradient_mb", "requested_workers")  # and those of the world, training.NEEDS
-    keeps = True
+    needs = (
+        "worker",
+        "ps",
+        "epochs",
+        "gradient_mb",
+        "requested_workers",
+    )  # and those of the training model (training_models.NEEDS)
+    keeps_plans = True
     Parameters = FifoParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        self.world = World(self.model.training(self, cluster), cluster.slot_ms)
-        self.limits = self.world.limits
-        self.needed = (*NEEDS[self.world.name], "requested_workers")
+        self.training = JobRates(self.model.training(self, cluster), cluster.slot_ms)
+        self.limits = self.training.limits
+        self.needed = (*NEEDS[self.training.name], "requested_workers")
         self.room = Room(cluster, limits=self.limits)
-        self.packing = Packing(Servers(cluster, self.world), everywhere=True)
+        self.packing = Packing(Servers(cluster, self.training), everywhere=True)
         self.lines: dict[Kind, deque[int]] = {}  # the queue: one line, or with backfill one per kind of gang
-        self.blocked: set[Kind] = set()  # lines whose head did not fit, and nothing has been freed since
+        self.blocked: set[Kind] = set()  # lines whose head did not fit; nothing has been freed since
         self.gangs: dict[int, Gang] = {}  # of the jobs that wait or run
         self.running: dict[int, Units] = {}
         self.leaves = any(server.away for server in cluster.servers)
         self.away: set[int] = set()
-        self._look_around(0)
+        self._update_outages(0)
         self.begun: dict[int, int] = {}  # running job -> when its bars began
         self.left: dict[int, float] = {}  # work left of jobs that were stopped: worker-slots, or samples
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
         row = self.jobs[job]
-        reason = impossible(row, self.needed, self.room, self.world.name)
+        reason = impossible(row, self.needed, self.room, self.training.name)
         if reason is None:
             gang = self._gang(row)
             reason = self._too_large(row, gang)
@@ -111,7 +117,7 @@ class Fifo(BaseScheduler):
         )
         for job in stopped:
             self._stop(now_ms, job)
-        self._take_away(server)
+        self._remove_server(server)
         reason = Reason("server_left", {"server": server})
         return Decision(
             {job: [] for job in stopped}, {}, tuple(Verdict(job, "preempted", reason) for job in reversed(stopped))
@@ -142,15 +148,15 @@ class Fifo(BaseScheduler):
                 heapq.heappush(heads, (self.lines[kind][0], kind))
         return Decision(plan, finishes, tuple(verdicts)) if verdicts else NOTHING
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         left = self._work_left(job)
         if job in self.running:
             slots = (now_ms - self.begun[job]) / self.cluster.slot_ms
             left -= slots * self._per_slot(job, self.gangs[job], self.running[job])
-        return max(0.0, left) / self.world.work(self.jobs[job])
+        return max(0.0, left) / self.training.work(self.jobs[job])
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
-        self._look_around(now_ms)
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        self._update_outages(now_ms)
         for job in kept:
             assert isinstance(before, Fifo)
             self.gangs[job], self.running[job], self.begun[job] = (
@@ -186,14 +192,15 @@ class Fifo(BaseScheduler):
         self.packing.positions = [int(position) for position in state["pointers"]]
         self.begun = {int(job): int(ms) for job, ms in state["begun"]}
         self.left = {int(job): left for job, left in state["left"]}
-        self._set_away(set(state["away"]))
+        self._apply_outages(set(state["away"]))
 
     def _gang(self, job: Job) -> Gang:
-        shape = self.world.shape(job)
+        shape = self.training.shape(job)
         return Gang(shape, gang_size(job, shape.most))
 
     def _too_large(self, job: Job, gang: Gang) -> Reason | None:
-        """A gang larger than the empty cluster, on which one unit of each role fits, would block the queue for ever."""
+        """Reason to reject a gang that one unit of each role fits but not the whole: it would block the queue for
+        ever."""
         for role, demand, count in (
             ("worker", job.worker, gang.workers),
             ("ps", job.ps, gang.shape.ps_of(gang.workers)),
@@ -211,7 +218,7 @@ class Fifo(BaseScheduler):
         self.lines.setdefault(self._kind(gang), deque()).append(job)
 
     def _leave(self, kind: Kind) -> bool:
-        """Removal of the head from its queue; true if the queue continues."""
+        """Removes the head of a queue; true if the queue continues."""
         line = self.lines[kind]
         line.popleft()
         if not line:
@@ -219,22 +226,22 @@ class Fifo(BaseScheduler):
         return bool(line)
 
     def _stop(self, now_ms: int, job: int) -> None:
-        """Back to the head of the queue, with the work of its whole slots done."""
+        """Returns a job to the head of the queue, with the work of its whole slots done."""
         gang, units = self.gangs[job], self.running.pop(job)
         self.packing.put_back(gang.shape, units)
         slots = (now_ms - self.begun.pop(job)) // self.cluster.slot_ms
         self.left[job] = self._work_left(job) - slots * self._per_slot(job, gang, units)
         self.lines.setdefault(self._kind(gang), deque()).appendleft(job)
 
-    def _look_around(self, now_ms: int) -> None:
-        """Update of the available servers."""
-        self._set_away({i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)})
+    def _update_outages(self, now_ms: int) -> None:
+        """Updates the available servers."""
+        self._apply_outages({i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)})
 
-    def _set_away(self, away: set[int]) -> None:
+    def _apply_outages(self, away: set[int]) -> None:
         for server in away ^ self.away:
-            (self._bring_back if server in self.away else self._take_away)(server)
+            (self._bring_back if server in self.away else self._remove_server)(server)
 
-    def _take_away(self, server: int) -> None:
+    def _remove_server(self, server: int) -> None:
         self.away.add(server)
         self.packing.free[server] -= pack(self.cluster.servers[server].capacity)
 
@@ -243,14 +250,14 @@ class Fifo(BaseScheduler):
         self.packing.give(server, pack(self.cluster.servers[server].capacity))
 
     def _work_left(self, job: int) -> float:
-        return self.left[job] if job in self.left else self.world.work(self.jobs[job])
+        return self.left[job] if job in self.left else self.training.work(self.jobs[job])
 
     def _per_slot(self, job: int, gang: Gang, units: Units) -> float:
         """Work of the gang in one slot."""
-        return self.world.per_slot(self.jobs[job], gang.workers, len({server for _, server, _ in units}) == 1)
+        return self.training.per_slot(self.jobs[job], gang.workers, len({server for _, server, _ in units}) == 1)
 
     def _bars(self, now_ms: int, job: int, gang: Gang, units: Units, finishes: dict[int, int]) -> list[Placement]:
-        """The bars from now until the work is done, the horizon comes, or one of its servers leaves."""
+        """Bars from now until the work is done, the horizon is reached, or one of its servers becomes unavailable."""
         cluster = self.cluster
         slots = max(1, math.ceil(self._work_left(job) / self._per_slot(job, gang, units) - EPSILON))
         done_ms = end_ms = now_ms + slots * cluster.slot_ms

@@ -1,17 +1,16 @@
 """Harmony: jobs that complement each other share machines, in groups whose subtasks are coordinated.
 
-Algorithm 1 and its steps are in scheduling/harmony/; here are the rules of when to regroup (Section IV-B4), profiling
-(IV-B1) and what memory does (IV-C). One instance for each site. The paper's own scheduler is not public; what it leaves
-open is decided beside each rule.
+Algorithm 1 and its steps are in scheduling/colocation/selection/; here are the rules of when to regroup (Section
+IV-B4), profiling (IV-B1) and what memory does (IV-C). One instance for each site. The paper's own scheduler is not
+public; what it leaves open is decided beside each rule.
 
 Differs from the paper:
-- Algorithm 1 as group_selection.py says; it also runs over all jobs when a job arrives that nobody waited for, if
-  that gains `regroup_gain`.
-- A regrouping is chosen only among those that gain `regroup_gain`: the fewest jobs, if more of them gain less than
-  that again. Sets of groups that cannot gain as much even at full utilization are not looked at, which changes no
-  choice.
-- When a server leaves, its group goes on with the machines that are left, and its jobs are regrouped like those of a
-  group that became empty.
+- Algorithm 1 as group_selection.py says; it also runs over all jobs when a job arrives and no other job waits, if that
+  gains `regroup_gain`.
+- A regrouping is chosen only among those that gain `regroup_gain`: the fewest jobs, if more of them gain less than that
+  again. Sets of groups that cannot gain as much even at full utilization are skipped, which changes no choice.
+- When a server becomes unavailable, its group continues on the remaining machines, and its jobs are regrouped like
+  those of a group that became empty.
 - Jobs that arrive in the same instant are profiled together; the first ones on an empty site are grouped by Algorithm
   1.
 - A job that moves has its iteration under way counted by its part instead of waiting for its end.
@@ -79,14 +78,14 @@ class HarmonyParameters(RegroupingParameters):
 
 
 class Found(NamedTuple):
-    """Result of a search; the groups are computed on demand."""
+    """Result of a search, with groups computed on demand."""
 
     score: float
     groups: Callable[[], Groups]
 
 
 class Harmony(GroupedScheduler):
-    """Groups, believed times, and the rules of regrouping."""
+    """Harmony: groups, estimated times, and the rules of regrouping."""
 
     name = "harmony"
     title = "Harmony"
@@ -108,7 +107,7 @@ class Harmony(GroupedScheduler):
         self.beliefs = Beliefs(self.facts, self.rng, chosen.profile_error, chosen.opposed_errors)
         self.profiling = Profiling(self.beliefs, self._roomy)
         self.spilling = Spilling(chosen.memory, chosen.disk_ratio, self.facts)
-        self.fresh: list[int] = []  # jobs that came since the last decision, and whose times are known
+        self.fresh: list[int] = []  # jobs since the last decision: arrived, and with known times
         self.remembered: dict[Any, Found | None] = {}
 
     def state(self) -> dict[str, Any]:
@@ -132,7 +131,7 @@ class Harmony(GroupedScheduler):
             self.profiling.pool_of[job] = self.pools.index(pool)
         else:
             self.fresh.append(job)
-            self.beliefs.told(job)
+            self.beliefs.reveal(job)
 
     def _left(self, pool: Pool, job: int) -> None:
         self.profiling.pool_of.pop(job, None)
@@ -149,7 +148,7 @@ class Harmony(GroupedScheduler):
 
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
         if not (finished or moved or self.fresh or self.profiling.pool_of):
-            self.spilling.climb(pool, change)  # nothing else was due
+            self.spilling.climb(pool, change)  # nothing else is due
             return
         self._learn(pool, change.now_ms)
         lost = self._machines(pool, change, moved)
@@ -168,7 +167,7 @@ class Harmony(GroupedScheduler):
         for group in [group for group in pool.groups.values() if not group.jobs]:
             pool.dissolve(change, group.id)
         self.profiling.begin(pool, change, self._new_id)
-        if pool.idle and pool.groups:  # all the others profile: the smallest group takes what nobody could be given
+        if pool.idle and pool.groups:  # all other groups profile: the smallest group takes the unassigned machines
             group = min(pool.groups.values(), key=lambda g: (len(g.servers), g.id))
             pool.place(change, group.id, group.servers + pool.idle, group.jobs)
         for id_ in sorted(change.groups):
@@ -180,7 +179,7 @@ class Harmony(GroupedScheduler):
     # --- what the scheduler knows ---
 
     def _learn(self, pool: Pool, now_ms: int) -> None:
-        """Online: what the iterations since the last decision showed, and what follows for the groups that stand."""
+        """Online update of estimates from the iterations since the last decision, and of the current groups."""
         if self.parameters.profiling == "instant":
             return
         for group in pool.groups.values():
@@ -190,7 +189,7 @@ class Harmony(GroupedScheduler):
                 group.guess = pool.times(group.servers, group.jobs, self.beliefs.guess).utilization
 
     def _newly_known(self, pool: Pool, change: Change) -> list[int]:
-        """Jobs that are known from now on: those that came, or that leave their profiling. In the order of the jobs."""
+        """Jobs whose times become known now: new ones, and those that leave profiling. In job order."""
         if self.parameters.profiling == "online":
             return self.profiling.end(pool, self.pools.index(pool), change)
         new = [job for job in self.fresh if job in pool.of]
@@ -224,7 +223,7 @@ class Harmony(GroupedScheduler):
     # --- memory ---
 
     def _roomy(self, pool: Pool, servers: Sequence[int], jobs: list[int]) -> bool:
-        """Test whether memory is believed to be enough for the jobs on the servers."""
+        """True if the estimated memory of the jobs fits on the servers."""
         if self.spilling.fixed and not self.spilling.wary:
             return True
         return self._holds(pool, servers, jobs)
@@ -238,7 +237,7 @@ class Harmony(GroupedScheduler):
     # --- Algorithm 1 ---
 
     def _search(self, pool: Pool, jobs: list[int], machines: int) -> Found | None:
-        """Algorithm 1 on these jobs, in this order; a result is remembered for as long as beliefs do not change."""
+        """Algorithm 1 on these jobs, in this order; results are cached until an estimate changes."""
         key = (
             self.pools.index(pool),
             machines,
@@ -267,9 +266,9 @@ class Harmony(GroupedScheduler):
     # --- arrivals ---
 
     def _handle(self, pool: Pool, change: Change, new: list[int]) -> None:
-        """Jobs whose times became known.
+        """Handles jobs whose times became known.
 
-        While others wait they do too; else one joins the group that gains most, if any gains.
+        While other jobs wait, these wait too; otherwise one joins the group that gains most, if any gains.
         """
         waiting = self._ready(pool)
         new = [job for job in new if job in waiting]
@@ -298,13 +297,13 @@ class Harmony(GroupedScheduler):
         return len(group.servers) * self._score(*times.utilization) - self._worth(group)
 
     def _all(self, pool: Pool, change: Change, forced: bool) -> None:
-        """Algorithm 1 over every job of the site, for a gain worth the moves."""
+        """Runs Algorithm 1 over every job of the site, and applies it if the gain is worth the moves."""
         now = self._total(pool)
         if not forced and now * (1 + self.parameters.regroup_gain) >= 1:
             return
         groups = [group for group in pool.groups.values() if not self.profiling.busy(group)]
         if len(groups) < len(pool.groups):
-            return  # a profiling is not disturbed
+            return  # profiling is not interrupted
         jobs = pool.running(groups) + self._ready(pool)
         found = self._search(pool, jobs, len(pool.present))
         if found is not None and (forced or found.score >= now * (1 + self.parameters.regroup_gain)):
@@ -313,9 +312,9 @@ class Harmony(GroupedScheduler):
     # --- completions ---
 
     def _completed(self, pool: Pool, change: Change, id_: int, job: int) -> None:
-        """A similar job takes the finished one's place, or two or three.
+        """Replaces the completed job by one, two or three similar ones.
 
-        Else its group is regrouped, with others if that pays.
+        Without any, its group is regrouped, with others if that pays.
         """
         group, waiting = pool.groups[id_], self._ready(pool)
         if waiting:
@@ -332,7 +331,7 @@ class Harmony(GroupedScheduler):
     def _repair(self, pool: Pool, change: Change, id_: int | None, forced: bool) -> None:
         """Regroups group `id_`, or idle machines, with waiting jobs and those of other groups whose part gains enough.
 
-        forced: the machines have to go somewhere, whatever the gain.
+        forced: the machines have to be assigned, whatever the gain.
         """
         own = [] if id_ is None else [id_]
         others = [
@@ -347,32 +346,32 @@ class Harmony(GroupedScheduler):
         total, machines, gain = self._total(pool), len(pool.present), 1 + self.parameters.regroup_gain
         idle, waiting = len(pool.idle), self._ready(pool)
         # place in `sets` -> (score, jobs, what was found)
-        looked: dict[int, tuple[float, list[int], Found | None]] = {}
+        tried: dict[int, tuple[float, list[int], Found | None]] = {}
         sets = [[*own, *chosen] for chosen in self._sets(others)]
         counts = [sum(len(pool.groups[g].servers) for g in chosen) + idle for chosen in sets]
         rests = [total - sum(self._worth(pool.groups[g]) for g in chosen) / machines for chosen in sets]
         # if all of its machines were busy
         most = [rest + count / machines for rest, count in zip(rests, counts, strict=True)]
 
-        def look(place: int) -> float:
-            if place not in looked:
+        def score_of(place: int) -> float:
+            if place not in tried:
                 jobs = pool.running(pool.groups[g] for g in sets[place]) + waiting
                 found = self._search(pool, jobs, counts[place])
                 score = rests[place] + (found.score * counts[place] / machines if found is not None else 0.0)
-                looked[place] = score, jobs, found
-            return looked[place][0]
+                tried[place] = score, jobs, found
+            return tried[place][0]
 
         least = 0.0 if forced else total * gain
         able = [place for place in range(len(sets)) if most[place] >= least]
-        first = next((place for place in able if look(place) >= least), None)
+        first = next((place for place in able if score_of(place) >= least), None)
         if first is None:
             return
         able = [place for place in able if place >= first]
-        rivals = [place for place in able if most[place] > look(first) * gain]
-        if any(look(place) > look(first) * gain for place in rivals):  # then the first is not enough
-            best = max(look(place) for place in able)
-            first = next(place for place in able if look(place) >= least and look(place) * gain >= best)
-        _, jobs, found = looked[first]
+        rivals = [place for place in able if most[place] > score_of(first) * gain]
+        if any(score_of(place) > score_of(first) * gain for place in rivals):  # then the first is not enough
+            best = max(score_of(place) for place in able)
+            first = next(place for place in able if score_of(place) >= least and score_of(place) * gain >= best)
+        _, jobs, found = tried[first]
         self._apply(pool, change, sets[first], jobs, found)
 
     def _sets(self, others: list[Side]) -> list[list[int]]:

@@ -1,10 +1,10 @@
 """Isolated, a baseline of Harmony (Section V-A): every job has machines of its own.
 
-Follows the paper's description: jobs are admitted in the order of their arrival, at most
-`at_once` at a time (calibrated to the CPU utilization that the paper's figures imply; the makespan hangs on it); each
-gets the machines that its memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU
-utilization falls least, which maximises the CPU utilization of the cluster, for it is concave. Machines are dealt out
-anew at each event, without a cost, as by Optimus and SLAQ.
+Follows the paper's description: jobs are admitted in the order of their arrival, at most `at_once` at a time
+(calibrated to the CPU utilization that the paper's figures imply; the makespan depends on it); each gets the machines
+that its memory needs, for nothing is spilled, and the others go one at a time to the job whose CPU utilization falls
+least, which maximises the CPU utilization of the cluster, for it is concave. Machines are reassigned at each event,
+without a cost, as by Optimus and SLAQ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class IsolatedParameters(GroupParameters):
 
 
 class Isolated(GroupedScheduler):
-    """First come, first served, with one group per job."""
+    """Isolated: first come, first served, with one group per job."""
 
     name = "isolated"
     title = "Isolated"
@@ -82,7 +82,7 @@ class Isolated(GroupedScheduler):
         return max(1, -int(-(sum(self._needs(job, pool.least_memory)) - 1e-9) // 1))
 
     def _counts(self, pool: Pool, jobs: list[int], floors: dict[int, int], machines: int) -> dict[int, int]:
-        """The spare machines one at a time to the largest gain in machines x CPU utilization."""
+        """Assigns the spare machines one at a time to the largest gain in machines x CPU utilization."""
         counts = dict(floors)
         if self.parameters.machines or not jobs:
             return counts

@@ -1,4 +1,4 @@
-"""Naive co-location, a baseline of Harmony (Section V-A): jobs share machines, and nobody coordinates their subtasks.
+"""Naive co-location, a baseline of Harmony (Section V-A): jobs share machines, and their subtasks are not coordinated.
 
 The cluster is cut into equal partitions that each hold a fixed number of jobs, filled in the order of arrival, as the
 released PartitioningScheduler does. The subtasks of a partition's jobs contend for its CPUs and network
@@ -42,7 +42,7 @@ class NaiveParameters(GroupParameters):
 
 
 class NaiveColocation(GroupedScheduler):
-    """A queue and fixed partitions; the group of a partition has its number."""
+    """Naive co-location: a queue and fixed partitions; the group of a partition has its number."""
 
     name = "naive_colocation"
     title = "Naive co-location"
@@ -106,7 +106,7 @@ class NaiveColocation(GroupedScheduler):
                 pool.dissolve(change, id_)
 
     def _partition(self, pool: Pool, parts: dict[int, list[int]], held: dict[int, list[int]], job: int) -> int | None:
-        """The partition with the fewest jobs that has a place and the memory; of equal ones the first."""
+        """Partition with the fewest jobs that has a free place and the memory; of equal ones the first."""
         best = None
         for id_, servers in parts.items():
             there = [server for server in servers if server in pool.present]
@@ -127,7 +127,7 @@ class NaiveColocation(GroupedScheduler):
         return self._holds(pool, widest, [job])
 
     def _slowdown(self, pool: Pool, servers: list[int], jobs: list[int]) -> float:
-        """Garbage collection, where memory is short."""
+        """Slowdown by garbage collection where memory is short."""
         short = self._usage(pool, servers, jobs)
         return (
             1 + GC_FULL * max(0.0, (min(short, OUT_OF_MEMORY) - GC_FROM) / (1 - GC_FROM)) ** 2
@@ -140,7 +140,7 @@ class NaiveColocation(GroupedScheduler):
         return usage([self.facts(job).data for job in jobs], pool.ground(servers), nothing, nothing)
 
     def _out_of_memory(self, pool: Pool, change: Change, id_: int, servers: list[int]) -> None:
-        """Fallback of all jobs to their last epoch; the latest jobs wait again until the rest fits."""
+        """Returns all jobs to their last epoch; the latest jobs wait again until the rest fits."""
         while self.parameters.forced:
             jobs = sorted(pool.groups[id_].jobs, key=lambda job: (pool.of[job].begun_ms, job))
             if len(jobs) < 2 or self._usage(pool, servers, jobs) <= OUT_OF_MEMORY:

@@ -10,11 +10,11 @@ Differs from the paper:
 - Servers that may hold both roles are divided: `worker_share` of them hold workers, the rest parameter servers. Servers
   with GPUs become worker servers first, spread evenly over the cluster's order.
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
-- In the world of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y / gamma)
-  parameter servers, and no bandwidth; machines with both roles are divided as everywhere.
-- A server may be away for known times; it then holds nothing. Price bounds are of the whole capacity all the same.
+- With the training model of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y
+  / gamma) parameter servers, and no bandwidth; machines with both roles are divided as everywhere.
+- A server may have known outages, in which it holds nothing. Price bounds still use the whole capacity.
 - A completion slot counts from the arrival slot, the first slot that begins at or after the arrival.
-- A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
+- The decision about a rejected job includes a schedule with (nearly) the highest payoff; the paper needs none.
 - Where a job is so large that need x workers exceeds CELLS (far beyond the paper), its workers come in equal lots,
   and a job whose window has more than MAX_CURVE slots x workers runs with fewer workers at a time. No job takes more
   memory than that.
@@ -38,7 +38,7 @@ from scheduling.model.training_models import (
     BANDWIDTH,
     LIMITS,
     NEEDS,
-    WORLDS,
+    TRAINING_MODELS,
     as_oasis,
     oasis_minibatch_ms,
     oasis_ps,
@@ -82,7 +82,7 @@ class OasisParameters(PriceParameters):
     """Parameters of OASiS."""
 
     model: str = parameter(
-        "oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=WORLDS
+        "oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=TRAINING_MODELS
     )
     worker_share: float = parameter(0.5, "share of servers with both roles that host workers", low=0.0, high=1.0)
 
@@ -97,9 +97,9 @@ class Units(NamedTuple):
 
 
 class Oasis(BaseScheduler):
-    """OASiS: one final decision per job, on arrival."""
+    """OASiS with one final decision per job, on arrival."""
 
-    model = Slotted(supports=WORLDS)
+    model = Slotted(supports=TRAINING_MODELS)
     name = "oasis"
     title = "OASiS"
     paper = "Bao, Peng, Wu, Li: Online Job Scheduling in Distributed Machine Learning Clusters, INFOCOM 2018"
@@ -108,12 +108,12 @@ class Oasis(BaseScheduler):
     )
     needs = ("epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "worker", "ps", "utility")
     quotes = True
-    keeps = final = True
+    keeps_plans = final = True
     Parameters = OasisParameters
     horizon: int
 
     def check(self, cluster: Cluster) -> None:
-        if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
+        if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs
             check_size(self.name, cluster, cluster.horizon_slots)
         else:
             check_known(self.name, self.parameters.estimate_from)
@@ -123,10 +123,10 @@ class Oasis(BaseScheduler):
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        self.world = self.parameters.model
-        self.limits = LIMITS[self.world]
-        self.needed = self.needs if self.world == "oasis" else (*NEEDS[self.world], "utility")
-        self.rows = [self._as_seen(job) for job in jobs]
+        self.training = self.parameters.model
+        self.limits = LIMITS[self.training]
+        self.needed = self.needs if self.training == "oasis" else (*NEEDS[self.training], "utility")
+        self.rows = [self._converted(job) for job in jobs]
         self.horizon = cluster.horizon_slots or own_horizon(
             jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms
         )
@@ -158,7 +158,7 @@ class Oasis(BaseScheduler):
         return estimate(sample, workers, ps, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
 
     def _learn(self, arrived: int) -> bool:
-        """New estimate of the bounds when the number of arrived jobs has doubled; true if it was made."""
+        """Estimates the bounds again when the number of arrived jobs has doubled; true if it did."""
         size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
         if size == self.sample:
             return False
@@ -189,20 +189,20 @@ class Oasis(BaseScheduler):
 
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
         self.deadline.left()
-        quote = self._look(now_ms, job, most_workers)
+        quote = self._inspect(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return PriceQuote(False)
         found = quote.paying()
         return PriceQuote(False) if found is None else PriceQuote(True, found.cost, quote.first + found.last)
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
-        """Admission later, without another look at the servers."""
+        """Admission at later slots, without evaluating the servers again."""
         quote = None
         for slot in slots:
             self.deadline.left()
             now_ms = slot * self.cluster.slot_ms
             if quote is None or not quote.put_off(slot):
-                found = self._look(now_ms, replace(job, arrival_ms=now_ms), None)
+                found = self._inspect(now_ms, replace(job, arrival_ms=now_ms), None)
                 quote = None if isinstance(found, Reason) else found
             yield quote is not None and quote.paying() is not None
 
@@ -211,14 +211,14 @@ class Oasis(BaseScheduler):
         new.books, new.deadline = (self.books[0].copy(), self.books[1].copy()), Deadline()
         return new
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Share of the W worker-slots that is still planned; plans can have a few more than the job needs."""
         planned_ms = sum(
             bar.count * (bar.end_ms - max(bar.start_ms, now_ms)) for bar in bars if bar.role == Role.WORKER
         )
         return min(1.0, planned_ms / self.cluster.slot_ms / oasis_worker_slots(self.rows[job], self.cluster.slot_ms))
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
         self._learn(arrived)
         if kept:
@@ -242,7 +242,7 @@ class Oasis(BaseScheduler):
         self, now_ms: int, job: Job, most_workers: int | None = None
     ) -> tuple[Reason, tuple[Units, Units, int] | None]:
         """Decision about a job that arrives now, with workers, parameter servers and last slot if it is admitted."""
-        quote = self._look(now_ms, job, most_workers)
+        quote = self._inspect(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
         best = best_completion(quote.need, quote.utility, quote.curves, quote.least_unit)
@@ -255,11 +255,11 @@ class Oasis(BaseScheduler):
             return Reason("payoff_not_positive", values), None
         return Reason("payoff_positive", values), (workers, ps, quote.first + best.last)
 
-    def _look(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
+    def _inspect(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
         """Quote for a job that arrives now, or the reason why it cannot run."""
         first = arrival_slot(now_ms, self.cluster.slot_ms)
-        reason = impossible(job, self.needed, self.fits, self.world)
-        row = self._as_seen(job)
+        reason = impossible(job, self.needed, self.fits, self.training)
+        row = self._converted(job)
         reason = reason or self._hopeless(row, first, most_workers)
         if reason is not None:
             return reason
@@ -268,7 +268,7 @@ class Oasis(BaseScheduler):
         if need > most * (self.horizon - first):  # not even on an empty cluster
             return no_capacity("worker", need, self.horizon - first)
         late = first - arrival_slot(job.arrival_ms, self.cluster.slot_ms)
-        return Quote(row, need, most, first, self.horizon, self.books, self.world, late)
+        return Quote(row, need, most, first, self.horizon, self.books, self.training, late)
 
     def prices(self, slots: np.ndarray) -> np.ndarray:
         shown = np.full((len(slots), len(self.cluster.servers), len(RESOURCES)), np.nan)
@@ -285,9 +285,9 @@ class Oasis(BaseScheduler):
         self.books[0].restore(state["workers"])
         self.books[1].restore(state["ps"])
 
-    def _as_seen(self, job: Job) -> Job:
-        """The job in the words of OASiS."""
-        return job if self.world == "oasis" else as_oasis(job)
+    def _converted(self, job: Job) -> Job:
+        """Job with the fields of OASiS."""
+        return job if self.training == "oasis" else as_oasis(job)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""
@@ -297,7 +297,7 @@ class Oasis(BaseScheduler):
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
 
     def _explain(self, job: Job, first: int, best: Best, workers: Units, ps: Units) -> dict[str, Any]:
-        """The numbers behind a decision; servers and resources by index, cost in utility."""
+        """Numbers behind a decision; servers and resources by index, cost in utility."""
         utility = utility_at(job.utility, first + best.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
         demands: tuple[Demand, Demand] = (job.worker, job.ps)  # type: ignore[assignment]  # checked by `impossible`
         held = [
@@ -323,9 +323,9 @@ class Quote:
 
     def __init__(
         self, job: Job, need: int, most: int, first: int, horizon: int, books: tuple[PriceBook, PriceBook],
-        world: str = "oasis", late: int = 0,
+        training: str = "oasis", late: int = 0,
     ) -> None:  # fmt: skip
-        """need: worker-slots, at most `most` per slot. world: one of training.WORLDS, for parameter servers.
+        """need: worker-slots, at most `most` per slot. training: the training model, for parameter servers.
 
         late: slots since the job arrived, when it is offered again.
         """
@@ -339,7 +339,7 @@ class Quote:
         while self.lot < most and -(-need // self.lot) * (most // self.lot) > CELLS:
             self.lot += 1
         self.need = -(-need // self.lot)
-        if world == "oasis":
+        if training == "oasis":
             self.ps = np.array([oasis_ps(job, y) for y in range(self.most + 1)])  # parameter servers of y workers
             self.ratio = job.worker[BANDWIDTH] / job.ps[BANDWIDTH] if job.ps[BANDWIDTH] else 0.0
         else:
@@ -354,7 +354,8 @@ class Quote:
         self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def put_off(self, slot: int) -> bool:
-        """The same for an arrival in a later slot; False where more workers might be tried then or curves are large."""
+        """Moves the quote to an arrival in a later slot; False if more workers might be tried then or curves are
+        large."""
         window = self.horizon - self.first
         if self.most >= MAX_CURVE // window or window * self.most > MAX_KEPT:
             return False
@@ -408,7 +409,7 @@ class Quote:
         return np.rint(book.unit_cost(demand, slots) / self.grid) * self.grid
 
     def no_capacity(self) -> Reason:
-        """Which role ran out: the workers, if there is no room for the work even without parameter servers."""
+        """Role without capacity: the workers, if there is no room for the work even without parameter servers."""
         window = slice(self.first, self.horizon)
         room = self.books[0].room(self.demands[0], window, self.most).sum(axis=1)
         free = int(np.minimum(room, self.most).sum())
@@ -424,7 +425,7 @@ def most_at_once(job: Job, need: int, slots: int, book: PriceBook, limit: int | 
 
 
 def no_capacity(role: str, need: int, slots: int) -> Reason:
-    """`need` worker-slots do not fit into the slots that are left."""
+    """Reason: `need` worker-slots do not fit into the remaining slots."""
     return Reason("no_capacity", {"role": role, "need_worker_slots": need, "left_slots": slots})
 
 
@@ -446,7 +447,7 @@ def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server
 
 
 def _spread(items: Sequence[int], count: int) -> list[int]:
-    """`count` of the items at even distances, the first one included."""
+    """Selection of `count` items at even distances, including the first one."""
     return [item for k, item in enumerate(items) if -(-(k + 1) * count // len(items)) > -(-k * count // len(items))]
 
 

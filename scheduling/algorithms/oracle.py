@@ -1,8 +1,9 @@
-"""The Oracle that Harmony is held against (Section V-F): Harmony with a wider search in place of Algorithm 1.
+"""The Oracle, the reference for Harmony (Section V-F): Harmony with a wider search in place of Algorithm 1.
 
-Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond it is **not** exhaustive,
-and cannot be: it looks at all pairs of a number of jobs and a number of groups up to 24, each with Harmony's swaps and
-allocation (exhaustive.py). Every regrouping is over all groups of the site, with Harmony's threshold of 5 %.
+Up to 8 jobs on 24 machines the search is exact over all groupings of any of the jobs. Beyond this size it is **not**
+exhaustive, and cannot be: it evaluates all pairs of a number of jobs and a number of groups up to 24, each with
+Harmony's swaps and allocation (exhaustive.py). Every regrouping is over all groups of the site, with Harmony's
+threshold of 5 %.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from scheduling.colocation.selection.regrouping import Side
 
 
 class Oracle(Harmony):
-    """Harmony with another search."""
+    """Harmony with a wider search."""
 
     name = "oracle"
     title = "Oracle (all-pairs search)"

@@ -9,9 +9,9 @@ schedule costs, and then runs exactly so. In each slot its units stand on one ma
 
 Placements on several machines: in mode `production` a nested greedy, and integer programs for those that the plan uses
 (2 passes: the plan is made again once if one got cheaper); in mode `paper` the linear relaxation, rounded at random,
-and where no rounding is feasible the greedy or an integer program. A solver that fails or runs out of time leaves what
-was known; the decision's numbers then say how often: `solver_limit` and `solver_error`, or `relaxation_limit` and
-`relaxation_error` of a linear program.
+and where no rounding is feasible the greedy or an integer program. If a solver fails or runs out of time, the best
+known placement stays; the decision's numbers then say how often: `solver_limit` and `solver_error`, or
+`relaxation_limit` and `relaxation_error` of a linear program.
 
 Differs from the paper:
 - Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see
@@ -21,8 +21,8 @@ Differs from the paper:
   none.
 - An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
-- A server may be away for known times; it then holds nothing. Servers with one role hold only that.
-- A rejected job is told a schedule with (nearly) the highest payoff, though the paper needs none.
+- A server may have known outages, in which it holds nothing. Servers with one role hold only that.
+- The decision about a rejected job includes a schedule with (nearly) the highest payoff; the paper needs none.
 - A job has at most MAX_UNITS workers in a slot, and fewer where its window has more than MAX_CURVE slots x workers.
 """
 
@@ -101,7 +101,7 @@ class PdOrsParameters(PriceParameters):
 
 
 class PdOrs(BaseScheduler):
-    """PD-ORS: one final decision per job, on arrival."""
+    """PD-ORS with one final decision per job, on arrival."""
 
     model = Slotted(supports=("pd-ors",))
     name = "pd_ors"
@@ -116,12 +116,12 @@ class PdOrs(BaseScheduler):
     )
     needs = (*NEEDS["pd-ors"], "utility")
     quotes = True
-    keeps = final = True
+    keeps_plans = final = True
     Parameters = PdOrsParameters
     horizon: int
 
     def check(self, cluster: Cluster) -> None:
-        if cluster.horizon_slots is not None:  # one of our own is not known before the jobs are
+        if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs
             check_size(self.name, cluster, cluster.horizon_slots)
         else:
             check_known(self.name, self.parameters.estimate_from)
@@ -147,7 +147,7 @@ class PdOrs(BaseScheduler):
         self.hosts = [np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps")]
         paper = (p.rounding_gain, p.failure_probability, p.tries, p.first_feasible) if p.mode == "paper" else None
         self.manner = Manner(p.refine, p.solver_seconds, paper, self.deadline)
-        self.seed = int(rng.integers(2**63))  # of what is drawn for a job, so that a decision can be made again
+        self.seed = int(rng.integers(2**63))  # of the random draws for a job, so that a decision can be repeated
 
     def _estimate(self, capacity: np.ndarray) -> SharedPrices:
         """Bounds from the sample. capacity: thousandths, [server, resource]."""
@@ -160,7 +160,7 @@ class PdOrs(BaseScheduler):
         return estimate_shared(sample, capacity, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
 
     def _learn(self, arrived: int) -> bool:
-        """New estimate of the bounds when the number of arrived jobs has doubled; true if it was made."""
+        """Estimates the bounds again when the number of arrived jobs has doubled; true if it did."""
         size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
         if size == self.sample:
             return False
@@ -194,7 +194,7 @@ class PdOrs(BaseScheduler):
 
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
         self.deadline.left()
-        quote = self._look(now_ms, job, most_workers)
+        quote = self._inspect(now_ms, job, most_workers)
         plan = None if isinstance(quote, Reason) else quote.paying()
         return (
             PriceQuote(False)
@@ -203,17 +203,17 @@ class PdOrs(BaseScheduler):
         )
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
-        """Mostly without looking at the machines again."""
+        """Admission at later slots, mostly without evaluating the machines again."""
         quote = None
         for slot in slots:
             self.deadline.left()
             now_ms = slot * self.cluster.slot_ms
             moved = replace(job, arrival_ms=now_ms)
             if quote is None or not quote.put_off(slot):
-                found = self._look(now_ms, moved, None)
+                found = self._inspect(now_ms, moved, None)
                 quote = None if isinstance(found, Reason) else found
-            said = False if quote is None or self._hopeless(moved, slot, None) else quote.clear()
-            yield self.quote(now_ms, moved).admitted if said is None else said
+            answer = False if quote is None or self._hopeless(moved, slot, None) else quote.clear()
+            yield self.quote(now_ms, moved).admitted if answer is None else answer
 
     def clone(self) -> PdOrs:
         new = copy(self)
@@ -222,7 +222,7 @@ class PdOrs(BaseScheduler):
         new.manner = replace(self.manner, deadline=new.deadline, known={})
         return new
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Share of the samples that the plan still trains; plans can have a few more than the job needs."""
         row = self.jobs[job]
         edges = sorted({max(ms, now_ms) for bar in bars for ms in (bar.start_ms, bar.end_ms)})
@@ -234,7 +234,7 @@ class PdOrs(BaseScheduler):
             samples += workers * (end - begin) / pd_ors_sample_ms(row, internal)
         return min(1.0, samples / ((row.epochs or 1) * (row.num_samples or 1)))
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
         self._learn(arrived)
         if kept:
@@ -257,7 +257,7 @@ class PdOrs(BaseScheduler):
 
     def _consider(self, now_ms: int, job: Job, most_workers: int | None = None) -> tuple[Reason, Schedule | None]:
         """Decision about a job that arrives now, with its schedule if it is admitted."""
-        quote = self._look(now_ms, job, most_workers)
+        quote = self._inspect(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
         plan, found = quote.decide()
@@ -284,13 +284,13 @@ class PdOrs(BaseScheduler):
         self._sort(np.arange(self.horizon))
 
     def _sort(self, slots: np.ndarray) -> None:
-        """Slots in which every machine has the same room are of one kind."""
+        """Kinds of slots: in slots of one kind every machine has the same free capacity."""
         for t in slots.tolist():
             state = self.book.free[:COUNTED, t].tobytes() + self.book.away[t].tobytes()
             self.kinds[t] = self.known_kinds.setdefault(blake2b(state, digest_size=16).digest(), len(self.known_kinds))
 
-    def _look(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
-        """The options of a job that arrives now, or why it has none."""
+    def _inspect(self, now_ms: int, job: Job, most_workers: int | None) -> Reason | Quote:
+        """Options of a job that arrives now, or the reason why it has none."""
         first = arrival_slot(now_ms, self.cluster.slot_ms)
         reason = impossible(job, self.needs, self.fits, "pd-ors") or self._hopeless(job, first, most_workers)
         if reason is not None:
@@ -307,7 +307,7 @@ class PdOrs(BaseScheduler):
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
 
     def _explain(self, job: Job, schedule: Schedule) -> dict[str, Any]:
-        """The numbers behind a decision; servers and resources by index, cost in utility."""
+        """Numbers behind a decision; servers and resources by index, cost in utility."""
         utility = utility_at(job.utility, schedule.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
         names = np.arange(len(self.cluster.servers))
         held = [

@@ -1,6 +1,6 @@
 """RRH, the risk-reward heuristic of Irwin, Grit and Chase (HPDC 2004), a baseline of OASiS.
 
-Utility now against what it costs others.
+It weighs the utility of a job now against its cost for other jobs.
 
 The method of Irwin et al., adapted to training jobs. A job has a fixed number of
 workers, as under FIFO. With RPT the slots that its work still takes and PV = f(duration if it ran from now on) / (1 +
@@ -8,14 +8,14 @@ discount RPT):
 
 - In the first slot after its arrival it is admitted if PV - cost > threshold. Its cost is what the admitted jobs
   would lose if all of them waited for RPT slots, and nothing if it fits beside those that run.
-- In every slot the admitted jobs are placed in the order of PV / RPT, whole gangs only; whoever is not placed pauses,
-  at no cost. That is done when a job or server has come or gone: in between, the reward of who runs only rises and
-  that of who waits only falls.
+- In every slot the admitted jobs are placed in the order of PV / RPT, whole gangs only; jobs that are not placed pause,
+  at no cost. That is done when a job arrives or completes, or a server becomes available or unavailable: in between,
+  the reward of running jobs only rises and that of waiting jobs only falls.
 
-Differs from that: RPT is by the external rate in the world of PD-ORS, since the place is not known before; a gang that
-cannot fit even the empty cluster is rejected. Equal rewards: who came first. The rule knows no horizon; a job that it
-cuts off is worth nothing. A job without a utility is worth nothing, so it is refused. Ours: the round-robin pointers
-start at the first server in every slot, so that who is not affected stays in place.
+Differs from that: RPT is by the external rate with the training model of PD-ORS, since the placement is not known
+before; a gang that cannot fit even the empty cluster is rejected. Equal rewards: in order of arrival. The rule knows no
+horizon; a job that it cuts off is worth nothing. A job without a utility is worth nothing, so it is rejected. Ours: the
+round-robin pointers start at the first server in every slot, so that unaffected jobs stay in place.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RrhParameters(GangParameters):
 
 
 class Rrh(GangScheduler):
-    """Fixed gangs in the order of reward."""
+    """RRH: fixed gangs in the order of reward."""
 
     name = "rrh"
     title = "RRH"
@@ -83,14 +83,14 @@ class Rrh(GangScheduler):
         return None
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
-        told = self._admit(slot) if self.fresh else ()
+        verdicts = self._admit(slot) if self.fresh else ()
         packing = Packing(self.servers)
         gangs = {}
         for job in self._ranked(slot):
             units = packing.gang(self.shapes[job], self.workers[job])
             if units is not None:
                 gangs[job] = units
-        return gangs, told
+        return gangs, verdicts
 
     def why(self, job: int, kind: str, units: Units) -> Reason:
         slot = self.servers.slot
@@ -101,8 +101,8 @@ class Rrh(GangScheduler):
             "outbid" if kind == "preempted" else "rewarding", values | {"reward": self._present(worth, rest) / rest}
         )
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
-        super().take_over(now_ms, before, kept)
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+        super().adopt_plans(now_ms, before, kept)
         for job in kept:
             self._know(job)
 
@@ -121,7 +121,7 @@ class Rrh(GangScheduler):
         terms = (worth.priority, worth.sensitivity, worth.target_slots) if worth else (0.0, 0.0, 0.0)
         self.values[job] = (*terms, arrival_slot(row.arrival_ms, self.cluster.slot_ms))
         self.workers[job] = self._gang(job, self.shapes[job])
-        self.rates[job] = self.world.per_slot(row, self.workers[job], internal=False)
+        self.rates[job] = self.training.per_slot(row, self.workers[job], internal=False)
 
     def _forget(self, job: int) -> None:
         for book in (self.values, self.workers, self.rates):
@@ -131,8 +131,8 @@ class Rrh(GangScheduler):
         return gang_size(self.jobs[job], shape.most)
 
     def _admit(self, slot: int) -> list[Verdict]:
-        """Verdicts on those that have arrived; who is refused leaves."""
-        told = []
+        """Verdicts on the jobs that have arrived; rejected ones are removed."""
+        verdicts = []
         beside = Packing(self.servers)
         for job, units in self.held.items():
             if all(self.servers.open[server] for _, server, _ in units):
@@ -154,25 +154,25 @@ class Rrh(GangScheduler):
                 "beside": fits,
             }
             if value - cost > self.parameters.threshold:
-                told.append(Verdict(job, "admitted", Reason("reward_exceeds_cost", values)))
+                verdicts.append(Verdict(job, "admitted", Reason("reward_exceeds_cost", values)))
                 admitted.append(job)
                 rest, worth = np.append(rest, own), np.append(worth, gain)
             else:
-                told.append(Verdict(job, "rejected", Reason("reward_too_low", values)))
+                verdicts.append(Verdict(job, "rejected", Reason("reward_too_low", values)))
                 del self.shapes[job]
                 self._forget(job)
         self.fresh = []
-        return told
+        return verdicts
 
     def _ranked(self, slot: int) -> list[int]:
-        """The admitted jobs, most rewarding first."""
+        """Admitted jobs by descending reward."""
         jobs = sorted(self.shapes)
         rest = self._rest(jobs, slot)
         reward = self._worth(jobs, slot, rest) / (1 + self.parameters.discount * rest) / rest
         return [jobs[i] for i in np.argsort(-reward, kind="stable").tolist()]
 
     def _rest(self, jobs: Sequence[int], slot: int) -> np.ndarray:
-        """Slots that the work left takes with the whole gang, at least 1."""
+        """Slots that the remaining work takes with the whole gang, at least 1."""
         slots = np.array([self._left_at(job, slot) / self.rates[job] for job in jobs], dtype=float)
         return np.maximum(1.0, np.ceil(slots - EPSILON))
 

@@ -21,7 +21,7 @@ class SrtfParameters(Parameters):
 
 
 class Srtf(TypedGangScheduler):
-    """The order changes only where jobs run: those that work move ahead, all at one pace."""
+    """SRTF: the order changes only while jobs run; running jobs move ahead, all at one pace."""
 
     name = "srtf"
     title = "SRTF"

@@ -63,7 +63,7 @@ def limits_of(text: str) -> list[int]:
 
 
 class TiresiasL(TypedGangScheduler):
-    """Jobs change queues at alarms."""
+    """Tiresias-L: jobs change queues at alarms."""
 
     name = "tiresias_l"
     title = "Tiresias-L"

@@ -2,14 +2,13 @@
 
 Two facts of the model (Harmony Section IV), of which the greater wins; time counts from the first arrival:
 
-    work     the computation of the jobs that arrive at or after a moment, spread over all machines without a gap,
-             begins then at the earliest
-    longest  a job alone on all machines: per iteration its computation and, behind it, its communication at the fastest
+    work     the computation of the jobs that arrive at or after a given time, spread over all machines without a gap,
+             begins at that time at the earliest
+    longest  a job alone on all machines: per iteration its computation and then its communication at the fastest
              network card
 
-What memory, profiling, moves and contention add only makes schedules longer, so the bound stays valid. Of one site's
-jobs it knows nothing: all machines count as one pool. Nothing is claimed about utility, or about the completion times
-of single jobs.
+What memory, profiling, moves and contention add only makes schedules longer, so the bound stays valid. It ignores
+sites: all machines count as one pool. It is no bound on utility or on the completion times of single jobs.
 """
 
 from __future__ import annotations
@@ -48,12 +47,13 @@ def certify(cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int
 
 
 def nic_gbps(server: Server) -> float:
-    """The network card, as Harmony sees it."""
+    """Network card of a server in Harmony's model."""
     return server.nic_gbps or server.capacity[BANDWIDTH] / 1000 or REFERENCE_NIC
 
 
 def _powers(cluster: Cluster, demands: Sequence[Demand | None]) -> tuple[np.ndarray, np.ndarray]:
-    """([job, kind] worth of a machine of a kind to a job, in workers of the reference speed; machines of each kind)."""
+    """Power [job, kind] of a machine of a kind for a job, in workers of the reference speed, and the machines of each
+    kind."""
     kinds: dict[tuple[Any, ...], list[Server]] = {}
     for server in cluster.servers:
         if "worker" in server.roles:

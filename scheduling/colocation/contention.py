@@ -1,4 +1,4 @@
-"""Jobs side by side without coordination, the paper's naive co-location.
+"""Contention of jobs on shared machines without coordination, the paper's naive co-location.
 
 Subtasks of different jobs contend for CPU and network.
 
@@ -15,7 +15,7 @@ ITERATIONS = 40  # of the slowest job; the first half is left out
 
 
 def paces_ms(comp_ms: Sequence[float], comm_ms: Sequence[float], contention: float = CONTENTION) -> list[float]:
-    """The mean time of an iteration of each job while all run: computation, then communication, round and round."""
+    """Mean iteration time of each job while all run: computation and communication in turn."""
     jobs = range(len(comp_ms))
     lengths = [(max(c, 1e-6), max(n, 1e-6)) for c, n in zip(comp_ms, comm_ms, strict=True)]
     if len(lengths) == 1:
@@ -38,7 +38,7 @@ def paces_ms(comp_ms: Sequence[float], comm_ms: Sequence[float], contention: flo
                     if turns[j] == ITERATIONS // 2:
                         marks[j] = (now, turns[j])
         if max(turns) > 100 * ITERATIONS:
-            break  # jobs of very different lengths: the short one has had turns enough
+            break  # jobs of very different lengths: the short one has had enough turns
     return [_mean(now, turns[j], *marks[j], left[j], phase[j], lengths[j]) for j in jobs]
 
 

@@ -18,7 +18,7 @@ from scheduling.model.values import Certificate, Cluster, Job
 
 @dataclass(frozen=True)
 class Colocation(ExecutionModel):
-    """Groups on machines of their own."""
+    """Execution model of groups on dedicated machines."""
 
     fills: bool = False  # groups use all machines of a site as long as jobs run there
 

@@ -1,4 +1,4 @@
-"""One job under every paper's model: what Harmony needs from chunks or samples, and the other way round.
+"""Mapping of a job between the papers' models: Harmony's fields from chunks or samples, and the reverse.
 
 The total work of computation is the same on both sides, to the last float: iterations x comp_machine_ms = mini-batches
 x their time. An iteration combines `gang` mini-batches, so that at that degree of parallelism it takes a worker's time
@@ -50,12 +50,12 @@ def facts(job: Job) -> Facts | None:
     assert full.iterations is not None
     per_epoch = full.iterations_per_epoch or PER_EPOCH
     data = Data(full.input_gb or 0.0, full.model_gb or 0.0, 1.0 / per_epoch)
-    mapped = full.provenance.get("comp_machine_ms") == "derived"  # also when somebody filled the fields before
+    mapped = full.provenance.get("comp_machine_ms") == "derived"  # also when the fields were filled before
     return Facts(full.comp_machine_ms, full.comm_ms, full.iterations, per_epoch, data, _demand(job) if mapped else None)
 
 
 def as_harmony(job: Job) -> Job | None:
-    """The job with Harmony's fields: its own where it has them, or derived from chunks, or else from samples."""
+    """Job with Harmony's fields: its own where it has them, or derived from chunks, or else from samples."""
     if all(getattr(job, part) is not None for part in NATIVE):
         return job
     if _has(job, "oasis"):
@@ -64,7 +64,7 @@ def as_harmony(job: Job) -> Job | None:
 
 
 def for_others(job: Job, worker: Demand, ps: Demand, nic_gbps: float = REFERENCE_NIC) -> Job:
-    """A job of Harmony with the fields of the others.
+    """Job of Harmony with the fields of the other models.
 
     GANG chunks, each a worker that fills a machine; an epoch of theirs is one of its.
 
@@ -95,8 +95,8 @@ def workers_on(demand: Demand | None, server: Server) -> float:
     return max(1, min(held, default=1)) * server.speed
 
 
-def _has(job: Job, world: str) -> bool:
-    return all(getattr(job, part) is not None for part in NEEDS[world] if part not in ("worker", "ps"))
+def _has(job: Job, training: str) -> bool:
+    return all(getattr(job, part) is not None for part in NEEDS[training] if part not in ("worker", "ps"))
 
 
 def _from_chunks(job: Job) -> Job:

@@ -7,7 +7,8 @@ from scheduling.model.values import Placement
 
 
 class MachineLedger(Ledger):
-    """Plans of jobs on machines that take their role. Who shares one, the verifier rechecks from `grouped` events."""
+    """Ledger of plans on machines that take the role. The verifier checks from `grouped` events which jobs share
+    one."""
 
     def _check_place(self, bar: Placement) -> None:
         self._check_server(bar)

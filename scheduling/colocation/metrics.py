@@ -13,7 +13,7 @@ from scheduling.reporting.parts import Part, Played
 
 
 class Groups(Part):
-    """The part `groups`: what the groups of a run did up to the last completion so far."""
+    """Collector of the part `groups`: the groups of a run up to the last completion so far."""
 
     model = "colocation"
     name = "groups"

@@ -1,9 +1,9 @@
 """Gap between the groups of a run and a wider search (Harmony Section V-F): a comparison at some moments, not a bound.
 
-At a moment the jobs that were there are put before the Oracle (exhaustive.py): exact for tiny cases, beyond it all
-pairs of a number of jobs and a number of groups. The paper measures Harmony so. It is compared only where both see the
-same: one site, machines that are all alike, exact times, memory that is spilled or not but never runs out; and up to
-MAX_JOBS jobs. The groups that stood may score more: the wider search takes the jobs in their order, too.
+At some times of a run, its jobs are also grouped by the Oracle (exhaustive.py): exact for tiny cases, beyond it all
+pairs of a number of jobs and a number of groups. The paper measures Harmony so. They are compared only where both have
+the same input: one site, machines that are all alike, exact times, memory that is spilled or not but never runs out;
+and up to MAX_JOBS jobs. The groups of the run may score more: the wider search takes the jobs in their order, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Job
 
 MAX_JOBS = 100  # all pairs of 80 jobs on 100 machines take about a second
-# the regroupings that are looked at: the first, and those with numbers that grow by this factor, and the newest
+# of the numbers of compared regroupings: the first, then growing by this factor, and the newest
 GROWTH = 4
 
 Segment = Sequence[Any]  # (from_ms, until_ms or -1, data of `grouped`)
@@ -38,7 +38,7 @@ class Moment(NamedTuple):
 
 
 def why_not(scheduler: BaseScheduler, cluster: Cluster) -> str | None:
-    """Reason why nothing is compared; None where it can be."""
+    """Obstacle to a comparison; None where there is none."""
     chosen = scheduler.parameters
     if not hasattr(chosen, "regroup_gain"):
         return "this scheduler does not search for groups"
@@ -54,7 +54,7 @@ def why_not(scheduler: BaseScheduler, cluster: Cluster) -> str | None:
 
 
 def regroupings(segments: Sequence[Segment]) -> list[int]:
-    """The moments at which jobs or machines of some group changed, in order."""
+    """Times at which jobs or machines of some group changed, in order."""
     last: dict[int, Mapping[str, Any]] = {}
     found = []
     for from_ms, _, data in segments:
@@ -134,4 +134,4 @@ def _order(open_jobs: Sequence[int], segments: Sequence[Segment], at_ms: int) ->
 
 
 def _unused(pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
-    raise NotImplementedError  # nothing is placed here
+    raise NotImplementedError  # no job is placed here

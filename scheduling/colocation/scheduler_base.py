@@ -1,7 +1,7 @@
 """Base class of Harmony and its baselines: sites, job facts, and conversion of group changes to a Decision.
 
-Everything that happens in one instant is collected and decided on together, in `_decide`. A bar of a job is its stretch
-in a group, without a server; the servers are told with the group, in a `grouped` event.
+Everything that happens in one instant is collected and decided on together, in `_decide`. A bar of a job is its
+interval in a group, without a server; the servers are in the `grouped` event of the group.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class GroupParameters(Parameters):
 
 
 class GroupedScheduler(BaseScheduler):
-    """A subclass says how a group runs (`_form`) and what to do when something has happened (`_decide`)."""
+    """Base of group schedulers: a subclass defines how a group runs (`_form`) and reacts to changes (`_decide`)."""
 
     model = COLOCATION
     spill = True  # whether inputs and models may lie on disk
@@ -102,7 +102,7 @@ class GroupedScheduler(BaseScheduler):
         plan: dict[int, list[Placement]] = {}
         finishes: dict[int, int] = {}
         verdicts: list[Verdict] = []
-        told: list[tuple[str, Mapping[str, Any]]] = []
+        events: list[tuple[str, Mapping[str, Any]]] = []
         for number, pool in enumerate(self.pools):
             change = Change(now_ms)
             finished = [(group, job) for at, group, job in self.finished if at == number]
@@ -111,7 +111,7 @@ class GroupedScheduler(BaseScheduler):
             self._decide(pool, change, finished, moved)
             for job, record in sorted(change.before.items()):
                 self._follow(pool, change, job, record, plan, finishes, verdicts)
-            told += [("grouped", self._told(pool, id_)) for id_ in sorted(change.groups)]
+            events += [("grouped", self._grouped_data(pool, id_)) for id_ in sorted(change.groups)]
             after = self._used(pool)
             if change.groups - change.adapted:
                 cause = "machines" if moved else "completion" if finished else "arrival"
@@ -122,24 +122,26 @@ class GroupedScheduler(BaseScheduler):
                     "after": after,
                     "jobs": sorted(change.before),
                 }
-                told.append(("regrouped", values))
+                events.append(("regrouped", values))
         for number, _, job in self.finished:
             self.known.pop(job, None)
             self.pools[number].powers.pop(job, None)
         self.finished, self.moved = [], []
         next_ms = self._next_alarm(now_ms)
         alarm_ms = None if next_ms is None else self._due_ms(max(now_ms + 1, next_ms))
-        return Decision(plan, finishes, tuple(verdicts), told=tuple(told), alarm_ms=alarm_ms)
+        return Decision(plan, finishes, tuple(verdicts), events=tuple(events), alarm_ms=alarm_ms)
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         done = self.pools[self.pool_of[job]].of[job].at(now_ms)
         return max(0.0, 1.0 - done / self.facts(job).iterations)
 
-    def let_go(self, now_ms: int) -> Decision:
+    def release_plans(self, now_ms: int) -> Decision:
         """End of all groups."""
-        return Decision(told=tuple(("grouped", nobody(id_)) for pool in self.pools for id_ in sorted(pool.groups)))
+        return Decision(
+            events=tuple(("grouped", empty_group(id_)) for pool in self.pools for id_ in sorted(pool.groups))
+        )
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         for pool in self.pools:
             pool.present = {s for s in pool.servers if not self.cluster.servers[s].is_away(now_ms)}
         if isinstance(before, GroupedScheduler):
@@ -163,26 +165,27 @@ class GroupedScheduler(BaseScheduler):
             pool.restore(saved)
 
     def _due_ms(self, at_ms: int) -> int:
-        """Time when to decide on what happens at `at_ms`; a machine that leaves or returns never waits for a slot."""
+        """Time of the decision about events at `at_ms`; a server that leaves or returns never waits for a slot."""
         if self.moved or not self.parameters.quantise:
             return at_ms
         slot_ms = self.cluster.slot_ms
         return -(-at_ms // slot_ms) * slot_ms
 
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
-        """The jobs as a group on the servers."""
+        """Group of the jobs on the servers."""
         raise NotImplementedError
 
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
-        """Regroups after jobs have arrived, after `finished` (group, job), and after servers have left or returned."""
+        """Regroups after arrivals, after `finished` (group, job), and after servers have left or returned."""
         raise NotImplementedError
 
     def _arrived(self, pool: Pool, job: int) -> None:
-        """A job came to the site."""
+        """Registers a job that is new at the site."""
         pool.take(job)
 
     def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
-        """Removal of servers that left from their groups, registration of returned ones; groups that lost servers."""
+        """Removes servers that left from their groups and registers returned ones; returns the groups that lost
+        servers."""
         shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):
@@ -202,24 +205,24 @@ class GroupedScheduler(BaseScheduler):
         return sorted(shrunk)
 
     def _holds(self, pool: Pool, servers: Sequence[int], jobs: Sequence[int]) -> bool:
-        """Test whether the memory of these machines is enough for the jobs together."""
+        """True if the memory of these machines is enough for the jobs together."""
         memory_gb = min(pool.memory[s] for s in servers)
         needs = [self._needs(job, memory_gb) for job in jobs]
         return sum(n[0] for n in needs) + max((n[1] for n in needs), default=0.0) <= len(servers) + 1e-9
 
     def _left(self, pool: Pool, job: int) -> None:
-        """A job is done, and still in its group."""
+        """Registers a completed job that is still in its group."""
 
     def _profiles(self, job: int) -> bool:
-        """Test whether the job is being measured."""
+        """True if the job is being profiled."""
         return False
 
     def _next_alarm(self, now_ms: int) -> int | None:
-        """Time when there is something to decide though nothing happens."""
+        """Time of the next decision without an event."""
         return None
 
     def _impossible(self, job: int) -> Reason | None:
-        """Reason why no site can ever run the job."""
+        """Reason to reject the job: no site can ever run it."""
         known = facts(self.jobs[job])
         if known is None:
             missing = next(part for part in NEEDS if getattr(self.jobs[job], part) is None)
@@ -237,7 +240,7 @@ class GroupedScheduler(BaseScheduler):
         )
 
     def _fits(self, pool: Pool, job: int) -> bool:
-        """Test whether all machines of the site together hold the job alone."""
+        """True if all machines of the site together hold the job alone."""
         return sum(self._needs(job, pool.least_memory)) <= len(pool.servers) + 1e-9
 
     def _needs(self, job: int, memory_gb: float) -> tuple[float, float]:
@@ -246,14 +249,14 @@ class GroupedScheduler(BaseScheduler):
         return machines_needed(self.facts(job).data, memory_gb, all_or_nothing, all_or_nothing)
 
     def _choose(self, job: int) -> int:
-        """The edge where the job fits, else the cloud; or the site with the least work for its machines."""
+        """Pool for a job: the edge where it fits, else the cloud; or the site with the least work for its machines."""
         fitting = [number for number, pool in enumerate(self.pools) if self._fits(pool, job)]
         if not self.balanced:
             return fitting[0]
         return min(fitting, key=lambda number: (self._load(self.pools[number]), number))
 
     def _load(self, pool: Pool) -> float:
-        """ms of computation that the site's jobs still are for its machines."""
+        """Remaining computation of the site's jobs, in ms of all its machines."""
         work = sum(
             self.facts(j).comp * (self.facts(j).iterations - r.done) / max(pool.power(j))
             for j, r in sorted(pool.of.items())
@@ -261,7 +264,7 @@ class GroupedScheduler(BaseScheduler):
         return work / len(pool.servers)
 
     def _used(self, pool: Pool) -> list[float]:
-        """[CPU, network]: Eq. (4) over all machines that are there; idle ones count as 0."""
+        """Utilization [CPU, network] by Eq. (4) over all available machines; idle ones count as 0."""
         totals = [0.0, 0.0]
         for group in pool.groups.values():
             for part, share in enumerate(group.utilization):
@@ -272,7 +275,7 @@ class GroupedScheduler(BaseScheduler):
         self, pool: Pool, change: Change, job: int, before: Record, plan: dict[int, list[Placement]],
         finishes: dict[int, int], verdicts: list[Verdict],
     ) -> None:  # fmt: skip
-        """Consequences of a touched job's new record: its bar, its end and its decision."""
+        """Records the consequences of a job's new record: its bar, its end and its decision."""
         record, now_ms = pool.of[job], change.now_ms
         if record == before:
             return
@@ -307,11 +310,11 @@ class GroupedScheduler(BaseScheduler):
             }  # fmt: skip
             verdicts.append(Verdict(job, kind, Reason("grouped", values)))
 
-    def _told(self, pool: Pool, id_: int) -> dict[str, Any]:
-        """The data of a `grouped` event; a group that is no more has no jobs."""
+    def _grouped_data(self, pool: Pool, id_: int) -> dict[str, Any]:
+        """Data of a `grouped` event; a dissolved group has no jobs."""
         group = pool.groups.get(id_)
         if group is None:
-            return nobody(id_)
+            return empty_group(id_)
         cpu, net = group.utilization
         data, size = [self.facts(job).data for job in group.jobs], len(group.servers)
         held = [held_gb(one, size, a, b) for one, a, b in zip(data, group.disk, group.model, strict=True)]
@@ -327,8 +330,8 @@ class GroupedScheduler(BaseScheduler):
         }  # fmt: skip
 
 
-def nobody(id_: int) -> dict[str, Any]:
-    """The data of a `grouped` event about a group that is no more."""
+def empty_group(id_: int) -> dict[str, Any]:
+    """Data of a `grouped` event about a dissolved group."""
     return {
         "group": id_, "servers": [], "jobs": [], "machines": 0, "iteration_ms": None, "cpu_utilization": 0.0,
         "net_utilization": 0.0, "disk_ratios": [], "model_disk_ratios": [], "comp_ms": [], "comm_ms": [], "pace_ms": [],
@@ -337,7 +340,7 @@ def nobody(id_: int) -> dict[str, Any]:
 
 
 def _bound(group: Group) -> str:
-    """The term of Eq. (1) that binds."""
+    """Binding term of Eq. (1)."""
     comp, comm = group.times
     terms = {"cpu": sum(comp), "net": sum(comm), "job": max(c + n for c, n in zip(comp, comm, strict=True))}
     return max(terms, key=lambda name: terms[name])

@@ -1,4 +1,5 @@
-"""Machines of one site, the groups of jobs on them, and how far each job is: the fluid layer of Harmony and baselines.
+"""Machines of one site, the groups of jobs on them, and the progress of each job: the fluid layer of Harmony and
+baselines.
 
 Between two changes every job of a group makes 1 / pace iterations a ms, from the moment it is ready (a job that moves
 first restores its model and reads its input again). A job is done at the first whole ms at which all its iterations
@@ -135,7 +136,7 @@ class Pool:
 
     @property
     def idle(self) -> list[int]:
-        """Machines that are there and in no group."""
+        """Available machines in no group."""
         used = {s for group in self.groups.values() for s in group.servers}
         return sorted(self.present - used)
 
@@ -158,14 +159,14 @@ class Pool:
     def times(self, servers: Sequence[int], jobs: Sequence[int], facts: Callable[[int], Facts] | None = None) -> Times:
         """Eq. (2) on these machines: computation is shared by their power, communication takes the slowest network."""
         nic = REFERENCE_NIC / min(self.nic[s] for s in servers)
-        look = facts or self.facts
+        facts_of = facts or self.facts
         counts = [0] * len(self.examples)
         for s in servers:
             counts[self.kind[s]] += 1
         comp, comm = [], []
         one = counts[0] if len(counts) == 1 else None  # machines, where all are alike
         for job in jobs:
-            known, power = look(job), self.power(job)
+            known, power = facts_of(job), self.power(job)
             comp.append(
                 known.comp / (one * power[0] if one else sum(n * p for n, p in zip(counts, power, strict=True)))
             )
@@ -173,7 +174,7 @@ class Pool:
         return Times(comp, comm)
 
     def ground(self, servers: Sequence[int]) -> Ground:
-        """Machines as the memory model needs them."""
+        """Machines in the form of the memory model."""
         return Ground(len(servers), min(self.memory[s] for s in servers), min(self.disk[s] for s in servers))
 
     def work(
@@ -199,12 +200,13 @@ class Pool:
         )
 
     def take(self, job: int) -> None:
-        """A job that can run from now on."""
+        """Registers a job that can run from now on."""
         self.of[job] = FRESH
         self.profiled.append(job)
 
     def finish(self, job: int) -> int:
-        """The job is done; the group that it leaves. Records of other jobs stay until the group is placed again."""
+        """Ends a job and returns the group that it leaves. Records of other jobs stay until the group is placed
+        again."""
         id_ = self.of.pop(job).group
         group = self.groups[id_]
         self.groups[id_] = self.form(id_, group.servers, [other for other in group.jobs if other != job])
@@ -215,7 +217,7 @@ class Pool:
 
         The caller places what it held before and no other group takes.
 
-        moving: jobs that come from another group, from a pause, or to other machines are away while they move.
+        moving: jobs that come from another group, from a pause, or to other machines do not run while they move.
         """
         now_ms, old = change.now_ms, self.groups.get(id_)
         group = self.form(id_, sorted(servers), sorted(jobs))
@@ -237,17 +239,17 @@ class Pool:
         self._resume(group.jobs)
 
     def form(self, id_: int, servers: list[int], jobs: list[int]) -> Group:
-        """A group that is not placed yet; it may be empty."""
+        """Group that is not placed yet; it may be empty."""
         return self._form(self, id_, servers, jobs) if jobs else Group(id_, servers, [], Times([], []), [], [], [])
 
     def dissolve(self, change: Change, id_: int) -> None:
-        """The group is no more; its jobs have to be put elsewhere."""
+        """Dissolves the group; its jobs have to be placed elsewhere."""
         group = self.groups.pop(id_)
         change.groups.add(id_)
         change.servers.setdefault(id_, group.servers)
 
     def leave(self, change: Change, job: int) -> None:
-        """The job stops, with all that it has done."""
+        """Pauses the job; its work done is kept."""
         was = self._touch(change, job)
         self.of[job] = was
         if was.group != NONE:
@@ -257,7 +259,7 @@ class Pool:
             self.paused.append(job)
 
     def set_back(self, change: Change, job: int) -> None:
-        """The machines ran out of memory: work since a job's last epoch is lost; it is placed again or has to leave."""
+        """Handles exhausted memory: work since a job's last epoch is lost; it is placed again or has to leave."""
         was, per_epoch = self._touch(change, job), self.facts(job).per_epoch
         if was.group != NONE:
             change.lost[job] = float(was.at(change.now_ms) // per_epoch * per_epoch)
@@ -269,7 +271,7 @@ class Pool:
         return math.ceil(size / (len(group.servers) * min(self.disk[s] for s in group.servers)) - EARLY_MS)
 
     def finish_ms(self, job: int) -> int:
-        """Time when the job's last iteration is done, if nothing changes."""
+        """Time at which the job's last iteration ends, if nothing changes."""
         record, known = self.of[job], self.facts(job)
         left = known.iterations - record.done
         begin = max(record.since_ms, record.ready_ms)

@@ -1,14 +1,14 @@
-"""The subtasks of a group, one by one, as an operator sees them (Harmony Section IV-A, Fig. 5b and 7).
+"""Subtasks of a group, one by one (Harmony Section IV-A, Fig. 5b and 7).
 
-All machines of a group move in step, so a group has one CPU lane and one network lane. Each serves one subtask at a
+All machines of a group run in step, so a group has one CPU track and one network track. Each serves one subtask at a
 time, first come first served. A job goes PULL, COMP, PUSH; PULL and PUSH each take half of the communication. It may
 begin iteration k once every job of its group has finished iteration k - 2; with a strict barrier Eq. (1) would be 15 %
 off.
 
 Ours: a job's PULL follows its own PUSH without going to the end of the queue, as one subtask of communication (the
-paper's COMM). Then a group takes exactly the time of Eq. (1). In the released code a PULL queues anew, and Eq. (1) is
-more than 5 % off in 8 % of random groups and in up to a fifth of those of two or three jobs that nearly bind two
-resources; `chained` = False shows that.
+paper's COMM). Then a group takes exactly the time of Eq. (1). In the released code a PULL goes to the end of the queue,
+and Eq. (1) is more than 5 % off in 8 % of random groups and in up to a fifth of those of two or three jobs that nearly
+bind two resources; `chained` = False shows that.
 
 `window` is a pure function of its arguments, lazily computed: the pattern of a group repeats, so what lies before the
 window is skipped in whole periods. Inside, times are integer microseconds, so that a repetition is exact.
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 PULL, COMP, PUSH = 0, 1, 2
 KINDS = ("PULL", "COMP", "PUSH")
-LANES = ("cpu", "net")
+TRACKS = ("cpu", "net")
 LEAD = 1  # iterations by which a job may be ahead of the slowest
 MAX_BARS = 20_000
 
@@ -38,7 +38,7 @@ class Subtask(NamedTuple):
 
 
 class Idle(NamedTuple):
-    """A lane with nothing to do; the cause is the term of Eq. (1) that binds."""
+    """Idle interval of a track; the cause is the binding term of Eq. (1)."""
 
     lane: str
     start_ms: float
@@ -66,18 +66,18 @@ def window(
 
 
 def of_group(
-    data: Mapping[str, Any], told_ms: int, from_ms: float, to_ms: float, *, most: int = MAX_BARS
+    data: Mapping[str, Any], grouped_ms: int, from_ms: float, to_ms: float, *, most: int = MAX_BARS
 ) -> list[Subtask]:
-    """The same of a group as its `grouped` event of told_ms says it; none where jobs contend.
+    """Subtasks of a group from its `grouped` event at grouped_ms; none where jobs contend.
 
-    A job that moves joins when it is ready, and the group begins anew with it. What memory adds to an iteration
+    A job that moves joins when it is ready, and the group restarts with it. What memory adds to an iteration
     stretches all its subtasks.
     """
     if data["iteration_ms"] is None:
         return []
     stretch = [pace / data["iteration_ms"] for pace in data["pace_ms"]]
     times = [(c * s, n * s) for c, n, s in zip(data["comp_ms"], data["comm_ms"], stretch, strict=True)]
-    ready = [max(told_ms, ms) for ms in data["ready_ms"]]
+    ready = [max(grouped_ms, ms) for ms in data["ready_ms"]]
     begins = sorted(set(ready))
     out: list[Subtask] = []
     for begin, end in zip(begins, [*begins[1:], float("inf")], strict=True):
@@ -93,7 +93,7 @@ def of_group(
 def idle(bars: Sequence[Subtask], from_ms: float, to_ms: float, cause: str) -> list[Idle]:
     """Idle intervals of the resource tracks in a window."""
     out = []
-    for lane, kinds in zip(LANES, ((COMP,), (PULL, PUSH)), strict=True):
+    for lane, kinds in zip(TRACKS, ((COMP,), (PULL, PUSH)), strict=True):
         reached = from_ms
         for bar in (bar for bar in bars if bar.kind in kinds):
             if bar.start_ms > reached + 1e-3:
@@ -107,7 +107,7 @@ def idle(bars: Sequence[Subtask], from_ms: float, to_ms: float, cause: str) -> l
 def mean_iteration_ms(
     comp_ms: Sequence[float], comm_ms: Sequence[float], iterations: int = 60, lead: int = LEAD, chained: bool = True
 ) -> float:
-    """The time of one iteration of the whole group, over the second half of so many: what Eq. (1) predicts."""
+    """Time of one iteration of the whole group, over the second half of so many: the value that Eq. (1) predicts."""
     ends: dict[int, int] = {}
     left, half = len(comp_ms), iterations // 2
     for bar in _run(comp_ms, comm_ms, lead, chained):
@@ -130,7 +130,7 @@ def _run(
         (_micro(n / 2), max(1, _micro(c)), _micro(n) - _micro(n / 2)) for c, n in zip(comp_ms, comm_ms, strict=True)
     ]
     order = sorted(range(len(lengths)), key=lambda j: (-comp_ms[j] - comm_ms[j], j))
-    state = _Lanes(lengths, order, lead, chained)
+    state = _Tracks(lengths, order, lead, chained)
     seen: dict[tuple[int, ...], tuple[int, int]] = {}
     slowest = 0
     while True:
@@ -148,7 +148,7 @@ def _run(
                 seen[mark] = (state.now, slowest)
 
 
-class _Lanes:
+class _Tracks:
     """Two servers with queues. A job's next subtask is queued as soon as the one before is done."""
 
     def __init__(self, lengths: Sequence[tuple[int, int, int]], order: Sequence[int], lead: int, chained: bool) -> None:

@@ -1,4 +1,4 @@
-"""Rechecks what a log says about groups of jobs that share machines, and groups.csv, from plain rows alone.
+"""Verifier of groups of jobs that share machines, in the log and in groups.csv, from plain rows alone.
 
 Recomputed here, with code of its own: the times of each job on the machines of its group (Eq. 2), the time of an
 iteration (Eq. 1), utilization (Eq. 3 and 4), memory on each machine, and the iterations that a job has made when it
@@ -80,7 +80,7 @@ class ColocationRules(Rules):
                 watch.take(at, at_ms, event)
 
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
-        return None  # by the iterations that groups tell, not by bars
+        return None  # by the iterations in group events, not by bars
 
 
 def _check_groups(
@@ -100,7 +100,7 @@ def _check_groups(
 
 
 def _instants(watch: _Watch, log: Iterable[Row]) -> Iterator[tuple[str, int, Row]]:
-    """(line, time, event) of each event; whenever an instant is over, the watch settles."""
+    """Events as (line, time, event); at the end of each instant the replay is settled."""
     last_ms = 0
     for event in log:
         if event["at_ms"] != last_ms:
@@ -113,13 +113,13 @@ def _instants(watch: _Watch, log: Iterable[Row]) -> Iterator[tuple[str, int, Row
 def _figures(
     cluster: Row, jobs: Sequence[Row], log: Iterable[Row], done: Mapping[str, int]
 ) -> dict[str, float | None] | None:
-    """The part `groups` of the metrics, swept instant by instant; None where no group was told."""
+    """The part `groups` of the metrics, swept instant by instant; None without group events."""
     first_ms = min((job["arrival_ms"] for job in jobs), default=0)
     last_ms = max(done.values(), default=first_ms)
     present: dict[int, Row] = {}
     sums = {"cpu_utilization": 0.0, "net_utilization": 0.0, "mean_jobs": 0.0, "mean_groups": 0.0, "machines": 0.0}
     counts = {"regroupings": 0, "moves": 0}
-    reached, told = first_ms, False
+    reached, stated = first_ms, False
     for event in log:
         until = min(event["at_ms"], last_ms)
         if until > reached:
@@ -132,13 +132,13 @@ def _figures(
                 sums["machines"] += data["machines"] * width
             reached = until
         if event["kind"] == "grouped":
-            told = True
+            stated = True
             present[event["data"]["group"]] = event["data"]
             if not event["data"]["jobs"]:
                 del present[event["data"]["group"]]
         counts["regroupings"] += event["kind"] == "regrouped"
         counts["moves"] += event["kind"] == "decided" and event["data"]["kind"] == "moved"
-    if not told:
+    if not stated:
         return None
     machines, stood = sums.pop("machines"), sums["mean_groups"]
     means = {name: value / max(1, last_ms - first_ms) for name, value in sums.items()}
@@ -156,7 +156,7 @@ class _Watch:
     ) -> None:
         self.servers, self.jobs, self.problems = cluster["servers"], jobs, problems
         self.parameters, self.fills = parameters, fills
-        self.grouping = True  # the present phase is of this model
+        self.grouping = True  # the current phase is of this model
         self.planned: set[int] = set()  # jobs that have had a plan
         # jobs resubmitted with their remaining work: their records differ from the files
         self.shortened: set[int] = set()
@@ -266,7 +266,7 @@ class _Watch:
             )
 
     def settle(self, at_ms: int) -> None:
-        """The instant is over: what now stands has to be possible."""
+        """Checks at the end of an instant that the resulting state is possible."""
         for at, data in self.changed:
             if self.groups.get(data["group"]) is data:
                 self._check_group(at, at_ms, data)
@@ -382,8 +382,8 @@ class _Watch:
                 "net_utilization": [sum(n / p for _, n, p in pairs)],
             }
         for key, values in wanted.items():
-            told = data[key] if isinstance(data[key], list) else [data[key]]
-            for value, right in zip(told, values, strict=True):
+            stated = data[key] if isinstance(data[key], list) else [data[key]]
+            for value, right in zip(stated, values, strict=True):
                 if not _near(value, right):
                     self.problems.append(f"{name}: {key} is {value!r}, recomputed {right!r}")
         floor = period if coordinated else None
@@ -394,16 +394,16 @@ class _Watch:
                 )
 
     def _times(self, data: Row) -> tuple[list[float], list[float]]:
-        """Eq. (2); of jobs whose records a hand-over has shortened, as told."""
+        """Eq. (2); for jobs whose records a hand-over has shortened, as stated."""
         machines = [self.servers[s] for s in data["servers"]]
         nic = min(_nic(s) for s in machines)
         comp, comm = [], []
-        for job, told_comp, told_comm in zip(data["jobs"], data["comp_ms"], data["comm_ms"], strict=True):
+        for job, stated_comp, stated_comm in zip(data["jobs"], data["comp_ms"], data["comm_ms"], strict=True):
             known = _facts(self.jobs[job])
             assert known is not None
             if job in self.shortened:
-                comp.append(told_comp)
-                comm.append(told_comm)
+                comp.append(stated_comp)
+                comm.append(stated_comm)
                 continue
             comp.append(known["comp"] / sum(_power(known["demand"], s) for s in machines))
             comm.append(known["comm"] * NIC / nic)
@@ -419,10 +419,10 @@ class _Watch:
         filled = HEAP * (held + WORK_SET * work) / count
         if usable and not _near(data["memory_used"], filled / usable):
             self.problems.append(f"{name}: memory_used is {data['memory_used']!r}, recomputed {filled / usable!r}")
-        for (f, a, b), told in zip(ratios, data["memory_gb"], strict=True):
+        for (f, a, b), stated in zip(ratios, data["memory_gb"], strict=True):
             right = HEAP * ((1 - a) * f["input"] + (1 - b) * f["model"]) / count
-            if not _near(told, right):
-                self.problems.append(f"{name}: memory_gb is {told!r}, recomputed {right!r}")
+            if not _near(stated, right):
+                self.problems.append(f"{name}: memory_gb is {stated!r}, recomputed {right!r}")
         if self.parameters.get("forced"):
             return
         most = usable * (DYING if self.parameters.get("memory") == "fixed" else 1)
@@ -444,7 +444,7 @@ class _Watch:
         return [here for here in found if here]
 
     def _check_claim(self, at: str, at_ms: int, data: Row) -> None:
-        """Eq. (4) over the servers of a site that are there."""
+        """Eq. (4) over the available servers of a site."""
         pools = self._pools()
         if data["site"] >= len(pools):
             self.problems.append(f"{at}: site {data['site']} of {len(pools)}")
@@ -462,7 +462,7 @@ class _Watch:
 def _check_rows(
     cluster: Row, jobs: Sequence[Row], history: Sequence[tuple[int, int, Row]], rows: Sequence[Row], problems: list[str]
 ) -> None:  # fmt: skip
-    """groups.csv says what the log says."""
+    """Check that groups.csv agrees with the log."""
     names = [server["name"] for server in cluster["servers"]]
     expected = {}
     for start, end, data in history:
@@ -495,7 +495,7 @@ def _check_rows(
 
 
 def _facts(job: Row) -> dict[str, Any] | None:
-    """Machine-ms and ms of an iteration, iterations, data in GB, and what one of its workers wants of a machine."""
+    """Machine-ms and ms of an iteration, iterations, data in GB, and the demand of one of its workers."""
     given = {"input": job.get("input_gb"), "model": job.get("model_gb")}
     if all(job.get(part) is not None for part in NATIVE):
         return {
@@ -528,7 +528,7 @@ def _facts(job: Row) -> dict[str, Any] | None:
 
 
 def _demand(job: Row) -> list[int] | None:
-    """Thousandths of GPU, vCPU, memory and storage that one worker with its part of a parameter server wants."""
+    """Demand of one worker with its part of a parameter server: thousandths of GPU, vCPU, memory and storage."""
     ratio, worker, ps = job.get("workers_per_ps") or 1, job.get("worker"), job.get("ps") or {}
     if worker is None:
         return None

@@ -1,4 +1,4 @@
-"""The agenda of a simulation: what happens next, in one heap."""
+"""Agenda of a simulation: the next steps, in one heap."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Agenda:
         self.due: list[dict[int, int]] = [{} for _ in Priority]  # of each priority: id -> at_ms
 
     def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
-        """New entry at that time; it replaces an earlier one."""
+        """Adds an entry at that time; it replaces an earlier one."""
         self.due[priority][id_] = at_ms
         heapq.heappush(self._heap, (at_ms, priority, id_))
 

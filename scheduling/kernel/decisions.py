@@ -1,4 +1,4 @@
-"""Decisions of the scheduler in a simulation: a hook is asked, and what it decides is checked, told, carried out."""
+"""Decisions of the scheduler in a simulation: a hook is called, and its decision is checked, logged and carried out."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def ask(sim: Simulation, hook: Callable[[int, int], Decision], at_ms: int, argum
 
 
 def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
-    """Checks the decision, tells it, and makes it the future."""
+    """Checks the decision, logs it, and makes it the plan."""
     plan = decision.plan
     dropped = sim.plans.ledger.replace(at_ms, plan) if plan else []
     for job, kind, reason in decision.verdicts:
         if kind == "rejected":
             sim.open.discard(job)
-        sim.tell(at_ms, "decided", {"job": job, "kind": kind, "code": reason.code, "values": reason.values})
+        sim.emit(at_ms, "decided", {"job": job, "kind": kind, "code": reason.code, "values": reason.values})
     sim.plans.commit(at_ms, decision)
-    for kind, data in decision.told:
-        sim.tell(at_ms, kind, data)
+    for kind, data in decision.events:
+        sim.emit(at_ms, kind, data)
     if decision.wake_ms is not None and sim.on_slot:
         _check_later(sim, at_ms, "a wake-up must be after the current time", decision.wake_ms > at_ms, decision.wake_ms)
         sim.owe_slot(decision.wake_ms)
@@ -42,22 +42,22 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
         )
         sim.schedule(decision.alarm_ms, Priority.ALARM)
     if decision.repriced:
-        tell_all_prices(sim, at_ms)
+        emit_all_prices(sim, at_ms)
     elif plan and sim.prices:
         bars = [*dropped, *(bar for bars in plan.values() for bar in bars)]
-        _tell_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
+        _emit_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
 
 
-def tell_all_prices(sim: Simulation, at_ms: int) -> None:
-    """The prices of all slots that the scheduler looks at, if it has any."""
+def emit_all_prices(sim: Simulation, at_ms: int) -> None:
+    """Logs the prices of all slots up to the scheduler's horizon, if it has any."""
     if sim.prices and sim.scheduler.horizon:
-        _tell_prices(sim, at_ms, range(sim.scheduler.horizon))
+        _emit_prices(sim, at_ms, range(sim.scheduler.horizon))
 
 
-def _tell_prices(sim: Simulation, at_ms: int, slots: Sequence[int]) -> None:
+def _emit_prices(sim: Simulation, at_ms: int, slots: Sequence[int]) -> None:
     data = sim.scheduler.model.price_event(sim.scheduler, slots)
     if data is not None:
-        sim.tell(at_ms, "priced", data)
+        sim.emit(at_ms, "priced", data)
 
 
 def _check_later(sim: Simulation, at_ms: int, rule: str, holds: bool, asked_ms: int) -> None:

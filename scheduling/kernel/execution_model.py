@@ -1,9 +1,8 @@
 """The execution model: by which rules the jobs of a run hold servers.
 
-A scheduler names its model, and nothing else has to be told.
-
-There are three, each in a folder of its own with everything about it: slotted, typed workers, co-location. What may
-differ between schedulers of one model is a field of the model: `model = TypedWorkers(fixed=True)`.
+A scheduler names its model. There are three, each in a folder of its own with everything about it: slotted, typed
+workers, co-location. What may differ between schedulers of one model is a field of the model: `model =
+TypedWorkers(fixed=True)`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Outcome:
     completions: Mapping[int, int]
     utility: float  # earned and promised
     bars: np.ndarray  # int64 [bar, 9], the columns of Placement, as they are true now
-    horizon: int  # slots to look at where the cluster has no end
+    horizon: int  # slots to consider where the cluster has no horizon
 
 
 class ExecutionModel(ABC):
@@ -59,8 +58,8 @@ class ExecutionModel(ABC):
         """The jobs with every field that this model derives from others."""
         return jobs
 
-    def drawn_from(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
-        """{picture: what it is drawn from, besides the events}, as plain data. worker_types: of each job."""
+    def picture_data(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
+        """Data of the model's charts besides the events, as plain data. worker_types: of each job."""
         return {}
 
     def training(self, scheduler: BaseScheduler, cluster: Cluster) -> str:
@@ -70,9 +69,9 @@ class ExecutionModel(ABC):
     def mean_slowdown(
         self, cluster: Cluster, jobs: Callable[[], Sequence[Job]], times_ms: Mapping[int, int]
     ) -> float | None:
-        """Over these JCTs, by job; None where nobody knows how long a job takes alone.
+        """Slowdown of these JCTs, by job; None where the time of a job alone is unknown.
 
-        jobs: asked for only where they are looked at.
+        jobs: called only where they are needed.
         """
         return None
 
@@ -89,7 +88,7 @@ class ExecutionModel(ABC):
         outcome: Outcome,
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
-        """(the best certificate, what it says as plain data), rechecked.
+        """Best certificate and its plain data, rechecked.
 
         prices: [slot, server, resource] of the scheduler, if any.
 
@@ -104,17 +103,17 @@ class ExecutionModel(ABC):
         outcome: Outcome,
         prices: np.ndarray | None = None,
     ) -> tuple[Certificate, dict[str, Any]] | None:
-        """`certify` where something can be proved, else None."""
+        """Result of `certify` where a bound can be proved, else None."""
         if self.claim(scheduler, cluster) is None:
             return None
         return self.certify(scheduler, cluster, jobs, outcome, prices)
 
     def price_event(self, scheduler: BaseScheduler, slots: Sequence[int]) -> dict[str, Any] | None:
-        """The data of a `priced` event of these slots; None where the model has no prices."""
+        """Data of a `priced` event for these slots; None where the model has no prices."""
         return None
 
     def touched_slots(self, bars: Sequence[Placement], now_ms: int, slot_ms: int) -> list[int]:
-        """The slots whose prices these bars may change."""
+        """Slots whose prices these bars may change."""
         return []
 
 

@@ -1,7 +1,7 @@
 """The newest plan of each job, and what every ledger does with plans: all of one or nothing.
 
-A ledger says what else a bar must obey (`_check_place`), and holds and gives back what bars need: amounts of resources
-(ledger.py), or lanes (ledger.py).
+A ledger says what else a bar must obey (`_check_place`), and reserves and releases what bars need: amounts of resources
+(slotted/ledger.py), or workers (typed_workers/ledger.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INTEGERS = {int}
 
 
 class Overbooked(ValueError):
-    """A plan breaks a rule of the cluster; the message names job, server, resource, time range and amounts."""
+    """Error: a plan breaks a rule of the cluster. The message names job, server, resource, time range and amounts."""
 
 
 class Ledger(ABC):
@@ -30,7 +30,7 @@ class Ledger(ABC):
         self._plans: dict[int, list[Placement]] = {}  # the newest plan of each job that is not over
 
     def replace(self, now_ms: int, plan: Mapping[int, list[Placement]]) -> list[Placement]:
-        """Replacement of the future of the jobs in `plan`; the bars that it takes from them.
+        """Replaces the plans of the jobs in `plan`, and returns the bars that it takes from them.
 
         All of it or nothing: Overbooked leaves everything as it was.
         """
@@ -54,11 +54,11 @@ class Ledger(ABC):
         return dropped
 
     def replace_workers(self, now_ms: int, plan: WorkerPlan) -> None:
-        """Replacement of the future of the workers in `plan`; Overbooked in models with plans of jobs only."""
+        """Replaces the plans of the workers in `plan`; Overbooked in models with plans of jobs only."""
         raise Overbooked("this execution model does not accept plans of workers, only of jobs")
 
     def forget(self, job: int) -> None:
-        """The job is over and so are its bars."""
+        """Removes a completed job and its bars."""
         self._plans.pop(job, None)
 
     def bars(self, now_ms: int) -> list[Placement]:
@@ -97,7 +97,7 @@ class Ledger(ABC):
         self._check_place(bar)
 
     def _check_server(self, bar: Placement) -> None:
-        """Refusal of a bar that is not on a server with its role, in the unlimited cloud, or intentionally on none."""
+        """Rejects a bar that is not on a server with its role, in the unlimited cloud, or intentionally on none."""
         _, role, server, _, _, count, _, _, _ = bar
         if count < 1:
             self._refuse(bar, "must have a count >= 1")

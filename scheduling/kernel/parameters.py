@@ -81,11 +81,11 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
         return None
     try:
         if raw is None:
-            raise TypeError(raw)  # nothing is no text, though Python has one for it
+            raise TypeError(raw)  # None is not the text "None"
         if kind is bool:
             return raw if isinstance(raw, bool) else _TRUTH[str(raw).strip().lower()]
         if kind in (int, float) and isinstance(raw, bool):
-            raise TypeError(raw)  # true is no number, though Python takes it for 1
+            raise TypeError(raw)  # true is not a number, though Python takes it for 1
         if kind is int and isinstance(raw, float) and not raw.is_integer():
             raise ValueError(raw)
         return kind(raw)

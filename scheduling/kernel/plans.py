@@ -1,4 +1,4 @@
-"""The plans that stand in a simulation: what a decision changes is checked, told as events, and put on the agenda."""
+"""Current plans of a simulation: changes by a decision are checked, logged as events, and put on the agenda."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from scheduling.kernel.ledger import Ledger, Overbooked
 from scheduling.model.values import NONE, Decision, Job, Placement, Role, WorkerPlan
 
 _WORKER = int(Role.WORKER)
-Tell = Callable[[int, str, Mapping[str, Any]], None]  # (at_ms, kind, data) of an event
+Emit = Callable[[int, str, Mapping[str, Any]], None]  # (at_ms, kind, data) of an event
 
 
 class Plans:
-    """The ledger, when jobs begin, and when they complete by their newest plans."""
+    """Plans of a simulation: the ledger, and the starts and completions of jobs by their newest plans."""
 
-    def __init__(self, agenda: Agenda, tell: Tell) -> None:
-        self.agenda, self.tell = agenda, tell
+    def __init__(self, agenda: Agenda, emit: Emit) -> None:
+        self.agenda, self.emit = agenda, emit
         self.ledger: Ledger
         self.jobs: Sequence[Job] = ()
-        self.begun_ms: dict[int, int] = {}  # open jobs -> when they first ran or will
+        self.begun_ms: dict[int, int] = {}  # open jobs -> first start, past or planned
 
     def finishes(self) -> Mapping[int, int]:
         """{job: when it completes by its newest plan}."""
         return self.agenda.due[Priority.COMPLETION]
 
     def forget(self, job: int) -> None:
-        """The job is over."""
+        """Removes a job that has ended."""
         self.begun_ms.pop(job, None)
         self.ledger.forget(job)
 
-    def note_begun(self, jobs: Iterable[Sequence[int]]) -> None:
-        """[job, start_ms, finish_ms] each, of plans of workers: a hand-over keeps what has begun."""
+    def record_starts(self, jobs: Iterable[Sequence[int]]) -> None:
+        """Records the starts of [job, start_ms, finish_ms] in plans of workers: a hand-over keeps started jobs."""
         for job, start_ms, _ in jobs:
             if start_ms != NONE:
                 self.begun_ms.setdefault(job, start_ms)
 
     def end(self, at_ms: int, job: int) -> None:
-        """The plan of the job ends now, before its work is done."""
+        """Ends the plan of the job now, before its work is done."""
         self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
 
     def commit(self, at_ms: int, decision: Decision) -> None:
-        """Events of the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
+        """Logs the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
         for job, bars in decision.plan.items():
             start_ms, finish_ms = self._start_ms(at_ms, job, bars), decision.finishes.get(job)
             self._promise(at_ms, job, finish_ms, bars)
@@ -53,7 +53,7 @@ class Plans:
             self._commit_workers(at_ms, decision.workers)
 
     def _commit_workers(self, at_ms: int, plan: WorkerPlan) -> None:
-        """The futures of workers, which must not outlast the jobs on them."""
+        """Logs plans of workers, which must not outlast the jobs on them."""
         self.ledger.replace_workers(at_ms, plan)
         jobs = plan.jobs.tolist()
         if self.begun_ms:
@@ -73,7 +73,7 @@ class Plans:
         self._change(at_ms, "worker", plan.workers.tolist(), jobs, plan.bars)
 
     def _start_ms(self, at_ms: int, job: int, bars: Sequence[Placement]) -> int:
-        """Time when the job begins or began under its new plan; NONE without workers."""
+        """Start of the job under its new plan, past or planned; NONE without workers."""
         begun_ms = self.begun_ms.get(job, at_ms)
         if begun_ms < at_ms:
             return begun_ms
@@ -103,4 +103,4 @@ class Plans:
 
     def _change(self, at_ms: int, scope: str, keys: list[Any], jobs: list[list[int]], bars: Any) -> None:
         """jobs: [job, start_ms, finish_ms] of each whose times change."""
-        self.tell(at_ms, "plan_changed", {"scope": scope, "keys": keys, "jobs": jobs, "bars": bars})
+        self.emit(at_ms, "plan_changed", {"scope": scope, "keys": keys, "jobs": jobs, "bars": bars})

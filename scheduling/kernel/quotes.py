@@ -1,4 +1,4 @@
-"""Quotes of schedulers that decide by payoff: what they would say to a job, and how long they may take to say it."""
+"""Quotes of schedulers that decide by payoff: the answer to a hypothetical job, and its time limit."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ ADMITTED = "payoff_positive"
 
 
 class OutOfTime(RuntimeError):
-    """The answer would take longer than its time."""
+    """Error: the answer takes longer than its time limit."""
 
 
 class Deadline:
-    """The moment until which an answer may take; never, unless it is set."""
+    """Time limit of an answer; none unless it is set."""
 
     def __init__(self) -> None:
         self.until = math.inf  # of time.perf_counter
 
     def set(self, until: float) -> None:
-        """The answer must come by this moment of time.perf_counter."""
+        """Sets the limit, a value of time.perf_counter."""
         self.until = until
 
     def left(self) -> float:
-        """Seconds, more than 0; OutOfTime when there are none."""
+        """Remaining seconds, more than 0; OutOfTime if there are none."""
         left = self.until - time.perf_counter()
         if left <= 0:
             raise OutOfTime
@@ -35,13 +35,14 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class PriceQuote:
-    """Test whether a job is admitted, and the cost and end of a schedule that shows it: not always the best one."""
+    """Quote of a job: whether it is admitted, and the cost and end of a schedule that proves it, not always the best
+    one."""
 
     admitted: bool
     cost: float = math.inf
     finish_slot: int = -1
 
     @classmethod
-    def of(cls, said: Reason) -> PriceQuote:
-        """The quote that a decision was."""
-        return cls(said.code == ADMITTED, said.values.get("cost", math.inf), said.values.get("finish_slot", -1))
+    def of(cls, reason: Reason) -> PriceQuote:
+        """Quote of a decision with this reason."""
+        return cls(reason.code == ADMITTED, reason.values.get("cost", math.inf), reason.values.get("finish_slot", -1))

@@ -25,7 +25,7 @@ class Futures:
         self.plans: dict[str, list[_Plan]] = {"job": [], "worker": []}  # by scope
 
     def feed(self, event: Event) -> None:
-        """Input of an event; events without plans change nothing."""
+        """Adds an event; events without plans change nothing."""
         if event.kind == "plan_changed":
             data = event.data
             self.plans[data["scope"]].append((event.at_ms, data["keys"], data["bars"]))
@@ -64,7 +64,7 @@ def _held_by_workers(plans: Sequence[_Plan]) -> np.ndarray:
 def _held(
     plans: Sequence[_Plan], named: np.ndarray, bars: np.ndarray, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(bars, their keys) of all plans as they came to be.
+    """Realized bars of all plans, and their keys.
 
     named: the keys of the plans, flat; keys: [bar] on which it stands.
     """

@@ -16,7 +16,7 @@ from scheduling import algorithms
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.kernel.scheduler import BaseScheduler
 
-# no entry of the menu: it cannot be chosen
+# not selectable
 ELSEWHERE = {"observed": ("scheduling.observed.scheduler", "ObservedScheduler")}
 
 
@@ -83,13 +83,13 @@ def _imported(name: str) -> type[BaseScheduler] | str:
 
 
 def _foreign(error: ImportError) -> str | None:
-    """The missing package; None if it is this package, whose file has an error."""
+    """Name of the missing package; None if it is this package, whose file has an error."""
     package = (error.name or "").partition(".")[0]
     return None if package in ("", __name__.partition(".")[0]) else package
 
 
 def build(name: str, given: Mapping[str, Any] | None = None) -> BaseScheduler:
-    """A scheduler with parameters from `given` (text or values); UnknownName and ModelError say what would work."""
+    """Scheduler with parameters from `given` (text or values); UnknownName and ModelError state what would work."""
     cls = scheduler_class(name)
     return cls(parse_parameters(cls, given or {}))
 

@@ -32,5 +32,5 @@ def unpack(packed: int) -> tuple[int, ...]:
 
 
 def fits(free: int, need: int) -> bool:
-    """Test whether `need` <= `free` in every resource; `free` carries its guard bits."""
+    """True if `need` <= `free` in every resource; `free` carries its guard bits."""
     return (free - need) & GUARD == GUARD

@@ -26,13 +26,13 @@ class BaseScheduler:
     paper: ClassVar[str]  # where it comes from, in one line
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
-    # its own, as NAME.CODE: sentence of their numbers
+    # reasons of its own: {NAME.CODE: sentence from the numbers}
     reasons: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
-    model: ClassVar[ExecutionModel]  # by which rules its jobs hold servers
+    model: ClassVar[ExecutionModel]  # the rules by which its jobs hold servers
     final: ClassVar[bool] = False  # it decides on arrival, and what it admits, it completes
-    quotes: ClassVar[bool] = False  # it can tell what it would say to a job (`assume`, `explain`)
-    # where the cluster changes in the middle of a run, it goes on with plans that still fit
-    keeps: ClassVar[bool] = False
+    quotes: ClassVar[bool] = False  # it can answer for hypothetical jobs (`assume`, `explain`)
+    # after a change of the cluster during a run, it continues with plans that still fit
+    keeps_plans: ClassVar[bool] = False
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:
@@ -40,7 +40,7 @@ class BaseScheduler:
         self.deadline = Deadline()
 
     def seen(self, cluster: Cluster) -> Cluster:
-        """The cluster as it is used, where the scheduler gives servers fewer roles than they could take."""
+        """Cluster as the scheduler uses it: it may give servers fewer roles than they could take."""
         return cluster
 
     def execution_on(self, cluster: Cluster) -> dict[str, Any]:
@@ -59,22 +59,22 @@ class BaseScheduler:
         self.horizon = cluster.horizon_slots  # slots that it plans and prices; its own where the cluster has none
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
-        """Job (index) has arrived."""
+        """Hook for the arrival of a job (index)."""
         return NOTHING
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
-        """The job's work is done; its bars end now."""
+        """Hook for the completion of a job; its bars end now."""
         return NOTHING
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
-        """A server (index) leaves or returns at this moment; which of them, `Server.is_away` says.
+        """Hook for a server (index) that leaves or returns now; `Server.is_away` tells which.
 
-        What stood on a server that leaves had to end by now: the ledger refuses bars on a machine that is not there.
+        Bars on a server that leaves had to end by now: the ledger refuses bars on an unavailable server.
         """
         return NOTHING
 
     def on_slot(self, now_ms: int, slot: int) -> Decision:
-        """A slot begins, and something happened since the last call or a wake-up was asked for.
+        """Hook for the start of a slot, if something happened since the last call or a wake-up was requested.
 
         Called after the completions and arrivals of the same instant. A job that arrived at any time up to and
         including now_ms may use this slot.
@@ -82,29 +82,29 @@ class BaseScheduler:
         return NOTHING
 
     def on_alarm(self, now_ms: int, due_ms: int) -> Decision:
-        """The time that the newest `Decision.alarm_ms` asked for, due_ms, has come.
+        """Hook for the alarm that the newest `Decision.alarm_ms` requested for due_ms.
 
         Completions and arrivals of this instant are over.
         """
         return NOTHING
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         """Share from 0 to 1 of the work in the record of an open job that is not done.
 
         bars: those of its plan that end after now.
         """
         raise NotImplementedError(f"scheduler {self.name} does not report the progress of its jobs")
 
-    def let_go(self, now_ms: int) -> Decision:
+    def release_plans(self, now_ms: int) -> Decision:
         """Release of plans that are not plans of jobs (workers, groups) before another phase begins (hand_over.py)."""
         return NOTHING
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         """Hook after `start` in the middle of a run: the servers that are unavailable now, and the kept plans.
 
-        before: the scheduler of the world that ends; only if it is the same one with the same parameters, and its class
-        `keeps`, are plans kept. All other jobs that are open are offered after this, by `on_arrival`, with the work
-        that is left.
+        before: the scheduler of the phase that ends; plans are kept only if it is the same one with the same
+        parameters, and its class `keeps_plans`. All other open jobs are resubmitted after this, by `on_arrival`, with
+        their remaining work.
         """
 
     def taken_over(self, now_ms: int) -> Decision:
@@ -112,7 +112,7 @@ class BaseScheduler:
         return NOTHING
 
     def clone(self) -> BaseScheduler:
-        """A copy after `start`, with a deadline of its own, that `assume` may change. For schedulers with `quotes`."""
+        """Copy after `start`, with a deadline of its own, that `assume` may change. For schedulers with `quotes`."""
         raise NotImplementedError
 
     def assume(self, bars: np.ndarray, arrived: int) -> None:
@@ -130,12 +130,12 @@ class BaseScheduler:
         raise NotImplementedError
 
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
-        """The beginning of `explain`: a scheduler may know it before its reason. OutOfTime when `deadline` ends."""
+        """First part of `explain`: a scheduler may know it before its reason. OutOfTime when `deadline` ends."""
         self.deadline.left()
         return PriceQuote.of(self.explain(now_ms, job, most_workers))
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
-        """Test whether `quote` would say yes to the job if it arrived as those slots begin, one after another."""
+        """True for each of these slots, one after another, if the job would be admitted on arrival at its start."""
         for slot in slots:
             now_ms = slot * self.cluster.slot_ms
             yield self.quote(now_ms, replace(job, arrival_ms=now_ms)).admitted

@@ -1,9 +1,9 @@
-"""The kernel: plays jobs against a scheduler on a cluster and tells what happens as events. It knows no clock.
+"""The kernel: runs jobs with a scheduler on a cluster and emits events. It has no clock.
 
-What happens at one instant follows the order of agenda.Priority; what it does is in steps.py. `on_slot` is called when
-a slot begins and something has happened since the last call, or when a wake-up was asked for. Events depend on cluster,
-jobs, scheduler, phases and seed alone: not on how the run is cut into calls of `run_until`, nor on whether it was saved
-and restored in between.
+Steps at one instant follow the order of agenda.Priority; they are in steps.py. `on_slot` is called when a slot begins
+and something has happened since the last call, or when a wake-up was requested. Events depend on cluster, jobs,
+scheduler, phases and seed alone: not on how the run is cut into calls of `run_until`, nor on whether it was saved and
+restored in between.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def simulate(cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, se
 
 
 class Simulation:
-    """A run that advances step by step and can be saved between two steps and continued, to the byte.
+    """Simulation that advances step by step and can be saved between two steps and continued, to the byte.
 
     A step is one entry of the agenda with all events that it causes. jobs: sorted by arrival_ms; at equal arrivals
     their order decides. phases: the clusters, jobs and schedulers that follow, in order. `add_jobs`, `add_server` and
@@ -48,11 +48,11 @@ class Simulation:
     ) -> None:  # fmt: skip
         check_phases(phases, cluster, jobs)
         self.seed, self.phases = seed, phases
-        self.open_ended = open_ended  # it waits for jobs to be added instead of ending
+        self.open_ended = open_ended  # the run waits for jobs to be added instead of ending
         self.phase = 0  # phases[:phase] have begun
         self.slot_ms = cluster.slot_ms
         self.horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
-        self.end_ms = self.horizon_ms or LARGEST  # a server that is away until LARGEST never returns
+        self.end_ms = self.horizon_ms or LARGEST  # a server that is unavailable until LARGEST never returns
         self.decision_seconds: list[float] = []  # wall time of each hook; never in an event
         self.seq = 0
         self.now_ms = 0
@@ -60,15 +60,15 @@ class Simulation:
         self.out: list[Event] = []
         self.arrived = 0  # jobs[:arrived] have arrived
         self.open: set[int] = set()  # arrived, neither rejected nor completed
-        self.shares: list[tuple[int, float]] = []  # what hand-overs left of jobs' records, in order
+        self.shares: list[tuple[int, float]] = []  # remaining shares of jobs' records after hand-overs, in order
         self.agenda = Agenda()
-        self.plans = Plans(self.agenda, self.tell)
+        self.plans = Plans(self.agenda, self.emit)
         self.agenda.schedule(0, Priority.BEGIN)
         self.enter(cluster, jobs, scheduler)
         self.plans.ledger = scheduler.model.ledger(cluster, jobs, scheduler)
 
     def enter(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> None:
-        """Start of the scheduler on the current cluster and jobs, with the remaining work of the jobs."""
+        """Starts the scheduler on the current cluster and jobs, with the remaining work of the jobs."""
         self.cluster, self.records, self.scheduler = cluster, jobs, scheduler
         jobs = self.jobs = self.plans.jobs = with_shares(jobs, self.shares) if self.shares else jobs
         for earlier, later in pairwise(jobs):
@@ -97,7 +97,7 @@ class Simulation:
             yield from self.run_until(max_events=1)
 
     def run_until(self, limit_ms: int | None = None, max_events: int = 1_000) -> list[Event]:
-        """Steps up to limit_ms or max_events (the last step may exceed it)."""
+        """Runs steps up to limit_ms or max_events (the last step may exceed it)."""
         out = self.out = []
         while len(out) < max_events and not self.ended:
             entry = self.peek()
@@ -108,21 +108,21 @@ class Simulation:
 
     @property
     def next_ms(self) -> int | None:
-        """Time of the next step; None when the run is over, or waits for jobs."""
+        """Time of the next step; None when the run has ended, or waits for jobs."""
         entry = None if self.ended else self.peek()
         return None if entry is None else entry[0]
 
     def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
-        """Puts a step on the agenda, instead of where it stood; none at the horizon or later."""
+        """Puts a step on the agenda, or moves it; none at the horizon or later."""
         if at_ms < self.end_ms:
             self.agenda.schedule(at_ms, priority, id_)
         else:
             self.agenda.cancel(priority, id_)
 
     def peek(self) -> Entry | None:
-        """The next step. Where nothing can happen any more, what is still open waits for the horizon, and the run ends.
+        """Next step; None where an open-ended run waits.
 
-        None where an open-ended run waits.
+        When nothing more can happen, open jobs stay unfinished at the horizon, and the run ends.
         """
         entry = self.agenda.peek()
         if entry is not None and entry[1] == _OUTAGE and not self._awaited:
@@ -134,44 +134,44 @@ class Simulation:
         return max(self.now_ms, self.horizon_ms or 0) if waits else self.now_ms, _END, 0
 
     def step(self, at_ms: int, priority: int, id_: int) -> None:
-        """Next entry of the agenda, executed."""
+        """Executes the next entry of the agenda."""
         if priority != _END:
             self.agenda.take()
         self.now_ms = at_ms
         STEPS[priority](self, at_ms, id_)
 
     def close(self) -> None:
-        """End of additions: the run ends when no entries remain."""
+        """Ends additions: the run ends when no entries remain."""
         self.open_ended = False
 
     def add_jobs(self, jobs: Sequence[Job]) -> list[Event]:
-        """Jobs that nobody knew before, told now with all their fields; they arrive after now, behind the others."""
-        told = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
-        return growth.extend(self, told, self.cluster, [*self.records, *jobs])
+        """Adds jobs, logged now with all their fields; they arrive after now, behind the others."""
+        added = [("job_added", {"job": len(self.jobs) + i, "fields": asdict(job)}) for i, job in enumerate(jobs)]
+        return growth.extend(self, added, self.cluster, [*self.records, *jobs])
 
     def add_server(self, server: Server) -> list[Event]:
-        """A server that was not there before; the scheduler plans anew as after an edit of the cluster."""
-        told = [("server_added", {"server": len(self.cluster.servers), "fields": asdict(server)})]
-        return growth.extend(self, told, replace(self.cluster, servers=(*self.cluster.servers, server)), self.records)
+        """Adds a server; the scheduler plans again as after an edit of the cluster."""
+        added = [("server_added", {"server": len(self.cluster.servers), "fields": asdict(server)})]
+        return growth.extend(self, added, replace(self.cluster, servers=(*self.cluster.servers, server)), self.records)
 
     def set_server(self, index: int, **fields: Any) -> list[Event]:
-        """Change of the fields of a server, such as capacity or outages; its name stays."""
+        """Changes the fields of a server, such as capacity or outages; its name stays."""
         changed = replace(self.cluster.servers[index], **fields)
         servers = tuple(changed if i == index else server for i, server in enumerate(self.cluster.servers))
-        told = [("server_set", {"server": index, "fields": asdict(changed)})]
-        return growth.extend(self, told, replace(self.cluster, servers=servers), self.records)
+        added = [("server_set", {"server": index, "fields": asdict(changed)})]
+        return growth.extend(self, added, replace(self.cluster, servers=servers), self.records)
 
     def state(self) -> dict[str, Any]:
         """State for a continuation: numpy arrays, numbers and text."""
         return saved_state.save(self)
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restoration of `state` in a new simulation with the same arguments and the same additions."""
+        """Restores `state` in a new simulation with the same arguments and the same additions."""
         saved_state.restore(self, state)
 
     @property
     def _awaited(self) -> bool:
-        """Test whether a server that leaves or returns can still matter."""
+        """True if a server that leaves or returns can still matter."""
         return bool(self.open) or self.phase < len(self.phases) or self.arrived < len(self.jobs)
 
     def expect_arrival(self) -> None:
@@ -193,12 +193,12 @@ class Simulation:
             self.agenda.schedule(self.phases[self.phase].at_ms, Priority.PHASE, self.phase)
 
     def owe_slot(self, at_ms: int) -> None:
-        """`on_slot` is called at the next boundary of slots, from at_ms on."""
+        """Requests a call of `on_slot` at the next start of a slot, from at_ms on."""
         if self.on_slot:
             slot = -(-at_ms // self.slot_ms)
             self.schedule(slot * self.slot_ms, Priority.SLOT, slot)
 
-    def tell(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
-        """New event at the end of the log."""
+    def emit(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
+        """Adds an event at the end of the log."""
         self.seq += 1
         self.out.append(Event(self.seq, at_ms, kind, data))

@@ -1,4 +1,4 @@
-"""Steps of a simulation: what happens at an entry of the agenda, one function for each priority."""
+"""Steps of a simulation: one function for each priority of an agenda entry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scheduling.kernel.agenda import Priority
 from scheduling.kernel.changes.hand_over import begin_phase
-from scheduling.kernel.decisions import ask, tell_all_prices
+from scheduling.kernel.decisions import ask, emit_all_prices
 from scheduling.model.utility import duration_slots, utility_at
 
 if TYPE_CHECKING:
@@ -16,74 +16,74 @@ if TYPE_CHECKING:
 
 
 def begin(sim: Simulation, at_ms: int, _: int) -> None:
-    """The run begins; the log states its rules."""
+    """Start of the run; the log states its rules."""
     cluster, scheduler = sim.cluster, sim.scheduler
-    sim.tell(at_ms, "run_started", {
+    sim.emit(at_ms, "run_started", {
         "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": sim.seed,
         "jobs": len(sim.jobs), "servers": len(cluster.servers), "slot_ms": cluster.slot_ms,
         "horizon_slots": cluster.horizon_slots, "execution": scheduler.execution_on(cluster),
     })  # fmt: skip
-    tell_all_prices(sim, at_ms)
+    emit_all_prices(sim, at_ms)
 
 
 def complete(sim: Simulation, at_ms: int, job: int) -> None:
-    """The work of a job is done."""
+    """Completion of a job."""
     sim.open.discard(job)
     sim.plans.forget(job)
     sim.owe_slot(at_ms)
     row = sim.jobs[job]
     worth = utility_at(row.utility, duration_slots(at_ms, row.arrival_ms, sim.slot_ms))
-    sim.tell(at_ms, "job_completed", {"job": job, "utility": worth})
+    sim.emit(at_ms, "job_completed", {"job": job, "utility": worth})
     if sim.on_completion:
         ask(sim, sim.on_completion, at_ms, job)
 
 
 def change_server(sim: Simulation, at_ms: int, server: int) -> None:
-    """A server leaves or returns."""
+    """Start or end of a server's outage."""
     sim.expect_outage((at_ms, server))
     sim.owe_slot(at_ms)
-    sim.tell(at_ms, "server_changed", {"server": server, "away": sim.cluster.servers[server].is_away(at_ms)})
+    sim.emit(at_ms, "server_changed", {"server": server, "away": sim.cluster.servers[server].is_away(at_ms)})
     if sim.on_cluster_change:
         ask(sim, sim.on_cluster_change, at_ms, server)
 
 
 def arrive(sim: Simulation, at_ms: int, job: int) -> None:
-    """A job arrives."""
+    """Arrival of a job."""
     sim.arrived += 1
     sim.expect_arrival()
     sim.open.add(job)
     sim.owe_slot(at_ms)
-    sim.tell(at_ms, "job_arrived", {"job": job})
+    sim.emit(at_ms, "job_arrived", {"job": job})
     if sim.on_arrival:
         ask(sim, sim.on_arrival, at_ms, job)
 
 
 def ring(sim: Simulation, at_ms: int, _: int) -> None:
-    """The moment comes that the scheduler asked for."""
+    """Alarm that the scheduler requested."""
     if sim.on_alarm:
         ask(sim, sim.on_alarm, at_ms, at_ms)
 
 
 def begin_slot(sim: Simulation, at_ms: int, slot: int) -> None:
-    """A slot begins."""
+    """Start of a slot."""
     if sim.on_slot:
         ask(sim, sim.on_slot, at_ms, slot)
 
 
 def change(sim: Simulation, at_ms: int, number: int) -> None:
-    """Another phase begins."""
+    """Start of the next phase."""
     sim.phase += 1
     begin_phase(sim, sim.phases[number], number=sim.phase)
 
 
 def end(sim: Simulation, at_ms: int, _: int) -> None:
-    """Nothing more can happen: jobs that are still open stay unfinished."""
+    """End of the run: open jobs stay unfinished."""
     code, values = (
         ("stuck", {}) if sim.horizon_ms is None else ("horizon", {"horizon_slots": sim.cluster.horizon_slots})
     )
     for job in sorted(sim.open):
-        sim.tell(at_ms, "decided", {"job": job, "kind": "unfinished", "code": code, "values": values})
-    sim.tell(at_ms, "run_finished", {})
+        sim.emit(at_ms, "decided", {"job": job, "kind": "unfinished", "code": code, "values": values})
+    sim.emit(at_ms, "run_finished", {})
     sim.ended = True
 
 

@@ -11,7 +11,7 @@ UNLIMITED = 1 << 40  # units of a role that needs nothing
 
 
 def missing_part(job: Job, needs: Sequence[str]) -> Reason | None:
-    """The first needed part that the job lacks."""
+    """First needed part that the job lacks."""
     for part in needs:
         if getattr(job, part) is None:
             return Reason("missing_part", {"part": part})
@@ -75,10 +75,10 @@ class Room:
         return Reason("fits_nowhere", values)
 
 
-def impossible(job: Job, needs: Sequence[str], room: Room, world: str = "oasis") -> Reason | None:
-    """Reason why no schedule could ever run the job in that world (training.WORLDS), or None."""
+def impossible(job: Job, needs: Sequence[str], room: Room, training: str = "oasis") -> Reason | None:
+    """Reason why no schedule could ever run the job with that training model, or None."""
     reason = missing_part(job, needs)
-    if reason is None and world == "oasis" and job.worker is not None and job.ps is not None:
+    if reason is None and training == "oasis" and job.worker is not None and job.ps is not None:
         reason = _starved(job.worker[BANDWIDTH], job.ps[BANDWIDTH], job.gradient_mb)
     if reason is None and job.worker is not None:
         reason = room.refuses("worker", job.worker)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Demand, Job
 
-WORLDS = ("oasis", "pd-ors")
+TRAINING_MODELS = ("oasis", "pd-ors")
 LIMITS = {"oasis": RESOURCES, "pd-ors": RESOURCES[:4]}  # what a server runs out of: PD-ORS does not count bandwidth
 NEEDS = {
     "oasis": ("worker", "ps", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb"),
@@ -18,12 +18,12 @@ NEEDS = {
                "internal_gbps", "external_gbps"),
 }  # fmt: skip
 BANDWIDTH = 4  # position in RESOURCES
-MAX_GANG = 1_000_000  # workers that start together; nobody has room for more, unless a worker needs nothing
+MAX_GANG = 1_000_000  # workers that start together; no cluster holds more, unless a worker needs nothing
 EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is that integer
 
 
-def world_of(cluster: Cluster) -> str:
-    """Servers that all take both roles are PD-ORS's; separated ones are OASiS's."""
+def training_model_of(cluster: Cluster) -> str:
+    """Training model of a cluster: PD-ORS if all servers take both roles, else OASiS."""
     return "pd-ors" if all(len(server.roles) == len(ROLES) for server in cluster.servers) else "oasis"
 
 
@@ -91,7 +91,7 @@ def pd_ors_ps(job: Job, workers: int) -> int:
 
 
 def as_oasis(job: Job) -> Job:
-    """The job as OASiS sees it in the world of PD-ORS: N = F, W = ceil(V delta_e), no bandwidth.
+    """Job for OASiS with the training model of PD-ORS: N = F, W = ceil(V delta_e), no bandwidth.
 
     A job that lacks a part has no chunks.
     """
@@ -112,7 +112,7 @@ def as_oasis(job: Job) -> Job:
 
 
 def remaining(job: Job, share: float) -> Job:
-    """The job with that share, up to 1, of its work, in every model.
+    """Job with that share, up to 1, of its work, in every model.
 
     One epoch of as many mini-batches, samples or iterations as are left.
 
@@ -134,9 +134,9 @@ def remaining(job: Job, share: float) -> Job:
     )  # fmt: skip
 
 
-def most_workers(job: Job, world: str | None) -> int | None:
+def most_workers(job: Job, training: str | None) -> int | None:
     """Workers that the job may have at a time: its chunks (OASiS), or its global batch (PD-ORS)."""
-    return job.global_batch if world == "pd-ors" else job.num_chunks
+    return job.global_batch if training == "pd-ors" else job.num_chunks
 
 
 def gang_size(job: Job, most: int | None) -> int:

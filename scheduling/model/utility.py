@@ -26,7 +26,7 @@ def utility_over(utility: Utility, durations: np.ndarray) -> np.ndarray:
 
 
 def arrival_slot(arrival_ms: int, slot_ms: int) -> int:
-    """The first slot that a job may use: a job that arrives within a slot waits for the next one."""
+    """First slot that a job may use: a job that arrives within a slot waits for the next one."""
     return -(-arrival_ms // slot_ms)
 
 

@@ -32,16 +32,16 @@ ZERO: Demand = (0, 0, 0, 0, 0)
 
 
 class ModelError(ValueError):
-    """A value breaks a rule; the message gives subject, rule, unit and value."""
+    """Error: a value breaks a rule. The message gives subject, rule, unit and value."""
 
 
 def shorten(text: str) -> str:
-    """The beginning of a value that a message shows."""
+    """Value, shortened for a message."""
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def shown(name: str) -> str:
-    """A name in a message: short, and on one line whatever it holds."""
+    """Name for a message: short, and on one line whatever it holds."""
     return shorten(name if name.isprintable() else repr(name))
 
 
@@ -96,7 +96,7 @@ class Server:
 
     `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
 
-    away: intervals [from_ms, to_ms) in which it is not there, known from the beginning; in order and apart.
+    away: outages [from_ms, to_ms), known from the beginning; in order and disjoint.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Server:
             ends = end + 1
 
     def is_away(self, at_ms: int) -> bool:
-        """Test whether the machine is not there at that moment."""
+        """True if the server is unavailable at that time."""
         return any(begin <= at_ms < end for begin, end in self.away)
 
     def next_away_ms(self, at_ms: int) -> int | None:
@@ -258,7 +258,7 @@ class Job:
 
 
 class Reason(NamedTuple):
-    """Reason for a decision: a code and numbers, never a sentence (reasons.py writes the sentence)."""
+    """Reason for a decision: a code and numbers, never a sentence (reporting/reasons.py writes the sentence)."""
 
     code: str
     values: Mapping[str, Any] = {}
@@ -277,7 +277,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerPlan:
-    """Future bars of some typed workers, which replace their earlier plans (docs/decisions/0008).
+    """Plan of some typed workers: their future bars, which replace their earlier plans (docs/decisions/0008).
 
     workers  int64 [worker, 3]: role, server, number; on the cloud, which has no fixed workers, the job takes the
              number's place
@@ -296,12 +296,12 @@ class Decision:
 
     plan      {job index: every bar of that job from now on}; it *replaces the future* of the jobs it names
     finishes  {job index: ms at which the job's work is done under this plan}; a job without an entry is unfinished
-    verdicts  what to tell about whom, in order; naming a job in a verdict does not change its plan
+    verdicts  decisions about jobs to log, in order; a verdict does not change the plan of its job
     wake_ms   call on_slot again at this time even if nothing else happens by then
     workers   plans of typed workers instead of plans of jobs, for schedulers whose jobs share workers
     alarm_ms  call on_alarm at exactly this time, after the arrivals of that instant; it replaces the alarm asked for
               before
-    told      further events, (kind, data) each, that follow the plans: what no bar can say, as the groups of Harmony
+    events    further events, (kind, data) each, that follow the plans: what bars cannot express, as Harmony's groups
     repriced  every price has changed, also where no plan has
     """
 
@@ -311,7 +311,7 @@ class Decision:
     wake_ms: int | None = None
     workers: WorkerPlan | None = None
     alarm_ms: int | None = None
-    told: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     repriced: bool = False
 
 
@@ -329,7 +329,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proved bound on what any schedule could achieve; certificates.py rechecks it without the scheduler."""
+    """Proved bound on what any schedule could achieve; it is rechecked without the scheduler."""
 
     kind: str
     achieved: float

@@ -1,1 +1,1 @@
-"""Runs that nobody simulated: what a real cluster did, as its mirror tells it."""
+"""Observed runs: what a real cluster did, as its mirror recorded it."""

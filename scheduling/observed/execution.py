@@ -1,4 +1,4 @@
-"""The execution model of a real cluster: bars are what happened. Nothing is planned, priced or proved."""
+"""The execution model of a real cluster: bars record what happened. Nothing is planned, priced or proved."""
 
 from __future__ import annotations
 

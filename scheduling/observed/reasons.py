@@ -1,11 +1,11 @@
-"""Sentences of what a real cluster decided, in plain words for the codes of Slurm and Kubernetes."""
+"""Sentences for decisions of a real cluster, from the codes of Slurm and Kubernetes."""
 
 from __future__ import annotations
 
 from scheduling.reporting.quantities import count, duration
 from scheduling.reporting.sentences import Sentences, Values
 
-WORDS = {  # by the cluster's code
+DESCRIPTIONS = {  # by the cluster's code
     "Priority": "jobs with a higher priority are ahead of it",
     "Resources": "it is next, and the resources that it asks for are not free",
     "Dependency": "it depends on another job that has not ended",
@@ -34,15 +34,15 @@ WORDS = {  # by the cluster's code
 
 
 def _why(values: Values) -> str:
-    """The cluster's reason in plain words, its own code where there are none; empty without one."""
+    """Reason of the cluster as text with its code; only the code if it is not in the table; empty without one."""
     code = str(values.get("reason") or "")
-    words = WORDS.get(code, "")
-    return f": {words} ({code})" if words else f": {code}" if code else ""
+    description = DESCRIPTIONS.get(code, "")
+    return f": {description} ({code})" if description else f": {code}" if code else ""
 
 
 def _ended(values: Values) -> str:
     outcome = str(values.get("outcome") or "ended")
-    said = {
+    label = {
         "completed": "Completed",
         "failed": "Failed",
         "cancelled": "Cancelled",
@@ -53,7 +53,7 @@ def _ended(values: Values) -> str:
         "lost": "Ended unseen",
     }.get(outcome, "Ended")
     unseen = " at some time since the cluster last showed it" if "after_ms" in values or outcome == "lost" else ""
-    return f"{said}{unseen}{_why(values)}."
+    return f"{label}{unseen}{_why(values)}."
 
 
 def _started(values: Values) -> str:

@@ -1,4 +1,4 @@
-"""The scheduler of a real cluster, as far as the twin sees it: it has a name and a model, and decides elsewhere."""
+"""The scheduler of a real cluster: it has a name and a model for the twin, and decides elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rechecks a mirrored run from plain rows: it obeys the capacities, and every job that ran is accounted for."""
+"""Verifier of mirrored runs, from plain rows: capacities hold, and every job that ran is accounted for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from scheduling.verification.rules import WORKER, Output, Row, Rules, Stage
 
 
 class ObservedRules(Rules):
-    """No slots, no training: bars stand on servers, on one GPU each if the cluster told which; none is held twice."""
+    """Rules of mirrored runs, without slots or training: bars are on servers, on one GPU each if known; no GPU is held
+    twice."""
 
     name = "observed"
     states = {}
@@ -41,11 +42,11 @@ class ObservedRules(Rules):
                 problems.append(f"job {jobs[job]['id']}: from {start_ms} to {end_ms} ms must be a worker on a server")
 
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
-        return None  # a cluster does not tell how much work a job is
+        return None  # a cluster does not report the amount of work of a job
 
 
 def _check_gpus(holds: dict[tuple[str, int], list[tuple[int, int, str]]], problems: list[str]) -> None:
-    """No two jobs hold one GPU at a time."""
+    """Check that no two jobs hold the same GPU at a time."""
     for (server, gpu), spans in sorted(holds.items()):
         until_ms, holder = -1, ""
         for start_ms, end_ms, id_ in sorted(spans):

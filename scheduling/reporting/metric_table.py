@@ -122,7 +122,7 @@ BY_KEY: Mapping[str, Metric] = {metric.key: metric for metric in METRICS}
 
 
 def value_of(metrics: Mapping[str, Any], key: str) -> Any:
-    """The value of a key in the metrics of a run, or None."""
+    """Value of a key in the metrics of a run, or None."""
     value: Any = metrics
     for part in key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None

@@ -21,18 +21,18 @@ PARTS: dict[str, type[Part]] = {part.model: part for part in (Workers, Groups)}
 
 
 def summarize(
-    events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job], worlds: Sequence[tuple[int, Cluster]] = ()
+    events: Iterable[Event], cluster: Cluster, jobs: Sequence[Job], clusters: Sequence[tuple[int, Cluster]] = ()
 ) -> dict[str, Any]:
     """The `metrics` of summary.json; times in ms, utility in the papers' unit, utilization as shares from 0 to 1.
 
-    worlds: the clusters of a run that was edited on the way, each with when it began; the last one is `cluster`.
+    clusters: (start in ms, cluster) of each phase of an edited run, in order; the last one is `cluster`.
     """
     arrivals: dict[int, int] = {}
     completions: dict[int, int] = {}
     first_verdict: dict[int, str] = {}
     rejected: set[int] = set()
     futures = Futures()
-    parts: dict[str, Part] = {}  # of the models that were in charge
+    parts: dict[str, Part] = {}  # of the models of the phases
     packed = set(RESOURCES)
     utility = 0.0
     for event in events:
@@ -67,14 +67,15 @@ def summarize(
         "p95_jct_ms": float(np.percentile(times, 95)) if len(times) else None,
         "makespan_ms": max(completions.values()) - min(arrivals.values()) if completions else None,
         "suspensions": _suspensions(run.bars),
-        "utilization": _utilization(run.bars, worlds or [(0, cluster)], jobs, run.first_ms, packed),
+        "utilization": _utilization(run.bars, clusters or [(0, cluster)], jobs, run.first_ms, packed),
     }
     found = {part.name: part.figures(run) for part in parts.values()}
     return figures | {name: own for name, own in found.items() if own is not None}
 
 
 def models(data: Mapping[str, Any]) -> set[str]:
-    """The model in charge from an event `run_started` or `edited` on; older logs do not say: it may be any."""
+    """Execution model from an event `run_started` or `edited` on; in older logs, which do not state it, it may be
+    any."""
     return {data["execution"]["model"]} if "execution" in data else set(PARTS)
 
 
@@ -91,7 +92,11 @@ def packs(data: Mapping[str, Any]) -> set[str]:
 
 
 def _utilization(
-    bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], first_ms: int, packed: Container[str]
+    bars: np.ndarray,
+    clusters: Sequence[tuple[int, Cluster]],
+    jobs: Sequence[Job],
+    first_ms: int,
+    packed: Container[str],
 ) -> dict[str, float | None]:
     bars = bars[(bars[:, 2] >= 0) & (bars[:, 1] != Role.TRANSFER)]
     if not len(bars):
@@ -99,17 +104,17 @@ def _utilization(
     zero = (0,) * len(RESOURCES)
     demands = np.array([[job.worker or zero, job.ps or zero] for job in jobs], dtype=float)  # [job, role, resource]
     held = (bars[:, 5] * (bars[:, 4] - bars[:, 3]))[:, None] * demands[bars[:, 0], bars[:, 1]]
-    return shares(held.sum(axis=0), offered(worlds, first_ms, int(bars[:, 4].max())), packed)
+    return shares(held.sum(axis=0), offered(clusters, first_ms, int(bars[:, 4].max())), packed)
 
 
-def offered(worlds: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) -> np.ndarray:
-    """[resource] capacity x time from first_ms to last_ms; a server that is away has none.
+def offered(clusters: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) -> np.ndarray:
+    """Capacity x time [resource] from first_ms to last_ms; an unavailable server has none.
 
-    worlds: when each began, and its cluster, in order.
+    clusters: (start in ms, cluster) of each phase, in order.
     """
     total = np.zeros(len(RESOURCES))
-    ends = [begin for begin, _ in worlds[1:]] + [last_ms]
-    for (begin_ms, cluster), end_ms in zip(worlds, ends, strict=True):
+    ends = [begin for begin, _ in clusters[1:]] + [last_ms]
+    for (begin_ms, cluster), end_ms in zip(clusters, ends, strict=True):
         begin, end = max(begin_ms, first_ms), min(end_ms, last_ms)
         if begin >= end:
             continue
@@ -120,7 +125,7 @@ def offered(worlds: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int) 
 
 
 def shares(held: np.ndarray, of: np.ndarray, packed: Container[str]) -> dict[str, float | None]:
-    """{resource: share}; None where there is none of it, or where it is not among those packed."""
+    """Shares {resource: share}; None where there is none of it, or where it is not among those packed."""
     return {
         name: float(h / o) if o > 0 and name in packed else None for name, h, o in zip(RESOURCES, held, of, strict=True)
     }

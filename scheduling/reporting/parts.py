@@ -1,4 +1,4 @@
-"""Parts of the metrics: figures of one execution model's runs. Each family computes its own, in its `metrics.py`."""
+"""Parts of the metrics that only runs of one execution model have. Each model computes its own, in its `metrics.py`."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Played:
 
 
 class Part(ABC):
-    """The figures of one model. It takes the events of a run, as long as they last."""
+    """Collector of the metrics of one model, from all events of a run."""
 
     model: str  # as the log states it
     name: str  # in the metrics of summary.json
 
     def feed(self, event: Event) -> None:
-        """Input of an event."""
+        """Adds an event."""
         return
 
     @abstractmethod

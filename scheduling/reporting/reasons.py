@@ -1,6 +1,6 @@
-"""Sentence of a decision reason, from its code and numbers. Each family declares its own sentences.
+"""Sentence of a decision reason, from its code and numbers. Each execution model declares its own sentences.
 
-A scheduler declares those that it alone gives, with codes that begin with its name (`BaseScheduler.reasons`).
+A scheduler declares those that only it gives, with codes that begin with its name (`BaseScheduler.reasons`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sentences of reasons: what a family declares, and the names that sentences share."""
+"""Sentences of reasons: the declaration of an execution model, and the names that sentences share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def no_ending(values: Values, servers: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of one family, by the code of the reason. ending: what follows each; servers: names by index."""
+    """Sentences of one execution model, by the code of the reason. ending: what follows each; servers: names by
+    index."""
 
     family: str
     by_code: Mapping[str, Callable[[Values], str]]
@@ -27,7 +28,7 @@ class Sentences:
 
 
 def by_code(families: Sequence[Sentences]) -> dict[str, Sentences]:
-    """{code: who declares it}; ValueError where two do, for a code means one thing."""
+    """Owner of each code; ValueError where two declare it, since a code has one meaning."""
     found: dict[str, Sentences] = {}
     for family in families:
         for code in family.by_code:

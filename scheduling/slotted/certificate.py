@@ -1,4 +1,4 @@
-"""Proved upper bounds on what any schedule of the arrived jobs could earn, whichever scheduler is at work.
+"""Proved upper bounds on the utility of any schedule of the arrived jobs, whatever the scheduler.
 
 Every bound is weak duality: for any prices p >= 0,
 
@@ -18,7 +18,7 @@ Beyond MAX_LP_JOBS jobs the relaxation is that of a sample of them on the same s
 bound by D, so the bound is still about all jobs, only less tight; the optimum of the sample itself proves nothing and
 is no bound.
 
-Valid for schedulers that work in slots on the jobs of one of the two papers (training.WORLDS); others get none. The
+Valid for slotted schedulers of jobs of one of the two papers (TRAINING_MODELS); others get none. The
 bound is about the jobs known so far. It certifies a schedule, not the competitive ratio of the algorithm that made it.
 """
 
@@ -44,7 +44,7 @@ SMALL = 1e-3  # of f_i(0): completions worth less are not variables of the LP bu
 # of the LP: beyond, slots are taken together; D of its prices, taken slot by slot, hardly loses by it
 MAX_COLUMNS = 10_000
 MAX_LP_JOBS = 2_000  # of the LP
-MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs that D of prices per server may look at: some seconds
+MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs of D with prices per server: some seconds
 TIME_LIMIT_S = 20.0
 TOLERANCE = 1e-6  # relative, of the solver
 MIN_SLOTS = 100
@@ -53,7 +53,7 @@ UNIT = 1000  # thousandths in a whole unit
 
 @dataclass(frozen=True)
 class Task:
-    """A job as the bounds see it: `need` worker-slots, at most `most` workers a slot, from slot `first` on."""
+    """Job in the form of the bounds: `need` worker-slots, at most `most` workers a slot, from slot `first` on."""
 
     job: int
     first: int
@@ -69,7 +69,7 @@ class Task:
     def worth(self) -> np.ndarray:
         """[window] f_i of a completion in slot first, first + 1, ....
 
-        Computed when asked for: all of them would fill the memory.
+        Computed on demand: all of them would fill the memory.
         """
         return utility_over(self.utility, np.arange(self.window))
 
@@ -81,12 +81,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Problem:
-    """Tasks that a schedule could finish, and the offer of the cluster: capacity[slot, pool, resource] in units."""
+    """Tasks that a schedule could finish, and the capacity of the cluster: capacity[slot, pool, resource] in units."""
 
     tasks: tuple[Task, ...]
     capacity: np.ndarray
     servers: np.ndarray  # [server, resource] whole units
-    away: np.ndarray  # [slot, server] whether it is not there
+    away: np.ndarray  # [slot, server] whether it is unavailable
     hosts: tuple[np.ndarray, np.ndarray]  # [server] may it hold workers, parameter servers
     counted: tuple[int, ...]  # resources that servers run out of
 
@@ -96,15 +96,15 @@ class Problem:
 
 
 def problem(
-    cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], world: str, horizon: int | None = None
+    cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str, horizon: int | None = None
 ) -> Problem:
-    """The relaxed problem of the jobs (by index) that have arrived. horizon: slots looked at if it has no end."""
-    slots = cluster.horizon_slots or horizon or _far(cluster, jobs, arrived, world)
-    limits = LIMITS[world]
+    """Relaxed problem of the jobs (by index) that have arrived. horizon: slots to consider if the cluster has none."""
+    slots = cluster.horizon_slots or horizon or _far(cluster, jobs, arrived, training)
+    limits = LIMITS[training]
     room = Room(cluster, limits=limits)
     tasks = []
     for index in arrived:
-        task = _task(cluster, jobs[index], index, world, slots, room)
+        task = _task(cluster, jobs[index], index, training, slots, room)
         if task is not None:
             tasks.append(task)
     workers, ps = (np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps"))
@@ -122,7 +122,7 @@ def problem(
 def certify(
     task_problem: Problem, achieved: float, server_prices: np.ndarray | None = None, time_limit_s: float = TIME_LIMIT_S
 ) -> Certificate:
-    """The best valid bound with its name. server_prices: [slot, server, resource] of the scheduler, NaN for none."""
+    """Best valid bound with its name. server_prices: [slot, server, resource] of the scheduler, NaN for none."""
     found: list[tuple[float, str, dict[str, Any]]] = [(trivial(task_problem), "trivial", {})]
     cells = task_problem.slots * len(task_problem.servers) * len(task_problem.tasks)
     if server_prices is not None and len(server_prices) >= task_problem.slots and cells <= MAX_SERVER_CELLS:
@@ -142,7 +142,7 @@ def certify(
 
 
 def ratio(certificate: Certificate) -> float | None:
-    """The share of optimal that is proved, rounded down to four decimals; None where the bound is 0."""
+    """Proved share of the optimum, rounded down to four decimals; None where the bound is 0."""
     if certificate.bound <= 0:
         return None
     return math.floor(min(1.0, certificate.achieved / certificate.bound) * 10_000) / 10_000
@@ -150,13 +150,13 @@ def ratio(certificate: Certificate) -> float | None:
 
 def plain(certificate: Certificate) -> dict[str, Any]:
     """{kind, achieved, bound, ratio} as in summary.json; sampled: of how many jobs the prices are, where not of all."""
-    told = {
+    data = {
         "kind": certificate.kind,
         "achieved": certificate.achieved,
         "bound": certificate.bound,
         "ratio": ratio(certificate),
     }
-    return told | {name: certificate.duals[name] for name in ("sampled",) if name in certificate.duals}
+    return data | {name: certificate.duals[name] for name in ("sampled",) if name in certificate.duals}
 
 
 def recheck(task_problem: Problem, certificate: Certificate, server_prices: np.ndarray | None = None) -> None:
@@ -183,7 +183,7 @@ def recheck(task_problem: Problem, certificate: Certificate, server_prices: np.n
 
 
 def trivial(task_problem: Problem) -> float:
-    """D(0): what all jobs are worth if each runs alone on an empty cluster."""
+    """Bound D(0): the utility of all jobs if each runs alone on an empty cluster."""
     return SAFE * sum(utility_at(task.utility, min(task.shortest - 1, task.window)) for task in task_problem.tasks)
 
 
@@ -212,7 +212,7 @@ def dual_of_servers(task_problem: Problem, prices: np.ndarray) -> float:
 
 
 def _cheapest(cost: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """[slot] the least of [slot, server], infinite where no server is there."""
+    """Least [slot] of [slot, server], infinite where no server is available."""
     return np.where(there, cost, np.inf).min(axis=1, initial=np.inf)
 
 
@@ -229,7 +229,7 @@ def _surplus(task: Task, cost: np.ndarray) -> float:
         if worth <= best:
             break
         if price == math.inf:
-            continue  # no server is there
+            continue  # no server is available
         if full and len(lows) < full:
             heapq.heappush(lows, -price)
             total += price
@@ -377,16 +377,16 @@ class _Rows:
         return [float(capacity[g, pool, r]) for g, pool, r in keys], keys
 
 
-def _task(cluster: Cluster, job: Job, index: int, world: str, slots: int, room: Room) -> Task | None:
+def _task(cluster: Cluster, job: Job, index: int, training: str, slots: int, room: Room) -> Task | None:
     """Task of a job; None if no schedule can finish it."""
-    if missing_part(job, (*NEEDS[world], "utility")) is not None:
+    if missing_part(job, (*NEEDS[training], "utility")) is not None:
         return None
     assert job.worker is not None
     assert job.ps is not None
     assert job.utility is not None
     if room.refuses("worker", job.worker) is not None or room.refuses("ps", job.ps) is not None:
         return None
-    if world == "oasis":
+    if training == "oasis":
         if job.worker[BANDWIDTH] > job.ps[BANDWIDTH] or (job.gradient_mb and not job.worker[BANDWIDTH]):
             return None
         need, most = float(oasis_worker_slots(job, cluster.slot_ms)), float(job.num_chunks or 1)
@@ -406,7 +406,7 @@ def _task(cluster: Cluster, job: Job, index: int, world: str, slots: int, room: 
     return task if later or task.shortest <= window else None
 
 
-def _far(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], world: str) -> int:
-    """Slots to look at where nothing ends: up to the last arrival and as long again, at least MIN_SLOTS."""
+def _far(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str) -> int:
+    """Slots to consider without a horizon: up to the last arrival and as long again, at least MIN_SLOTS."""
     last = max((arrival_slot(jobs[i].arrival_ms, cluster.slot_ms) for i in arrived), default=0)
     return max(MIN_SLOTS, 2 * last)

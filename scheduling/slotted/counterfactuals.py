@@ -1,10 +1,10 @@
 """Counterfactuals: smallest changes of a job that change a decision, by quotes of the scheduler in its state then.
 
 Each counterfactual changes one thing alone. For a job that was rejected: the least priority, the latest needed target,
-the fewest workers at a time beyond its own, and the first later arrival at which it is admitted. For one that was
-admitted: how far each could go the other way and it still is. The answer is monotone in the first three: priority and
-target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in turn. What
-takes longer than there is time for is not searched, and says so.
+the fewest workers at a time beyond its own, and the first later arrival at which it is admitted. For an admitted job:
+the largest change in the opposite direction that keeps the admission. The answer is monotone in the first three:
+priority and target are found by going where the schedule at hand breaks even, workers by halving; arrivals are tried in
+turn. A value that takes longer than the time limit is not searched, and marked as such.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class Counterfactual:
 
 
 def counterfactuals(
-    scheduler: BaseScheduler, job: Job, said: Reason | None = None, until: float = math.inf
+    scheduler: BaseScheduler, job: Job, reason: Reason | None = None, until: float = math.inf
 ) -> list[Counterfactual]:
     """Counterfactuals of a job at its arrival. The scheduler has its state of that time (`assume`).
 
-    said: what it decided, if that is known. until: a moment of time.perf_counter, after which nothing is searched any
-    more; what is quick goes first, and whatever is still to come gets its share of the time.
+    reason: of its decision, if known. until: a value of time.perf_counter, after which the search ends; quick searches
+    go first, and the remaining ones share the time.
     """
     scheduler.deadline.set(until)
-    asked = _Asked(scheduler, job, PriceQuote.of(said or scheduler.explain(job.arrival_ms, job)))
+    asked = _Asked(scheduler, job, PriceQuote.of(reason or scheduler.explain(job.arrival_ms, job)))
     found = {}
     for left, (what, (actual, search)) in zip(range(len(_SEARCHES), 0, -1), _SEARCHES.items(), strict=True):
         own = actual(asked)
@@ -147,12 +147,12 @@ def _priority(asked: _Asked) -> Found:
     own = math.log(utility.priority)
 
     def ask(x: float) -> tuple[bool, float]:
-        said = asked.own if x == own else asked.with_utility(priority=math.exp(x))
-        if not said.cost < math.inf:
-            return said.admitted, math.inf
-        # what a schedule is worth grows in proportion
-        worth = utility_at(utility, said.finish_slot - asked.first)
-        return said.admitted, own + _log(said.cost / worth) if worth else math.inf
+        quote = asked.own if x == own else asked.with_utility(priority=math.exp(x))
+        if not quote.cost < math.inf:
+            return quote.admitted, math.inf
+        # the utility of a schedule grows in proportion
+        worth = utility_at(utility, quote.finish_slot - asked.first)
+        return quote.admitted, own + _log(quote.cost / worth) if worth else math.inf
 
     value = _least(ask, own, own + math.log(MAX_PRIORITY) * (-1 if asked.admitted else 1), CLOSE)
     return utility.priority if value == own else None if value is None else math.exp(value), True
@@ -160,7 +160,7 @@ def _priority(asked: _Asked) -> Found:
 
 def _own_target(asked: _Asked) -> float | None:
     utility = asked.job.utility
-    # otherwise it is worth the same at any time
+    # otherwise the utility is the same at any time
     return utility.target_slots if utility and utility.sensitivity else None
 
 
@@ -169,12 +169,12 @@ def _target(asked: _Asked) -> Found:
     assert utility is not None
 
     def ask(x: float) -> tuple[bool, float]:
-        said = asked.own if x == utility.target_slots else asked.with_utility(target_slots=x)
-        if said.cost >= utility.priority:
-            return said.admitted, math.inf
+        quote = asked.own if x == utility.target_slots else asked.with_utility(target_slots=x)
+        if quote.cost >= utility.priority:
+            return quote.admitted, math.inf
         # priority / (1 + exp(sensitivity * late)) = cost
-        spare = _log(utility.priority / said.cost - 1) / utility.sensitivity if said.cost else math.inf
-        return said.admitted, said.finish_slot - asked.first - spare
+        spare = _log(utility.priority / quote.cost - 1) / utility.sensitivity if quote.cost else math.inf
+        return quote.admitted, quote.finish_slot - asked.first - spare
 
     reach = max(float(asked.scheduler.horizon or 0) + 1, utility.target_slots)
     return _least(ask, utility.target_slots, 0.0 if asked.admitted else reach, CLOSE_SLOTS), True
@@ -196,7 +196,7 @@ def _workers(asked: _Asked) -> Found:
 
 
 def _arrival(asked: _Asked) -> Found:
-    """Rejected: the first later slot at which it is admitted. Admitted: the first at which it no longer is."""
+    """First later slot at which a rejected job is admitted, or an admitted one is not."""
     last = min(asked.first + MAX_LATER, (asked.scheduler.horizon or asked.first) - 1)
     later = range(asked.first + 1, last + 1)
     for slot, admitted in zip(later, asked.scheduler.admits_later(asked.job, later), strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduling.kernel.execution_model import UTILITY, ExecutionModel, Outcome
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.training_models import LIMITS, world_of
+from scheduling.model.training_models import LIMITS, training_model_of
 from scheduling.model.values import Certificate, Cluster, Job, Placement
 from scheduling.slotted import certificate
 from scheduling.slotted.ledger import SlottedLedger
@@ -19,7 +19,7 @@ from scheduling.slotted.price_events import price_event, slots_of
 
 @dataclass(frozen=True)
 class Slotted(ExecutionModel):
-    """Jobs that train as in OASiS, unless its field says otherwise."""
+    """Slotted execution; jobs train as in OASiS unless its field says otherwise."""
 
     supports: tuple[str, ...] = ("oasis",)
 
@@ -37,10 +37,10 @@ class Slotted(ExecutionModel):
         return {"training": self.training(scheduler, cluster)}
 
     def training(self, scheduler: BaseScheduler, cluster: Cluster) -> str:
-        """The training model at work: of several, by the scheduler's parameter `model`, or by the servers' roles."""
+        """Training model in use: of several, by the scheduler's parameter `model`, or by the servers' roles."""
         if len(self.supports) == 1:
             return self.supports[0]
-        return getattr(scheduler.parameters, "model", None) or world_of(cluster)
+        return getattr(scheduler.parameters, "model", None) or training_model_of(cluster)
 
     def claim(self, scheduler: BaseScheduler, cluster: Cluster) -> str | None:
         return UTILITY

@@ -1,6 +1,6 @@
 """Ledger of slotted schedulers: allocation by slot and server; refuses overbooking and names the cell.
 
-It belongs to the simulation: every plan passes it, so no scheduler is trusted. Each server has a timeline: break points
+It belongs to the simulation and checks every plan, so no scheduler is trusted. Each server has a timeline: break points
 and, between them, the free amounts of all resources as one exact integer (resource_vector.py). Neighbours never hold
 the same amounts, and the past is dropped as time goes on, so a timeline is as short as the future is varied.
 """
@@ -21,7 +21,7 @@ _PS, _TRANSFER = int(Role.PS), int(Role.TRANSFER)
 class SlottedLedger(Ledger):
     """Free amounts of every server over time.
 
-    limits: the resources that a server can run out of, in the model of the scheduler at work.
+    limits: the resources that a server can run out of, in the execution model of the scheduler.
     Bars on the unlimited cloud, bars without a server and transfers hold nothing.
     """
 
@@ -52,7 +52,7 @@ class SlottedLedger(Ledger):
             return
         times, free = self._times[bar.server], self._free[bar.server]
         _, _, _, start_ms, end_ms, count, _, _, _ = bar
-        if len(times) > 1 and times[1] <= now_ms:  # nobody asks for the past again
+        if len(times) > 1 and times[1] <= now_ms:  # the past is not read again
             passed = bisect_right(times, now_ms) - 1
             del times[:passed], free[:passed]
         if start_ms < now_ms:

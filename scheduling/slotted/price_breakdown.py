@@ -1,4 +1,4 @@
-"""The numbers behind a decision by prices: what the schedule that was found costs, and where."""
+"""Numbers behind a decision by prices: the cost of the schedule, by resource, role and cell."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def price_event(scheduler: BaseScheduler, slots: Sequence[int], all_slots: int |
 
 
 def slots_of(bars: Iterable[Placement], now_ms: int, slot_ms: int) -> list[int]:
-    """The slots, from the current one on, that the bars touch."""
+    """Slots, from the current one on, that the bars touch."""
     spans = {(max(bar.start_ms, now_ms) // slot_ms, -(-bar.end_ms // slot_ms)) for bar in bars if bar.end_ms > now_ms}
     return sorted({slot for first, end in spans for slot in range(first, end)})
 

@@ -6,7 +6,7 @@ vCPU, GB, GB, Gbps). They are estimated from jobs (`estimate_from`): all those o
 exactly as the paper defines U and L, or those that have arrived so far.
 
 Differs from the paper:
-- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by
+- U^r is the maximum over the jobs that request some of r; a resource that no job requests is free (the paper divides by
   zero).
 - Its argument is the shortest duration less one slot, as everywhere else (Eq. 23 subtracts a time from a duration).
 - Jobs that cannot end before the horizon count for nothing; f_i(T - a_i) is at least 1 % of f_i(0), because it
@@ -182,7 +182,7 @@ class PriceBook:
     def __init__(
         self, capacity: np.ndarray, slots: int, floor: float, ceiling: Sequence[float], away: np.ndarray | None = None
     ) -> None:
-        """away: [slot, server], where a server is not there: nothing is free then, and it has no price."""
+        """away: [slot, server], true where a server is unavailable: nothing is free then, and it has no price."""
         self.capacity = np.ascontiguousarray(capacity.T, dtype=np.int64)  # [resource, server], thousandths
         self.floor, self.ceiling = floor, tuple(ceiling)
         shape = (len(RESOURCES), slots, capacity.shape[0])
@@ -197,7 +197,7 @@ class PriceBook:
                 self.price[r][self.away] = most
 
     def copy(self) -> PriceBook:
-        """A book that can be written in without this one's changing."""
+        """Copy of the book; changes to it leave this one as it is."""
         new = copy(self)
         new.free, new.price = self.free.copy(), self.price.copy()
         return new
@@ -254,7 +254,7 @@ class PriceBook:
         return shown
 
     def state(self) -> dict[str, Any]:
-        """The cells with something allocated, and how much."""
+        """Cells with an allocation, and its amounts."""
         allocated = np.where(self.away, 0, self.capacity[:, None, :] - self.free)
         slots, servers = np.nonzero(allocated.any(axis=0))
         return {"slots": slots, "servers": servers, "allocated": allocated[:, slots, servers]}
@@ -267,7 +267,7 @@ class PriceBook:
         self._reprice(slots, servers)
 
     def set_bounds(self, floor: float, ceiling: Sequence[float]) -> None:
-        """New bounds: all prices follow from the allocation."""
+        """Sets new bounds: all prices follow from the allocation."""
         self.floor, self.ceiling = floor, tuple(ceiling)
         for r, most in enumerate(self.ceiling):
             self.price[r] = price(self.capacity[r] - self.free[r], self.capacity[r], floor, most)
@@ -280,7 +280,7 @@ class PriceBook:
 
 
 def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
-    """Claim of a job; None if it can earn nothing before the horizon, or lacks a field."""
+    """Claim of a job; None if it can earn no utility before the horizon, or lacks a field."""
     if job.worker is None or job.ps is None or job.utility is None or job.num_chunks is None or job.epochs is None:
         return None
     if job.minibatches_per_chunk is None or job.minibatch_ms is None or job.gradient_mb is None:
@@ -297,7 +297,7 @@ def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
 
 
 def _literal_floor(claims: Sequence[tuple[int, float, float]], total: float) -> float:
-    """Eq. (25) or (26): 1 / (4 eta) of the least utility per unit and slot. 1 when nobody wants anything."""
+    """Eq. (25) or (26): 1 / (4 eta) of the least utility per unit and slot. 1 without any demand."""
     wants = [(worker_slots * units, least) for worker_slots, least, units in claims if units > 0]
     if not wants or not total:
         return 1.0
@@ -317,7 +317,7 @@ def marginal_density(claims: Sequence[Wanting], total: np.ndarray) -> float:
 
 
 def _ceiling(claims: Sequence[tuple[float, np.ndarray]], floor: float) -> tuple[float, ...]:
-    """Eq. (23) or (24), at least e times the floor; 0 where nobody wants any."""
+    """Eq. (23) or (24), at least e times the floor; 0 for a resource without demand."""
     most = []
     for r in range(len(RESOURCES)):
         wants = [best / demand[r] for best, demand in claims if demand[r] > 0]

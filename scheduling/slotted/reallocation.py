@@ -1,9 +1,9 @@
-"""Gangs: what FIFO shares with the schedulers that look at all jobs again whenever something happens (DRF, RRH, Dorm).
+"""Gangs of FIFO and of the schedulers that reallocate all jobs whenever something happens (DRF, RRH, Dorm).
 
 A gang stands on servers for whole slots; it keeps its place until it is given another one. Units are placed round
 robin: a pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its
-gang changes: worker-slots in the world of OASiS, samples in that of PD-ORS, where a gang that stands on one server is
-faster (Fact 1). Servers that leave (Server.away) are out of use in every slot that the absence touches.
+gang changes: worker-slots with the training model of OASiS, samples with that of PD-ORS, where a gang on one server is
+faster (Fact 1). Servers with outages (Server.away) are out of use in every slot that an outage touches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scheduling.model.training_models import (
     LIMITS,
     MAX_GANG,
     NEEDS,
-    WORLDS,
+    TRAINING_MODELS,
     oasis_worker_slots,
     pd_ors_sample_ms,
 )
@@ -56,12 +56,12 @@ class GangParameters(Parameters):
     model: str | None = parameter(
         None,
         "training model: oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty = by the cluster",
-        type=str, choices=WORLDS,
+        type=str, choices=TRAINING_MODELS,
     )  # fmt: skip
 
 
 class Shape(NamedTuple):
-    """A job as placement sees it."""
+    """Shape of a job for placement."""
 
     worker: int  # packed demand of one worker, of the resources that count
     ps: int
@@ -73,8 +73,8 @@ class Shape(NamedTuple):
         return -(-workers * self.need // self.give)
 
 
-class World:
-    """Training model of jobs (training.WORLDS): maximum workers, number of parameter servers, and speed."""
+class JobRates:
+    """Rates of jobs by a training model: maximum workers, number of parameter servers, and speed."""
 
     def __init__(self, name: str, slot_ms: int) -> None:
         self.name, self.slot_ms = name, slot_ms
@@ -111,14 +111,14 @@ class World:
 class Servers:
     """Available servers in each slot, with their capacity when empty."""
 
-    def __init__(self, cluster: Cluster, world: World) -> None:
+    def __init__(self, cluster: Cluster, training: JobRates) -> None:
         slot_ms = cluster.slot_ms
         self.capacity = [GUARD | pack(server.capacity) for server in cluster.servers]
         self.amounts = [server.capacity for server in cluster.servers]
         self.roles = [[role in server.roles for server in cluster.servers] for role in ROLES]
         self.closed = [[(a // slot_ms, -(-b // slot_ms)) for a, b in server.away] for server in cluster.servers]
         self.changes = sorted({slot for closed in self.closed for interval in closed for slot in interval})
-        self.limited = [r for r, name in enumerate(RESOURCES) if name in world.limits]
+        self.limited = [r for r, name in enumerate(RESOURCES) if name in training.limits]
         self.slot = -1
         self.move_to(0)
 
@@ -138,7 +138,7 @@ class Servers:
         return next((first for first, _ in self.closed[server] if first > self.slot), None)
 
     def pairs(self, shape: Shape) -> bool:
-        """Test whether a worker and a parameter server ever find room together, each server being there and empty."""
+        """True if a worker and a parameter server fit together on empty, available servers."""
         found: list[list[int]] = []
         for roles, need in zip(self.roles, (shape.worker, shape.ps), strict=True):
             found.append([i for i, able in enumerate(roles) if able and fits(self.capacity[i], need)])
@@ -151,7 +151,7 @@ class Packing:
     """Free amounts of the servers in use, filled unit by unit, round robin."""
 
     def __init__(self, servers: Servers, pointers: Sequence[int] = (0, 0), everywhere: bool = False) -> None:
-        """pointers: per role, the server at which the search begins. everywhere: also on servers that are away."""
+        """pointers: per role, the server at which the search begins. everywhere: also on unavailable servers."""
         self.free = list(servers.capacity)
         self.hosts = (
             [[i for i, able in enumerate(roles) if able] for roles in servers.roles] if everywhere else servers.hosts
@@ -209,7 +209,7 @@ class Packing:
         return None if held is None else as_units(held)
 
     def place(self, shape: Shape, workers: int) -> dict[tuple[int, int], int] | None:
-        """The same as {(role, server): count} in the order in which servers were found."""
+        """Units as {(role, server): count} in the order in which servers were found."""
         before = self.positions[:]
         held: dict[tuple[int, int], int] = {}
         for role, need, count in ((WORKER, shape.worker, workers), (PS, shape.ps, shape.ps_of(workers))):
@@ -224,7 +224,7 @@ class Packing:
         return held
 
     def take(self, shape: Shape, units: Iterable[tuple[int, int, int]]) -> None:
-        """Room that is already somebody's."""
+        """Reserves units that a job already holds."""
         for role, server, count in units:
             self.free[server] -= count * (shape.worker if role == WORKER else shape.ps)
 
@@ -240,25 +240,25 @@ class Packing:
 
 
 class GangScheduler(BaseScheduler):
-    """Base class that keeps the allocations. A subclass computes in `allocate` what each job holds from a slot on."""
+    """Base class that keeps allocations. A subclass computes in `allocate` the gang of each job from a slot on."""
 
-    model = Slotted(supports=WORLDS)
+    model = Slotted(supports=TRAINING_MODELS)
     Parameters = GangParameters
-    needs = ("worker", "ps", "epochs", "gradient_mb")  # and those of the world, training.NEEDS
+    needs = ("worker", "ps", "epochs", "gradient_mb")  # and those of the training model (training_models.NEEDS)
     extra_needs: tuple[str, ...] = ()
-    keeps = True
+    keeps_plans = True
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        self.world = World(self.model.training(self, cluster), cluster.slot_ms)
-        self.limits = self.world.limits
-        self.needed = (*NEEDS[self.world.name], *self.extra_needs)
+        self.training = JobRates(self.model.training(self, cluster), cluster.slot_ms)
+        self.limits = self.training.limits
+        self.needed = (*NEEDS[self.training.name], *self.extra_needs)
         self.room = Room(cluster, limits=self.limits)
-        self.servers = Servers(cluster, self.world)
+        self.servers = Servers(cluster, self.training)
         self.shapes: dict[int, Shape] = {}  # of the jobs that are active: arrived, neither rejected nor completed
-        self.held: dict[int, Units] = {}  # what stands now
-        self.begun: dict[int, int] = {}  # slot in which it began to stand so
-        self.left: dict[int, float] = {}  # work left then, of every job that has ever held something
+        self.held: dict[int, Units] = {}  # current allocations
+        self.begun: dict[int, int] = {}  # slot in which the allocation began
+        self.left: dict[int, float] = {}  # remaining work then, of every job that has ever had an allocation
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
         """Allocation of each active job from this slot on (others hold nothing), and the decisions to report before."""
@@ -269,9 +269,9 @@ class GangScheduler(BaseScheduler):
         raise NotImplementedError
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
-        reason = impossible(self.jobs[job], self.needed, self.room, self.world.name)
+        reason = impossible(self.jobs[job], self.needed, self.room, self.training.name)
         if reason is None:
-            shape = self.world.shape(self.jobs[job])
+            shape = self.training.shape(self.jobs[job])
             reason = self.hopeless(job, shape)
         if reason is not None:
             return Decision(verdicts=(Verdict(job, "rejected", reason),))
@@ -279,7 +279,7 @@ class GangScheduler(BaseScheduler):
         return NOTHING
 
     def hopeless(self, job: int, shape: Shape) -> Reason | None:
-        """Reason why no allocation could ever start the job, each unit of which fits somewhere."""
+        """Reason why no allocation could ever start the job although each unit fits somewhere."""
         return None if self.servers.pairs(shape) else Reason("gang_fits_nowhere", {"workers": 1, "ps": shape.ps_of(1)})
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
@@ -291,10 +291,10 @@ class GangScheduler(BaseScheduler):
         if not self.shapes:
             return NOTHING
         self.servers.move_to(slot)
-        gangs, told = self.allocate(now_ms, slot)
+        gangs, early = self.allocate(now_ms, slot)
         plan: dict[int, list[Placement]] = {}
         finishes: dict[int, int] = {}
-        verdicts = list(told)
+        verdicts = list(early)
         for job in sorted({*self.held, *gangs}):
             before, after = self.held.get(job), gangs.get(job)
             if before == after:
@@ -322,15 +322,15 @@ class GangScheduler(BaseScheduler):
         """Work left of an active job at the beginning of the slot."""
         left = self.left.get(job)
         if left is None:
-            return self.world.work(self.jobs[job])
+            return self.training.work(self.jobs[job])
         units = self.held.get(job)
         return left if units is None else left - (slot - self.begun[job]) * self.speed(job, units)
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         left = self._left_at(job, now_ms / self.cluster.slot_ms)
-        return max(0.0, left) / self.world.work(self.jobs[job])
+        return max(0.0, left) / self.training.work(self.jobs[job])
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         self.servers.move_to(now_ms // self.cluster.slot_ms)
         for job in kept:
             assert isinstance(before, GangScheduler)
@@ -349,7 +349,7 @@ class GangScheduler(BaseScheduler):
 
     def speed(self, job: int, units: Units) -> float:
         """Work of the gang in one slot."""
-        return self.world.per_slot(self.jobs[job], workers_of(units), len({server for _, server, _ in units}) == 1)
+        return self.training.per_slot(self.jobs[job], workers_of(units), len({server for _, server, _ in units}) == 1)
 
     def state(self) -> dict[str, Any]:
         held = [(job, *unit) for job, units in sorted(self.held.items()) for unit in units]
@@ -362,7 +362,7 @@ class GangScheduler(BaseScheduler):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.shapes = {job: self.world.shape(self.jobs[job]) for job in state["active"].tolist()}
+        self.shapes = {job: self.training.shape(self.jobs[job]) for job in state["active"].tolist()}
         for job, role, server, count in state["held"].tolist():
             self.held[job] = (*self.held.get(job, ()), (role, server, count))
         self.begun = {int(job): int(slot) for job, slot in state["begun"]}
@@ -374,7 +374,8 @@ class GangScheduler(BaseScheduler):
         return self.why(job, "preempted", ()) if gone is None else Reason("server_gone", {"server": gone})
 
     def _bars(self, job: int, units: Units, slot: int, left: float, finishes: dict[int, int]) -> list[Placement]:
-        """The bars from this slot until the work is done, the horizon comes, or one of the servers leaves."""
+        """Bars from this slot until the work is done, the horizon is reached, or one of the servers becomes
+        unavailable."""
         slot_ms = self.cluster.slot_ms
         done = end = slot + max(1, math.ceil(left / self.speed(job, units) - EPSILON))
         if self.cluster.horizon_slots is not None:
@@ -395,5 +396,5 @@ def workers_of(units: Iterable[tuple[int, int, int]]) -> int:
 
 
 def fits(free: int, need: int) -> bool:
-    """Test whether a packed demand fits into packed free amounts."""
+    """True if a packed demand fits into packed free amounts."""
     return (free - need) & GUARD == GUARD

@@ -41,9 +41,11 @@ def _failures(values: Values) -> str:
 
 
 def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
-    said = {"error": "failed", "limit": "reached its limit"}
+    outcomes = {"error": "failed", "limit": "reached its limit"}
     parts = [
-        f"{said[what]} {count(values[f'{solver}_{what}'], 'time')}" for what in said if values.get(f"{solver}_{what}")
+        f"{outcomes[what]} {count(values[f'{solver}_{what}'], 'time')}"
+        for what in outcomes
+        if values.get(f"{solver}_{what}")
     ]
     return f" {subject} {' and '.join(parts)}, so {outcome}." if parts else ""
 
@@ -62,7 +64,7 @@ def _payoff(values: Values, verb: str) -> str:
 
 
 def _digits(payoff: float) -> int:
-    """Decimals that tell a payoff from 0: two, or up to MAX_DIGITS."""
+    """Decimals that distinguish a payoff from 0: two, or up to MAX_DIGITS."""
     return 2 if payoff == 0 or abs(payoff) >= CENT / 2 else min(MAX_DIGITS, 1 - math.floor(math.log10(abs(payoff))))
 
 
@@ -109,17 +111,17 @@ def _nothing(values: Values) -> str:
 
 def _solver(values: Values) -> str:
     """Sentence about the quality of the solution; empty if it is within the requested gap."""
-    told = {
+    text = {
         "limit": " The solver stopped at its node limit",
         "time": " The solver stopped at its time limit, so the result may differ on another machine",
         "narrowed": " The jobs that may change were selected before solving",
         "infeasible": " No allocation satisfies the bounds on unfairness and changes, so the last allocation is kept.",
         "failed": " The solver failed, so the last allocation is kept.",
     }.get(values["solver"], "")
-    if told and not told.endswith("."):
+    if text and not text.endswith("."):
         gap = values.get("gap")
-        told += "; the last allocation is kept." if gap is None else f"; gap to the bound: {gap:.1%}."
-    return told
+        text += "; the last allocation is kept." if gap is None else f"; gap to the bound: {gap:.1%}."
+    return text
 
 
 SLOTTED = Sentences("slotted", {

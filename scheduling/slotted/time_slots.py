@@ -1,4 +1,4 @@
-"""Planning in whole slots up to a horizon, as OASiS and PD-ORS do: how far, who is away, and bars as cells."""
+"""Planning in whole slots up to a horizon, as in OASiS and PD-ORS: the horizon, outages, and bars as cells."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def own_horizon(jobs: Sequence[Job], least: Sequence[int], slot_ms: int) -> int:
 
 
 def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
-    """ModelError when the prices of so many slots would take too much memory."""
+    """Check: ModelError if the prices of so many slots would take too much memory."""
     each = len(cluster.servers) * len(RESOURCES)
     if horizon * each > MAX_CELLS:
         raise ModelError(
@@ -35,7 +35,7 @@ def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
 
 
 def check_known(scheduler: str, estimate_from: str) -> None:
-    """ModelError when a cluster without a horizon would get one from jobs that nobody knows yet."""
+    """Check: ModelError if a cluster without a horizon would get one from jobs that are not known yet."""
     if estimate_from != "trace":
         raise ModelError(
             f"scheduler {scheduler}: estimate_from={estimate_from} needs a cluster with a horizon, "
@@ -45,7 +45,7 @@ def check_known(scheduler: str, estimate_from: str) -> None:
 
 
 def away_slots(servers: Sequence[Server], slots: int, slot_ms: int) -> np.ndarray:
-    """[slot, server] whether the server is away for any part of the slot."""
+    """Outages [slot, server]: whether the server is unavailable for any part of the slot."""
     away = np.zeros((slots, len(servers)), dtype=bool)
     for i, server in enumerate(servers):
         for begin, end in server.away:

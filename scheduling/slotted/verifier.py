@@ -1,4 +1,4 @@
-"""Rechecks runs in slots from plain rows. It shares no code with schedulers, ledger, training models or prices.
+"""Verifier of slotted runs, from plain rows. It shares no code with schedulers, ledger, training models or prices.
 
 Jobs train by one of two models, which the files state: `oasis` (chunks of mini-batches) and `pd-ors` (samples of a
 global batch).
@@ -26,7 +26,7 @@ class Training(ABC):
     parts: tuple[str, ...]  # fields of a job that its work is made of
 
     def missing(self, job: Row) -> list[str]:
-        """The parts that the job lacks."""
+        """Parts that the job lacks."""
         return [part for part in self.parts if job.get(part) is None]
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Training(ABC):
 
     @abstractmethod
     def broken(self, job: Row, workers: int, ps: int) -> Iterator[tuple[str, bool]]:
-        """The rules of the ratio of workers to parameter servers, and whether they are broken."""
+        """Rules for the ratio of workers to parameter servers, and whether they are broken."""
 
 
 class OasisTraining(Training):
@@ -96,7 +96,7 @@ TRAININGS: dict[str, Training] = {"oasis": OasisTraining(), "pd-ors": PdOrsTrain
 
 
 class SlottedRules(Rules):
-    """Bars cover whole slots on servers, and a job completes when its work is done by its training."""
+    """Rules of slotted runs: bars cover whole slots on servers, and a job completes when its work is done."""
 
     name = "slotted"
     states = {"training": absent_or(one_of(tuple(TRAININGS)))}
@@ -122,9 +122,9 @@ class SlottedRules(Rules):
         for id_ in sorted(given.bars.keys() | given.done.keys()):
             worked = _completion(jobs[id_], given.bars.get(id_, ()), training, problems)
             if worked != given.done.get(id_):
-                ends, told = ("never" if ms is None else f"at {ms} ms" for ms in (worked, given.done.get(id_)))
+                ends, reported = ("never" if ms is None else f"at {ms} ms" for ms in (worked, given.done.get(id_)))
                 problems.append(
-                    f"job {id_}: its workers finish its work {ends}, but it completes {told} in events.jsonl"
+                    f"job {id_}: its workers finish its work {ends}, but it completes {reported} in events.jsonl"
                 )
         _check_prices(given, problems)
 
@@ -145,7 +145,7 @@ class SlottedRules(Rules):
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
         training = TRAININGS[stage.execution["training"]]
         if training.missing(job):
-            return 0.0  # nobody knows how much work it is
+            return 0.0  # the amount of work is unknown
         own = [bar for bar in bars if bar[1] != TRANSFER]
         done = 0.0
         for begin, end in pairwise(sorted({ms for bar in own for ms in bar[3:5]})):
@@ -176,7 +176,7 @@ def _check_slots(cluster: Row, id_: str, bars: Sequence[Bar], problems: list[str
 
 
 def _completion(job: Row, bars: Sequence[Bar], training: Training, problems: list[str]) -> int | None:
-    """Time when the job's work is done (the end of its last worker bar), None if it never is. Checks counts too."""
+    """Completion time of the job's work (the end of its last worker bar), None if it never is. Checks counts too."""
     own = [bar for bar in bars if bar.role in ("worker", "ps")]
     if not own:
         return None
@@ -184,15 +184,15 @@ def _completion(job: Row, bars: Sequence[Bar], training: Training, problems: lis
         problems.append(f"job {job['id']}: runs without {', '.join(missing)}, so its work is unknown")
         return None
     done, last_ms = 0.0, None
-    told: set[str] = set()
+    reported: set[str] = set()
     for start_ms, end_ms, standing in _stretches(own):
         workers, ps = (sum(n for (role, _), n in standing.items() if role == which) for which in ("worker", "ps"))
         if workers:
             last_ms = end_ms
             done += workers * (end_ms - start_ms) / training.unit_ms(job, len({server for _, server in standing}) == 1)
         for rule, broken in _counts(job, training, workers, ps):
-            if broken and rule not in told:
-                told.add(rule)
+            if broken and rule not in reported:
+                reported.add(rule)
                 problems.append(
                     f"job {job['id']}: from {start_ms} ms {workers} workers and {ps} parameter servers: {rule}"
                 )
@@ -226,7 +226,8 @@ def _stretches(bars: Sequence[Bar]) -> Iterator[tuple[int, int, dict[tuple[str, 
 
 
 def _check_prices(given: Output, problems: list[str]) -> None:
-    """The numbers of admissions by price agree with the schedule, those of rejections with themselves."""
+    """Check that the numbers of admissions by price agree with the schedule, and those of rejections with each
+    other."""
     ids = {job["id"] for job in given.jobs}
     for row in given.decisions:
         code, values = row["reason"]["code"], row["reason"]["values"]

@@ -1,6 +1,6 @@
 """Proved lower bounds on the total completion time of any schedule of typed jobs.
 
-Two bounds (the paper's own dual is not feasible, so nothing of it is claimed):
+Two bounds (the paper's own dual is not feasible, so it proves no bound):
 
     jct_lb   weak duality with any beta >= 0 on the workers. A chunk of job j earns a_j less what it may pay anywhere:
              LB = sum_j D_j [a_j - int_{t >= r} max_w((a_j - (t-r)/D_j)/p_w - 1/(2 D_j) - beta_w(t))^+ dt] - sum_w int
@@ -38,7 +38,7 @@ _WORKER = int(Role.WORKER)
 def certify(
     cluster: Cluster, jobs: Sequence[Job], completions: Mapping[int, int], bars: np.ndarray, *, gangs: bool = False
 ) -> Certificate:
-    """The better of the two bounds for the jobs in `completions` ({job: ms at which it is or will be done}).
+    """Better of the two bounds for the jobs in `completions` ({job: ms of the actual or planned completion}).
 
     bars: int64 [bar, 9], the run's bars. gangs: the scheduler moves work between workers, so chunks are no chunks.
     """
@@ -63,7 +63,7 @@ def certify(
 
 
 def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certificate: Certificate) -> float:
-    """The bound on the total completion time of these jobs that the certificate's duals prove, whoever made them.
+    """Bound on the total completion time of these jobs that the certificate's duals prove, whatever their origin.
 
     ModelError when they are no duals.
     """
@@ -91,7 +91,7 @@ def recheck(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], certi
 
 
 def isolated(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], gangs: bool) -> float:
-    """The sum of each job's completion time alone in the empty system; for gangs, of a lower bound on it (`_fluid`)."""
+    """Sum of each job's completion time alone in the empty system; for gangs, of a lower bound on it (`_fluid`)."""
     lanes = typed.lanes(cluster, _WORKER)
     total = 0
     for job in counted:
@@ -239,7 +239,7 @@ def _loads(
 
 
 def _covered(edges: np.ndarray, from_ms: int, to_ms: int) -> tuple[int, int]:
-    """The cells that lie wholly within: from the first to before the second."""
+    """Range of the cells that lie wholly within."""
     return int(np.searchsorted(edges, from_ms, side="left")), int(np.searchsorted(edges, to_ms, side="right")) - 1
 
 

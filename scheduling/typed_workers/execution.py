@@ -1,4 +1,4 @@
-"""The typed-workers execution model: chunks or gangs on workers of one type, each of which does one thing at a time."""
+"""The typed-workers execution model: chunks or gangs on workers of one type, each running one bar at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHUNK = 7  # column of a bar
 
 @dataclass(frozen=True)
 class TypedWorkers(ExecutionModel):
-    """Gangs on servers, unless its fields say otherwise."""
+    """Typed workers; by default gangs on servers."""
 
     chunks: bool = False  # each chunk of a job is placed by itself, else gangs
     cloud: bool = False  # jobs may use the cloud without limit
@@ -37,7 +37,7 @@ class TypedWorkers(ExecutionModel):
     def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
         return asdict(self)
 
-    def drawn_from(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
+    def picture_data(self, cluster: Cluster, worker_types: Sequence[str | None]) -> dict[str, Any]:
         """The types of workers, the place of each job's in them (-1: none), and how many of each a server has."""
         lanes = workers.lanes(cluster, int(Role.WORKER))
         places = {kind: place for place, kind in enumerate(lanes.kinds)}

@@ -1,8 +1,8 @@
-"""Preemptive gangs on typed lanes: what SRTF and Tiresias-L share. Subclasses say in which order.
+"""Preemptive gangs on typed workers, the base of SRTF and Tiresias-L. Subclasses define the order.
 
 Edge only. A gang is all-or-nothing, of `requested_workers` workers of the job's type; its chunks are spread evenly, so
 that the work D p is done in D p / n. When jobs come, end, or change places, the jobs of the type are walked in their
-order: each that fits into what is left runs, one that does not is passed over. Those that run and are not taken stop;
+order: each that fits into what is left runs, one that does not is skipped. Running jobs that are not taken stop;
 the others start on servers that have the job's data first, then on those nearest. A start on servers without the data
 holds the whole gang for the longest upload to them (a transfer).
 """
@@ -40,7 +40,7 @@ _LAST: Key = (1 << 62,)  # behind every key
 
 @dataclass(slots=True)
 class Gang:
-    """A job that is not done. Times of the gang are ms in which all of its workers run."""
+    """Gang of an open job. Times of the gang are ms in which all of its workers run."""
 
     job: int
     size: int
@@ -55,7 +55,7 @@ class Gang:
     first_ms: int = -1  # of its first run
     executed_ms: int = 0  # before the present run, since its service was last taken from it
     queue: int = 0
-    key: Key = ()  # its place among those that wait, while it waits
+    key: Key = ()  # its rank among the waiting jobs, while it waits
 
     @property
     def finish_ms(self) -> int:
@@ -69,12 +69,12 @@ class Gang:
 
 @dataclass(slots=True)
 class Pool:
-    """The lanes of one type, and the jobs on them and before them."""
+    """Workers of one type, with the running and the waiting jobs."""
 
     lanes: dict[int, list[int]]  # server -> all lanes
     free: dict[int, list[int]]  # server -> free lanes, ascending
     most: int  # lanes
-    total: int  # of servers that are there
+    total: int  # of available servers
     spare: int  # free lanes
     loading_ms: int = 0  # until when any of its jobs may load
     running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
@@ -83,34 +83,35 @@ class Pool:
 
 
 class Walk(NamedTuple):
-    """Changes: jobs that start, and jobs that stop, each with its successor."""
+    """Changes of a walk: jobs that start, and jobs that stop, each with its successor."""
 
     starts: list[int]
     stops: list[tuple[int, int]]
 
 
 class TypedGangScheduler(BaseScheduler):
-    """Subclasses give `waiting_key` and `running_key`: places in ascending order; a waiting key ends with the job."""
+    """Base of gang schedulers: subclasses define `waiting_key` and `running_key`, ranks in ascending order; a waiting
+    key ends with the job."""
 
     model = TypedWorkers(fixed=True)
     needs = workers.PARTS
-    keeps = True
+    keeps_plans = True
 
     @abstractmethod
     def waiting_key(self, gang: Gang) -> Key:
-        """The place of a job that waits; it stays until the job starts or is moved."""
+        """Rank of a waiting job; it stays until the job starts or is moved."""
 
     @abstractmethod
     def running_key(self, gang: Gang) -> Key:
-        """The place of a job that runs, among those that run and do not load; it stays while the job runs."""
+        """Rank of a running job among those that run and do not load; it stays while the job runs."""
 
     def compared(self, now_ms: int, gang: Gang) -> Key:
-        """The place of any job that runs among all, at this moment."""
+        """Rank of any running job among all, at this time."""
         return self.running_key(gang)
 
     @abstractmethod
     def started(self, now_ms: int, gang: Gang, again: bool, load_ms: int) -> Reason:
-        """Reason why a job starts or goes on now."""
+        """Reason for the start or resumption of a job now."""
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -128,7 +129,7 @@ class TypedGangScheduler(BaseScheduler):
         self.away = {i for i, server in enumerate(cluster.servers) if server.is_away(0)}
         self.pools: dict[str | None, Pool] = {}
         self.gangs: dict[int, Gang] = {}
-        self.past: dict[int, Gang] = {}  # what jobs were before another world began, until they are offered again
+        self.past: dict[int, Gang] = {}  # gangs of the previous phase, until their jobs are resubmitted
         self.overhead_ms: int = getattr(self.parameters, "overhead_ms", 0)
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
@@ -151,13 +152,13 @@ class TypedGangScheduler(BaseScheduler):
         if self.leaves:
             self._wait(gang)
             return self._changed(now_ms, [pool])
-        if size <= pool.spare:  # whoever comes behind it keeps what it has
-            return self._told(now_ms, [Walk([job], [])])
+        if size <= pool.spare:  # jobs of a lower rank keep their workers
+            return self._decide(now_ms, [Walk([job], [])])
         self._wait(gang)
         if not pool.running or (
             pool.loading_ms <= now_ms and self._moved_by(gang.key, self.ahead_ms(now_ms)) > pool.running[-1][0]
         ):
-            return NOTHING  # behind all that run, and what they leave is too little
+            return NOTHING  # ranked behind all running jobs, and the free workers are too few
         return self._changed(now_ms, [pool])
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
@@ -166,21 +167,21 @@ class TypedGangScheduler(BaseScheduler):
         self._leave(gang)
         if self.leaves:
             return self._changed(now_ms, [gang.pool])
-        return self._told(now_ms, [self._fill(now_ms, gang.pool)]) if gang.pool.waiting else NOTHING
+        return self._decide(now_ms, [self._fill(now_ms, gang.pool)]) if gang.pool.waiting else NOTHING
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         return self._changed(now_ms, [pool for pool in self.pools.values() if server in pool.lanes])
 
     def next_alarm(self, now_ms: int) -> int | None:
-        """Time when jobs change places by themselves."""
+        """Time at which jobs change ranks without an event."""
         return None
 
-    def work_left(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
+    def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         gang, row = self.gangs[job], self.jobs[job]
         whole_ms = -(-(row.num_chunks or 1) * workers.chunk_times(row).apart // gang.size)
         return max(0, gang.left_ms - gang.ran_ms(now_ms)) / whole_ms
 
-    def take_over(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
+    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
         self.away = {i for i, server in enumerate(self.cluster.servers) if server.is_away(now_ms)}
         if not isinstance(before, type(self)):
             return
@@ -252,11 +253,12 @@ class TypedGangScheduler(BaseScheduler):
         return self.pools[name]
 
     def _most(self, pool: Pool, now_ms: int) -> int:
-        """Lanes that a gang can ever have at once: not those of servers gone for good: it would wait for ever."""
+        """Workers that a gang can ever have at once: not those of servers that left for good: it would wait for
+        ever."""
         return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
 
     def _present(self, pool: Pool, server: int, there: bool) -> None:
-        """The server's lanes, all free, come or go."""
+        """Adds or removes the workers of a server, all free."""
         pool.free[server] = list(pool.lanes[server]) if there else []
         change = len(pool.lanes[server]) * (1 if there else -1)
         pool.total += change
@@ -290,28 +292,28 @@ class TypedGangScheduler(BaseScheduler):
         for gang in stopped:
             pools = pools if any(gang.pool is other for other in pools) else [*pools, gang.pool]
         left = [Verdict(gang.job, "preempted", Reason("lane_left", {"workers": gang.size})) for gang in stopped]
-        return self._told(
+        return self._decide(
             now_ms, (self._walk(now_ms, pool) for pool in pools), [*verdicts, *left], [gang.job for gang in stopped]
         )
 
-    def _told(
+    def _decide(
         self, now_ms: int, walks: Iterable[Walk], verdicts: Sequence[Verdict] = (), stopped: Sequence[int] = ()
     ) -> Decision:
         """Execution of the changes, with their decisions. stopped: jobs that have already stopped."""
         plan: dict[int, list[Placement]] = {job: [] for job in stopped}
         finishes: dict[int, int] = {}
-        said = list(verdicts)
+        decided = list(verdicts)
         for walk in walks:
             if walk.starts or walk.stops:
-                self._apply(now_ms, walk, plan, finishes, said)
-        if not said:
+                self._apply(now_ms, walk, plan, finishes, decided)
+        if not decided:
             return NOTHING
-        return Decision(plan, finishes, tuple(said), alarm_ms=self.next_alarm(now_ms))
+        return Decision(plan, finishes, tuple(decided), alarm_ms=self.next_alarm(now_ms))
 
     def _walk(self, now_ms: int, pool: Pool) -> Walk:
         """Jobs that should run, in order: of each size only the first waiting one can be the next that fits."""
         running, ahead = pool.running, self.ahead_ms(now_ms)
-        if pool.loading_ms > now_ms:  # those that load stay where they are, others move ahead
+        if pool.loading_ms > now_ms:  # loading jobs keep their rank, others move ahead
             running, ahead = sorted((self.compared(now_ms, self.gangs[job]), job) for _, job in running), 0
         room, gangs = pool.total, self.gangs
         heads = dict.fromkeys(pool.waiting, 0)
@@ -339,9 +341,9 @@ class TypedGangScheduler(BaseScheduler):
         return Walk(starts, stops)
 
     def _fill(self, now_ms: int, pool: Pool) -> Walk:
-        """The same after lanes came free, without the walk where nobody has to stop.
+        """Changes after workers became free, without the walk if no job has to stop.
 
-        When only jobs behind all that run may fit.
+        That is so if only jobs behind all running ones may fit.
         """
         if pool.loading_ms > now_ms:
             return self._walk(now_ms, pool)
@@ -364,14 +366,14 @@ class TypedGangScheduler(BaseScheduler):
         return Walk(starts, [])
 
     def ahead_ms(self, now_ms: int) -> int:
-        """How far the first number of the places of jobs that run and do not load exceeds that of jobs that wait."""
+        """Difference of the first numbers of the ranks of running jobs that do not load and of waiting jobs."""
         return 0
 
     def _moved_by(self, key: Key, ahead: int) -> Key:
         return (key[0] + ahead, *key[1:]) if ahead else key
 
     def _best(self, pool: Pool, heads: dict[int, int], room: int, ahead: int) -> tuple[int, int, Key]:
-        """(size, job, place among those that run) of the first job that waits and fits; size 0 when there is none."""
+        """First waiting job that fits, as (size, job, rank among the running jobs); size 0 if there is none."""
         chosen, best = 0, _LAST
         for size, head in heads.items():
             if size <= room:

@@ -1,10 +1,10 @@
-"""The lanes of one type under HAPRF, highest average processing rate first (A_online, Section IV-C), all at once.
+"""Workers of one type under HAPRF, highest average processing rate first (A_online, Section IV-C), all at once.
 
 A chunk of job j has the key D_j p_j, the inverse of its rate: of the chunks that have arrived at a lane, the one with
 the least key runs, of equal keys the one dispatched first. Lanes never idle while a chunk is there, so until another
-chunk is dispatched the whole future of a lane is known. It is kept as bars in padded matrices [lane, place]: looking
-ahead to the arrival of a new chunk is one masked sum, time passes without work, and only the lanes that get a chunk are
-played anew.
+chunk is dispatched the whole future of a lane is known. It is kept as bars in padded matrices [lane, place]: the state
+at the arrival of a new chunk is one masked sum, time passes without work, and only the lanes that get a chunk are
+simulated again.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Quotes(NamedTuple):
     """Costs of one more chunk on each worker, in the terms of Eq. (5)."""
 
     total: np.ndarray  # [lane] D Q in 1/1000 ms
-    ahead_ms: np.ndarray  # [lane] work that goes first
+    ahead_ms: np.ndarray  # [lane] work that runs before it
     behind: np.ndarray  # [lane] sum of 1 / D' over the chunks that it would postpone
 
 
 class Bars(NamedTuple):
-    """Bars of chunks, as columns."""
+    """Columns of bars of chunks."""
 
     row: np.ndarray  # lane of the shard
     start_ms: np.ndarray
@@ -41,7 +41,7 @@ class Bars(NamedTuple):
 
 
 class Shard:
-    """The lanes that serve one type of jobs. away: of each lane, when its server is absent; None if none leaves."""
+    """Workers that serve one type of jobs. away: the outages of each lane's server; None without outages."""
 
     def __init__(self, count: int, away: Sequence[Away] | None = None) -> None:
         self.away = {row: list(gone) for row, gone in enumerate(away) if gone} if away is not None else {}
@@ -54,10 +54,10 @@ class Shard:
 
     COLUMNS = ("start", "end", "key", "job", "order", "chunk", "arrive", "weight")
 
-    def quote(self, there_ms: np.ndarray, upload_ms: np.ndarray, key: int, work_ms: int) -> Quotes:
-        """Eq. (5) times D for a chunk at lane w at there_ms[w]. An absence shows in what is left, not in its work."""
+    def quote(self, arrive_ms: np.ndarray, upload_ms: np.ndarray, key: int, work_ms: int) -> Quotes:
+        """Costs (Eq. 5 times D) for a chunk at lane w at arrive_ms[w]. An outage changes what is left, not the work."""
         end, ahead = self.end[:, : self.width], self.key[:, : self.width] <= key
-        there = there_ms[:, None]
+        there = arrive_ms[:, None]
         left = np.maximum(end - np.maximum(self.start[:, : self.width], there), 0)
         ahead_ms = (left * ahead).sum(axis=1)
         behind = (self.weight[:, : self.width] * ((end > there) & ~ahead)).sum(axis=1)
@@ -67,10 +67,10 @@ class Shard:
         return Quotes(total, ahead_ms, behind)
 
     def insert(
-        self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, there_ms: np.ndarray, *, job: int, order: int,
+        self, now_ms: int, rows: np.ndarray, chunks: np.ndarray, arrive_ms: np.ndarray, *, job: int, order: int,
         key: int, work_ms: int, weight: float
     ) -> tuple[Bars, list[tuple[int, int]]]:  # fmt: skip
-        """Dispatches chunk chunks[i] to lane rows[i], where it arrives at there_ms[i].
+        """Dispatches chunk chunks[i] to lane rows[i], where it arrives at arrive_ms[i].
 
         The new futures of these lanes, by lane and time; and (job, chunks) of those that the new ones will stop
         halfway.
@@ -82,7 +82,7 @@ class Shard:
         count = len(rows)
         columns = {
             "row": place, "key": np.full(count, key), "order": np.full(count, order), "chunk": chunks,
-            "job": np.full(count, job), "arrive": there_ms, "left": np.full(count, work_ms),
+            "job": np.full(count, job), "arrive": arrive_ms, "left": np.full(count, work_ms),
             "weight": np.full(count, weight),
         }  # fmt: skip
         queue = {name: np.concatenate([waiting[name], column]) for name, column in columns.items()}
@@ -115,19 +115,19 @@ class Shard:
         return row, self.job[row, place], self.end[row, place]
 
     def state(self, now_ms: int) -> dict[str, np.ndarray]:
-        """The bars that end after now, as columns; `row` and `place` say where they stand."""
+        """Bars that end after now, as columns; `row` and `place` are their position."""
         row, place = np.nonzero(self.end[:, : self.width] > now_ms)
         return {"row": row, "place": place, **{name: getattr(self, name)[row, place] for name in self.COLUMNS}}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """The inverse of `state`, in a fresh shard."""
+        """The inverse of `state`, in a new shard."""
         row, place = state["row"], state["place"]
         self._widen(int(place.max(initial=-1)) + 1)
         for name in self.COLUMNS:
             getattr(self, name)[row, place] = state[name]
 
     def _left(self, now_ms: int, touched: np.ndarray) -> dict[str, np.ndarray]:
-        """The unfinished chunks of these lanes: what is left of each."""
+        """Unfinished chunks of these lanes, with their remaining work."""
         width = self.width
         end = self.end[touched, :width]
         row, place = np.nonzero(end > now_ms)
@@ -165,7 +165,7 @@ class Shard:
             if self.away
             else {}
         )
-        for number, away in gone.items():  # such a lane lives in the time in which it is there
+        for number, away in gone.items():  # such a lane counts only the time in which its server is available
             arrive[number] = [worked(ms, away) if ms < NEVER else NEVER for ms in arrive[number].tolist()]
             clock[number] = worked(now_ms, away)
         parts: list[tuple[np.ndarray, ...]] = []
@@ -227,7 +227,7 @@ class Shard:
 
 
 def choose(total: np.ndarray, work_ms: int, count: int, most: int = NEVER) -> np.ndarray:
-    """The lane of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
+    """Lane of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
 
     Of equal costs the lane that stands first. One more chunk of the job on a lane makes it dearer by exactly its work:
     the new chunk goes ahead of the next, and nothing else is postponed.
@@ -256,7 +256,7 @@ def worked(ms: int, away: Away) -> int:
 
 
 def _present(parts: Sequence[tuple[np.ndarray, ...]], gone: Mapping[int, Away]) -> tuple[np.ndarray, ...]:
-    """Bars of lanes that are away at times, back from the time in which they are there: split where they are not."""
+    """Bars of lanes with outages, converted from available time: split at the outages."""
     rows: list[tuple[int, int, int, int]] = []
     for part in parts:
         for lane, item, start, end in zip(*(column.tolist() for column in part), strict=True):

@@ -1,8 +1,8 @@
 """Ledger of typed workers: refuses bars that overlap, do not fit, or are on unavailable workers.
 
-The counterpart of ledger.py for schedulers that place single workers (`BaseScheduler.lanes`). One lane holds one unit
-at a time: a worker or, while a gang loads its data, a transfer, of a job of its type; or a parameter server of any job,
-since one of another type may stand in.
+The counterpart of slotted/ledger.py for schedulers that place single workers. One lane holds one unit at a time: a
+worker or, while a gang loads its data, a transfer, of a job of its type; or a parameter server of any job, since one of
+another type may stand in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _NO_KIND = -1
 
 
 class WorkerLedger(Ledger):
-    """Two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace what stood there."""
+    """Ledger of two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace earlier
+    bars."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
         super().__init__(cluster, jobs)
@@ -38,11 +39,11 @@ class WorkerLedger(Ledger):
         self._kind = [places.get(workers.name(job.worker_type) or "", _NO_KIND) for job in jobs]  # of each job
         self._kinds = np.array(self._kind, dtype=np.int64)
         self._away = [(s, begin, end) for s, server in enumerate(cluster.servers) for begin, end in server.away]
-        # lane -> (start, end, job) that are not over
+        # lane -> (start, end, job) that have not ended
         self._held: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
 
     def replace_workers(self, now_ms: int, plan: WorkerPlan) -> None:
-        """Check of the whole future of some workers. Nothing else can be on them, so nothing has to be stored."""
+        """Check of the whole plan of some workers. Nothing else can be on them, so nothing has to be stored."""
         bars = plan.bars
         named = plan.workers.tolist()
         if bars.dtype != np.int64 or bars.ndim != 2 or bars.shape[1] != len(Placement._fields):

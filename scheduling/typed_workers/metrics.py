@@ -1,4 +1,4 @@
-"""Metrics of schedulers that place single workers on typed lanes, from the bars as they were.
+"""Metrics of schedulers of typed workers, from the realized bars.
 
 Their definitions are in reporting/metric_table.py.
 """
@@ -19,7 +19,7 @@ _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 
 
 class Workers(Part):
-    """The part `lanes`, from the bars as they were."""
+    """Collector of the part `lanes`, from the realized bars."""
 
     model = "typed_workers"
     name = "lanes"
@@ -58,7 +58,7 @@ def of_lanes(
 
 
 def suspensions(owner: np.ndarray, workers: np.ndarray) -> int:
-    """Times at which whoever owns the bars stopped and ran again later. owner: [bar] a number for each."""
+    """Number of times at which the owner of bars stopped and ran again later. owner: [bar] a number for each."""
     spans = union(owner, workers[:, 3], workers[:, 4])
     return len(spans.job) - len(np.unique(spans.job))
 
@@ -93,7 +93,7 @@ def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
 
 
 def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]) -> dict[str, float | None]:
-    """Mean, median and 95th percentile; times_ms: JCT of the jobs that completed. The only meaning of slowdown."""
+    """Mean, median and 95th percentile of the slowdown; times_ms: JCT of the jobs that completed."""
     lanes = typed.lanes(cluster, _WORKER)
     servers: dict[str | None, np.ndarray] = {}
     found = []
@@ -112,7 +112,7 @@ def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]
 
 
 def _busy(workers: np.ndarray, cluster: Cluster, first_ms: int) -> dict[str, Any]:
-    """The share of all lanes' time in which they worked, by site and type, and the most lanes that worked at once."""
+    """Share of all lanes' time in which they worked, by site and type, and the maximum number that worked at once."""
     lanes = typed.lanes(cluster, _WORKER)
     if not len(workers) or not len(lanes.server):
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
@@ -138,5 +138,5 @@ def _busy(workers: np.ndarray, cluster: Cluster, first_ms: int) -> dict[str, Any
 
 
 def _present(away: Sequence[tuple[int, int]], first_ms: int, last_ms: int) -> int:
-    """ms in which the server is there."""
+    """Availability of the server in ms."""
     return last_ms - first_ms - sum(max(0, min(end, last_ms) - max(begin, first_ms)) for begin, end in away)

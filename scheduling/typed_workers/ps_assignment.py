@@ -1,8 +1,8 @@
 """A_ps (A_online, Algorithm 5): which parameter server a job holds while any of its chunks runs.
 
-A job keeps its parameter server over each maximal span in which it runs, and gets one anew afterwards, drawn evenly
-from the free ones of its type. What the paper leaves open: when none of its type is free, any other edge one is taken,
-and when none is free at all, one in the cloud, which is unlimited.
+A job keeps its parameter server over each maximal span in which it runs, and gets another one afterwards, drawn
+uniformly from the free ones of its type. What the paper leaves open: when none of its type is free, any other edge one
+is taken, and when none is free at all, one in the cloud, which is unlimited.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Held(NamedTuple):
 
     lane: int | None
     end_ms: int  # of the span, as far as it is known
-    relaxed: bool  # of another type than the job asks for
+    relaxed: bool  # of another type than the job requests
 
 
 class PsPool:
-    """The free parameter servers of the edge, and a draw that depends only on the job and its activations."""
+    """Pool of free parameter servers of the edge, with draws that depend only on the job and its activations."""
 
     def __init__(self, lanes: Lanes, seed: int) -> None:
         self.lanes, self.seed = lanes, seed
@@ -35,7 +35,7 @@ class PsPool:
         self.activations: dict[int, int] = {}
 
     def take(self, job: int, kind: str | None) -> tuple[int | None, bool]:
-        """(lane or None when none is free, whether it is of another type than asked for)."""
+        """Reserved lane, None if none is free, and whether it is of another type than requested."""
         count = self.activations[job] = self.activations.get(job, -1) + 1
         number = _mixed(self.seed + job * 0x9E3779B97F4A7C15 + count * 0xD1B54A32D192ED03)
         name = self.lanes.name(kind)

@@ -1,4 +1,4 @@
-"""Rechecks schedules of typed workers from plain rows.
+"""Verifier of schedules of typed workers, from plain rows.
 
 It shares no code with schedulers, ledger, workers.py or metrics.
 
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from scheduling.verification.replay import CLOUD, Told
+from scheduling.verification.replay import CLOUD, Outcome
 from scheduling.verification.rules import PS, TRANSFER, WORKER, Output, Row, Rules, Stage
 from scheduling.verification.schema import boolean
 
@@ -30,19 +30,19 @@ Spans = list[tuple[int, int]]
 
 
 class TypedWorkersRules(Rules):
-    """Workers of one type that do one thing at a time, and jobs that run in chunks or as gangs."""
+    """Rules of typed workers: one bar at a time on each, and jobs that run in chunks or as gangs."""
 
     name = "typed_workers"
     states = dict.fromkeys(("chunks", "cloud", "fixed"), boolean)
     part = "lanes"
 
     def check(self, given: Output, problems: list[str]) -> None:
-        _Check(given.cluster, given.jobs, given.told, given.execution, given.summary["parameters"], problems).all()
+        _Check(given.cluster, given.jobs, given.outcome, given.execution, given.summary["parameters"], problems).all()
 
     def figures(self, given: Output) -> dict[str, Any] | None:
-        # also of plans that never came to stand
-        told = self.part in given.summary["metrics"] or any(given.told.bars.values())
-        return _figures(given.cluster, given.jobs, given.told) if told else None
+        # also of plans that never took effect
+        outcome = self.part in given.summary["metrics"] or any(given.outcome.bars.values())
+        return _figures(given.cluster, given.jobs, given.outcome) if outcome else None
 
     def check_stage(
         self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
@@ -72,12 +72,12 @@ class TypedWorkersRules(Rules):
 
 
 class _Check:
-    """The bars of a run by lane and by job. A bar: job, role, server, start_ms, end_ms, count, lane, chunk, group."""
+    """Bars of a run by lane and by job. A bar: job, role, server, start_ms, end_ms, count, lane, chunk, group."""
 
     def __init__(
-        self, cluster: Row, jobs: Sequence[Row], told: Told, execution: Row, parameters: Row, problems: list[str]
+        self, cluster: Row, jobs: Sequence[Row], outcome: Outcome, execution: Row, parameters: Row, problems: list[str]
     ) -> None:
-        self.cluster, self.jobs, self.told, self.problems = cluster, jobs, told, problems
+        self.cluster, self.jobs, self.outcome, self.problems = cluster, jobs, outcome, problems
         self.in_chunks, self.may_use_cloud, self.fixed = (execution[flag] for flag in ("chunks", "cloud", "fixed"))
         self.storage = parameters.get("storage", "none")
         self.speed = 1.0 + (parameters.get("speed_augmentation") or 0.0)
@@ -87,16 +87,16 @@ class _Check:
 
     def all(self) -> None:
         lanes: dict[tuple[int, int, int], list[list[int]]] = defaultdict(list)
-        known = {job for job, plan in self.told.bars.items() if plan and self._has_parts(job)}
-        for plan in self.told.bars.values():
+        known = {job for job, plan in self.outcome.bars.items() if plan and self._has_parts(job)}
+        for plan in self.outcome.bars.values():
             for bar in plan:
-                if self._stands(bar) and bar[2] != CLOUD:
+                if self._placed(bar) and bar[2] != CLOUD:
                     lanes[int(bar[1] == PS), bar[2], bar[6]].append(bar)
         for (role, server, lane), bars in lanes.items():
             self._exclusive(role, server, lane, bars)
         for job in sorted(known):
-            (self._chunked if self.in_chunks else self._gang)(job, self.told.bars[job])
-        for job in set(self.told.completed) - known:
+            (self._chunked if self.in_chunks else self._gang)(job, self.outcome.bars[job])
+        for job in set(self.outcome.completed) - known:
             self._problem("2b", job, "completes without work")
         if self.storage != "none":
             self._stored()
@@ -112,8 +112,8 @@ class _Check:
             self._problem("2k", job, f"runs without {', '.join(missing)}, so its work is unknown")
         return not missing
 
-    def _stands(self, bar: Sequence[int]) -> bool:
-        """Test whether the bar stands somewhere that may take it."""
+    def _placed(self, bar: Sequence[int]) -> bool:
+        """True if the bar is on a lane that may take it."""
         job, role, server, start_ms, end_ms, count, lane, chunk, _ = bar
         if server == CLOUD:
             if not (self.may_use_cloud and self.cluster["cloud"]):
@@ -175,7 +175,7 @@ class _Check:
         return apart, together
 
     def _arrives(self, job: int, server: int) -> int:
-        """Time when a chunk can be there."""
+        """Earliest time of a chunk on the server."""
         row = self.jobs[job]
         delay = (
             row.get("cloud_upload_ms") if server == CLOUD else (row["upload_ms"][server] if row.get("upload_ms") else 0)
@@ -216,7 +216,7 @@ class _Check:
                 self._problem("over", job, f"chunk {chunk} works {worked} ms and needs {need} ms")
             done += worked >= need - TOLERANCE_MS
             last_ms = max(last_ms, spans[-1][1])
-        completed = self.told.completed.get(job)
+        completed = self.outcome.completed.get(job)
         whole = done >= row["num_chunks"]
         if completed is not None and not whole:
             self._problem("4a", job, f"completes with {done} of {row['num_chunks']} chunks done, each of {need} ms")
@@ -253,7 +253,7 @@ class _Check:
         size = self._stretches(job, bars, in_cloud)
         worked = sum((bar[4] - bar[3]) * bar[5] for bar in workers)
         slack = TOLERANCE_MS * row["num_chunks"]
-        completed = self.told.completed.get(job)
+        completed = self.outcome.completed.get(job)
         last_ms = max((bar[4] for bar in workers), default=0)
         if worked > need + size + slack:
             self._problem("over", job, f"works {worked} ms and needs {need} ms")
@@ -266,7 +266,7 @@ class _Check:
         self._loaded(job, bars)
 
     def _stretches(self, job: int, bars: Sequence[Sequence[int]], in_cloud: bool) -> int:
-        """The gang's size, which never changes: all of it works, or all of it loads."""
+        """Size of the gang, which never changes: all of it works, or all of it loads."""
         changes: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         for _, role, _, start_ms, end_ms, count, *_ in bars:
             place = int(role == TRANSFER)
@@ -296,7 +296,7 @@ class _Check:
         return max(sizes, default=0)
 
     def _loaded(self, job: int, bars: Sequence[Sequence[int]]) -> None:
-        """A worker starts on a server without the data only after the whole load."""
+        """Check that a worker starts on a server without the data only after the whole load."""
         if self.may_use_cloud:  # it loads before it starts and stays: the upload of Eq. (2i)
             for bar in bars:
                 if bar[1] == WORKER and bar[3] < self._arrives(job, bar[2]):
@@ -323,16 +323,18 @@ class _Check:
     def _stored(self) -> None:
         """Check of the storage of servers, from the dispatch of a chunk to the end of its job, or to its own end."""
         dispatched = {
-            event["data"]["job"]: event["at_ms"] for event in self.told.decisions if event["data"]["kind"] == "admitted"
+            event["data"]["job"]: event["at_ms"]
+            for event in self.outcome.decisions
+            if event["data"]["kind"] == "admitted"
         }
         changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for job, bars in self.told.bars.items():
+        for job, bars in self.outcome.bars.items():
             size = round((self.jobs[job].get("chunk_mb") or 0) * 1000)
             ends: dict[tuple[int, int], int] = {}
             for bar in bars:
                 if bar[1] == WORKER and bar[2] != CLOUD:
                     ends[bar[7], bar[2]] = max(bar[4], ends.get((bar[7], bar[2]), 0))
-            completed = self.told.completed.get(job)
+            completed = self.outcome.completed.get(job)
             for (_, server), end_ms in ends.items():
                 until = (
                     end_ms if self.storage == "chunk" else (completed[0] if completed else max(bar[4] for bar in bars))
@@ -341,7 +343,7 @@ class _Check:
         for server, own in changes.items():
             capacity = round((self.cluster["servers"][server]["capacity"].get("storage") or 0) * 1_000_000)
             held = 0
-            for at_ms, by in sorted(own):  # at one time, what is given back goes first
+            for at_ms, by in sorted(own):  # at one time, releases go first
                 held += by
                 if held > capacity:
                     self._problem(
@@ -384,7 +386,7 @@ def united(spans: Iterable[tuple[int, int]]) -> Spans:
 
 
 def outside(spans: Spans, cover: Spans) -> Spans:
-    """The parts of `spans` that `cover` does not cover; both as `united` gives them."""
+    """Parts of `spans` that `cover` does not cover; both as `united` gives them."""
     out: Spans = []
     place = 0
     for start, end in spans:
@@ -412,9 +414,9 @@ def _share_of_a_ms(job: Row, together: bool, speed: float) -> float:
     return float(1 / (job["num_chunks"] * max(1.0, job["epochs"] * job["minibatches_per_chunk"] * each_ms / speed)))
 
 
-def _figures(cluster: Row, jobs: Sequence[Row], told: Told) -> dict[str, Any]:
+def _figures(cluster: Row, jobs: Sequence[Row], outcome: Outcome) -> dict[str, Any]:
     """The part `lanes` of the metrics of summary.json, recomputed."""
-    bars = [bar for plan in told.bars.values() for bar in plan]
+    bars = [bar for plan in outcome.bars.values() for bar in plan]
     runs: dict[int, Spans] = defaultdict(list)
     chunks: set[tuple[int, int, int]] = set()
     worked: dict[int, int] = defaultdict(int)
@@ -446,7 +448,7 @@ def _figures(cluster: Row, jobs: Sequence[Row], told: Told) -> dict[str, Any]:
         if all(jobs[job].get(part) is not None for part in PARTS):
             apart, together = _plain_work(jobs[job])
             exchange_ms += round(worked[job] * (apart - together) / apart)
-    slow = sorted(filter(None, (_slowdown(cluster, jobs[job], at_ms) for job, (at_ms, _) in told.completed.items())))
+    slow = sorted(filter(None, (_slowdown(cluster, jobs[job], at_ms) for job, (at_ms, _) in outcome.completed.items())))
     return {
         "job_suspensions": sum(len(united(spans)) - 1 for spans in runs.values()),
         "cloud_chunks": len({(job, chunk) for job, chunk, server in chunks if server == CLOUD}),
@@ -468,7 +470,7 @@ def _plain_work(row: Row) -> tuple[int, int]:
 
 
 def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
-    """JCT over that of the job alone: in the cloud, or with the D-th chunk that its lanes can have done."""
+    """Slowdown: JCT over that of the job alone, in the cloud or with the D-th chunk that its lanes can complete."""
     if any(row.get(part) is None for part in PARTS):
         return None
     apart, together = _plain_work(row)

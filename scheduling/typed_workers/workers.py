@@ -1,4 +1,4 @@
-"""The world of A_online (Section III): typed workers, each a lane of its server, and data chunks that stay put.
+"""Typed workers of A_online (Section III), each a lane of its server, and data chunks that do not move.
 
 Eq. (1): a mini-batch takes m + G + 2q/b, and m + G when workers and parameter server share one place, the cloud. Both
 follow from the job alone, never from the lane, since a worker serves a job exactly when their types are equal.
@@ -36,7 +36,7 @@ class Lanes:
     kinds: tuple[str, ...]
 
     def of(self, kind: str | None) -> np.ndarray:
-        """The lanes that serve that type, ascending."""
+        """Lanes that serve that type, ascending."""
         if self.kinds == (ANY,):
             return np.arange(len(self.server))
         if kind not in self.kinds:
@@ -44,12 +44,12 @@ class Lanes:
         return np.flatnonzero(self.kind == self.kinds.index(kind))
 
     def name(self, kind: str | None) -> str | None:
-        """The type under which jobs of that type share lanes: one for all where lanes are not declared."""
+        """Type under which jobs of that type share lanes: one for all where lanes are not declared."""
         return ANY if self.kinds == (ANY,) else kind
 
 
 def declared(cluster: Cluster) -> bool:
-    """Test whether any server says which lanes it has."""
+    """True if any server declares lanes."""
     return any(server.worker_lanes or server.ps_lanes for server in cluster.servers)
 
 
@@ -98,13 +98,13 @@ def chunk_times(job: Job, speed: float = 1.0) -> Times:
 
 
 def impossible(job: Job) -> Reason | None:
-    """Reason why the work of the job cannot be known or done, or None."""
+    """Reason why the work of the job is unknown or impossible, or None."""
     found = judged(job)
     return found if isinstance(found, Reason) else None
 
 
 def judged(job: Job) -> Reason | Times:
-    """Time of a chunk, or the reason why the work of the job cannot be known or done."""
+    """Time of a chunk, or the reason why the work of the job is unknown or impossible."""
     for part in PARTS:
         if getattr(job, part) is None:
             return Reason("missing_part", {"part": part})
@@ -129,7 +129,7 @@ def gang_size(job: Job, available: int) -> int:
 
 
 def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
-    """The first job whose upload delays are not one per server, as a sentence."""
+    """Problem of the first job whose upload delays are not one per server, as a sentence."""
     count = len(cluster.servers)
     for job in jobs:
         if job.upload_ms is not None and len(job.upload_ms) != count:
@@ -141,7 +141,7 @@ def check_uploads(cluster: Cluster, jobs: Sequence[Job]) -> str | None:
 
 
 def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
-    """The completion time of a job that has the empty system to itself; None where it has no lane and no cloud.
+    """Completion time of a job alone in the empty system; None if it has no lane and no cloud.
 
     upload_ms: to each lane of its type. The least over the whole job in the cloud, and the D-th of what its lanes can
     have done.

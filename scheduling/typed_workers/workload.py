@@ -52,8 +52,8 @@ def a_online(
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival.
 
-    workers: of every server, instead of drawn ones. load: > 0, divides the span. arrivals: ms, of a trace; the rest is
-    drawn as ever.
+    workers: of every server, instead of sampled ones. load: > 0, divides the span. arrivals: ms, of a trace; the rest
+    is drawn as ever.
     """
     if preset not in PRESETS:
         raise ModelError(f"unknown preset {shorten(repr(preset))}; known: {', '.join(PRESETS)}")

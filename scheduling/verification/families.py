@@ -1,4 +1,4 @@
-"""The table of rules by execution model: chosen by the model that the files name; none applies to another."""
+"""Table of rules by execution model, chosen by the model that the files name; none applies to another."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_stated(log: Iterable[Row], problems: list[str]) -> None:
 
 
 def files_of(execution: Any) -> tuple[str, ...]:
-    """The files that an output has by its execution besides those that all have; none where the model is unknown."""
+    """Additional files of an output by its execution model; none where the model is unknown."""
     model = execution.get("model") if isinstance(execution, dict) else None
     rules = RULES.get(model) if isinstance(model, str) else None
     return rules.files if rules is not None else ()

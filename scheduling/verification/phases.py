@@ -1,10 +1,10 @@
-"""Rechecks the log of a run whose world changed on the way, from plain rows alone.
+"""Verifier of the log of a run of several phases, from plain rows alone.
 
 It shares no code with schedulers or hand-over.
 
 Each phase has its own cluster; jobs and servers are named by their numbers in the last one, which every phase before
-begins with. What stands in a phase must fit that phase's servers, and a job completes once its work is done, however
-often it was moved.
+begins with. The bars of a phase must fit that phase's servers, and a job completes once its work is done, however often
+it was moved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scheduling.verification.families import RULES, check_stated, no_rules
-from scheduling.verification.replay import CLOUD, ROLES, Told, replay
+from scheduling.verification.replay import CLOUD, ROLES, Outcome, replay
 from scheduling.verification.rules import TRANSFER, WORKER, Row, Stage, same, thousandths
 from scheduling.verification.schema import AMOUNTS, check_events, check_inputs
 from scheduling.verification.verify import filled, utility_of
@@ -37,17 +37,17 @@ def verify_phases(stages: Sequence[Stage], jobs: Sequence[Row], events: Iterable
     last = stages[-1].cluster
     # it may have been switched off
     cloud = next((stage.cluster["cloud"] for stage in stages if stage.cluster["cloud"]), None)
-    told = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
+    outcome = replay({**last, "cloud": cloud}, jobs, log, problems, [stage.at_ms for stage in stages[1:]], begins)
     ends = [stage.at_ms for stage in stages[1:]] + [1 << 62]
     for stage, end_ms in zip(stages, ends, strict=True):
         bars = [
             [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
-            for plan in told.bars.values()
+            for plan in outcome.bars.values()
             for bar in plan
             if bar[3] < end_ms and bar[4] > stage.at_ms
         ]
         _check_stage(stage, jobs, bars, problems)
-    _check_completions(stages, jobs, told, problems)
+    _check_completions(stages, jobs, outcome, problems)
     if not problems:  # groups of a log that contradicts itself are not followed
         for model in dict.fromkeys(stage.execution["model"] for stage in stages):
             RULES[model].check_phases(stages, jobs, log, problems)
@@ -106,14 +106,14 @@ def _check_stage(stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]
     RULES[stage.execution["model"]].check_stage(stage, jobs, known, problems)
 
 
-def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], told: Told, problems: list[str]) -> None:
+def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], outcome: Outcome, problems: list[str]) -> None:
     horizon, slot_ms = stages[0].cluster["horizon_slots"], stages[0].cluster["slot_ms"]
-    for job, bars in told.bars.items():
+    for job, bars in outcome.bars.items():
         for bar in bars:
             if bar[3] < jobs[job]["arrival_ms"] or (horizon is not None and bar[4] > horizon * slot_ms):
                 problems.append(f"job {jobs[job]['id']}: runs before its arrival or after the horizon: {bar}")
-    for job, (at_ms, utility) in told.completed.items():
-        row, bars = jobs[job], told.bars.get(job, [])
+    for job, (at_ms, utility) in outcome.completed.items():
+        row, bars = jobs[job], outcome.bars.get(job, [])
         if at_ms != max((bar[4] for bar in bars if bar[1] == WORKER), default=-1):
             problems.append(f"job {row['id']}: completes at {at_ms} ms, not when its last worker stops")
         if not same(utility, utility_of(stages[0].cluster, row, at_ms)):
@@ -129,7 +129,7 @@ def _check_completions(stages: Sequence[Stage], jobs: Sequence[Row], told: Told,
 
 
 def _done(stage: Stage, end_ms: int, job: Row, bars: Iterable[Sequence[int]]) -> float | None:
-    """The share of the job's work that is done in the stage; None where its model does not say it by bars."""
+    """Share of the job's work that is done in the stage; None where its model does not determine it by bars."""
     own = [
         [*bar[:3], max(bar[3], stage.at_ms), min(bar[4], end_ms), *bar[5:]]
         for bar in bars

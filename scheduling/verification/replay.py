@@ -1,7 +1,8 @@
 """Replay of a run's event log for the verifier: arrivals, plans and outcomes of jobs.
 
-The log is the source of truth: schedule.csv, decisions.jsonl and summary.json have to follow from it. Here it is held
-against the inputs and against itself. It is well formed already (schema.py); jobs and servers are named by their index.
+The log is the source of truth: schedule.csv, decisions.jsonl and summary.json have to follow from it. Here it is
+checked against the inputs and for consistency. It is well formed already (schema.py); jobs and servers are named by
+their index.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ ROLES = ("worker", "ps", "transfer")
 NOWHERE, CLOUD = -1, -2  # servers of a bar
 Row = Mapping[str, Any]
 Plan = list[list[int]]  # bars: job, role, server, start_ms, end_ms, count, lane, chunk, group
-Held = dict[tuple[Any, ...], dict[int, int]]  # what stands where -> {ms: by how much it changes}
+Held = dict[tuple[Any, ...], dict[int, int]]  # key of a bar -> {ms: change of its count}
 
 
 @dataclass
-class Told:
+class Outcome:
     """The outcome of a log, by index of the job."""
 
-    bars: dict[int, Plan] = field(default_factory=dict)  # as they were: each plan replaces the future of the one before
+    bars: dict[int, Plan] = field(
+        default_factory=dict
+    )  # realized bars: each plan replaces the future of the one before
     completed: dict[int, tuple[int, float]] = field(default_factory=dict)  # when, and its utility
     decisions: list[Row] = field(default_factory=list)  # `decided` events
     first: dict[int, str] = field(default_factory=dict)  # kind of the first decision
@@ -38,14 +41,14 @@ def replay(
     problems: list[str],
     edited: Sequence[int] = (),
     begins: Row | None = None,
-) -> Told:
+) -> Outcome:
     """Replay of the log; impossible events are problems.
 
     edited: when edits take effect; cluster and jobs are then those of the last phase. begins: {jobs, servers} of the
     first one.
     """
-    told = Told()
-    player = _Player(cluster, jobs, told, problems)
+    outcome = Outcome()
+    player = _Player(cluster, jobs, outcome, problems)
     log = list(log)
     added = Counter(event["kind"] for event in log)
     known = {"jobs": len(jobs) - added["job_added"], "servers": len(player.names) - added["server_added"]}
@@ -57,29 +60,29 @@ def replay(
             break
         getattr(player, event["kind"])(f"events.jsonl: line {event['seq']}", event["at_ms"], event["data"], event)
     player.end()
-    return told
+    return outcome
 
 
 class _Player:
     """Replay with one method per event type."""
 
-    edits: list[int]  # when those that are still to come take effect
+    edits: list[int]  # times of future edits
     begins: Row
     known: dict[str, int]  # jobs and servers so far: those of the beginning, and what was added
 
-    def __init__(self, cluster: Row, jobs: Sequence[Row], told: Told, problems: list[str]) -> None:
-        self.cluster, self.jobs, self.told, self.problems = cluster, jobs, told, problems
+    def __init__(self, cluster: Row, jobs: Sequence[Row], outcome: Outcome, problems: list[str]) -> None:
+        self.cluster, self.jobs, self.outcome, self.problems = cluster, jobs, outcome, problems
         self.names = [server["name"] for server in cluster["servers"]]
         self.arrived = 0  # jobs[:arrived] have arrived
         self.rejected: set[int] = set()
         self.unfinished: set[int] = set()
         self.finishes: dict[int, int] = {}  # when a job ends by its newest plan
-        self.gangs: dict[int, tuple[int, int]] = {}  # workers and parameter servers that a reason promised
+        self.gangs: dict[int, tuple[int, int]] = {}  # workers and parameter servers that a reason states
         self.on: dict[tuple[int, int, int], Plan] = {}  # bars of the newest plan of each worker
         self.starts: dict[int, int] = {}  # when a job begins by its newest plan
 
     def run_started(self, at: str, at_ms: int, data: Row, event: Row) -> None:
-        self.told.started = data
+        self.outcome.started = data
         expected = {
             **self.begins, "slot_ms": self.cluster["slot_ms"], "horizon_slots": self.cluster["horizon_slots"],
         }  # fmt: skip
@@ -107,9 +110,9 @@ class _Player:
         job, kind, code, values = data["job"], data["kind"], data["code"], data["values"]
         if not self._known(at, job):
             return
-        self.told.decisions.append(event)
-        self.told.first.setdefault(job, kind)
-        if job in self.rejected or job in self.told.completed or job in self.unfinished:
+        self.outcome.decisions.append(event)
+        self.outcome.first.setdefault(job, kind)
+        if job in self.rejected or job in self.outcome.completed or job in self.unfinished:
             self.problems.append(f"{at}: job {self.jobs[job]['id']} is {kind} after its end")
         if kind == "rejected":
             self.rejected.add(job)
@@ -156,16 +159,16 @@ class _Player:
                 )
             past = [
                 bar if bar[4] <= at_ms else [*bar[:4], at_ms, *bar[5:]]
-                for bar in self.told.bars.get(job, ())
+                for bar in self.outcome.bars.get(job, ())
                 if bar[3] < at_ms
             ]
-            self.told.bars[job] = past + [list(bar) for bar in bars]
+            self.outcome.bars[job] = past + [list(bar) for bar in bars]
             self.starts[job] = start_ms
 
     def _whole(self, at: str, at_ms: int, job: int, bars: Plan) -> bool:
-        """Test whether the plan's bars are bars of the job, and the job is not over."""
+        """True if the plan's bars are bars of the job, and the job has not ended."""
         id_ = self.jobs[job]["id"]
-        if job in self.rejected or job in self.told.completed:
+        if job in self.rejected or job in self.outcome.completed:
             self.problems.append(f"{at}: job {id_} is planned after its end")
         for number, bar in enumerate(bars):
             if (broken := self._broken(job, bar, at_ms)) is not None:
@@ -219,13 +222,13 @@ class _Player:
             if at_ms is None or bar[3] < at_ms:
                 if at_ms is not None and bar[4] > at_ms:
                     bar[4] = at_ms
-                self.told.bars.setdefault(bar[0], []).append(bar)
+                self.outcome.bars.setdefault(bar[0], []).append(bar)
 
     def grouped(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         """Empty: colocation/verifier.py checks groups."""
 
     def regrouped(self, at: str, at_ms: int, data: Row, event: Row) -> None:
-        """The same."""
+        """Empty: colocation/verifier.py checks groups."""
 
     def job_completed(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         job = data["job"]
@@ -233,7 +236,7 @@ class _Player:
             return
         if self.finishes.pop(job, None) != at_ms:
             self.problems.append(f"{at}: job {self.jobs[job]['id']} completes at {at_ms} ms, which was not planned")
-        self.told.completed[job] = at_ms, data["utility"]
+        self.outcome.completed[job] = at_ms, data["utility"]
 
     def job_added(self, at: str, at_ms: int, data: Row, event: Row) -> None:
         self._added(
@@ -278,7 +281,7 @@ class _Player:
             self._over(bars)
         self.problems += [f"events.jsonl: the edit at {at_ms} ms does not take effect" for at_ms in self.edits]
         for job, start_ms in self.starts.items():
-            first = min((bar[3] for bar in self.told.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
+            first = min((bar[3] for bar in self.outcome.bars.get(job, ()) if bar[1] == 0), default=NOWHERE)
             if first != start_ms:
                 self.problems.append(
                     f"events.jsonl: job {self.jobs[job]['id']} is decided to start at {start_ms} "
@@ -290,10 +293,10 @@ class _Player:
             self.problems.append(
                 f"events.jsonl: job {self.jobs[job]['id']} is planned to finish at {ms} ms, but never completes"
             )
-        still = set(range(self.arrived)) - self.rejected - set(self.told.completed)
+        still = set(range(self.arrived)) - self.rejected - set(self.outcome.completed)
         for job in sorted(still ^ self.unfinished):
-            said = "has no final event" if job in still else "is unfinished although it ended before"
-            self.problems.append(f"events.jsonl: job {self.jobs[job]['id']} {said}")
+            fault = "has no final event" if job in still else "is unfinished although it ended before"
+            self.problems.append(f"events.jsonl: job {self.jobs[job]['id']} {fault}")
 
     def _known(self, at: str, job: int) -> bool:
         if job >= self.arrived:
@@ -316,16 +319,16 @@ class _Player:
 
 
 def unclear(code: str, values: Row, servers: Sequence[str]) -> str | None:
-    """Fault of a reason that cannot be read: its code has no sentence, or the sentence misses a number."""
+    """Fault of an unreadable reason: its code has no sentence, or the sentence lacks a number."""
     try:
         sentence(code, values, servers)
-    except Exception as error:  # the values are whatever stands in a file
+    except Exception as error:  # the values of a file can be anything
         return f"reason {code!r}: {type(error).__name__}: {error}"
     return None
 
 
 def held(rows: Iterable[Sequence[Any]]) -> Held:
-    """Held units over time, independent of the division into rows: (*what and where, count, start_ms, end_ms) each."""
+    """Held units over time, independent of the division into rows: (*key, count, start_ms, end_ms) each."""
     found: defaultdict[tuple[Any, ...], dict[int, int]] = defaultdict(dict)
     for *place, count, start_ms, end_ms in rows:
         changes = found[tuple(place)]
@@ -337,10 +340,10 @@ def held(rows: Iterable[Sequence[Any]]) -> Held:
 def differences(log: Held, rows: Held) -> Iterable[str]:
     """Differences between schedule.csv and the log; places are (job, role, server, lane, chunk, group) as texts."""
     for place in sorted(log.keys() | rows.keys()):
-        told, written = log.get(place, {}), rows.get(place, {})
-        if told != written:
-            ms = min(ms for ms in told.keys() | written.keys() if told.get(ms) != written.get(ms))
-            counts = (sum(by for at, by in changes.items() if at <= ms) for changes in (told, written))
+        outcome, written = log.get(place, {}), rows.get(place, {})
+        if outcome != written:
+            ms = min(ms for ms in outcome.keys() | written.keys() if outcome.get(ms) != written.get(ms))
+            counts = (sum(by for at, by in changes.items() if at <= ms) for changes in (outcome, written))
             yield "schedule.csv: job {}: {} on {}: from {} ms on {} in events.jsonl, but {} here".format(
                 place[0], place[1], place[2] or "no server", ms, *counts
             )

@@ -1,4 +1,4 @@
-"""The rules of an execution model, as the verifier asks for them; each family has its own `verifier.py`."""
+"""Rules of an execution model for the verifier; each model has its own `verifier.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scheduling.verification.replay import Told
+from scheduling.verification.replay import Outcome
 from scheduling.verification.schema import AMOUNTS, Check
 
 WORKER, PS, TRANSFER = 0, 1, 2  # roles of a bar of the log
@@ -39,8 +39,8 @@ class Output:
     bars: Mapping[str, Sequence[Bar]]  # of each job that has some, by its id
     decisions: Sequence[Row]
     log: Sequence[Row]
-    told: Told  # the log, replayed
-    done: Mapping[str, int]  # when each job that completes does so, by its id
+    outcome: Outcome  # the log, replayed
+    done: Mapping[str, int]  # completion times by job id
     utilities: Mapping[str, float]  # of those jobs, recomputed
     execution: Row  # the rules that the files state
     summary: Row
@@ -63,7 +63,7 @@ class Rules(ABC):
 
     name: str  # as files state it
     states: Mapping[str, Check]  # what `execution` holds besides model, packs and final
-    part: str | None = None  # of the metrics of summary.json: the figures that only runs of this model have
+    part: str | None = None  # of the metrics of summary.json: the part that only runs of this model have
     files: tuple[str, ...] = ()  # that an output of this model has besides those that all have
 
     def missing(self, execution: Row, parameters: Row) -> str | None:
@@ -75,32 +75,32 @@ class Rules(ABC):
         """Problems by the rules of this model, appended."""
 
     def figures(self, given: Output) -> dict[str, Any] | None:
-        """The part of the metrics that only runs of this model have, recomputed; None where there is none."""
+        """Part of the metrics that only runs of this model have, recomputed; None where there is none."""
         return None
 
     def finishes(self, cluster: Row) -> bool:
-        """Test whether a scheduler that decides once for all completes every job that it admits on this cluster."""
+        """True if a scheduler with final decisions completes every job that it admits on this cluster."""
         return cluster["horizon_slots"] is None  # a job that outlasts the horizon stays unfinished
 
     def check_stage(
         self, stage: Stage, jobs: Sequence[Row], bars: Sequence[Sequence[int]], problems: list[str]
     ) -> None:
-        """The same for bars in a phase of a run that was edited on the way; servers are known, capacity is checked."""
+        """Check of bars in one phase of an edited run; servers are known, capacity is checked."""
         return
 
     def check_phases(
         self, stages: Sequence[Stage], jobs: Sequence[Row], log: Sequence[Row], problems: list[str]
     ) -> None:
-        """What the log tells besides bars in the phases of this model, whatever the models of the other phases are."""
+        """Check of the log besides bars in the phases of this model, whatever the models of the other phases are."""
         return
 
     @abstractmethod
     def share_done(self, stage: Stage, job: Row, bars: Sequence[Sequence[int]]) -> float | None:
-        """The share of the job's work that these bars do; None where the rows do not say it."""
+        """Share of the job's work that these bars do; None where the rows do not determine it."""
 
 
 def same(given: Any, value: float, size: float = 0.0) -> bool:
-    """Test whether what stands in a file is that number, but for rounding of sums; size: of the terms of the sum."""
+    """True if a value of a file is that number, except for rounding of sums; size: of the terms of the sum."""
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
     return abs(given - value) <= CLOSE * max(1.0, abs(value), size)

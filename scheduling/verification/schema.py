@@ -1,7 +1,7 @@
-"""The shape of the files that the verifier rechecks: which keys, which kinds of values. What they mean comes after.
+"""Schema of the files that the verifier rechecks: keys and types of values. Their meaning is checked later.
 
 A check is a function of a value that gives None, or the rule that the value breaks. Every problem is one line: the
-file, the line where there are lines, what is wrong. Nothing here may fail, whatever the files hold.
+file, the line if any, and what is wrong. No check may fail, whatever the files hold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TIME_BOUNDS = {  # from below, in ms
     "longest_job": "makespan",
 }  # fmt: skip
 CERTIFICATES = (*UTILITY_BOUNDS, *TIME_BOUNDS)
-ENOUGH = 100  # problems of one file; the rest is not looked at
+ENOUGH = 100  # problems of one file; the rest is not checked
 
 _SCALARS = frozenset((int, str, bool, type(None)))
 
@@ -165,7 +165,7 @@ def prices(value: Any) -> str | None:
 
 
 STATED: dict[str, Check] = {"model": text, "packs": many(one_of(AMOUNTS), "a list of resources"), "final": boolean}
-execution = row(STATED, open_=True)  # how a scheduler runs jobs; what else it states is up to the model (families.py)
+execution = row(STATED, open_=True)  # how a scheduler runs jobs; other keys depend on the model (families.py)
 
 _WHOLE, _COUNT, _REAL, _SHARE = whole(), whole(1), real(0, LARGEST), real(LEAST, LARGEST)
 _AMOUNTS = row({}, dict.fromkeys(AMOUNTS, real(0, 10**12)))
@@ -288,7 +288,7 @@ def check_results(schedule: Sequence[Any], decisions: Sequence[Any], summary: An
 
 
 def check_events(events: Iterable[Any], problems: list[str]) -> list[Row]:
-    """The well-formed log without its prices, from which nothing follows: seq from 1 without gaps, times in order."""
+    """Well-formed log without its prices, which nothing depends on: seq from 1 without gaps, times in order."""
     log: list[Row] = []
     before_ms, wrong, number_ = 0, 0, 0
     for number_, event in enumerate(events, start=1):

@@ -1,12 +1,12 @@
-"""Rechecks a finished output from its plain rows alone. It shares no code with schedulers, ledger, training or metrics.
+"""Verifier of a finished output, from its plain rows alone; it shares no code with schedulers, ledger or metrics.
 
 The rows are those of the files (whole units, text ids), as Python values of any shape: their form is checked first
 (schema.py), then what they mean. events.jsonl is the source of truth (replay.py): the schedule, the decisions and the
 metrics have to follow from it. Every problem is one sentence; an empty list means that nothing is wrong.
 
-By which rules a scheduler runs jobs, the files state (`execution`); names of schedulers decide nothing. Here stands
-what holds for all runs; what an execution model adds is in the verifier of its family, chosen from the table in
-families.py. Where no rules are known, that is a problem.
+The files state the rules by which a scheduler runs jobs (`execution`); names of schedulers decide nothing. Here are the
+rules for all runs; those of an execution model are in its own verifier, chosen from the table in families.py. Where no
+rules are known, that is a problem.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from scheduling.model.values import LARGEST, shorten
 from scheduling.verification.families import RULES, check_stated, no_rules
-from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Told, differences, held, replay, unclear
+from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
 from scheduling.verification.rules import CLOSE, Bar, Output, Row, same, thousandths
 from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS, check_events, check_inputs, check_results
 
@@ -60,16 +60,16 @@ def _check_meaning(
     rules = RULES[execution["model"]]
     by_id = {job["id"]: job for job in jobs}
     servers = {server["name"]: server for server in cluster["servers"]}
-    told = replay(cluster, jobs, log, problems)
+    outcome = replay(cluster, jobs, log, problems)
     bars = _bars(cluster, by_id, servers, schedule, problems)
-    _check_schedule(cluster, jobs, told, bars, problems)
-    _check_told(jobs, told, decisions, problems)
+    _check_schedule(cluster, jobs, outcome, bars, problems)
+    _check_decision_rows(jobs, outcome, decisions, problems)
     per_job = _per_job(by_id, bars, problems)
     demands = {(id_, role): thousandths(job.get(role)) for id_, job in by_id.items() for role in ("worker", "ps")}
     _check_capacity(servers, demands, bars, execution["packs"], problems)
-    done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in told.completed.items()}
+    done = {jobs[index]["id"]: at_ms for index, (at_ms, _) in outcome.completed.items()}
     utilities = {id_: utility_of(cluster, by_id[id_], end) for id_, end in done.items()}
-    given = Output(cluster, jobs, per_job, decisions, log, told, done, utilities, execution, summary, more)
+    given = Output(cluster, jobs, per_job, decisions, log, outcome, done, utilities, execution, summary, more)
     rules.check(given, problems)
     first = _check_decisions(by_id, per_job, decisions, problems)
     if execution["final"] and rules.finishes(cluster):
@@ -81,8 +81,10 @@ def _check_meaning(
 def _expected(given: Output, demands: Demands) -> dict[str, Any]:
     """The metrics of summary.json, recomputed."""
     packs = given.execution["packs"]
-    figures = _figures(given.cluster, given.jobs, demands, given.told, given.done, given.utilities, packs)
-    if "execution" not in given.summary:  # older versions told the utilization of what their model does not pack, too
+    figures = _figures(given.cluster, given.jobs, demands, given.outcome, given.done, given.utilities, packs)
+    if (
+        "execution" not in given.summary
+    ):  # older versions also wrote the utilization of resources that their model does not pack
         figures["utilization"] = {name: share for name, share in figures["utilization"].items() if name in packs}
     rules = RULES[given.execution["model"]]
     own = rules.figures(given)
@@ -103,7 +105,7 @@ def filled(cluster: Row) -> Row:
 
 
 def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row | None:
-    """The rules that the run is rechecked by; None, with a problem, where there are none."""
+    """Rules by which the run is rechecked; None, with a problem, where there are none."""
     stated, name = summary.get("execution"), shorten(repr(summary["scheduler"]))
     found = stated or installed
     if found is None:
@@ -128,7 +130,7 @@ def _execution(summary: Row, installed: Row | None, problems: list[str]) -> Row 
 def _bars(
     cluster: Row, jobs: Mapping[str, Row], servers: Mapping[str, Row], rows: Sequence[Row], problems: list[str]
 ) -> list[Bar]:
-    """The rows that are well formed; the others become problems."""
+    """Well-formed rows; the others become problems."""
     bars = []
     for line, row in enumerate(rows, start=2):
         where = f"schedule.csv: line {line}"
@@ -165,8 +167,10 @@ def _bars(
     return bars
 
 
-def _check_schedule(cluster: Row, jobs: Sequence[Row], told: Told, bars: Sequence[Bar], problems: list[str]) -> None:
-    """schedule.csv says what the log says."""
+def _check_schedule(
+    cluster: Row, jobs: Sequence[Row], outcome: Outcome, bars: Sequence[Bar], problems: list[str]
+) -> None:
+    """Check that schedule.csv agrees with the log."""
     names = {NOWHERE: "", CLOUD: "cloud"} | dict(enumerate(_names(cluster)))
     log = held(
         (
@@ -178,16 +182,16 @@ def _check_schedule(cluster: Row, jobs: Sequence[Row], told: Told, bars: Sequenc
             start_ms,
             end_ms,
         )
-        for plan in told.bars.values()
+        for plan in outcome.bars.values()
         for job, role, server, start_ms, end_ms, count, lane, chunk, group in plan
     )
     rows = held((b.job, b.role, b.server, b.lane, b.chunk, b.group, b.count, b.start_ms, b.end_ms) for b in bars)
     problems += differences(log, rows)
 
 
-def _check_told(jobs: Sequence[Row], told: Told, decisions: Sequence[Row], problems: list[str]) -> None:
-    """decisions.jsonl is what was decided in the log, line by line."""
-    for line, (event, row) in enumerate(zip(told.decisions, decisions, strict=False), start=1):
+def _check_decision_rows(jobs: Sequence[Row], outcome: Outcome, decisions: Sequence[Row], problems: list[str]) -> None:
+    """Check that decisions.jsonl agrees with the decisions of the log, line by line."""
+    for line, (event, row) in enumerate(zip(outcome.decisions, decisions, strict=False), start=1):
         data = event["data"]
         reason = {"code": data["code"], "values": data["values"]}
         expected = {
@@ -203,12 +207,12 @@ def _check_told(jobs: Sequence[Row], told: Told, decisions: Sequence[Row], probl
                     f"decisions.jsonl: line {line}: {name} is {shorten(repr(row[name]))}, but {shorten(repr(value))} "
                     "in events.jsonl"
                 )
-    if len(told.decisions) != len(decisions):
-        problems.append(f"decisions.jsonl: holds {len(decisions)} decisions, and events.jsonl {len(told.decisions)}")
+    if len(outcome.decisions) != len(decisions):
+        problems.append(f"decisions.jsonl: holds {len(decisions)} decisions, and events.jsonl {len(outcome.decisions)}")
 
 
 def _per_job(jobs: Mapping[str, Row], bars: Sequence[Bar], problems: list[str]) -> dict[str, list[Bar]]:
-    """The bars of each job; nothing stands before its arrival."""
+    """Bars of each job; none is before its arrival."""
     found: dict[str, list[Bar]] = defaultdict(list)
     for bar in bars:
         found[bar.job].append(bar)
@@ -238,7 +242,7 @@ def _check_capacity(
                     )
     for name, changes in changing.items():
         capacity = thousandths(servers[name]["capacity"])
-        changes.sort(key=lambda change: change[:2])  # at one time, what ends goes first
+        changes.sort(key=lambda change: change[:2])  # at one time, ends go first
         total = [0] * len(AMOUNTS)
         full: set[int] = set()
         for at_ms, sign, amounts in changes:
@@ -255,7 +259,7 @@ def _check_capacity(
 def _check_decisions(
     jobs: Mapping[str, Row], per_job: Mapping[str, Sequence[Bar]], decisions: Sequence[Row], problems: list[str]
 ) -> dict[str, Row]:
-    """The first decision of each job; it comes after the arrival and not after the first bar."""
+    """First decision of each job; it comes after the arrival and not after the first bar."""
     first: dict[str, Row] = {}
     before = 0
     for row in decisions:
@@ -286,7 +290,7 @@ def _check_decisions(
 def _check_final(
     jobs: Mapping[str, Row], done: Mapping[str, int], first: Mapping[str, Row], problems: list[str]
 ) -> None:
-    """Schedulers that decide once: every job is decided on arrival, and every admitted job completes."""
+    """Check of schedulers with final decisions: every job is decided on arrival, and every admitted job completes."""
     for id_ in jobs:
         if id_ not in first:
             problems.append(f"job {id_}: has no decision")
@@ -295,8 +299,8 @@ def _check_final(
 
 
 def _check_utilities(given: Output, problems: list[str]) -> None:
-    """The log says of each completed job what it is worth."""
-    for index, (_, utility) in given.told.completed.items():
+    """Check of the utility that the log states for each completed job."""
+    for index, (_, utility) in given.outcome.completed.items():
         id_ = given.jobs[index]["id"]
         if not same(utility, given.utilities[id_]):
             problems.append(
@@ -315,19 +319,19 @@ def utility_of(cluster: Row, job: Row, completion_ms: int) -> float:
 
 
 def _figures(
-    cluster: Row, jobs: Sequence[Row], demands: Demands, told: Told, done: Mapping[str, int],
+    cluster: Row, jobs: Sequence[Row], demands: Demands, outcome: Outcome, done: Mapping[str, int],
     utilities: Mapping[str, float], packs: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
     """The metrics of summary.json, recomputed from the log."""
     arrivals = {job["id"]: job["arrival_ms"] for job in jobs}
     times = sorted(end - arrivals[id_] for id_, end in done.items())
-    kinds = list(told.first.values())
-    bars = [bar for plan in told.bars.values() for bar in plan]
+    kinds = list(outcome.first.values())
+    bars = [bar for plan in outcome.bars.values() for bar in plan]
     return {
         "total_utility": math.fsum(utilities.values()) if any(job.get("utility") is not None for job in jobs) else None,
         "jobs": len(jobs),
         "admitted": sum(kind in ("admitted", "started") for kind in kinds),
-        "rejected": len({event["data"]["job"] for event in told.decisions if event["data"]["kind"] == "rejected"}),
+        "rejected": len({event["data"]["job"] for event in outcome.decisions if event["data"]["kind"] == "rejected"}),
         "completed": len(done),
         "mean_jct_ms": sum(times) / len(times) if times else None,
         "median_jct_ms": _quantile(times, 0.5),
@@ -339,7 +343,7 @@ def _figures(
 
 
 def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
-    """{where a figure stands: figure} of figures within figures."""
+    """Nested metrics as one mapping {path: value}."""
     out: dict[tuple[str, ...], Any] = {}
     for name, value in figures.items():
         out |= _nested((*path, name), value) if isinstance(value, dict) else {(*path, name): value}
@@ -388,9 +392,9 @@ def _utilization(
 def _check_summary(given: Output, expected: Row, problems: list[str]) -> None:
     summary = given.summary
     for name in ("scheduler", "parameters", "seed", "execution"):
-        if summary.get(name) != given.told.started.get(name):
-            said, was = (shorten(repr(part.get(name))) for part in (summary, given.told.started))
-            problems.append(f"summary.json: {name} is {said}, but the run of events.jsonl had {was}")
+        if summary.get(name) != given.outcome.started.get(name):
+            stated, logged = (shorten(repr(part.get(name))) for part in (summary, given.outcome.started))
+            problems.append(f"summary.json: {name} is {stated}, but the run of events.jsonl had {logged}")
     metrics = summary["metrics"]
     for rules in RULES.values():
         if rules.part in metrics and rules.part not in expected:
@@ -443,7 +447,7 @@ def _quantile(values: Sequence[float], share: float) -> float | None:
 
 
 def _integer(text: str) -> int | None:
-    """The integer that the text is, None if it is none or out of range."""
+    """Integer of the text, None if it is none or out of range."""
     if not (text.isascii() and text.isdigit() and len(text) <= 16):
         return None
     value = int(text)

@@ -176,18 +176,18 @@ def test_the_flip_happens_in_a_new_simulation(world):
 def run_with_history(cluster, jobs, history, name, parameters):
     """The first decisions of a run of `jobs` whose price bounds come from another set of jobs."""
 
-    class Told(type(build(name))):
+    class Recorder(type(build(name))):
         def _estimate(self, *capacities):
             decided, self.jobs = self.jobs, history
             if name == "oasis":
-                rows, self.rows = self.rows, [self._as_seen(job) for job in history]
+                rows, self.rows = self.rows, [self._converted(job) for job in history]
             found = super()._estimate(*capacities)
             self.jobs = decided
             if name == "oasis":
                 self.rows = rows
             return found
 
-    events = Simulation(cluster, jobs, Told(build(name, parameters).parameters), 0).events()
+    events = Simulation(cluster, jobs, Recorder(build(name, parameters).parameters), 0).events()
     return [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
 
 

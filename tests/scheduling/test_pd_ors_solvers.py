@@ -233,5 +233,5 @@ def test_bounds_never_exceed_the_cheapest(seed, workers):
     assert least_costs(*(a[None] for a in machines[3:]), ps_of)[0, workers] <= best + 1e-9
     hosts = np.arange(len(machines.free))
     if math.isfinite(best):
-        _, bound = multi_machine_exact._worth_a_look(machines, hosts, workers, ps, best * 1.5)
+        _, bound = multi_machine_exact._candidates(machines, hosts, workers, ps, best * 1.5)
         assert bound <= best + 1e-9

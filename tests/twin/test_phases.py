@@ -138,4 +138,4 @@ def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
 
 
 def test_every_scheduler_says_how_far_its_jobs_are():
-    assert [name for name, cls in schedulers().items() if cls.work_left is BaseScheduler.work_left] == []
+    assert [name for name, cls in schedulers().items() if cls.remaining_work is BaseScheduler.remaining_work] == []

@@ -19,7 +19,7 @@ Roomy = Callable[[Pool, Sequence[int], list[int]], bool]
 
 
 class Profiling:
-    """Jobs that wait for it or are in it: job -> the number of its pool."""
+    """Jobs that wait for profiling or are in it: job -> the number of its pool."""
 
     def __init__(self, beliefs: Beliefs, roomy: Roomy) -> None:
         self.beliefs, self.roomy = beliefs, roomy
@@ -29,11 +29,11 @@ class Profiling:
         return job in self.pool_of
 
     def busy(self, group: Group) -> bool:
-        """Test whether the group profiles a job: then it is left alone."""
+        """True if the group profiles a job; its members then do not change."""
         return any(job in self.pool_of for job in group.jobs)
 
     def end(self, pool: Pool, number: int, change: Change) -> list[int]:
-        """The jobs that have been measured by now; they leave their groups, and wait. In the order of the jobs."""
+        """Jobs that have been measured by now; they leave their groups and wait. In job order."""
         due = [
             job for job in sorted(self.pool_of)
             if self.pool_of[job] == number and pool.of[job].group != NONE and change.now_ms >= self._due_ms(pool, job)
@@ -55,9 +55,9 @@ class Profiling:
         return due
 
     def begin(self, pool: Pool, change: Change, new_id: Callable[[], int]) -> None:
-        """Waiting jobs that nobody knows join the group that profiles already, or that with the fewest machines.
+        """Adds waiting jobs of unknown times to the group that profiles already, or to that with the fewest machines.
 
-        The first get all machines.
+        The first jobs get all machines.
         """
         if not self.pool_of:
             return
@@ -74,12 +74,12 @@ class Profiling:
             pool.place(change, group.id, group.servers, [*group.jobs, *wave])
 
     def next_ms(self, pools: Sequence[Pool]) -> int | None:
-        """Time when the next job will have been measured."""
+        """Time at which the next job has been measured."""
         times = [self._due_ms(pools[n], job) for job, n in self.pool_of.items() if pools[n].of[job].group != NONE]
         return min(times, default=None)
 
     def _wave(self, pool: Pool, servers: Sequence[int], there: list[int], new: list[int]) -> list[int]:
-        """The first of the new jobs that a group can profile now."""
+        """First of the new jobs that a group can profile now."""
         room = MAX_PROFILING - sum(job in self.pool_of for job in there)
         wave: list[int] = []
         for job in new[: max(0, room)]:

@@ -1,7 +1,8 @@
 """Estimated times of jobs: exact, with a given error, or measured and learned [Harmony, Section IV-B1].
 
 A measurement is the mean of PROFILED_ITERATIONS noisy iterations; from then on each whole iteration that the job makes
-enters a moving average. Nothing else of a job is ever wrong: how many iterations it needs does not enter a decision.
+enters a moving average. All other properties of a job are exact; the number of iterations that it needs does not enter
+a decision.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ REMEMBERED = 64  # iterations; what lies before counts for less than 1e-9
 
 
 class Belief(NamedTuple):
-    """Machine-ms and ms of one iteration, and the iterations of the job that have entered them."""
+    """Estimate: machine-ms and ms of one iteration, and the number of iterations that it is based on."""
 
     comp: float
     comm: float
@@ -38,24 +39,24 @@ class Beliefs:
         self.of: dict[int, Belief] = {}
 
     def guess(self, job: int) -> Facts:
-        """The facts as believed."""
+        """Properties of the job with the estimated times."""
         known, belief = self.facts(job), self.of.get(job)
         return known if belief is None else known._replace(comp=belief.comp, comm=belief.comm)
 
-    def told(self, job: int) -> None:
-        """The job came with its times, which may be wrong."""
+    def reveal(self, job: int) -> None:
+        """Registers a job whose times are given; they may be wrong."""
         if self.error:
             comp, comm = self._wrong(job)
             self.of[job] = Belief(comp, comm, 0)
 
     def measured(self, job: int) -> None:
-        """The job was profiled."""
+        """Registers a job that was profiled."""
         comp, comm = self._wrong(job) if self.error else (self.facts(job).comp, self.facts(job).comm)
         factors = np.exp(self.rng.normal(0.0, NOISE, size=(2, PROFILED_ITERATIONS))).mean(axis=1).tolist()
         self.of[job] = Belief(comp * factors[0], comm * factors[1], PROFILED_ITERATIONS)
 
     def learn(self, job: int, done: float) -> None:
-        """Update after so many iterations of a measured job: new complete ones are counted, one by one."""
+        """Updates the estimate of a measured job after so many iterations; new complete ones are counted one by one."""
         belief = self.of.get(job)
         if belief is None or int(done) <= belief.seen:
             return

@@ -1,1 +1,1 @@
-"""Memory of machines that groups share: what is held in memory, what lies on disk."""
+"""Memory of shared machines: the data in memory and on disk."""

@@ -1,7 +1,7 @@
-"""Hill climbing of what lies on disk (Harmony Section IV-C): one job, one step, judged after an epoch.
+"""Hill climbing of the share of data on disk (Harmony Section IV-C): one job, one step, judged after an epoch.
 
 The jobs of a group have their turns round and round. A step that shortens the iteration by more than GAIN stays, and
-the job's next one goes on from there; else it is taken back, and the next one goes the other way; when neither way
+the job's next one continues from there; otherwise it is undone, and the next one goes the other way; when neither way
 pays, the step is halved. Models are moved only when all inputs are on disk and memory is short still. It ends when
 every job's step is below MIN_STEP, or when nothing is left to gain.
 """
@@ -17,7 +17,8 @@ GAIN = 0.005  # relative, of the time of an iteration
 
 
 class Setting(NamedTuple):
-    """A group on its machines: ms of computation and communication of each job in an iteration, and their data."""
+    """Times of a group on its machines: ms of computation and communication of each job in an iteration, and its
+    data."""
 
     comp_ms: list[float]
     comm_ms: list[float]
@@ -32,13 +33,13 @@ class Setting(NamedTuple):
 
     @property
     def floor_ms(self) -> float:
-        """Eq. (1): no ratios make an iteration shorter."""
+        """Lower bound of an iteration by Eq. (1), whatever the ratios."""
         longest = max(c + n for c, n in zip(self.comp_ms, self.comm_ms, strict=True))
         return max(sum(self.comp_ms), sum(self.comm_ms), longest)
 
 
 class Trial(NamedTuple):
-    """Change of the current step, and the iteration time before it."""
+    """Trial of a step, with the iteration time before it."""
 
     of_model: bool
     ratio: float
@@ -71,7 +72,7 @@ def begin(setting: Setting) -> Climb:
 
 
 def advance(climb: Climb, setting: Setting) -> Climb:
-    """An epoch is over: its trial is judged, and the next job in turn makes a step."""
+    """Ends an epoch: its trial is judged, and the next job in turn makes a step."""
     climb = _judged(climb)
     if climb.pace_ms <= setting.floor_ms * (1 + GAIN):
         return climb._replace(done=True)
@@ -87,7 +88,7 @@ def advance(climb: Climb, setting: Setting) -> Climb:
 
 
 def adapted(comp_ms: list[float], comm_ms: list[float], data: list[Data], ground: Ground) -> Ratios:
-    """The ratios that it ends with, if the group stays together long enough."""
+    """Final ratios, if the group stays together long enough."""
     setting = Setting(comp_ms, comm_ms, data, ground)
     climb = begin(setting)
     while not climb.done:
@@ -107,7 +108,7 @@ def _judged(climb: Climb) -> Climb:
 
 
 def _failed(climb: Climb) -> Climb:
-    """The job in turn goes the other way next, with half the step if that failed before."""
+    """Reverses the direction of the job in turn, with half the step if that failed before."""
     turn = climb.turn
     both = climb.failed[turn] + 1 == 2
     step = -climb.steps[turn] / (2 if both else 1)

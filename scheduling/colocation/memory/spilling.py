@@ -1,8 +1,8 @@
 """Spilling [Harmony, Section IV-C]: disk ratios of each job's data, and handling of exhausted memory.
 
 adaptive  the ratios begin at the least equal one and climb from epoch to epoch (hill_climbing.py)
-fixed     the same share of every input; nobody looks ahead, so memory may run out, which costs all jobs of the group
-          what they did in this epoch (Section VI); whoever saw that is wary from then on
+fixed     the same share of every input, without a check in advance: memory may run out, which costs all jobs of the
+          group their work in this epoch (Section VI); those jobs are checked from then on
 none      nothing is spilled
 """
 
@@ -42,7 +42,7 @@ class Spilling:
         self.adaptive = mode == "adaptive"
         self.ratio = ratio if self.fixed else 0.0
         self.facts = facts
-        self.wary: set[int] = set()  # jobs that saw memory run out
+        self.wary: set[int] = set()  # jobs whose group has run out of memory
 
     def of(self, pool: Pool, id_: int, servers: list[int], jobs: list[int], times: Times) -> Spilled:
         """Spilling of a new group: ratios are kept while it has the same jobs on the same machines."""
@@ -62,11 +62,11 @@ class Spilling:
         return machines_needed(self.facts(job).data, memory_gb * OUT_OF_MEMORY, self.ratio, 0.0)
 
     def careless(self, jobs: Iterable[int]) -> bool:
-        """Test whether nobody looks at the memory of these jobs: with fixed ratios, before it ran out once."""
+        """True if the memory of these jobs is not checked: with fixed ratios, before it ran out once."""
         return self.fixed and self.wary.isdisjoint(jobs)
 
     def climb(self, pool: Pool, change: Change) -> None:
-        """Step of the groups whose epoch has ended, and the next epoch ends of the others."""
+        """Advances the groups whose epoch has ended, and sets the next epoch end of the others."""
         if not self.adaptive:
             return
         now_ms = change.now_ms
@@ -76,9 +76,9 @@ class Spilling:
             assert group.climb is not None
             setting = self._setting(pool, group.servers, group.jobs, group.times)
             new = hill_climbing.advance(group.climb, setting)
-            told = (new.disk, new.model) != (group.disk, group.model)
+            changed = (new.disk, new.model) != (group.disk, group.model)
             group.climb, group.due_ms = new, NONE
-            if told:
+            if changed:
                 change.adapted.add(group.id)
                 pool.place(change, group.id, group.servers, group.jobs)
         for group in pool.groups.values():
@@ -86,7 +86,7 @@ class Spilling:
                 group.due_ms = self._epoch_ms(pool, group, now_ms)
 
     def next_ms(self, pools: Iterable[Pool]) -> int | None:
-        """Time when the next epoch of a climbing group is over."""
+        """Time at which the next epoch of a climbing group ends."""
         if not self.adaptive:
             return None
         return min(
@@ -94,7 +94,7 @@ class Spilling:
         )
 
     def run_out(self, pool: Pool, change: Change, id_: int) -> None:
-        """A group that does not fit loses its epoch and its last job, until it fits; only with fixed ratios."""
+        """Handles exhausted memory, only with fixed ratios: a group loses its epoch and its last job until it fits."""
         while self.fixed and id_ in pool.groups and len(pool.groups[id_].jobs) > 1:
             group = pool.groups[id_]
             data = [self.facts(job).data for job in group.jobs]
@@ -140,7 +140,7 @@ class Spilling:
         return Setting(times.comp, times.comm, [self.facts(job).data for job in jobs], pool.ground(servers))
 
     def _epoch_ms(self, pool: Pool, group: Group, now_ms: int) -> int:
-        """Time when the job whose turn it is, or will be, has made an epoch from now on."""
+        """Time at which the job whose turn it is, or will be, has completed an epoch from now on."""
         assert group.climb is not None
         turn = group.climb.turn if group.climb.trial is not None else (group.climb.turn + 1) % len(group.jobs)
         job = group.jobs[turn]

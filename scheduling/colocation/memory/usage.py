@@ -1,4 +1,4 @@
-"""The memory of a group: what it fills, how much of it lies on disk, and what that costs (Harmony Section IV-C).
+"""Memory of a group: its use, the share on disk, and the cost of that (Harmony Section IV-C).
 
 The paper gives the mechanism and few numbers; the model is ours, with figures that meet those it has (best fixed ratio
 0.3 for 8 jobs on 32 machines). On each of n machines: HEAP / n x (inputs and models in memory) + HEAP x WORK_SET / n x
@@ -33,7 +33,7 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The machines of a group: how many, the memory of the smallest in GB, the slowest disk's rate in GB per ms."""
+    """Machines of a group: how many, the memory of the smallest in GB, the slowest disk's rate in GB per ms."""
 
     machines: int
     memory_gb: float
@@ -41,7 +41,7 @@ class Ground:
 
 
 class Ratios(NamedTuple):
-    """The share of each job's input and model that lies on disk, and the time of an iteration with them."""
+    """Ratios: the share of each job's input and model on disk, and the time of an iteration with them."""
 
     disk: list[float]
     model: list[float]
@@ -49,7 +49,7 @@ class Ratios(NamedTuple):
 
 
 def usage(data: Sequence[Data], ground: Ground, disk: Sequence[float], model: Sequence[float]) -> float:
-    """Memory held over usable memory, on each machine."""
+    """Ratio of held to usable memory on each machine."""
     usable = USABLE * ground.memory_gb * ground.machines
     held = sum((1 - a) * d.input_gb + (1 - b) * d.model_gb for d, a, b in zip(data, disk, model, strict=True))
     work = max((d.input_gb * (a > 0) + d.model_gb for d, a in zip(data, disk, strict=True)), default=0.0)
@@ -93,13 +93,13 @@ def pace_ms(
 def fixed(
     comp_ms: Sequence[float], comm_ms: Sequence[float], data: Sequence[Data], ground: Ground, ratio: float
 ) -> Ratios:
-    """The same share of every input on disk, and no model."""
+    """Ratios with the same share of every input on disk, and no model."""
     disk, model = [ratio] * len(data), [0.0] * len(data)
     return Ratios(disk, model, pace_ms(comp_ms, comm_ms, data, ground, disk, model))
 
 
 def beginning(data: Sequence[Data], ground: Ground) -> tuple[list[float], list[float]]:
-    """The least equal ratio at which no memory is short, first of the inputs, then of the models, to a thousandth."""
+    """Least equal ratio at which no memory is short, first of the inputs, then of the models, to a thousandth."""
     size = len(data)
     for pick in (lambda x: ([x] * size, [0.0] * size), lambda x: ([1.0] * size, [x] * size)):
         if usage(data, ground, *pick(0.0)) <= GC_FROM:

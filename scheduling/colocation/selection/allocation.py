@@ -43,7 +43,7 @@ def allocate(ratio: np.ndarray, machines: int, floors: np.ndarray) -> np.ndarray
             low, high = np.where(fits, low, price), np.where(fits, price, high)
     rows = np.arange(len(counts))
     left = machines - counts.sum(axis=1)
-    idle = (total == 0) & (left > 0)  # nobody computes: all that is left goes to the first group, as one by one
+    idle = (total == 0) & (left > 0)  # no group computes: all that is left goes to the first group, as one by one
     counts[idle, 0] += left[idle]
     left = np.where(idle, 0, left)
     while (left > 0).any():

@@ -1,8 +1,7 @@
 """Reference searches for Harmony's greedy search (Section V-F): exact for small cases, otherwise a wider search.
 
 The paper's Oracle is an exhaustive search that takes 13.8 minutes for 80 jobs on 100 machines. That cannot be all
-groupings (there are more than 10^90), and the paper does not say what it leaves out. So there are two, named as what
-they are:
+groupings (there are more than 10^90), and the paper does not say what it leaves out. So there are two:
 - `exact`: every set of jobs, every grouping of it, every allocation of machines, by dynamic programming over sets:
   O(3^jobs machines^2).
 - `all_pairs`: every prefix of the jobs with every number of groups up to MAX_GROUPS, each with the swaps and the
@@ -21,7 +20,7 @@ EXACT_JOBS, EXACT_MACHINES = 8, 24  # up to here `exact` takes well below a seco
 
 
 def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
-    """The best grouping of any of the jobs that uses all machines; None when no job fits into memory.
+    """Best grouping of any of the jobs that uses all machines; None if no job fits into memory.
 
     best[mask][m] is the most that the jobs of `mask`, all running, make of m machines: machines x score.
     """
@@ -55,7 +54,7 @@ def exact(work: Work, weight: float = WEIGHT) -> Groups | None:
 
 
 def all_pairs(work: Work, weight: float = WEIGHT, most_groups: int = MAX_GROUPS) -> Groups | None:
-    """The best of all (number of jobs, number of groups); of equal ones that with fewer jobs."""
+    """Best grouping over all (number of jobs, number of groups); of equal ones that with fewer jobs."""
     if not len(work.comp) or work.machines < 1:
         return None
     best, best_score = None, -0.5
@@ -73,7 +72,7 @@ def _members(mask: int) -> list[int]:
 
 
 def _worth(work: Work, mask: int, weight: float) -> np.ndarray:
-    """[machines] the group's score times its machines; -inf where its memory does not fit."""
+    """Score [machines] of the group times its machines; -inf where its memory does not fit."""
     own = _members(mask)
     counts = np.arange(1, work.machines + 1)
     cpu, net = utilization(

@@ -1,8 +1,8 @@
 """Algorithm 1 of Harmony (Section IV-B3): which jobs run, in which groups, on how many machines.
 
 Differs from the paper:
-- Prefixes of 1 to all jobs, both included; the grouping with the highest score is returned, not the last one looked at.
-- The search goes on for PATIENCE x as many prefixes without an improvement as the best grouping has groups: one job
+- Prefixes of 1 to all jobs, both included; the grouping with the highest score is returned, not the last one evaluated.
+- The search continues for PATIENCE x as many prefixes without an improvement as the best grouping has groups: one job
   more touches one group only, so an improvement shows when every group could have got one. Literally (patience 0) it
   stops at 5 to 8 jobs of 80; with 1 it is up to 25 % worse than a search without an end, with 3 at most 0.1 % (12
   workloads of 80 jobs on 100 machines, before SLACK).
@@ -26,7 +26,7 @@ PATIENCE = 3.0
 SLACK = 0.004  # of a score, relative, that is given up for fewer jobs
 NO_SCORE = -0.5  # below that of jobs that use nothing, above that of groups without memory
 AT_ONCE = 16  # prefixes evaluated together
-GRID = 18  # sizes looked at first
+GRID = 18  # sizes evaluated first
 REFINEMENTS = (0.06, 0.03, 0.015)  # steps of the number of groups, relative
 
 
@@ -58,7 +58,7 @@ def choose(work: Work, weight: float = WEIGHT, window: int = 1, patience: float 
 
 
 class _Search:
-    """The scores of the choices looked at so far."""
+    """Scores of the choices evaluated so far."""
 
     def __init__(self, work: Work, weight: float, window: int) -> None:
         self.work, self.weight, self.window = work, weight, window
@@ -77,7 +77,7 @@ class _Search:
                 for n, centre in zip(counts.tolist(), centres.tolist(), strict=True)
                 for k in self._near(n, centre)
             ]
-            self._look(choices)
+            self._evaluate(choices)
             for n in counts.tolist():
                 found = max((c for c in choices if c[0] == n), key=lambda c: self.known[c])
                 if self.known[found] > best_score + RISES:
@@ -101,21 +101,21 @@ class _Search:
         sizes = np.unique(np.rint(np.geomspace(1, jobs, GRID)).astype(np.int64))
         centres = numbers_of_groups(self.work.comp, self.work.comm, self.work.machines, sizes)
         for n, centre in zip(sizes.tolist(), centres.tolist(), strict=True):
-            self._look([(n, centre)])
+            self._evaluate([(n, centre)])
         for step in REFINEMENTS:
             best = self._best()
             if best is None:
                 return None
             n, k = best
             move = max(1, round(k * step))
-            self._look([(n, other) for other in (k - move, k + move) if 1 <= other <= min(n, self.work.machines)])
+            self._evaluate([(n, other) for other in (k - move, k + move) if 1 <= other <= min(n, self.work.machines)])
             seen = sorted({count for count, _ in self.known})
             place = seen.index(n)
             ratio = (self._best() or best)[1] / n  # groups per job
             for other in seen[max(0, place - 1) : place + 2]:
                 between = round((n * other) ** 0.5) if other != n else n
                 if between != n:
-                    self._look([(between, min(max(1, round(between * ratio)), between, self.work.machines))])
+                    self._evaluate([(between, min(max(1, round(between * ratio)), between, self.work.machines))])
         return self._best()
 
     def _near(self, jobs: int, centre: int) -> list[int]:
@@ -123,7 +123,7 @@ class _Search:
         most = min(jobs, self.work.machines)
         return sorted({min(max(1, centre + step), most) for step in range(-self.window, self.window + 1)})
 
-    def _look(self, choices: list[tuple[int, int]]) -> None:
+    def _evaluate(self, choices: list[tuple[int, int]]) -> None:
         new = [choice for choice in choices if choice not in self.known]
         if new:
             pairs = np.array(new)

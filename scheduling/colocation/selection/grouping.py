@@ -3,8 +3,8 @@
 Differs from the paper where it leaves things open:
 - The number of groups minimises a convex function, so it is a weighted median, not a search.
 - Jobs are dealt out as equal blocks of the list sorted by iteration time; balancing is left to the swaps.
-- Swaps go in rounds: the k-th most CPU-heavy group trades with the k-th most network-heavy one; the first couple of
-  the first round is the paper's. A couple swaps the two jobs that bring both closest to balance, and only if their
+- Swaps go in rounds: the k-th most CPU-heavy group trades with the k-th most network-heavy one; the first pair of the
+  first round is the paper's. A pair swaps the two jobs that bring both closest to balance, and only if their
   utilization rises.
 
 Many choices (number of jobs, number of groups) are evaluated at once: arrays are [choice, group, member].
@@ -136,7 +136,7 @@ def _blocks(work: Work, counts: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def _swapped(work: Work, members: np.ndarray, groups: np.ndarray, weight: float) -> np.ndarray:
-    """The members after rounds of swaps between couples of groups; a choice takes part as long as its score rises."""
+    """Members after rounds of swaps between pairs of groups; a choice takes part as long as its score rises."""
     active = np.flatnonzero(groups >= 2)
     if not len(active):
         return members
@@ -156,7 +156,7 @@ def _round(
 ) -> np.ndarray:
     """Round of exchanges, in place, for the active choices; the total increase of their groups' scores.
 
-    Arrays are [place, choice, group]. Couples are disjoint, so all of them decide at once.
+    Arrays are [place, choice, group]. Pairs are disjoint, so all of them are decided at once.
     """
     own = members[:, active]
     there = own >= 0
@@ -171,7 +171,7 @@ def _round(
     row = np.arange(len(active))[:, None]
     heavy, light = order[row, couples], order[row, np.where(real, groups[:, None] - 1 - couples, 0)]
     time, tilt = comp + comm, comp - comm
-    # [place, choice, couple]; where there is no job, it is far from everything
+    # [place, choice, pair]; a place without a job is far from everything
     give, take = np.where(there, tilt, np.inf)[:, row, heavy], np.where(there, tilt, -np.inf)[:, row, light]
     wanted = (tilts[row, heavy] - tilts[row, light]) / 2
     off = (give - wanted)[:, None] - take[None]

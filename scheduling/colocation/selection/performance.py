@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-WEIGHT = 0.8  # of the CPU in a score: above 1/2, or one-job groups could not be told apart
+WEIGHT = 0.8  # of the CPU in a score: above 1/2, or one-job groups could not be distinguished
 SHORTEST_MS = 1e-6  # of an iteration: jobs that need nothing still have a rate
 BOUNDS = ("cpu", "net", "job")  # what an iteration of a group waits for
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 SIMILAR = 0.05  # relative, of the iteration time and of the share of computation
-ALL_SUBSETS = 6  # groups up to which every set of them is looked at, as the paper says
+ALL_SUBSETS = 6  # groups up to which every set of them is evaluated, as the paper says
 MAX_SETS = 8  # beyond
 MAX_TRIPLES = 40  # waiting jobs up to which three together may replace one
 
 
 class Side(NamedTuple):
-    """A group beside the one that lost a job."""
+    """Candidate group beside the one that lost a job."""
 
     group: int
     jobs: int
@@ -57,7 +57,7 @@ def candidate_sets(others: Sequence[Side]) -> list[list[int]]:
     """The sets of other groups to involve, by the number of jobs that take part; the empty set is the group on its own.
 
     Groups are added with the fewest jobs first, then with the lowest score (the paper's order); with few groups every
-    set is looked at.
+    set is evaluated.
     """
     ordered = sorted(others, key=lambda side: (side.jobs, side.score, side.group))
     if len(others) < ALL_SUBSETS:

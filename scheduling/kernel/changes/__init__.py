@@ -1,1 +1,1 @@
-"""Changes of a run while it goes on: other cluster, jobs or scheduler; new jobs and servers."""
+"""Changes during a run: another cluster, jobs or scheduler; new jobs and servers."""

@@ -1,4 +1,4 @@
-"""Growth of a run: jobs and servers that are added or changed while it goes on, told with all their fields."""
+"""Additions to a run: jobs and servers that are added or changed while it continues, logged with all their fields."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scheduling.model.values import Cluster, Event, Job, ModelError
 if TYPE_CHECKING:
     from scheduling.kernel.simulation import Simulation
 
-Told = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
+EventData = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
 
 
-def extend(sim: Simulation, told: Told, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
-    """Tells what is new and makes cluster and jobs the present ones; the scheduler goes on as after an edit."""
+def extend(sim: Simulation, added: EventData, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
+    """Logs the additions and makes cluster and jobs the current ones; the scheduler continues as after an edit."""
     if sim.phase < len(sim.phases) or sim.ended or not sim.seq:
         raise ModelError(
             "jobs and servers can be added only to a run that has started, has not ended and has no later edits"
@@ -25,7 +25,7 @@ def extend(sim: Simulation, told: Told, cluster: Cluster, jobs: Sequence[Job]) -
     phase = Phase(sim.now_ms, cluster, jobs, scheduler, said=())
     check_phases([phase], sim.cluster, sim.records, after_ms=sim.now_ms - 1)
     out = sim.out = []
-    for kind, data in told:
-        sim.tell(sim.now_ms, kind, data)
+    for kind, data in added:
+        sim.emit(sim.now_ms, kind, data)
     begin_phase(sim, phase)
     return out

@@ -1,12 +1,12 @@
 """Phases: changes of servers, future jobs or the scheduler in the middle of a run.
 
-What goes on and what does not (docs/decisions/0009):
+What continues and what does not (docs/decisions/0009):
 
-- The same scheduler on the same cluster goes on exactly as it was; only jobs that are still to come are others.
+- The same scheduler on the same cluster continues exactly as it was; only future jobs differ.
 - The same scheduler on another cluster keeps each plan, in the order of arrival, that fits beside those kept before
-  it, if its class `keeps`. A plan that does not fit ends now as a whole.
-- All other jobs that are open are offered to the scheduler as if they arrived now, in the order of arrival, with the
-  work that is left.
+  it, if its class `keeps_plans`. A plan that does not fit ends now as a whole.
+- All other open jobs are resubmitted to the scheduler as if they arrived now, in the order of arrival, with their
+  remaining work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Phase(NamedTuple):
 
 
 def check_phases(phases: Sequence[Phase], cluster: Cluster, jobs: Sequence[Job], after_ms: int = 0) -> None:
-    """ModelError where one cannot follow the other; the first one begins after `after_ms`."""
+    """Check of the order of phases: ModelError where one cannot follow another. The first one begins after
+    `after_ms`."""
     horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
     ends = after_ms
     for phase in phases:
@@ -50,25 +51,25 @@ def check_phases(phases: Sequence[Phase], cluster: Cluster, jobs: Sequence[Job],
         ends, cluster, jobs = at_ms, changed, phase.jobs
 
 
-def goes_on(cluster: Cluster, scheduler: BaseScheduler, phase: Phase) -> bool:
-    """Test whether nothing but jobs to come changes, so that the scheduler's own state holds in the new world."""
+def continues(cluster: Cluster, scheduler: BaseScheduler, phase: Phase) -> bool:
+    """True if only future jobs change, so that the scheduler's own state remains valid."""
     if cluster != phase.cluster or not same_scheduler(scheduler, phase.scheduler):
         return False
-    return cluster.horizon_slots is not None or not scheduler.horizon  # a horizon of its own may move with the jobs
+    return cluster.horizon_slots is not None or not scheduler.horizon  # a horizon of its own depends on the jobs
 
 
 def same_scheduler(one: BaseScheduler, other: BaseScheduler) -> bool:
-    """Test whether they decide by the same rules."""
+    """True if both decide by the same rules."""
     return type(one) is type(other) and one.parameters == other.parameters
 
 
 class Carried(NamedTuple):
     """Outcome of the open jobs at a hand-over."""
 
-    kept: dict[int, list[Placement]]  # go on, with these bars from now on; the ledger holds them
+    kept: dict[int, list[Placement]]  # continue, with these bars from now on; the ledger holds them
     displaced: list[int]  # had a plan, which ends now
-    offered: list[int]  # offered anew, the displaced among them, in order of arrival
-    shares: list[tuple[int, float]]  # of those of them that are partly done: what is left of the record
+    offered: list[int]  # resubmitted, including the displaced ones, in order of arrival
+    shares: list[tuple[int, float]]  # of resubmitted jobs that are partly done: the remaining record
 
 
 def carry(
@@ -82,14 +83,14 @@ def carry(
     plans: dict[int, list[Placement]] = {}
     for bar in bars:
         plans.setdefault(bar.job, []).append(bar)
-    keeps = before.keeps and same_scheduler(before, phase.scheduler)
+    keeps_plans = before.keeps_plans and same_scheduler(before, phase.scheduler)
     carried = Carried({}, [], [], [])
     for job in sorted(open_jobs):
         plan = [bar if bar.start_ms >= now_ms else bar._replace(start_ms=now_ms) for bar in plans.get(job, ())]
-        if plan and keeps and _fits(ledger, now_ms, job, plan):
+        if plan and keeps_plans and _fits(ledger, now_ms, job, plan):
             carried.kept[job] = plan
             continue
-        share = before.work_left(now_ms, job, plan)
+        share = before.remaining_work(now_ms, job, plan)
         if share < 1:
             carried.shares.append((job, share))
         if plan or job in finishes:
@@ -99,7 +100,7 @@ def carry(
 
 
 def with_shares(jobs: Sequence[Job], shares: Iterable[tuple[int, float]]) -> list[Job]:
-    """The records with what is left of some; a share is of what the one before it left."""
+    """Job records with the remaining work of some; a share applies to what the one before it left."""
     rows = list(jobs)
     for job, share in shares:
         rows[job] = remaining(rows[job], share)

@@ -1,4 +1,4 @@
-"""The machines as one job sees them (PD-ORS): what a unit costs, how many fit, and what is free, in each kind of slots.
+"""View of the machines for one job (PD-ORS): the cost of a unit, how many fit, and free amounts, in each kind of slots.
 
 Slots in which the cluster is in the same state are of one kind. Arrays are [kind, server] unless said otherwise; the
 first of a pair is about workers, the second about parameter servers.
@@ -53,7 +53,7 @@ class View:
         self.counts = [np.count_nonzero(room, axis=1).tolist() for room in self.room]  # of servers with room
 
     def hosts_of(self, kind: int, role: int) -> np.ndarray:
-        """The servers on which one unit fits, the cheapest first; of equal ones the lowest."""
+        """Servers on which one unit fits, the cheapest first; of equal ones the lowest."""
         order: np.ndarray = self.orders[role][kind, : self.counts[role][kind]]
         return order
 
@@ -66,6 +66,6 @@ class View:
 
 
 def counted(demand: Demand | None) -> Demand:
-    """The demand without what servers do not run out of."""
+    """Demand of the resources that servers can run out of."""
     assert demand is not None
     return (*demand[:COUNTED], *[0] * (len(demand) - COUNTED))  # type: ignore[return-value]

@@ -12,17 +12,17 @@ Known = dict[tuple[object, ...], Exact]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The same for all jobs of a run."""
+    """Settings of the search for all jobs of a run."""
 
     refine: bool  # the greedy ones by integer programs
-    solver_seconds: float  # for one program; then what was known stays
+    solver_seconds: float  # for one program; beyond it the known placement stays
     # the paper's gain, delta, tries, first feasible: instead of refining
     rounding: tuple[float, float | None, int, int] | None
     deadline: Deadline  # OutOfTime where a decision takes longer
-    known: Known | None = None  # solved programs, where the same are asked for again and again
+    known: Known | None = None  # cache of solved programs
 
     def cheapest(self, machines: Machines, workers: int, ps: int, known: float) -> Exact:
-        """A placement cheaper than `known`: see solvers/external_exact.py."""
+        """Placement cheaper than `known`: see solvers/multi_machine_exact.py."""
         if self.known is None:
             return self._solve(machines, workers, ps, known)
         rooms = machines.worker_room.clip(max=workers), machines.ps_room.clip(max=ps)
@@ -33,5 +33,5 @@ class Manner:
 
     def _solve(self, machines: Machines, workers: int, ps: int, known: float) -> Exact:
         found = cheapest(machines, workers, ps, known, min(self.solver_seconds, self.deadline.left()))
-        self.deadline.left()  # what ended with it is no answer
+        self.deadline.left()  # a result after it is no answer
         return found

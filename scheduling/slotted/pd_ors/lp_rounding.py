@@ -1,8 +1,8 @@
-"""Placements on several machines as the paper finds them: the relaxation, rounded at random (PD-ORS, Algorithm 4).
+"""Placements on several machines by the paper's method: the relaxation, rounded at random (PD-ORS, Algorithm 4).
 
-Where no rounding is feasible the greedy placement stays, and where there is none, an integer
-program looks for one. The same where the solver of the relaxation fails: `failures` then counts it. Ours: nothing is
-solved for numbers of workers that one machine does for no more than the bound of several, since no plan would use them.
+Where no rounding is feasible the greedy placement stays; without one, an integer program searches for one. The same
+where the solver of the relaxation fails: `failures` then counts it. Ours: nothing is solved for numbers of workers for
+which one machine costs no more than the bound of several, since no plan would use them.
 """
 
 from __future__ import annotations

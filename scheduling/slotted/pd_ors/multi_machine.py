@@ -25,14 +25,14 @@ class Places(NamedTuple):
 
 
 class Greedy(NamedTuple):
-    """The greedy placements of one kind of slots, and what each costs for 0, 1, ... workers, [try, workers]."""
+    """Greedy placements of one kind of slots, and the cost of each for 0, 1, ... workers, [try, workers]."""
 
     tries: tuple[Nested, ...]
     costs: np.ndarray
 
 
 class Outside:
-    """The placements of one job."""
+    """Placements of one job."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -45,7 +45,7 @@ class Outside:
             view.free, *self.needs, view.orders[0], view.unit[1], *view.room, reach, view.ps_of[reach]
         )
         self.greedy: dict[int, Greedy] = {}
-        self.solved: dict[tuple[int, int], Places] = {}  # (kind, workers) -> where they stand instead
+        self.solved: dict[tuple[int, int], Places] = {}  # (kind, workers) -> the placement used instead
 
     def nest(self, kind: int, most: int) -> np.ndarray:
         """Greedy placements of a class for up to `most` workers: their costs, [try, workers]."""
@@ -65,7 +65,7 @@ class Outside:
         return costs
 
     def reach(self, kind: int) -> int:
-        """The most workers that the greedy placements hold."""
+        """Maximum number of workers that the greedy placements hold."""
         return max(nested.reach for nested in self.greedy[kind].tries)
 
     def place(self, kind: int, workers: int, peak: int, cost: float) -> Places:

@@ -4,7 +4,7 @@
 greatest utility per unit of r that a worker with its parameter server could be worth, L the least per unit and slot.
 
 Differs from the paper:
-- U^r is the maximum over the jobs that want some of r; a resource that nobody wants is free (the paper divides by
+- U^r is the maximum over the jobs that request some of r; a resource that no job requests is free (the paper divides by
   zero).
 - Its argument is the shortest duration less one slot, as everywhere else (Eq. 13 subtracts a time from a duration).
 - Jobs that cannot end before the horizon count for nothing; u_i(T - a_i) is at least MIN_SHARE of u_i(0), because it
@@ -82,7 +82,7 @@ def estimate_shared(
 
 
 def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
-    """Claim of a job; None if it can earn nothing before the horizon, or lacks a field."""
+    """Claim of a job; None if it can earn no utility before the horizon, or lacks a field."""
     if job.utility is None or any(getattr(job, part) is None for part in NEEDS["pd-ors"]):
         return None
     assert job.worker is not None
@@ -102,7 +102,7 @@ def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
 
 
 def _literal_floor(claims: Sequence[Claim], total: float) -> float:
-    """Eq. (14): 1 / (2 mu) of the least utility per unit and slot. 1 when nobody wants anything."""
+    """Eq. (14): 1 / (2 mu) of the least utility per unit and slot. 1 without any demand."""
     wants = [(c.worker_slots * float(c.pair.sum()), c.least) for c in claims if c.pair.any()]
     if not wants or not total:
         return 1.0
@@ -111,7 +111,7 @@ def _literal_floor(claims: Sequence[Claim], total: float) -> float:
 
 
 def _ceiling(claims: Sequence[Claim], floor: float) -> tuple[float, ...]:
-    """Eq. (13), at least e times the floor; 0 where nobody wants any."""
+    """Eq. (13), at least e times the floor; 0 for a resource without demand."""
     most = []
     for r in range(len(RESOURCES)):
         wants = [c.best / float(c.pair[r]) for c in claims if c.pair[r] > 0]

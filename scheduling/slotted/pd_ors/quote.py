@@ -87,7 +87,7 @@ class Quote:
         late = first - arrival_slot(job.arrival_ms, slot_ms)  # slots since it arrived, when it is offered again
         self.utility = utility_over(job.utility, np.arange(late, late + self.window))
         _, begin, kind = np.unique(kinds[first:], return_index=True, return_inverse=True)
-        # by the first slot of the kind: the numbers in `kinds` tell what equals what, no more
+        # by the first slot of the kind: the numbers in `kinds` only mark equal slots
         order = np.argsort(begin)
         self.kind = np.argsort(order)[kind]
         self.view = View(job, most, first + begin[order], book, hosts, grid_of(utility_at(job.utility, 0)))
@@ -98,11 +98,11 @@ class Quote:
             self.rounding = Rounding(self.view, manner, seed, self.failures)
 
     def decide(self) -> tuple[Plan | None, Plan | None]:
-        """The plan with the highest payoff if that is positive, and the plan to tell about."""
+        """Plan with the highest payoff if that is positive, and the plan that the decision reports."""
         return self._refined(*self._plans())
 
     def paying(self) -> Plan | None:
-        """A plan with a positive payoff if `decide` finds one; mostly without refining, or looking for the best."""
+        """Plan with a positive payoff if `decide` finds one; mostly without refining, or a search for the best."""
         if self._hopeless():
             return None
         # the best is no worse, and refining makes none worse
@@ -113,7 +113,7 @@ class Quote:
         return plan if plan is not None and _pays(plan) else self._refined(plan, found)[0]
 
     def clear(self) -> bool | None:
-        """Test whether `decide` finds a plan with a positive payoff, where quickly known; also after `put_off`."""
+        """True if `decide` finds a plan with a positive payoff, None if not quickly known; also after `put_off`."""
         if self._hopeless():
             return False
         if self.rounding is not None:  # draws depend on where the window begins
@@ -122,7 +122,8 @@ class Quote:
         return True if near is not None and _pays(near) else None
 
     def put_off(self, slot: int) -> bool:
-        """The same for an arrival in a later slot, before any plan; False where more workers might be tried then."""
+        """Moves the quote to an arrival in a later slot, before any plan; False where more workers might be tried
+        then."""
         if self.view.most >= MAX_CURVE // self.window:
             return False
         skipped = slot - self.first
@@ -132,7 +133,7 @@ class Quote:
         return True
 
     def schedule(self, plan: Plan) -> Schedule:
-        """The servers of a plan."""
+        """Servers of a plan."""
         held: tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]] = ([], [])
         used = np.flatnonzero(plan.options >= 0)
         options, kinds = plan.options[used], self.kind[used]
@@ -156,7 +157,7 @@ class Quote:
         )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
-        """Results of the solvers: placements made cheaper, and failures, if any."""
+        """Results of the solvers: numbers of cheaper placements and of failures, if any."""
         return {"refined": self.improved} | dict(sorted(self.failures.items()))
 
     def no_capacity(self) -> Reason:
@@ -188,7 +189,7 @@ class Quote:
         self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
 
     def _hopeless(self) -> bool:
-        """Test whether no plan pays even at the bounds of the costs."""
+        """True if no plan pays even at the bounds of the costs."""
         bound, _ = self.options.bounds(self.work.need)
         return not (self.utility - bound * (1 - SAFE)).max() > TOLERANCE
 
@@ -288,7 +289,7 @@ class Quote:
         return changed
 
     def _fractions_fit(self, kind: int, workers: int) -> bool:
-        """Test whether that many workers fit if they may be split."""
+        """True if that many workers fit when they may be split."""
         machines, ps = self.view.machines(kind), int(self.view.ps_of[workers])
         if (machines.free.sum(axis=0) < workers * self.view.alpha + ps * self.view.beta).any():
             return False
@@ -298,7 +299,7 @@ class Quote:
         return relaxed is not None
 
     def _solve(self, kind: int, option: int) -> bool:
-        """Test whether there is a cheaper placement for an option; if so, it is the option's from now on."""
+        """True if there is a cheaper placement for an option; it then becomes the option's placement."""
         workers = int(self.workers[option])
         if (kind, workers) in self.tried:
             return False
@@ -325,7 +326,7 @@ class Quote:
         return True
 
     def _repriced(self, plan: Plan) -> Plan:
-        """The plan at the costs that its options have now."""
+        """Plan at the current costs of its options."""
         used = np.flatnonzero(plan.options >= 0)
         cost = float(self.options.full_cost[self.kind[used], plan.options[used]].sum())
         if self.options.gain[self.kind[used], plan.options[used]].sum() < self.work.need:
@@ -334,5 +335,5 @@ class Quote:
 
 
 def _pays(plan: Plan) -> bool:
-    """Payoff test: positive by more than the rounding error of sums."""
+    """True if the payoff is positive by more than the rounding error of sums."""
     return plan.payoff > SAME * plan.cost + TOLERANCE

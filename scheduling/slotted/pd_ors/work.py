@@ -41,7 +41,7 @@ def count_work(external: float, internal: float, most: int) -> Work:
 
 
 def exact_units(external: float, internal: float) -> tuple[int, int, int] | None:
-    """The smallest (need, p, q) that tell what does the job from what does not; None where they are too large."""
+    """Smallest (need, p, q) that separate sufficient work from insufficient work; None if they are too large."""
     if max(external, internal) > MAX_WORK:
         return None
     inside = np.arange(max(1, math.ceil(internal - EPSILON)) + 1)
@@ -50,10 +50,10 @@ def exact_units(external: float, internal: float) -> tuple[int, int, int] | None
     parts = np.arange(1, MAX_WORK // max(len(inside), int(outside[0])) + 1)
     near = parts * (external / internal)
     p, q = np.repeat(parts, 2)[:, None], np.stack((np.floor(near), np.ceil(near)), axis=1).reshape(-1, 1)
-    done = p * outside + q * inside  # by what just does the job; one external worker-slot less does not
+    done = p * outside + q * inside  # by work that is just sufficient; one external worker-slot less is not
     need = done.min(axis=1)
-    tell = np.flatnonzero((done - p)[:, outside > 0].max(axis=1) < need)
-    if not len(tell):
+    separating = np.flatnonzero((done - p)[:, outside > 0].max(axis=1) < need)
+    if not len(separating):
         return None
-    best = tell[0]
+    best = separating[0]
     return int(need[best]), int(p[best, 0]), int(q[best, 0])

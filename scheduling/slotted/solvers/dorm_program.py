@@ -5,13 +5,11 @@ subject to each type of server holds its units; parameter servers are as many as
            fairness: |share - fair share| of the jobs adds up to at most `unfair`;
            adjustment: at most `changes` of the jobs that run get another number of workers.
 
-A worker may stand on any type on which it fits; only the sums over the types are integers, as nobody asks where they
-stand.
-
-What takes time is to choose the running jobs that change. `narrow` chooses first and leaves to the integer program the
-workers of those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most and, where
-that finds nothing, those whose change brings most fairness. That may miss an allocation; the gap that is told is the
-one to the relaxation of the whole program.
+A worker may stand on any type on which it fits; only the sums over the types are integers, since their places do not
+matter. The costly part is to choose the running jobs that change. `narrow` chooses first and leaves to the integer
+program the workers of those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most
+and, where that finds nothing, those whose change brings most fairness. That may miss an allocation; the reported gap is
+relative to the relaxation of the whole program.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import numpy as np
 from scheduling.slotted.solvers.program import Program
 
 SLACK = 1e-9  # of a bound that is rounded down to whole workers
-SATURATED = 1e-9  # share of a resource that is as good as none
+SATURATED = 1e-9  # share of a resource that counts as none
 HALVINGS = 60
 # of scipy.optimize.milp, which calls the node limit "other"
 STATUS = ("optimal", "time", "infeasible", "failed", "limit")
@@ -55,7 +53,7 @@ class Pool:
 class Answer:
     """Result of the solver; workers is None without a solution.
 
-    status: optimal (within the gap asked for), narrowed (the best of the narrowed program, its gap told against the
+    status: optimal (within the gap asked for), narrowed (the best of the narrowed program, its gap relative to the
     relaxation), limit (of nodes), time (the wall clock: another machine may find something else), infeasible or failed.
     gap: relative, to its bound.
     """
@@ -75,10 +73,10 @@ def share_out(
     fair = fair_shares(jobs, total, dominant)
     program = Program()
     most = jobs.most
-    if unfair is not None:  # a job alone may not be further from its fair share
+    if unfair is not None:  # a single job may not be further from its fair share
         furthest = np.divide(fair + unfair, dominant, out=np.full_like(fair, np.inf), where=dominant > 0)
         most = np.minimum(most, np.floor(furthest + SLACK)).astype(np.int64)
-    least = np.where(dominant > 0, 0, most)  # a job that needs nothing has all it can use
+    least = np.where(dominant > 0, 0, most)  # a job without demands has all it can use
     workers = program.columns(least, most, (jobs.worker / total).sum(axis=1), integer=True)
     ps = program.columns(
         np.zeros_like(least), -(-most * jobs.need // jobs.give), (jobs.ps / total).sum(axis=1), integer=True
@@ -105,7 +103,7 @@ def share_out(
     program.rows([(workers[runs], 1), (adjusted, -np.maximum(most[runs] - before, 0))], -np.inf, before)
     program.rows([(workers[runs], 1), (adjusted, before)], before, np.inf)
     program.row([(adjusted, 1)], -np.inf, changes)
-    if not narrow or not 0 < changes < len(runs):  # else there is nothing to choose
+    if not narrow or not 0 < changes < len(runs):  # otherwise there is no choice
         return _solve(program, workers, gap, node_limit, time_limit)
     relaxed = program.relaxation()
     if relaxed.x is None:

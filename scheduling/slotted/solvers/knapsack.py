@@ -29,9 +29,9 @@ TOLERANCE = 1e-12  # utility; a gain of less is none
 SAFE = 1e-9  # relative; a bound is a sum in another order than the cost it bounds
 ROUNDING = 1e-14  # relative, of a difference of utilities
 NOTHING = -1  # no option
-SHORTEN = 4  # edges of a hull, after which what lies behind is left out
+SHORTEN = 4  # edges of a hull; later ones are left out
 CACHE = 32_768  # cells of one step that stay in the cache
-WIDTH = 64  # states at least that are looked at together
+WIDTH = 64  # minimum number of states evaluated together
 FIRST_TRY = 1 / 4  # of the gap: an optimum is mostly this close to its bound
 
 Row = tuple[np.ndarray, np.ndarray]  # gain and cost of the options of one kind
@@ -63,7 +63,7 @@ class Options:
         """kind      [slot]
         gain      integers; the work that an option does
         cost      infinite where there is no such option
-        guessed   [option] whether the cost is a lower bound until `evaluate(kind)` has told the gains and costs
+        guessed   [option] whether the cost is a lower bound until `evaluate(kind)` has computed gains and costs
         known     [kind] where that is not necessary
         """
         self.kind, self.gain, self.full_cost, self.guessed, self.evaluate = kind, gain, cost, guessed, evaluate
@@ -78,7 +78,7 @@ class Options:
         self._wrap(np.arange(kinds))
 
     def learn(self, kinds: np.ndarray) -> bool:
-        """Evaluates those kinds that are not known; whether there were any."""
+        """Evaluates the unknown ones of those kinds; true if there were any."""
         kinds = kinds[~self.known[kinds]]
         if self.evaluate is None or not len(kinds):
             return False
@@ -94,11 +94,11 @@ class Options:
         return True
 
     def change(self, kinds: np.ndarray) -> None:
-        """The gains or full costs of those kinds are others."""
+        """Marks those kinds as changed in gains or full costs."""
         self._wrap(kinds)
 
     def skip(self, slots: int) -> None:
-        """The window begins so many slots later."""
+        """Moves the start of the window by so many slots."""
         self.kind, self.count = self.kind[slots:], self.count[slots:] - self.count[slots - 1]
 
     def bounds(self, need: float) -> tuple[np.ndarray, np.ndarray]:

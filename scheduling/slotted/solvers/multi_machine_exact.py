@@ -53,7 +53,7 @@ def cheapest(machines: Machines, workers: int, ps: int, known: float, time_limit
         return Exact("infeasible")
     hosts = np.flatnonzero((machines.worker_room > 0) | (machines.ps_room > 0))
     if math.isfinite(known):
-        kept, bound = _worth_a_look(machines, hosts, workers, ps, known)
+        kept, bound = _candidates(machines, hosts, workers, ps, known)
         if bound >= known * (1 - CLOSE):
             return Exact("bound")
         hosts = hosts[kept]
@@ -108,10 +108,8 @@ def _solve(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: 
     return Exact(status, total, where_w, where_s)
 
 
-def _worth_a_look(
-    machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: float
-) -> tuple[np.ndarray, float]:
-    """[host] whether it can be part of a placement cheaper than `known`, and a lower bound of all placements."""
+def _candidates(machines: Machines, hosts: np.ndarray, workers: int, ps: int, known: float) -> tuple[np.ndarray, float]:
+    """Candidates [host] for a placement cheaper than `known`, and a lower bound of all placements."""
     deepest = int(min(ps, machines.ps_room[hosts].max(initial=0)))
     everything = np.ones(len(hosts), dtype=bool)
     if len(hosts) * (deepest + 1) > MAX_CELLS:

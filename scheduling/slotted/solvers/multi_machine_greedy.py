@@ -43,7 +43,7 @@ class Nested:
         return first_units(self.workers, workers), first_units(self.ps, ps)
 
     def single(self, ps_of: np.ndarray) -> int:
-        """Up to how many workers all stand on one machine."""
+        """Maximum number of workers that all stand on one machine."""
         if not self.workers or not self.ps or self.workers[0][0] != self.ps[0][0]:
             return 0
         mates = _leading(self.ps)
@@ -67,7 +67,7 @@ def apart(
     free: np.ndarray, worker: Sequence[int], ps: Sequence[int], worker_order: np.ndarray, ps_cost: np.ndarray,
     worker_room: np.ndarray, ps_room: np.ndarray, workers: np.ndarray, parameter_servers: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Test whether the bound of so many units in each slot is a placement, and in which order roles fill up.
+    """True where the bound of so many units in a slot is a placement, and the order in which roles fill up.
 
     Both take their cheapest machines, parameter servers, of equal ones, those that workers take last. If that many fit
     beside each other, so do fewer, and `least_costs` are costs. free: thousandths, [resource, slot, server];

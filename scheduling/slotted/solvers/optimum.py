@@ -1,8 +1,8 @@
 """The greatest total utility of a small instance, by integer programming (OASiS problem 1, PD-ORS problem 11).
 
 Clairvoyant and exact: whole workers and parameter servers on every server in every slot, for the jobs of one of the two
-papers. In the world of PD-ORS a job runs in a slot either on one server, at its internal rate, or on any, at its
-external one (Fact 1). Shares no code with the schedulers and certificates that are held against it.
+papers. With the training model of PD-ORS a job runs in a slot either on one server, at its internal rate, or on any, at
+its external one (Fact 1). It shares no code with the schedulers and certificates that are compared with it.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ class Optimum:
 
 
 def optimum(
-    cluster: Cluster, jobs: Sequence[Job], world: str, node_limit: int = 1_000_000, time_limit: float = 600.0
+    cluster: Cluster, jobs: Sequence[Job], training: str, node_limit: int = 1_000_000, time_limit: float = 600.0
 ) -> Optimum:
     """Optimum for a cluster with a horizon and without outages; jobs lacking a training field have no utility."""
     assert cluster.horizon_slots is not None
     program = Program()
     held: Held = [[] for _ in range(cluster.horizon_slots)]
     for job in jobs:
-        if all(getattr(job, part) is not None for part in (*NEEDS[world], "utility")):
-            _add(program, cluster, job, world, held)
+        if all(getattr(job, part) is not None for part in (*NEEDS[training], "utility")):
+            _add(program, cluster, job, training, held)
     if not program.num_columns:
         return Optimum(0.0, 0.0)
     capacity = np.array([server.capacity for server in cluster.servers], dtype=float)
     for units in held:
         for r, name in enumerate(RESOURCES):
             terms = [(columns, float(demand[r])) for columns, demand in units if demand[r]]
-            if terms and name in LIMITS[world]:
+            if terms and name in LIMITS[training]:
                 program.rows(terms, -np.inf, capacity[:, r])
     found = program.solve(mip_rel_gap=0.0, node_limit=node_limit, time_limit=time_limit)
     value = 0.0 if found.x is None else -float(found.fun)
@@ -55,7 +55,7 @@ def optimum(
     return Optimum(value, np.inf if found.mip_dual_bound is None else -float(found.mip_dual_bound))
 
 
-def _add(program: Program, cluster: Cluster, job: Job, world: str, held: Held) -> None:
+def _add(program: Program, cluster: Cluster, job: Job, training: str, held: Held) -> None:
     """The columns and rows of one job: `ends` says in which slot it completes, at most once."""
     assert job.worker is not None
     assert job.ps is not None
@@ -66,7 +66,7 @@ def _add(program: Program, cluster: Cluster, job: Job, world: str, held: Held) -
         return
     ends = program.columns(0.0 * window, 1.0, utility_over(job.utility, window - first), integer=True)
     program.row([(ends, 1.0)], -np.inf, 1.0)
-    modes = _modes(job, world, cluster.slot_ms)
+    modes = _modes(job, training, cluster.slot_ms)
     room = np.array([[float(role in server.roles) for server in cluster.servers] for role in ("worker", "ps")])
     work: list[tuple[np.ndarray, float]] = [(ends, -COVERED)]
     for t in window.tolist():
@@ -88,11 +88,11 @@ def _add(program: Program, cluster: Cluster, job: Job, world: str, held: Held) -
     program.row(work, 0.0, np.inf)
 
 
-def _modes(job: Job, world: str, slot_ms: int) -> list[tuple[float, float, float, bool]]:
+def _modes(job: Job, training: str, slot_ms: int) -> list[tuple[float, float, float, bool]]:
     """(work share of a worker in a slot, most workers, workers per parameter server, whether all on one server)."""
     assert job.worker is not None
     assert job.ps is not None
-    if world == "oasis":
+    if training == "oasis":
         need, give = float(job.worker[BANDWIDTH]), float(job.ps[BANDWIDTH])
         most = float(job.num_chunks or 0) if need <= give else 0.0
         return [(1.0 / oasis_worker_slots(job, slot_ms), most, give / need if need else most, False)]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-CELLS = 500_000  # slots x servers x workers that are looked at together
+CELLS = 500_000  # slots x servers x workers evaluated together
 LARGE = 1 << 62  # thousandths; more than any machine has
 
 
 def pair_room(free: np.ndarray, worker: np.ndarray, ps: np.ndarray, workers_per_ps: int, most: int) -> np.ndarray:
-    """The most workers, with their parameter servers, that fit on each machine: [slot, server], at most `most`.
+    """Maximum workers, with their parameter servers, that fit on each machine: [slot, server], at most `most`.
 
     free  thousandths, [resource, slot, server]; worker, ps  demands, [resource]
     """

@@ -24,7 +24,7 @@ SAFE = 1 - 1e-9  # a bound is a sum in another order than the cost it bounds
 CACHE = 32_768  # cells of one step that stay in the cache
 MAX_STATES = 32_000_000  # of F that are remembered, over all slots: 256 MB
 FIRST_BLOCK = 8  # slots
-CLOSE = 1e-3  # of the payoff; near_best looks no further for less
+CLOSE = 1e-3  # of the payoff; near_best stops at a smaller gain
 
 Curves = Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 

@@ -1,4 +1,4 @@
-"""A_greedy (A_online, Algorithm 2) for one job: each chunk's lane, what goes to the cloud, and the cost (Eq. 5)."""
+"""A_greedy (A_online, Algorithm 2) for one job: each chunk's worker, the part in the cloud, and the cost (Eq. 5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scheduling.typed_workers.haprf import NEVER, SCALE, Quotes, choose
 
 
 class CloudCosts(NamedTuple):
-    """D Q in the cloud, in 1/1000 ms: constant, since the cloud has a worker for everybody."""
+    """Costs D Q in the cloud, in 1/1000 ms: constant, since the cloud has a worker for every chunk."""
 
     whole: int  # of the first chunk, which takes the whole job with it
     later: int  # of a later one, which takes all that are left, apart from the rest
@@ -48,7 +48,7 @@ def cloud_part(now_ms: int, row: Job, count: int, times: workers.Times) -> Cloud
 def chosen(
     quotes: Quotes, work_ms: int, count: int, cloud: CloudCosts, server: np.ndarray, room: np.ndarray | None = None
 ) -> np.ndarray:
-    """The lane of each chunk at the edge, in order; those that are left go to the cloud, if there is one.
+    """Worker of each chunk at the edge, in order; the other chunks go to the cloud, if there is one.
 
     server: of each lane. room: [server] chunks for which it has storage left; None where storage does not count.
     """
@@ -62,7 +62,7 @@ def chosen(
 def _fitting(
     quotes: Quotes, work_ms: int, count: int, cloud: CloudCosts, server: np.ndarray, room: np.ndarray
 ) -> np.ndarray:
-    """The same, passing over lanes whose server is full."""
+    """Dispatch that skips workers whose server is full."""
     heap = [(cost, lane) for lane, cost in enumerate(quotes.total.tolist())]
     heapq.heapify(heap)
     taken: list[int] = []
@@ -96,5 +96,5 @@ def cost(
         "processing_ms": (work_ms * len(lanes) + cloud.chunks * (cloud.end_ms - cloud.start_ms)) / row.num_chunks,
         "postponed_ms": work_ms * float(quotes.behind[lanes].sum()),
     }
-    told = {name: round(ms, 3) for name, ms in parts.items()}
-    return {"cost_ms": round(sum(parts.values()), 3), **told}
+    rounded = {name: round(ms, 3) for name, ms in parts.items()}
+    return {"cost_ms": round(sum(parts.values()), 3), **rounded}

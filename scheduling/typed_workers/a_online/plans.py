@@ -1,4 +1,4 @@
-"""The bars of plans of lanes, as rows of Placement."""
+"""Bars of plans of workers, as rows of Placement."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def bars(job: np.ndarray, role: int, server: Any, start_ms: Any, end_ms: Any, la
 
 
 def clipped(horizon_ms: int, lanes: np.ndarray, rows: np.ndarray, jobs: list[tuple[int, int, int]]) -> WorkerPlan:
-    """The plan without what lies behind the horizon. jobs: (job, start, finish) where start or finish changes."""
-    told = table(jobs, 3)
+    """Plan cut at the horizon. jobs: (job, start, finish) where start or finish changes."""
+    times = table(jobs, 3)
     if horizon_ms < NEVER:
         rows = rows[rows[:, 3] < horizon_ms].copy()
         rows[:, 4] = np.minimum(rows[:, 4], horizon_ms)
-        told[told[:, 1] >= horizon_ms, 1] = NONE
-        told[told[:, 2] > horizon_ms, 2] = NONE
-    return WorkerPlan(lanes.astype(np.int64), rows, told)
+        times[times[:, 1] >= horizon_ms, 1] = NONE
+        times[times[:, 2] > horizon_ms, 2] = NONE
+    return WorkerPlan(lanes.astype(np.int64), rows, times)

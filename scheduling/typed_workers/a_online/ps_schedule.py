@@ -1,7 +1,7 @@
-"""A_ps over time (A_online, Algorithm 5): when each job runs, and the parameter server that it holds meanwhile.
+"""A_ps over time (A_online, Algorithm 5): when each job runs, and the parameter server that it holds.
 
-Dispatching says when jobs run; what follows for parameter servers is settled once an instant, after everything else:
-what is no longer needed is given back first, then what is needed is taken.
+Dispatching determines when jobs run; parameter servers are assigned once an instant, after everything else: those that
+are no longer needed are released first, then the needed ones are taken.
 """
 
 from __future__ import annotations
@@ -31,28 +31,31 @@ class Assignment:
         self.pool = PsPool(ps, seed)
         self.spans: dict[int, Spans] = {}  # when each job runs from now on
         self.cloud_spans: dict[int, tuple[int, int]] = {}  # the part of it in the cloud, of jobs that are in both
-        # start and finish of each job that is not done, as they were last planned
-        self.told: dict[int, tuple[int, int]] = {}
+        # newest planned start and finish of each open job
+        self.planned: dict[int, tuple[int, int]] = {}
         self.held: dict[int, Held] = {}
         # heap of (end, job) of what is held; stale where `held` says otherwise
         self.releases: list[tuple[int, int]] = []
         # heap with (start, job) of the next span of each job; stale where `spans` says otherwise
         self.starts: list[tuple[int, int]] = []
-        self.changed: set[int] = set()  # jobs that run or rest now, or until when, other than what they hold says
+        self.changed: set[int] = (
+            set()
+        )  # jobs whose running time differs from that of the parameter server that they hold
 
     def whole_in_cloud(self, job: int, start_ms: int, finish_ms: int) -> list[tuple[int, int, int]]:
-        """A job whose parameter server is in the cloud too, for good: nothing has to be assigned."""
-        self.told[job] = start_ms, finish_ms
+        """Registers a job that is wholly in the cloud: no parameter server has to be assigned."""
+        self.planned[job] = start_ms, finish_ms
         return [(job, start_ms, finish_ms)]
 
     def partly_in_cloud(self, job: int, start_ms: int, end_ms: int) -> None:
-        """Notice for jobs that are partly in the cloud, before `follow`."""
+        """Registers a job that is partly in the cloud, before `follow`."""
         self.cloud_spans[job] = start_ms, end_ms
 
     def follow(
         self, now_ms: int, job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray
     ) -> list[tuple[int, int, int]]:
-        """Notes the bars of jobs from now on, and returns (job, start, finish) of those for whom these have changed."""
+        """Registers the bars of jobs from now on, and returns (job, start, finish) of those for which these have
+        changed."""
         extra = [
             (j, *span)
             for j in np.unique(job).tolist()
@@ -74,11 +77,11 @@ class Assignment:
             held = self.held.get(j)
             if (held.end_ms if held is not None and held.end_ms > now_ms else None) != self._running(now_ms, j):
                 self.changed.add(j)
-            before = self.told.get(j)
-            told = (before[0] if before is not None and before[0] < now_ms else starts[first]), ends[behind - 1]
-            if told != before:
-                self.told[j] = told
-                changes.append((j, *told))
+            before = self.planned.get(j)
+            planned = (before[0] if before is not None and before[0] < now_ms else starts[first]), ends[behind - 1]
+            if planned != before:
+                self.planned[j] = planned
+                changes.append((j, *planned))
         return changes
 
     def settle(self, now_ms: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -96,7 +99,7 @@ class Assignment:
             waking.add(job)
             self._wake(now_ms, job)
         until = {job: self._running(now_ms, job) for job in waking}
-        for job in sorted(waking):  # first whatever is given back, then whatever is taken
+        for job in sorted(waking):  # releases first, then assignments
             held = self.held.get(job)
             if held is not None and until[job] != held.end_ms:
                 where = self._where(job, held)
@@ -126,7 +129,7 @@ class Assignment:
         )
 
     def next_start(self, now_ms: int) -> int | None:
-        """Time when the next span of a job begins."""
+        """Start of the next span of a job."""
         while self.starts:
             start_ms, job = self.starts[0]
             if start_ms >= now_ms and start_ms in self.spans.get(job, ((), ()))[0]:
@@ -135,8 +138,8 @@ class Assignment:
         return None
 
     def forget(self, job: int) -> None:
-        """The job is done."""
-        self.told.pop(job, None)
+        """Removes a completed job."""
+        self.planned.pop(job, None)
         self.spans.pop(job, None)
         self.cloud_spans.pop(job, None)
         self.pool.activations.pop(job, None)
@@ -148,12 +151,12 @@ class Assignment:
         return {
             "pool": self.pool.seed, "activations": table(self.pool.activations.items(), 2), "spans": table(spans, 3),
             "cloud_spans": table([(job, *span) for job, span in sorted(self.cloud_spans.items())], 3),
-            "told": table([(job, *told) for job, told in sorted(self.told.items())], 3), "held": table(held, 4),
+            "told": table([(job, *times) for job, times in sorted(self.planned.items())], 3), "held": table(held, 4),
             "changed": sorted(self.changed),
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """The inverse of `state`, in a fresh one."""
+        """The inverse of `state`, in a new schedule."""
         self.pool = PsPool(self.ps, state["pool"])
         self.pool.activations = dict(state["activations"].tolist())
         for job, start_ms, end_ms in state["spans"].tolist():
@@ -161,7 +164,7 @@ class Assignment:
             starts.append(start_ms)
             ends.append(end_ms)
         self.cloud_spans = {job: (start_ms, end_ms) for job, start_ms, end_ms in state["cloud_spans"].tolist()}
-        self.told = {job: (start_ms, finish_ms) for job, start_ms, finish_ms in state["told"].tolist()}
+        self.planned = {job: (start_ms, finish_ms) for job, start_ms, finish_ms in state["told"].tolist()}
         for job, lane, end_ms, relaxed in state["held"].tolist():
             self.held[job] = Held(None if lane == NONE else lane, end_ms, bool(relaxed))
             if lane != NONE:
@@ -171,14 +174,15 @@ class Assignment:
         self.changed = set(state["changed"])
 
     def _wake(self, now_ms: int, job: int) -> None:
-        """Notes the next span of a job: only that one, since later ones are often planned anew before they begin."""
+        """Registers the next span of a job: only that one, since later ones are often planned again before they
+        begin."""
         starts, _ = self.spans.get(job, ((), ()))
         behind = bisect_right(starts, now_ms)
         if behind < len(starts):
             heapq.heappush(self.starts, (starts[behind], job))
 
     def _running(self, now_ms: int, job: int) -> int | None:
-        """Time until which the job runs without a break; None when it does not run now."""
+        """End of the current span of the job; None if it does not run now."""
         starts, ends = self.spans.get(job, ((), ()))
         place = bisect_right(starts, now_ms) - 1
         return ends[place] if place >= 0 and ends[place] > now_ms else None

@@ -1,4 +1,4 @@
-"""Servers that run out of storage (A_online, Section VI): what is stored where, and until when."""
+"""Limited storage of servers (A_online, Section VI): the stored chunks, and until when."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Storage:
         return (self.capacity - self._used(now_ms, lanes)) // size if size else None
 
     def keep(self, job: int, servers: np.ndarray) -> None:
-        """Chunks of the job lie on these servers from now on."""
+        """Stores chunks of the job on these servers from now on."""
         if self.kind == "job" and len(servers):
             self.stored[job] = np.bincount(servers, minlength=len(self.capacity)) * self.size(self.jobs[job])
 
     def drop(self, job: int) -> bool:
-        """The job is over; whether that freed storage."""
+        """Removes a job that has ended; true if that freed storage."""
         return self.stored.pop(job, None) is not None
 
     def state(self) -> list[list[Any]]:
