@@ -104,6 +104,8 @@ class Run(models.Model):
     edits = models.JSONField(default=list)  # of the scenario when the run was started
     # whose log it begins with
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
+    # of a mirrored run: the run of the same cluster that ended where it begins (mirror/borders.py)
+    follows = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="followed_by")
     fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
     # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
     mode = models.CharField(max_length=8, default=BATCH)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.auth.roles import is_operator, is_viewer
 from dashboard.readmodels import downloads
+from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import deleted, readers
 from twin.scenarios import store as scenarios_of
@@ -94,7 +95,9 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> HttpResponse:
     """The page of a run; connection: whose cluster it mirrors now."""
     readers.mark(run.pk)
-    return _page(request, "run.html", run=run, model_files=downloads.model_files(run), connection=connection)
+    history = borders.history(run) if run.mode == Run.MIRROR else None
+    files = downloads.model_files(run)
+    return _page(request, "run.html", run=run, model_files=files, connection=connection, history=history)
 
 
 @_looked_at

@@ -72,6 +72,7 @@ OBSERVED = Sentences("observed", {
     "withdrawn": lambda v: (
         f"Never started: {str(v.get('outcome') or 'cancelled').replace('_', ' ')} while it waited{_why(v)}."
     ),
+    "continues": lambda v: f"Open when this run of the cluster ended; continues in run {v['run']}.",
     "still_open": lambda v: (
         f"Neither completed nor cancelled when following ended; attempts so far: {count(v['attempts'], 'attempt')}."
     ),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.twin.builders import played_out
 from tests.twin.mirror.builders_stored import LOOKS, following
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
+from twin.mirror import borders, stored
 from twin.models import Connection, Run
+from twin.runs import lease
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +102,27 @@ def test_verbs_of_a_mirrored_run_say_what_to_do_instead(operator, verb):
         assert answer.status_code == 400
         assert answer.json()["detail"].endswith("no connection follows its cluster any more; cancel the run")
         assert state() == before
+
+
+def test_the_pages_of_a_cluster_with_two_runs_link_them(operator):
+    old = mirrored_run()
+    connection = Connection.objects.get()
+    Run.objects.update(lease_until=None)
+    new = borders.cross(connection, lease.take(old.pk, mirror=True), stored.load(connection))
+    page = operator.get("/live/lab/").content.decode()
+    assert f'data-run-id="{new.pk}"' in page, "the page of the cluster shows the newest run"
+    assert f'Earlier runs of this cluster: <a href="/runs/{old.pk}/">run {old.pk}</a>' in page
+    page = operator.get(f"/runs/{old.pk}/").content.decode()
+    assert f'continues in <a href="/runs/{new.pk}/">run {new.pk}</a>' in page
+    assert operator.get(f"/api/runs/{old.pk}/").json()["status"] == "finished"
+    sentences = [row["text"] for row in operator.get(f"/api/runs/{old.pk}/events/table/").json()["rows"]]
+    assert any(f"continues in run {new.pk}" in text for text in sentences), sentences
+    states = operator.get(f"/api/runs/{old.pk}/now/").json()["jobs"]
+    assert (states["unfinished"], states["completed"], states["running"]) == (3, 1, 0)
+    summary = operator.get(f"/api/runs/{old.pk}/summary.json").json()
+    assert summary["metrics"]["completed"] == 1
+    # a fork of a moment of the day before still works, and its jobs are matched with the run's
+    answer = operator.post(f"/api/runs/{old.pk}/forks/", {"start": True}, "application/json")
+    assert answer.status_code == 201, answer.content
+    fork = played_out(Run.objects.get(pk=answer.json()["run"]["id"]))
+    assert operator.get(f"/api/compare/?runs={old.pk},{fork.pk}").json()["shared"]["jobs"] == 3

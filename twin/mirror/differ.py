@@ -32,6 +32,7 @@ from twin.mirror.sites import SiteRule
 
 UNAVAILABLE = (DOWN, DRAINED)
 HOUR_MS = 3_600_000
+RESOLUTION_MS = 1_000  # of the times that clusters tell
 EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
 
 
@@ -68,6 +69,9 @@ class Mirror:
     names: set[str] = field(default_factory=set)
     at_ms: int = 0  # the cluster's time of the newest look
     log_ms: int = 0  # the time of the newest event
+    called: dict[str, str] = field(default_factory=dict)  # key -> name of the job in the run before
+    past: dict[tuple[str, int], int] = field(default_factory=dict)  # (key, submit time) -> restarts: ended before it
+    since_ms: int = 0  # the cluster's time at which the run before ended; 0: there is none
     changed_jobs: set[int] = field(default_factory=set)  # since `take_changed`
     changed_nodes: set[str] = field(default_factory=set)
 
@@ -123,6 +127,8 @@ class Mirror:
     def _job(self, fact: JobFact, before_ms: int, events: list[EventData]) -> None:
         known = self._known(fact)
         if known is None:
+            if self._is_past(fact):
+                return
             known = self._add(fact, events)
             was = None
         else:
@@ -167,6 +173,14 @@ class Mirror:
             index = next((job.index for job in reversed(self.jobs[:index]) if job.fact.key == fact.key), None)
         return None
 
+    def _is_past(self, fact: JobFact) -> bool:
+        """Test whether the fact is about a job that ended in an earlier run."""
+        restarts = self.past.get((fact.key, fact.submitted_ms))
+        if restarts is not None:
+            return fact.restarts <= restarts
+        end_ms = fact.attempts[-1].ended_ms if fact.attempts else fact.ended_ms
+        return fact.state == ENDED and end_ms is not None and end_ms <= self.since_ms - RESOLUTION_MS
+
     def _add(self, fact: JobFact, events: list[EventData]) -> KnownJob:
         known = KnownJob(len(self.jobs), self._name(fact.key), fact)
         self.jobs.append(known)
@@ -181,8 +195,8 @@ class Mirror:
 
     def _name(self, key: str) -> str:
         """The key, with a number behind it where the cluster uses a key again."""
-        plain = name = plain_name(key)
-        number = 2
+        plain = plain_name(key)
+        name, number = self.called.pop(key, plain), 2
         while name in self.names:
             name, number = f"{plain}~{number}", number + 1
         self.names.add(name)

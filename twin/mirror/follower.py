@@ -22,6 +22,7 @@ from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError
 from twin.eventlog.event_log import LeaseLost
 from twin.mirror import stored
+from twin.mirror.borders import Border, cross
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.models import Connection, Run
@@ -79,8 +80,9 @@ class Follow(threading.Thread):
 
     def run(self) -> None:
         while not self._ended(0):
+            again = False
             try:
-                self._follow(Connection.objects.select_related("run").get(pk=self.pk))
+                again = self._follow(Connection.objects.select_related("run").get(pk=self.pk))
             except Connection.DoesNotExist:
                 return
             except (ConnectorError, ModelError, UnknownName) as error:
@@ -93,7 +95,8 @@ class Follow(threading.Thread):
                 log.exception("%s failed", self.name)
             finally:
                 connection.close()  # this thread's own
-            self._ended(AGAIN_S)
+            if not again:
+                self._ended(AGAIN_S)
 
     def _ended(self, seconds: float) -> bool:
         """Waits at most so long; True when the thread has to end."""
@@ -105,24 +108,29 @@ class Follow(threading.Thread):
             self.over.wait(min(left, 0.2))
         return True
 
-    def _follow(self, of: Connection) -> None:
+    def _follow(self, of: Connection) -> bool:
+        """Follows the connection's run to its end; True where another one has begun."""
         connector = build(of.connector, of.parameters)
         try:
             before = of.run_id
             run, mirror = self._begin(of, connector)
             if run is None or mirror is None:
                 self._ended(LEASE_AGAIN_S)
-                return
+                return False
             with lease.Heartbeat(run):
                 following = Following(
                     connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
-                    stopped=self._telling(of),
+                    stopped=self._telling(of, border := Border(run, mirror)),
                 )  # fmt: skip
                 if run.pk == before:
                     following.resume(of.health)
                 self.following = following
                 following.run()
+                crossed = border.reached()
+                if crossed:
+                    cross(of, run, mirror)
                 lease.release(run)
+                return crossed
         finally:
             connector.close()
 
@@ -137,14 +145,14 @@ class Follow(threading.Thread):
         run = lease.take(of.run.pk, mirror=True)
         return run, None if run is None else stored.load(of)
 
-    def _telling(self, of: Connection) -> Callable[[float], bool]:
+    def _telling(self, of: Connection, border: Border) -> Callable[[float], bool]:
         """What `Following` waits with: it tells how the following goes on the way."""
 
         def stopped(seconds: float) -> bool:
             if time.monotonic() - self.told_at > TOLD_S:
                 self.told_at = time.monotonic()
                 Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.told()))
-            return self._ended(seconds)
+            return border.reached() or self._ended(seconds)
 
         return stopped
 

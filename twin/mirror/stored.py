@@ -18,7 +18,7 @@ from twin.files.job_table import JobTable, pack_jobs
 from twin.infra import pubsub
 from twin.mirror.differ import EventData, KnownJob, KnownNode, Mirror, epoch_of
 from twin.mirror.sites import SiteRule
-from twin.models import ClusterSpec, Connection, MirrorRecord, Run, Scenario, Trace
+from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, Scenario, Trace
 
 JOB, NODE = MirrorRecord.JOB, MirrorRecord.NODE
 
@@ -75,8 +75,25 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
 
 def load(connection: Connection) -> Mirror:
     """The mirror as the records say, which are written in one transaction with the log."""
-    assert connection.run is not None
-    return load_run(connection.run, sites_of(connection))
+    run = connection.run
+    assert run is not None
+    mirror = load_run(run, sites_of(connection))
+    if run.follows is not None:
+        mirror.past = ended_in(load_run(run.follows))
+        mirror.since_ms = mirror.epoch_ms + first_ms(run)
+    return mirror
+
+
+def ended_in(mirror: Mirror) -> dict[tuple[str, int], int]:
+    """{(key, submit time): restarts} of the jobs that have ended in it."""
+    facts = [job.fact for job in mirror.jobs if job.fact.state == ENDED]
+    return {(fact.key, fact.submitted_ms): fact.restarts for fact in facts}
+
+
+def first_ms(run: Run) -> int:
+    """The time of the first look in ms of the log, behind the event that begins the run; 0 before it."""
+    batches = EventBatch.objects.filter(run=run).order_by("first_seq").values_list("first_ms", flat=True)
+    return next(iter(batches[1:2]), 0)
 
 
 def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:

@@ -1,0 +1,119 @@
+"""The border between two runs of a followed cluster: one ends after a day or many events, the next has what is open.
+
+One transaction closes the run and begins the next, so a follower that dies at the border finds either the old run, and
+closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from scheduling.model.values import NONE, ModelError
+from scheduling.reporting.metrics import summarize
+from twin.connectors.facts import Snapshot
+from twin.eventlog import frames
+from twin.infra import pubsub
+from twin.mirror import stored
+from twin.mirror.as_values import bars_of
+from twin.mirror.differ import EventData, KnownJob, Mirror
+from twin.mirror.retold import retold
+from twin.models import Connection, EventBatch, Run
+
+MAX_MS = 86_400_000  # of the cluster's time from the first look on
+MAX_EVENTS = 50_000  # behind those of the first look
+MAX_HISTORY = 60  # earlier runs that a page lists
+UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
+
+
+class Border:
+    """When the run of a mirror is full."""
+
+    def __init__(self, run: Run, mirror: Mirror) -> None:
+        self.run, self.mirror = run, mirror
+        self.first: tuple[int, int] | None = None  # (ms of the log, seq of the last event) of the first look
+
+    def reached(self) -> bool:
+        """Test whether the next run is to begin."""
+        if self.first is None:
+            looks = EventBatch.objects.filter(run=self.run).order_by("first_seq").values_list("first_ms", "last_seq")
+            self.first = next(iter(looks[1:2]), None)  # behind the event that begins the run
+        if self.first is None:
+            return False
+        first_ms, first_seq = self.first
+        return self.mirror.log_ms - first_ms >= MAX_MS or self.run.last_seq - first_seq >= MAX_EVENTS
+
+
+def cross(connection: Connection, run: Run, mirror: Mirror) -> Run:
+    """Ends the run, which is under our lease, and begins the next one with what is open; LeaseLost changes nothing."""
+    metrics = _metrics(connection, mirror)
+    snapshot = _as_seen(mirror)
+    with transaction.atomic():
+        made, fresh = stored.begin(connection, snapshot)
+        Run.objects.filter(pk=made.pk).update(follows=run)
+        fresh.called = {known.fact.key: known.name for known in _open(mirror)}
+        _close(run, mirror, made.pk, metrics)
+        stored.Writer(made, fresh)(fresh.look(snapshot), fresh.log_ms)
+    run.refresh_from_db()
+    pubsub.announce(run, frames.status(run))
+    made.refresh_from_db()
+    return made
+
+
+def history(run: Run) -> dict[str, Any]:
+    """{earlier: runs of the cluster before this one, newest first; next: the run that goes on, or None}."""
+    earlier: list[Run] = []
+    before = run.follows
+    while before is not None and len(earlier) < MAX_HISTORY:
+        earlier.append(before)
+        before = before.follows
+    return {"earlier": earlier, "next": run.followed_by.first()}
+
+
+def _close(run: Run, mirror: Mirror, next_run: int, metrics: dict[str, Any]) -> None:
+    events: list[EventData] = []
+    for known in _open(mirror):
+        events += _cut_bars(known, mirror)
+        values = {"run": next_run}
+        events.append(("decided", {"job": known.index, "kind": "unfinished", "code": "continues", "values": values}))
+    stored.Writer(run, mirror)([*events, ("run_finished", {})], mirror.log_ms)
+    Run.objects.filter(pk=run.pk, epoch=run.epoch).update(
+        status=Run.FINISHED, finished_at=timezone.now(), end_ms=mirror.log_ms, metrics=metrics, message="",
+    )  # fmt: skip
+
+
+def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
+    """The bars of a job that runs end with the run: what follows is told by the next one."""
+    indices = {name: node.index for name, node in mirror.nodes.items()}
+    bars = bars_of(known.index, known.attempts, indices, mirror.epoch_ms)
+    if all(bar.end_ms <= mirror.log_ms for bar in bars):
+        return []
+    cut = [bar._replace(end_ms=min(bar.end_ms, mirror.log_ms)) for bar in bars if bar.start_ms < mirror.log_ms]
+    start_ms = min((bar.start_ms for bar in cut), default=NONE)
+    rows = [[known.index, start_ms, NONE]]
+    return [("plan_changed", {"scope": "observed", "keys": [known.index], "jobs": rows, "bars": cut})]
+
+
+def _as_seen(mirror: Mirror) -> Snapshot:
+    """What is open and all nodes, as a look at the cluster would show them with every earlier attempt."""
+    jobs = tuple(replace(known.fact, attempts=known.attempts) for known in _open(mirror))
+    nodes = tuple(node.fact for node in sorted(mirror.nodes.values(), key=lambda node: node.index))
+    return Snapshot(mirror.at_ms, jobs, nodes)
+
+
+def _open(mirror: Mirror) -> Sequence[KnownJob]:
+    return [mirror.jobs[index] for index in sorted(mirror.open)]
+
+
+def _metrics(connection: Connection, mirror: Mirror) -> dict[str, Any]:
+    """The metrics of the run as it ends; none where the cluster has shown no nodes."""
+    try:
+        cluster, jobs, events = retold(mirror, connection.name)
+    except ModelError:
+        return {}
+    found = summarize(iter(events), cluster, jobs)
+    return {name: value for name, value in found.items() if name not in UNKNOWN}
