@@ -53,6 +53,9 @@ def test_pages_files_and_both_orders(operator, pair):
     run, fork = pair
     for runs in (f"{run.pk},{fork.pk}", f"{fork.pk},{run.pk}"):
         found = operator.get(f"/api/compare/jobs/?runs={runs}").json()
+        assert found["span_ms"][1] <= fork.sim_ms, "a job that runs has no end yet"
+        sides = {row["id"]: (row["base"], row["other"])[runs.startswith(str(fork.pk))] for row in found["rows"]}
+        assert (sides["2"]["state"], sides["2"]["finish_ms"]) == ("running", None)
         assert {row["id"] for row in found["rows"]} >= {"3"}
         kinds = operator.get(f"/api/compare/kinds/?runs={runs}")
         meta, columns = unpack(kinds.content)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduling.model.values import SITES, Cluster
+from scheduling.model.values import LARGEST, SITES, Cluster
 from twin.analysis.comparison.decisions import ADMITTED, PREEMPTED, REJECTED, STARTED, Decisions, mixed, server_numbers
 from twin.eventlog import job_states
 from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
@@ -130,7 +130,8 @@ def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int)
     start, last = np.full(jobs, FOREVER), np.full(jobs, NEVER)
     np.minimum.at(start, workers[:, JOB], workers[:, START])
     np.maximum.at(last, workers[:, JOB], workers[:, END])
-    finish = np.where(completed >= 0, completed, np.where(last > until_ms, last, NEVER))
+    planned = (last > until_ms) & (last < LARGEST)  # a real cluster has jobs whose end nobody knows yet
+    finish = np.where(completed >= 0, completed, np.where(planned, last, NEVER))
     return np.where(start == FOREVER, NEVER, start), finish
 
 
