@@ -1,0 +1,68 @@
+"""A follower that is killed at the border, as a process with a database of its own: the old run goes on, once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from benchmarks._stack import environment
+
+pytestmark = pytest.mark.slow
+SETUP = """
+from tests.twin.mirror.whatif.builders_forty import mirrored_run
+print(mirrored_run().pk)
+"""
+CROSS = """
+import json, os, signal
+from twin.eventlog import event_log
+from twin.eventlog.additions import of_run
+from twin.mirror import borders, stored
+from twin.models import Connection, Run
+from twin.runs import lease
+
+def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
+
+def kill_after_closing(*given):
+    close(*given)
+    kill()
+
+close = borders._close
+if {where!r} == "before the old run is closed": borders._close = kill
+if {where!r} == "after the old run is closed": borders._close = kill_after_closing
+connection = Connection.objects.get()
+found = [run.status for run in Run.objects.order_by("pk")]
+Run.objects.update(lease_until=None)
+new = borders.cross(connection, lease.take(connection.run.pk, mirror=True), stored.load(connection))
+codes = [e.data["code"] for batch in event_log.after(new.follows.pk, 0) for e in batch if e.kind == "decided"]
+told = {{"found": found, "jobs": [job.id for job in of_run(new)[1]], "continues": codes.count("continues")}}
+print(json.dumps(told | {{"status": [run.status for run in Run.objects.order_by("pk")]}}))
+"""
+
+
+def manage(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
+    environ = environment(folder) | {"PYTHONPATH": str(settings.BASE_DIR)}
+    return subprocess.run(command, env=environ, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("where", ["before the old run is closed", "after the old run is closed"])
+def test_a_follower_that_is_killed_at_the_border_loses_and_doubles_nothing(tmp_path: Path, where: str) -> None:
+    assert manage(tmp_path, "migrate").returncode == 0
+    made = manage(tmp_path, "shell", "-c", SETUP)
+    assert made.returncode == 0, made.stderr
+    killed = manage(tmp_path, "shell", "-c", CROSS.format(where=where))
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    after = manage(tmp_path, "shell", "-c", CROSS.format(where=""))
+    assert after.returncode == 0, after.stderr
+    assert json.loads(after.stdout.splitlines()[-1]) == {
+        "found": ["running"],  # only the old run, as if nothing had been begun
+        "jobs": ["2", "3", "4"],
+        "continues": 3,
+        "status": ["finished", "running"],
+    }
