@@ -158,6 +158,13 @@ test('a snapshot at any event of the golden log, and the events after it, give t
   }
 });
 
+test('every job has arrived, also those with which the columns grow', () => {
+  const store = new Store();
+  const log = Array.from({ length: 5000 }, (_, job) => [job + 1, job, 'job_arrived', { job }]);
+  for (let first = 0; first < log.length; first += 500) store.feed(frame(log.slice(first, first + 500)));
+  assert.deepEqual([...store.jobs.arrived_ms.subarray(0, store.jobs.length)], [...log.keys()]);
+});
+
 test('columns grow past their capacity without losing rows', () => {
   const bars = Array.from({ length: 3000 }, (_, i) => [0, 0, 0, i * 10, i * 10 + 10, 1, -1, -1, -1]);
   const store = told(frame([[1, 0, 'plan_changed', plan(0, 0, 30_000, ...bars)]]));

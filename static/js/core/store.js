@@ -163,8 +163,10 @@ export class Store {
    */
   #apply(atMs, kind, data) {
     if (kind === 'decided') this.#decided(atMs, data);
-    else if (kind === 'job_arrived') this.jobs.arrived_ms[this.#job(data.job)] = data.submitted_ms ?? atMs;
-    else if (kind === 'job_completed') {
+    else if (kind === 'job_arrived') {
+      const job = this.#job(data.job); // before the column is read: a new job may replace it by a longer one
+      this.jobs.arrived_ms[job] = data.submitted_ms ?? atMs;
+    } else if (kind === 'job_completed') {
       const job = this.#job(data.job);
       this.jobs.completed_ms[job] = data.ended_ms ?? atMs;
       this.jobs.utility[job] = data.utility;
