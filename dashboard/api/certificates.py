@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from twin.eventlog import frames
 from twin.infra.columns import unpack
 from twin.models import Run
 from twin.runs import commands
@@ -21,13 +22,27 @@ MAX_POINTS = 2_000  # of a curve; slots beyond are taken together, by their mean
 
 
 class CertificateView(APIView):
-    """GET and DELETE /api/runs/<id>/certificate/"""
+    """GET, POST and DELETE /api/runs/<id>/certificate/"""
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
-        """{certificate, prices}: prices of the pooled relaxation per unit and slot, by pool of servers and resource."""
-        run = get_object_or_404(Run.objects.only("certificate", "certificate_prices"), pk=pk)
-        return Response({"certificate": run.certificate or None, "prices": _curves(bytes(run.certificate_prices))})
+        """{certificate, certifying, prices}
+
+        prices: of the pooled relaxation, per unit and slot, by pool of servers and resource. certifying: whether
+        another certificate is being computed.
+        """
+        run = get_object_or_404(Run, pk=pk)
+        prices = _curves(bytes(run.certificate_prices))
+        return Response(
+            {"certificate": run.certificate or None, "certifying": frames.certifying(run), "prices": prices}
+        )
+
+    @extend_schema(request=None, responses={202: None})
+    def post(self, request: Request, pk: int) -> Response:
+        """Requests a certificate of the run as its log stands, also after a cancel."""
+        get_object_or_404(Run.objects.only("pk"), pk=pk)
+        commands.request_certificate(pk, request.user)
+        return Response(status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { sentence } = await import('../../static/js/run/panels/certificate.js');
+const { due, sentence } = await import('../../static/js/run/panels/certificate.js');
 
 const certificate = {
   kind: 'lp_priced_dual',
@@ -47,4 +47,13 @@ test('a bound job by job says whether chunks stay whole or work is spread over w
   );
   assert.match(sentence({ ...times, gangs: true }), /Bound: the sum over the jobs .* at most one worker per chunk\./);
   assert.doesNotMatch(sentence({ ...times, gangs: true }), /empty cluster/);
+});
+
+test('a run that has ended says that its final certificate is still to be computed', () => {
+  const early = { ...certificate, seq: 40 };
+  assert.match(due({ certificate: early, status: 'finished', last_seq: 90 }), /final certificate is still to be/);
+  assert.equal(due({ certificate: early, status: 'running', last_seq: 90 }), '');
+  assert.equal(due({ certificate: early, status: 'finished', last_seq: 40 }), '');
+  assert.equal(due({ certificate: { ...early, why: 'cancelled' }, status: 'finished', last_seq: 90 }), '');
+  assert.equal(due({ certificate: null, status: 'finished', last_seq: 90 }), '');
 });

@@ -57,8 +57,11 @@ def refresh() -> int | None:
         return None
     run_id = _due(now)
     if run_id is not None:
+        left = Run.objects.filter(pk=run_id, certify_began__isnull=False).exists()  # by a process that was killed
         Run.objects.filter(pk=run_id).update(certify_owner="", certify_until=now + ASKED, certify_began=None)
         send("certify_run", run_id, queue=QUEUE, expires=ASKED.total_seconds())
+        if left:
+            _announce(run_id)
     return run_id
 
 
@@ -88,6 +91,13 @@ def run(run_id: int) -> None:
         _make(run_id, owner)
 
 
+def request(run_id: int) -> bool:
+    """Request for a certificate of the log as it stands, also after a cancel; False while one is being computed."""
+    now = timezone.now()
+    idle = Run.objects.filter(pk=run_id).exclude(certify_until__gt=now, certify_began__isnull=False)
+    return idle.update(certified_seq=0, certify_after=None) > 0
+
+
 def cancel(run_id: int) -> bool:
     """End of the computation in progress; False if there is none. It repeats after GIVEN_UP if the log has grown."""
     return _give_up(run_id, "the computation was cancelled", certify_until__gt=timezone.now())
@@ -100,7 +110,8 @@ def _in_progress(now: datetime) -> list[str]:
 
 def _due(now: datetime) -> int | None:
     grown = Run.objects.filter(last_seq__gt=F("certified_seq")).exclude(status=Run.QUEUED).exclude(mode=Run.MIRROR)
-    due = grown.filter(Q(certify_after__isnull=True) | Q(certify_after__lt=now))
+    over = ~Q(status__in=Run.ACTIVE)  # its last certificate does not wait: nothing follows that would supersede it
+    due = grown.filter(Q(certify_after__isnull=True) | Q(certify_after__lt=now) | over)
     return due.order_by(F("certify_after").asc(nulls_first=True), "-id").values_list("pk", flat=True).first()
 
 
@@ -133,7 +144,7 @@ def _give_up(run_id: int, why: str, **condition: Any) -> bool:
     if found is None:
         return False
     standing = found.certificate if "bound" in found.certificate else {"kind": "none"}
-    told = {**standing, "why": why}
+    told = {**standing, "why": why, "given_up": True}
     ended = Run.objects.filter(pk=run_id, certify_owner=found.certify_owner, **condition).update(
         certificate=told, certified_seq=found.last_seq, certify_after=now + GIVEN_UP, **_FREE
     )

@@ -36,8 +36,13 @@ def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
         "metrics": run.metrics,
         "decision_ms": run.decision_ms,
         "certificate": run.certificate,
-        "certifying": run.certify_began is not None,
+        "certifying": certifying(run),
     }
+
+
+def certifying(run: Run) -> bool:
+    """Whether a certificate of the run is being computed; a lease that has run out was left by a killed process."""
+    return run.certify_began is not None and run.certify_until is not None and run.certify_until > timezone.now()
 
 
 def trace_row(trace: Trace) -> dict[str, Any]:

@@ -241,6 +241,15 @@ def _announce_all(runs: Sequence[Run]) -> None:
         runner.announce(run)
 
 
+def request_certificate(run_id: int, user: Any = None) -> None:
+    """Request for a certificate of the run as its log stands."""
+    from twin.analysis import certificate_task
+
+    if not certificate_task.request(run_id):
+        raise Refused(f"a certificate of run {run_id} is being computed; wait for it, or cancel it")
+    audit(user, "certificate.request", f"run {run_id}", {})
+
+
 def cancel_certificate(run_id: int, user: Any = None) -> None:
     """End of the computation of the run's certificate; it is repeated later if the run continues."""
     from twin.analysis import certificate_task

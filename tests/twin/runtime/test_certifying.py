@@ -88,7 +88,7 @@ def test_one_certificate_is_computed_at_a_time_and_its_lease_can_be_taken_away(m
     assert certificate_task._claim(first.pk) is not None
     assert certificate_task.cancel(first.pk)
     first.refresh_from_db()
-    assert first.certificate == {"kind": "none", "why": "the computation was cancelled"}
+    assert first.certificate == {"kind": "none", "why": "the computation was cancelled", "given_up": True}
     assert (first.certify_owner, first.certify_until, first.certified_seq) == ("", None, first.last_seq)
     assert not certificate_task.cancel(first.pk)
     assert certificate_task._claim(first.pk) is None, "nothing is left to do until the log grows"
@@ -103,4 +103,4 @@ def test_a_certificate_that_stands_is_kept_when_a_newer_one_is_given_up(make_run
     certificate_task._claim(run.pk)
     certificate_task.cancel(run.pk)
     run.refresh_from_db()
-    assert run.certificate == {**before, "why": "the computation was cancelled"}
+    assert run.certificate == {**before, "why": "the computation was cancelled", "given_up": True}

@@ -1,11 +1,13 @@
 // The certificate of a run: a sentence, and the prices of the relaxation that prove it as curves.
 
 import { Curves } from '../../charts/line-panel.js';
-import { get, remove } from '../../core/api.js';
+import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
 import { clock, duration, number, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
+
+const ENDED = ['finished', 'cancelled', 'failed'];
 
 export const KINDS = {
   trivial: 'the sum of the utilities of the jobs if each ran alone',
@@ -58,6 +60,13 @@ function timesSentence(certificate) {
 /** Why the certificate that stands is not the newest; '' where it is. */
 function older({ kind, why }) {
   return why && kind !== 'none' ? ` This certificate is not up to date: ${why}.` : '';
+}
+
+/** Of a run that has ended, whether a certificate of its last part is still to come. */
+export function due({ certificate, status, last_seq: last }) {
+  if (!ENDED.includes(status) || certificate?.seq === undefined || certificate.seq >= last || certificate.why)
+    return '';
+  return 'The run has continued since; its final certificate is still to be computed.';
 }
 
 /** One sentence: what is achieved, what nobody could exceed, and by which proof; '' without a certificate. */
@@ -125,21 +134,48 @@ class CertificatePanel {
       y,
     });
     this.cancel = h('button', { type: 'button', hidden: true, onclick: () => this.#cancel() }, 'Cancel computation');
-    note.after(this.cancel);
+    this.request = h('button', { type: 'button', hidden: true, onclick: () => this.#request() }, 'Compute certificate');
+    this.failure = h('p', { class: 'error', role: 'alert', hidden: true });
+    note.after(this.cancel, this.request, this.failure);
     this.status({ certificate: null });
   }
 
   #cancel() {
     this.cancel.hidden = true;
-    remove(`/api/runs/${this.runId}/certificate/`).catch(() => {}); // it has just ended by itself
+    return this.#told(() => remove(this.#address));
+  }
+
+  #request() {
+    this.request.hidden = true;
+    return this.#told(() => post(this.#address));
+  }
+
+  get #address() {
+    return `/api/runs/${this.runId}/certificate/`;
+  }
+
+  /** A request about the computation: if it fails, the sentence of the server and the state as it is now are shown. */
+  async #told(ask) {
+    setText(this.failure, '');
+    try {
+      await ask();
+    } catch (error) {
+      setText(this.failure, error.message);
+      if (error.status) this.status({ ...this.newest, ...(await get(this.#address).catch(() => ({}))) });
+    }
+    this.failure.hidden = !this.failure.textContent;
   }
 
   /**
    * The run's status has come: a newer certificate is fetched with its prices. computing: whether the next one is on
    * its way.
    */
-  status({ certificate, certifying: computing = false }) {
-    const known = [sentence(certificate), searchSentence(certificate?.search)].filter(Boolean);
+  status(newest) {
+    this.newest = newest;
+    const { certificate, certifying: computing = false } = newest;
+    const known = [sentence(certificate), searchSentence(certificate?.search), due(newest)].filter(Boolean);
+    const operator = document.body.dataset.role === 'operator';
+    this.request.hidden = !(operator && certificate?.given_up && !computing && ENDED.includes(newest.status));
     const text = [...known, computing && !known.length ? 'The certificate is being computed …' : '']
       .filter(Boolean)
       .join('\n');
