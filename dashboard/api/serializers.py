@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
-from twin.models import ClusterSpec, Run, Scenario, Trace
+from twin.models import ClusterSpec, MirrorRecord, Run, Scenario, Trace
 from twin.processes import vitals
 from twin.runs import scheduler_history
 from twin.runs.activity import activity
@@ -238,7 +238,7 @@ class RunSerializer(serializers.ModelSerializer):
     scheduler = serializers.SerializerMethodField()
     schedulers = serializers.SerializerMethodField()
     trace_name = serializers.CharField(source="scenario.trace.name", read_only=True)
-    job_count = serializers.IntegerField(source="scenario.trace.job_count", read_only=True)
+    job_count = serializers.SerializerMethodField()
     speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MAX_SPEED)
     mode = serializers.ChoiceField(choices=(Run.BATCH, Run.LIVE), default=Run.BATCH)
     activity = serializers.SerializerMethodField()
@@ -259,6 +259,12 @@ class RunSerializer(serializers.ModelSerializer):
                   "parent", "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
         read_only_fields = ("status", "wanted", "message", "last_seq", "sim_ms", "end_ms", "clock_speed", "parent",
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
+
+    def get_job_count(self, run: Run) -> int:
+        """Jobs of the trace; of a run that mirrors a real cluster those that its log has added."""
+        if run.mode != Run.MIRROR:
+            return int(run.scenario.trace.job_count)
+        return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()
 
     def get_scheduler(self, run: Run) -> str:
         """The one in charge at the moment that the run has reached."""

@@ -16,11 +16,12 @@ from twin.files.job_table import any_utility, some_of
 from twin.models import Run
 from twin.scenarios import store
 
+THOUSAND = 1_000  # of a unit of a resource
 JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "count"))
 
 
 def now(run: Run) -> dict[str, Any]:
-    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, allocated: {resource: share of capacity}}]}.
+    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, capacity, allocated: {resource: share}}]}.
 
     utility: None where jobs have none.
 
@@ -42,12 +43,12 @@ def now(run: Run) -> dict[str, Any]:
     roles = bars[:, ROLE].tolist()
     demand = np.array([(job.worker, job.ps, ZERO)[role] or ZERO for job, role in zip(placed, roles, strict=True)])
     packed = store.packed(run, at_ms)
-    site = np.array([SITES.index(server.site) for server in cluster.servers])
+    site = np.array([SITES.index(server.site) for server in cluster.servers], dtype=np.int64)
     used = np.zeros((len(SITES), len(RESOURCES)))
     if len(bars):
         np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
     capacity = np.zeros_like(used)
-    np.add.at(capacity, site, np.array([server.capacity for server in cluster.servers]))
+    np.add.at(capacity, site, np.array([server.capacity for server in cluster.servers]).reshape(-1, len(RESOURCES)))
     return {
         "sim_ms": at_ms,
         "jobs": dict(zip(STATES, counts, strict=True)),
@@ -56,6 +57,7 @@ def now(run: Run) -> dict[str, Any]:
             {
                 "site": name,
                 "servers": int((site == i).sum()),
+                "capacity": dict(zip(RESOURCES, (capacity[i] / THOUSAND).tolist(), strict=True)),
                 "allocated": {
                     r: float(u / c)
                     for r, u, c in zip(RESOURCES, used[i], capacity[i], strict=True)

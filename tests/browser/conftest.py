@@ -16,6 +16,7 @@ from django.conf import settings
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from benchmarks._stack import environment, stack
+from tests.browser.pushed import Pushed
 from twin.studies.demo import SPEED as DEMO_SPEED
 
 FLAGS = [
@@ -94,6 +95,21 @@ def live_run(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[
     yield run
     posted(page, f"/api/runs/{run}/cancel/", {})
     context.close()
+
+
+@pytest.fixture(scope="session")
+def followed(chromium: Browser, twin: Twin, operator_session: dict) -> str:
+    """The name of a made-up cluster that posts its events and is followed."""
+    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
+    page = context.new_page()
+    page.goto("/live/")
+    token = posted(page, "/api/tokens/", {"name": "shown", "scopes": ["ingest:shown"]})["value"]
+    Pushed(twin.url, "shown", token).begin()
+    posted(page, "/api/connections/", {"name": "shown", "connector": "push", "parameters": {"source": "shown"}})
+    page.goto("/live/shown/")
+    page.wait_for_function("() => window.twin?.store.bars.length > 0", timeout=2 * PATIENCE_MS)
+    context.close()
+    return "shown"
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,30 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, widt
     assert {path: found for path, found in said.items() if found} == {}
 
 
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_the_pages_of_live_clusters_have_no_fault(
+    open_page: Callable[..., Page], followed: str, width: int, theme: str
+) -> None:
+    page = open_page("/live/", viewport={"width": width, "height": 800}, color_scheme=theme)
+    said = {}
+    expect(page.locator("#list tbody tr").first).to_be_visible()
+    said["list"] = faults(page)
+    page.goto("/live/connect/")
+    page.select_option("#c-connector", "push")
+    page.fill("#p-source", followed)
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.locator(".preview > table")).to_be_visible(timeout=40_000)
+    page.locator(".preview summary").click()
+    said["form and result"] = faults(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    page.goto(f"/live/{followed}/?job=1")
+    expect(page.locator("#data-age")).to_be_visible()
+    expect(page.locator("#drawer h2").first).to_be_visible()
+    said["run of a live cluster"] = faults(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    assert {path: found for path, found in said.items() if found} == {}
+
+
 def test_the_page_to_log_in_has_no_fault(chromium, twin) -> None:
     context = chromium.new_context(base_url=twin.url)
     page = context.new_page()

@@ -39,6 +39,7 @@ class Following:
         self.interval_s, self.stopped = interval_s, stopped
         self.health = Health()
         self.looked = False  # by this process
+        self.unseen = ""  # why nobody looked before this process; told as a gap once there is a look
         self.lags, self.costs = Lags(), Costs(connector.times_controller)
         self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
 
@@ -49,8 +50,7 @@ class Following:
         if self.health.seen_ms is not None:
             self.mirror.at_ms = max(self.mirror.at_ms, self.health.seen_ms)
         if self.health.failing_since is None and time.time() - (self.health.last_look_at or time.time()) > MAX_UNSEEN_S:
-            self.health.failing_since = self.health.last_look_at
-            self.health.error = "the cluster was not followed: it was paused, or no follower was running"
+            self.unseen = "the cluster was not followed: it was paused, or no follower was running"
 
     def told(self) -> Health:
         """The health with its counts, which are made when somebody reads them."""
@@ -180,13 +180,14 @@ class Following:
 
     def _back(self, snapshot: Snapshot) -> list[EventData]:
         """The interval without a look, once there is one again."""
-        if self.health.failing_since is None:
+        reason = self.health.error if self.health.failing_since is not None else self.unseen
+        if self.health.failing_since is None and not reason:
             return []
         since_ms = max(0, self.mirror.at_ms - self.mirror.epoch_ms)
         to_ms = max(since_ms, snapshot.at_ms - self.mirror.epoch_ms)
-        gap = {"from_ms": since_ms, "to_ms": to_ms, "reason": self.health.error}
+        gap = {"from_ms": since_ms, "to_ms": to_ms, "reason": reason}
         self.mirror.log_ms = max(self.mirror.log_ms, to_ms)
-        self.health.failing_since, self.health.error = None, ""
+        self.health.failing_since, self.health.error, self.unseen = None, "", ""
         return [("gap", gap)] if self.mirror.at_ms else []
 
 

@@ -58,7 +58,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     interval.element.hidden = !polled;
     fill(
       parameters,
-      declared.map((one) => parameterField(one)),
+      declared.map((one) => parameterField({ ...one, placeholder: 'none' })),
     );
     forget();
     showGuide();
@@ -85,9 +85,9 @@ export function connectForm(form, { connectors, sites }, onMade) {
         h(
           'li',
           {},
-          'Post events to ',
+          'Post events to this address: ',
           copyable(`${location.origin}/api/ingest/${source}/events`),
-          '. A first event:',
+          h('div', {}, 'A first event, with the value of the token in $TWIN_TOKEN:'),
           h('pre', { class: 'code', tabindex: 0 }, curlExample(location.origin, source, new Date().toISOString())),
         ),
         h('li', {}, 'Test the connection, then connect.'),
@@ -140,14 +140,8 @@ export function connectForm(form, { connectors, sites }, onMade) {
       paintTrial(result, null);
       trial = await post('/api/connections/test/', settings());
       paintTrial(result, trial);
-      preview();
       result.scrollIntoView({ block: 'nearest' });
     });
-
-  function preview() {
-    const box = $('.preview', result);
-    if (box) paintSites(box, trial);
-  }
 
   /** Another rule over the nodes that the test showed; the cluster is not asked again. */
   const remap = debounce(async () => {
@@ -161,7 +155,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
       if (trial !== asked) return;
       said(null);
       trial.nodes = trial.nodes.map((node, i) => ({ ...node, site: found.sites[i] }));
-      preview();
+      paintSites($('.preview', result), trial);
     } catch (error) {
       tell(error);
       said(error);

@@ -25,6 +25,7 @@ export class FollowLine extends EventTarget {
     this.toldAt = 0; // wall ms
     this.error = ''; // of the newest question
     this.over = false;
+    this.actions = h('div', { class: 'actions' }); // kept: a click may not lose its button
     this.trial = h('div', { class: 'trial', 'aria-live': 'polite' });
   }
 
@@ -98,6 +99,8 @@ export class FollowLine extends EventTarget {
     ]);
     if (signature === this.signature) return;
     this.signature = signature;
+    if (this.wanted !== connection.wanted) fill(this.actions, this.#buttons());
+    this.wanted = connection.wanted;
     fill(
       this.element,
       h(
@@ -107,7 +110,7 @@ export class FollowLine extends EventTarget {
         age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
         facts.map((text) => h('span', { class: 'muted' }, text)),
         h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
-        this.operator ? h('div', { class: 'actions' }, this.#buttons()) : null,
+        this.operator ? this.actions : null,
       ),
       said ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, said) : null,
       condition.audit.count ? differences(condition.audit) : null,

@@ -14,7 +14,7 @@ export function followOnRunPage(element, { runId, transport, gantt }) {
     if (!own()) return;
     transport.reach();
     gantt?.layer('unseen')?.tell(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
-    gantt?.layer('now')?.tell(line.presentMs(epochMs) ?? line.seenMs(epochMs));
+    gantt?.layer('now')?.tell(line.presentMs(epochMs) ?? line.seenMs(epochMs), line.connection.wanted === 'paused');
     gantt?.update();
   };
   line.addEventListener('told', paint);

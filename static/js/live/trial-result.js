@@ -12,13 +12,15 @@ export function paintTrial(box, found) {
   if (!found) return fill(box);
   const told = found.well ? 'The cluster can be followed.' : 'The cluster cannot be followed yet.';
   const answered = `Answered in ${duration(found.seconds * 1000)}`;
+  const preview = found.nodes.length ? h('div', { class: 'preview' }) : null;
+  if (preview) paintSites(preview, found);
   return fill(
     box,
-    h('h3', {}, told),
+    h('h2', {}, told),
     found.error ? h('p', { class: 'error', role: 'alert' }, capital(found.error)) : null,
     found.error && !found.findings.length ? null : h('p', { class: 'muted small' }, about(found), answered),
     h('ul', { class: 'findings' }, found.findings.map(finding)),
-    found.nodes.length ? h('div', { class: 'preview' }) : null,
+    preview,
   );
 }
 
@@ -27,7 +29,7 @@ export function paintSites(box, { nodes, total_nodes: total }) {
   const sites = bySite(nodes);
   fill(
     box,
-    h('h3', {}, 'Sites'),
+    h('h2', {}, 'Sites'),
     table(
       [
         { title: 'Site', cell: ({ site }) => site },

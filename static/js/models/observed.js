@@ -10,7 +10,7 @@ export const observed = {
   name: 'observed',
   legend: [
     { mark: 'solid', text: 'held by a job' },
-    { mark: 'unseen', text: 'cluster not seen' },
+    { mark: 'blind', text: 'cluster not seen' },
     { mark: 'now', text: 'now' },
   ],
   layers: ({ store }) => [new Unseen(store), new NowLine()],

@@ -9,6 +9,7 @@ import { clock, number, percent, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown, table } from '../ui/data-table.js';
 import { tile } from '../ui/tile.js';
 import { followOverview } from '../ui/connection-badge.js';
+import { LiveClusters } from '../live/on-overview.js';
 import { inCharge } from '../models/phases.js';
 import { hasMetrics, untilText } from '../run/metrics-panel.js';
 
@@ -152,6 +153,10 @@ async function loadCounts() {
 
 /** The servers of the newest run's cluster; of the newest cluster when nothing ran. */
 async function loadCluster() {
+  if (runs[0]?.mode === 'mirror') {
+    cluster = { name: runs[0].scenario_name, spec: { servers: [] } }; // its servers are those of its log: figures.sites
+    return paintSites();
+  }
   const scenario = runs.length ? await get(`/api/scenarios/${runs[0].scenario}/`) : null;
   const id = scenario?.cluster ?? (await get('/api/clusters/?size=1')).results[0]?.id;
   cluster = id ? await get(`/api/clusters/${id}/`) : null;
@@ -163,21 +168,10 @@ function paintSites() {
     return fill($('#sites'), empty('No clusters yet', 'Uploaded machine lists and generated clusters appear here.'));
   const run = runs[0];
   const figures = figuresOf(run);
-  $('#cluster-name').textContent =
-    `${cluster.name}, ${plural(cluster.server_count, 'server')}${run ? `, run ${run.id}` : ''}`;
-  const sum = (servers, key) => servers.reduce((total, server) => total + (server.capacity[key] ?? 0), 0);
-  const rows = ['edge', 'cloud']
-    .map((site) => ({
-      site,
-      servers: cluster.spec.servers.filter((server) => server.site === site),
-      allocated: figures?.sites.find((row) => row.site === site)?.allocated ?? {},
-    }))
-    .filter(({ servers }) => servers.length);
-  const role = (title, name) => ({
-    title,
-    number: true,
-    cell: ({ servers }) => number(servers.filter((s) => s.roles.includes(name)).length, 0),
-  });
+  const rows = run?.mode === 'mirror' ? sitesOfLog(figures) : sitesOfSpec(cluster.spec.servers, figures);
+  const servers = rows.reduce((total, row) => total + row.servers, 0);
+  $('#cluster-name').textContent = `${cluster.name}, ${plural(servers, 'server')}${run ? `, run ${run.id}` : ''}`;
+  const role = (title, name) => ({ title, number: true, cell: ({ roles }) => number(roles[name], 0) });
   fill(
     $('#sites'),
     h(
@@ -186,13 +180,13 @@ function paintSites() {
       table(
         [
           { title: 'Site', cell: ({ site }) => site },
-          { title: 'Servers', number: true, cell: ({ servers }) => number(servers.length, 0) },
+          { title: 'Servers', number: true, cell: (row) => number(row.servers, 0) },
           role('for workers', 'worker'),
           role('for parameter servers', 'ps'),
           ...RESOURCES.map(([key, unit]) => ({
             title: unit,
             number: true,
-            cell: ({ servers, allocated }) => [number(sum(servers, key), 1), figures ? meter(allocated[key]) : null],
+            cell: ({ capacity, allocated }) => [number(capacity[key] ?? 0, 1), figures ? meter(allocated[key]) : null],
           })),
         ],
         rows,
@@ -202,6 +196,28 @@ function paintSites() {
       ? h('p', { class: 'muted small' }, `Bars: allocated share at ${clock(figures.sim_ms)}.`)
       : utilization(run?.metrics),
   );
+}
+
+/** Rows of the table of sites, of the servers of a cluster.json. */
+function sitesOfSpec(servers, figures) {
+  const sum = (own, key) => own.reduce((total, server) => total + (server.capacity[key] ?? 0), 0);
+  return ['edge', 'cloud']
+    .map((site) => [site, servers.filter((server) => server.site === site)])
+    .filter(([, own]) => own.length)
+    .map(([site, own]) => ({
+      site,
+      servers: own.length,
+      roles: Object.fromEntries(
+        ['worker', 'ps'].map((name) => [name, own.filter((s) => s.roles.includes(name)).length]),
+      ),
+      capacity: Object.fromEntries(RESOURCES.map(([key]) => [key, sum(own, key)])),
+      allocated: figures?.sites.find((row) => row.site === site)?.allocated ?? {},
+    }));
+}
+
+/** The same of a run that mirrors a real cluster, whose nodes run workers only. */
+function sitesOfLog(figures) {
+  return (figures?.sites ?? []).map((row) => ({ ...row, roles: { worker: row.servers, ps: 0 } }));
 }
 
 function meter(share) {
@@ -300,6 +316,7 @@ function loadAll() {
   return load().then(ofRuns).catch(failIn('#runs'));
 }
 
+new LiveClusters($('#live-clusters')).start();
 loadCounts().catch(failIn('#tiles'));
 loadAll();
 followOverview(onMessage, reload);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
@@ -120,6 +121,9 @@ def pause(connection: Connection, user: Any = None) -> Connection:
 
 def follow(connection: Connection, user: Any = None) -> Connection:
     """The follower goes on; what it did not see is a gap of the run."""
+    if connection.wanted == Connection.PAUSED:  # no follower writes its health now
+        connection.health = {**connection.health, "failing_since": None, "error": "", "resumed_at": time.time()}
+        connection.save(update_fields=["health"])
     return _want(connection, Connection.FOLLOWING, "follow", user)
 
 

@@ -63,10 +63,13 @@ export class NowLine extends Layer {
   constructor() {
     super('now', LEVEL.EVENTS);
     this.ms = null;
+    this.text = 'now';
   }
 
-  tell(ms) {
+  /** paused: the moment is that of the last look. */
+  tell(ms, paused = false) {
     this.ms = ms;
+    this.text = paused ? 'last look' : 'now';
   }
 
   paint(ctx, frame) {
@@ -81,13 +84,13 @@ export class NowLine extends Layer {
     ctx.lineTo(x, area.bottom);
     ctx.stroke();
     ctx.font = '600 10px system-ui, sans-serif';
-    const width = ctx.measureText('now').width + 8;
+    const width = ctx.measureText(this.text).width + 8;
     const left = Math.min(x, area.right - width);
     ctx.fillStyle = c.bad;
     ctx.fillRect(left, area.top, width, HEAD_PX);
     ctx.fillStyle = c.panel;
     ctx.textBaseline = 'middle';
-    ctx.fillText('now', left + 4, area.top + HEAD_PX / 2);
+    ctx.fillText(this.text, left + 4, area.top + HEAD_PX / 2);
   }
 
   hit(x, _y, frame) {
@@ -95,7 +98,7 @@ export class NowLine extends Layer {
   }
 
   describe() {
-    return [['', 'the present moment of the cluster']];
+    return [['', this.text === 'now' ? 'the present moment of the cluster' : 'the last look at the cluster']];
   }
 }
 

@@ -36,13 +36,20 @@ export function parameterField(declared) {
       min: declared.low,
       max: declared.high,
       step: type === 'int' ? 1 : 'any',
-      placeholder: declared.optional ? 'automatic' : null,
+      placeholder: declared.optional ? (declared.placeholder ?? 'automatic') : null,
     });
-  } else control = h('input', { id, type: 'text', value: start, placeholder: declared.optional ? 'automatic' : null });
+  } else
+    control = h('input', {
+      id,
+      type: 'text',
+      value: start,
+      placeholder: declared.optional ? (declared.placeholder ?? 'automatic') : null,
+    });
   control.dataset.parameter = name;
   control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
   control.dataset.start = control.value;
-  const title = declared.title ?? `${name.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
+  const own = unit ? name.replace(new RegExp(`_${unit}$`, 'i'), '') : name; // interval_ms, ms
+  const title = declared.title ?? `${own.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
   return h(
     'div',
     { class: 'field' },
