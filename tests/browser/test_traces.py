@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,13 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     page.evaluate(DROP, [[file.name for file in files], [file.read_text() for file in files]])
     choose(page, "philly_vc.csv")
     expect(page.locator("#chosen-line")).to_contain_text("All 24,134 jobs selected")
+    page.locator("#c-limit").fill("300")
+    with files[0].open() as text:
+        begun = sorted(datetime.fromisoformat(line["timestamp"]) for line in csv.DictReader(text))
+    hours = round((begun[299] - begun[0]).total_seconds() / 3600)
+    span = f"arrivals span {hours // 24}d {hours % 24}h."
+    expect(page.locator("#chosen-line")).to_contain_text(f"300 of 24,134 jobs selected; {span}")
+    page.locator("#c-limit").fill("")
     page.locator("#arrivals-table").click()
     expect(page.locator("#arrivals-numbers tbody tr")).to_have_count(120)
     page.locator("#arrivals-table").click()

@@ -23,21 +23,46 @@ test('a window counts the bins in it, and those that it cuts by their share', ()
 });
 
 test('window, clusters, sample and limit are applied one after the other', () => {
-  assert.deepEqual(about(scan, {}), { jobs: 100, exact: true, over_ms: 4 * HOUR });
-  assert.deepEqual(about(scan, { groups: ['b'] }), { jobs: 40, exact: true, over_ms: 4 * HOUR });
-  assert.deepEqual(about(scan, { from_ms: HOUR, to_ms: 3 * HOUR, groups: ['a'] }), {
-    jobs: 30,
-    exact: false,
-    over_ms: 2 * HOUR,
-  });
+  assert.equal(about(scan, {}).jobs, 100);
+  assert.deepEqual(about(scan, { groups: ['b'] }), { jobs: 40, exact: true, over: null });
+  const cut = about(scan, { from_ms: HOUR, to_ms: 3 * HOUR, groups: ['a'] });
+  assert.deepEqual(cut, { jobs: 30, exact: false, over: null });
   assert.equal(about(scan, { from_ms: HOUR, to_ms: 3 * HOUR, sample: 7 }).jobs, 7);
+  assert.equal(about(scan, { sample: 7 }).over, null, 'a sample is drawn by the import');
   assert.equal(about(scan, { sample: 1000 }).jobs, 100);
-  assert.deepEqual(
-    about(scan, { limit: 50 }),
-    { jobs: 50, exact: true, over_ms: 2 * HOUR },
-    'the first half, by arrival',
-  );
-  assert.equal(about(scan, { rate: 4 }).over_ms, HOUR);
+  assert.equal(about(scan, { limit: 50 }).jobs, 50);
+});
+
+/** What a scan tells of these arrivals, with the arrivals of the jobs `places`. */
+function told(arrivals, places = []) {
+  const bin = Math.ceil((arrivals.at(-1) + 1) / 120);
+  const counts = Array.from({ length: 120 }, (_, i) => arrivals.filter((ms) => Math.floor(ms / bin) === i).length);
+  const ranks = places.map((n) => [n, arrivals[n - 1]]);
+  return { jobs: arrivals.length, arrivals: { from_ms: 0, bin_ms: bin, counts, ranks }, groups: null };
+}
+
+test('the span is that of the jobs chosen, however unevenly jobs arrive', () => {
+  // 300 jobs over 26.5 h, and then many more in a short time
+  const slow = Array.from({ length: 300 }, (_, i) => Math.round((i * 26.5 * HOUR) / 299));
+  const fast = Array.from({ length: 2700 }, (_, i) => 27 * HOUR + i * 10_000);
+  const uneven = told([...slow, ...fast], [1, 300, 310, 320, 3000]);
+  assert.deepEqual(about(uneven, { limit: 300 }).over, { ms: 26.5 * HOUR, exact: true });
+  assert.deepEqual(about(uneven, { limit: 300, rate: 2 }).over, { ms: 13.25 * HOUR, exact: true });
+  assert.deepEqual(about(uneven, {}).over, { ms: fast.at(-1), exact: true });
+  const between = about(uneven, { limit: 315 }).over;
+  assert.equal(between.exact, false);
+  assert.ok(Math.abs(between.ms - fast[14]) < 0.01 * fast[14], 'between two known arrivals');
+  const later = about(uneven, { from_ms: 5 * HOUR, limit: 200 }).over;
+  const firstIn = slow.findIndex((ms) => ms >= 5 * HOUR);
+  const real = slow[firstIn + 199] - slow[firstIn];
+  assert.ok(Math.abs(later.ms - real) < 0.1 * real, 'by the histogram, where the window begins later');
+});
+
+test('no span is stated where the histogram is too coarse for one', () => {
+  const lone = Array.from({ length: 400 }, (_, i) => i * 1000);
+  const scanned = told([...lone, 1000 * HOUR]); // all but one job arrive in the first bin
+  assert.equal(about(scanned, { limit: 300 }).over, null);
+  assert.equal(about(scanned, { from_ms: HOUR, to_ms: 2 * HOUR }).over, null);
 });
 
 test('a dragged window gets as few digits as it needs', () => {

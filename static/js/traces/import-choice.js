@@ -1,5 +1,7 @@
 // What is imported of a trace: about how many jobs a choice takes, and the choice as the API wants it.
 
+import { arrivalSpan } from './arrival-span.js';
+
 export const HOUR_MS = 3_600_000;
 
 /** Jobs that arrive in [from, to) by the histogram; a bin that is cut counts by its share. null = open. */
@@ -17,7 +19,8 @@ export function span({ from_ms: first, bin_ms: bin, counts }) {
 }
 
 /**
- * About how many jobs a choice takes: {jobs, exact, over_ms: the time over which they arrive}.
+ * About how many jobs a choice takes: {jobs, exact, over: {ms, exact}, the time over which they arrive, or null when
+ * that is not known: which jobs of a sample or of some groups arrive first is decided by the import}.
  * choice: {from_ms, to_ms, groups: names or null for all, sample, limit, rate}, each may be undefined.
  */
 export function about({ jobs, arrivals, groups }, choice) {
@@ -26,19 +29,18 @@ export function about({ jobs, arrivals, groups }, choice) {
   const to = Math.min(last, choice.to_ms ?? last);
   const whole = from <= first && to >= last;
   let count = whole ? jobs : inWindow(arrivals, from, to);
-  if (choice.groups && groups) {
+  const some = Boolean(choice.groups && groups);
+  if (some) {
     const wanted = new Set(choice.groups);
     const taken = groups.reduce((sum, [name, n]) => sum + (wanted.has(name) ? n : 0), 0);
     count *= jobs ? taken / jobs : 0;
   }
   count = Math.round(count);
-  let over = Math.max(0, to - from);
-  if (choice.sample !== undefined && choice.sample < count) count = choice.sample;
-  if (choice.limit !== undefined && choice.limit < count) {
-    over *= choice.limit / count; // the first ones by arrival
-    count = choice.limit;
-  }
-  return { jobs: count, exact: whole, over_ms: over / (choice.rate ?? 1) };
+  const sampled = choice.sample !== undefined && choice.sample < count;
+  if (sampled) count = choice.sample;
+  if (choice.limit !== undefined && choice.limit < count) count = choice.limit;
+  const over = sampled || (some && groups.length > choice.groups.length) ? null : arrivalSpan(arrivals, choice);
+  return { jobs: count, exact: whole, over: over && { ...over, ms: over.ms / (choice.rate ?? 1) } };
 }
 
 /** Hours with as few digits as the span allows: a drag over weeks gives whole hours, one over minutes gives seconds. */

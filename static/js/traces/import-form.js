@@ -165,7 +165,7 @@ function refused(error, f, said) {
   said.hidden = false;
 }
 
-function sentence(scan, { jobs, exact, over_ms: over }) {
+function sentence(scan, { jobs, exact, over }) {
   if (!scan.jobs)
     return `A cluster is created from ${plural(scan.machines, 'machine')} with ${number(scan.gpus_in_machines)} GPUs.`;
   const machines = scan.machines
@@ -175,5 +175,6 @@ function sentence(scan, { jobs, exact, over_ms: over }) {
   const count = all
     ? `All ${plural(jobs, 'job')} selected`
     : `${exact ? '' : 'About '}${number(jobs, 0)} of ${plural(scan.jobs, 'job')} selected`;
-  return `${count}; arrivals span ${duration(over)}.${machines}`;
+  const length = over ? `; arrivals span ${over.exact ? '' : 'about '}${duration(over.ms)}` : '';
+  return `${count}${length}.${machines}`;
 }

@@ -54,12 +54,23 @@ def _columns(read: Any) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | Non
 
 
 def _histogram(arrival_ms: np.ndarray) -> dict[str, Any]:
-    """{from_ms, bin_ms, counts}: jobs that arrive in each of at most BINS pieces of the span."""
+    """{from_ms, bin_ms, counts, ranks}: jobs that arrive in each of at most BINS pieces of the span.
+
+    ranks: [[n, arrival of the n-th job], ...] for n of at most two significant digits and for the last job, so that the
+    time over which the first n jobs arrive is exact for the numbers that people type.
+    """
     if not len(arrival_ms):
-        return {"from_ms": 0, "bin_ms": 1, "counts": []}
-    first, last = int(arrival_ms.min()), int(arrival_ms.max())
+        return {"from_ms": 0, "bin_ms": 1, "counts": [], "ranks": []}
+    ordered = np.sort(arrival_ms)
+    first, last = int(ordered[0]), int(ordered[-1])
     bin_ms = max(1, -(-(last - first + 1) // BINS))
-    return {"from_ms": first, "bin_ms": bin_ms, "counts": np.bincount((arrival_ms - first) // bin_ms).tolist()}
+    tens = 10 ** np.arange(len(str(len(ordered))))
+    ranks = np.unique(np.append(np.outer(tens, np.arange(1, 100)).ravel(), len(ordered)))
+    ranks = ranks[ranks <= len(ordered)]
+    return {
+        "from_ms": first, "bin_ms": bin_ms, "counts": np.bincount((ordered - first) // bin_ms).tolist(),
+        "ranks": np.column_stack([ranks, ordered[ranks - 1]]).tolist(),
+    }  # fmt: skip
 
 
 def _sizes(gpus: np.ndarray) -> list[list[float]]:
