@@ -95,6 +95,8 @@ def _by(run: Run, by: Run, about: str) -> Share:
 
 
 def _own(run: Run, ranked: bool) -> Share:
-    proved: dict[str, Any] = (run.certificate or {}) if run.status == Run.FINISHED else {}
+    proved: dict[str, Any] = run.certificate or {}
+    if run.status != Run.FINISHED or proved.get("seq") != run.last_seq:  # of an earlier part of the run
+        proved = {}
     about = proved.get("about", "")
     return Share(proved.get("ratio"), ABOUT.get(about, about) or None, ranked or proved.get("ratio") is None)

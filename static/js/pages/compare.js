@@ -21,7 +21,6 @@ import { paintParting } from '../compare/first-divergence.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 
 const AGAIN_MS = 1500; // between two looks, while there is news of a run that goes on
-const ACTIVE = ['queued', 'running', 'paused'];
 const ids = runsOf(url.get('runs'));
 const view = new View();
 const playhead = new Playhead();
@@ -83,7 +82,7 @@ async function compare() {
       if (!ids.includes((message.run ?? message).id)) return;
       if (message.type === 'deleted')
         fail(new Refusal(`${message.said} What stands here is what this page had read before.`));
-      else if (answer.runs.some(({ status }) => ACTIVE.includes(status))) again.ask();
+      else again.ask(); // of a run that has ended there is news too: its certificate
     },
     () => again.ask(),
   );
