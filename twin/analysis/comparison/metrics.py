@@ -86,12 +86,14 @@ def against(
     """Comparison with the first value: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
 
     ranked: whether a value can be told against the first; one that cannot stands by itself, unless neither way is
-    better. Values that read alike are the same, also where neither way is better.
+    better. Values that read alike are the same, also where neither way is better. Nothing is the best while a value
+    that could be better is unknown.
     """
     ranked = [True] * len(values) if ranked is None or direction is None else ranked
     known = [v for v, can in zip(values, ranked, strict=True) if can and v is not None]
     best = None
-    if direction is not None and known and not _equal(max(known), min(known), unit):
+    unknown = any(can and v is None for v, can in zip(values, ranked, strict=True))
+    if direction is not None and known and not unknown and not _equal(max(known), min(known), unit):
         best = max(known) if direction == HIGHER else min(known)
     return [
         _cell(value, values[0] if can else None, direction, unit)
