@@ -22,7 +22,8 @@ pytestmark = [
 JOBS, KILLS = (int(os.environ.get(f"TWIN_MIRROR_{name}", default)) for name, default in (("JOBS", 30), ("KILLS", 4)))
 PATIENCE_S = 120 + JOBS
 OUTCOMES = {"COMPLETED": "completed", "FAILED": "failed", "NODE_FAIL": "node_fail", "CANCELLED": "cancelled"}
-VICTIMS = ("manage.py follower", "uvicorn", "-Q runs", "slurmctld")  # killed in turn
+VICTIMS = ("manage.py follower", "uvicorn", "-Q runs")  # killed in turn
+CONTROLLER = 3  # the kill that hits slurmctld; after many of them its nodes drain for duplicate jobs
 MIRRORED = """
 import json
 from twin.models import Connection
@@ -107,15 +108,14 @@ def answer(cluster, *argv):
 
 def killed(cluster, stack, number):
     """Kills one process, and waits until there is another one in its place."""
-    victim = VICTIMS[number % len(VICTIMS)]
-    if victim == "slurmctld":  # a job of which it forgets would collide on its node with the next one of that number
+    if number == CONTROLLER:  # a job of which it forgets would collide on its node with the next one of that number
         state, newest = cluster.folder / "state" / "job_state", time.time()
         wait_until(lambda: state.exists() and state.stat().st_mtime > newest, "the state is saved")
         cluster.kill("slurmctld")
         cluster.run("slurmctld", "-f", str(cluster.conf))
         wait_until(lambda: "UP" in answer(cluster, "scontrol", "ping"), "slurmctld is back")
         return
-    process = stack.processes(victim)[0]
+    process = stack.processes(VICTIMS[number % len(VICTIMS)])[0]
     process.kill()
     process.wait(30)
 
