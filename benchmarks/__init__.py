@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def holds(self) -> bool | None:
-        """Test whether the target is reached; None without a target."""
+        """True if the target is reached; None without a target."""
         if self.bound is None:
             return None
         return self.value >= self.bound if self.at_least else self.value <= self.bound

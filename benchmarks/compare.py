@@ -69,11 +69,11 @@ def measure() -> None:
     folded = time.perf_counter()
     found = Compared([side_of(run, state, 2**62) for run, state in zip(runs, states, strict=True)])
     read = time.perf_counter()
-    answer = (found.figures, found.distributions, found.groups, found.kinds, found.partings)
+    answer = (found.figures, found.distributions, found.groups, found.kinds, found.divergences)
     compared = time.perf_counter()
-    parting = answer[4][1]
-    assert parting is not None
-    assert parting.job == JOBS // 2
+    divergence = answer[4][1]
+    assert divergence is not None
+    assert divergence.job == JOBS // 2
     print(orjson.dumps({"fold_s": folded - began, "read_s": read - folded, "compare_s": compared - read}).decode())
 
 

@@ -13,7 +13,7 @@ class DashboardConfig(AppConfig):
 
 
 def make_groups(using: str, **kwargs: Any) -> None:
-    """The groups of the roles exist from the first migration on."""
+    """Creates the groups of the roles after migrations."""
     from django.contrib.auth.models import Group
 
     from dashboard.auth.roles import ROLES

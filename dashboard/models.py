@@ -19,7 +19,7 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=200)
     digest = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField()  # ["ingest:lab", "read", "operate"]
-    # it may never do more than this account
+    # it never has more rights than this account
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)

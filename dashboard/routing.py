@@ -1,4 +1,4 @@
-"""WebSocket addresses."""
+"""WebSocket URLs."""
 
 from django.urls import path, re_path
 

@@ -1,4 +1,4 @@
-"""Addresses of pages and of the API."""
+"""URLs of pages and of the API."""
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView

@@ -3,7 +3,7 @@
 A file's name says paper, figure and topic, and is the experiment's id.
 
 A file defines TITLE, PAPER (the figure), CLAIM (what the paper says of it), SETTING (what is run here, and what is
-thinned) and `run(ask) -> Table`; its keyword arguments, if any, are the grid. Files whose name begins with _ are
+thinned) and `run(options) -> Table`; its keyword arguments, if any, are the grid. Files whose name begins with _ are
 helpers. An experiment that cannot run here raises Skip with the reason.
 """
 
@@ -20,16 +20,16 @@ from benchmarks import Figure, Skip
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import shorten
 
-__all__ = ["Ask", "Figure", "Skip", "Table", "experiment", "full_name", "names"]
+__all__ = ["Figure", "Options", "Options", "Skip", "Table", "experiment", "full_name", "names"]
 
 
 @dataclass(frozen=True)
-class Ask:
-    """What the caller wants of a run. tell: is called now and then with what is being done."""
+class Options:
+    """Options of a run. report: called now and then with the current step."""
 
     seeds: int | None = None  # None: as many as the experiment takes by itself
     arrivals: Path | None = None  # a trace whose arrivals are replayed where the paper replays one
-    tell: Callable[[str], None] = lambda progress: None
+    report: Callable[[str], None] = lambda progress: None
 
     def seeds_or(self, number: int) -> range:
         """The seeds, from 0."""
@@ -38,7 +38,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Table:
-    """What came out: a figure for every cell, and the bands it is held against."""
+    """Result of an experiment: a value for every cell, and the bands of the checks."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
@@ -46,7 +46,7 @@ class Table:
 
     @property
     def holds(self) -> bool:
-        """Test whether every band is kept."""
+        """True if every value is within its band."""
         return all(check.holds is not False for check in self.checks)
 
 

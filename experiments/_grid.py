@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster, Event, Job
@@ -38,8 +38,9 @@ def play(instance: Instance, player: Player) -> list[Event]:
 
 
 def compare(
-    ask: Ask, points: Mapping[Any, Callable[[int], Instance]], players: Mapping[str, Player], seeds: Sequence[int],
-    measure: Measure = utility, leaves_out: Callable[[Any, str], bool] = lambda point, player: False,
+    options: Options, points: Mapping[Any, Callable[[int], Instance]], players: Mapping[str, Player],
+    seeds: Sequence[int], measure: Measure = utility,
+    leaves_out: Callable[[Any, str], bool] = lambda point, player: False,
 ) -> Grid:  # fmt: skip
     """Each player on each point, which makes an instance from a seed. leaves_out: what is not run at a point."""
     found: dict[Any, dict[str, float]] = {}
@@ -49,7 +50,7 @@ def compare(
         for title, player in players.items():
             if leaves_out(point, title):
                 continue
-            ask.tell(f"{point}: {title}, {len(seeds)} seeds")
+            options.report(f"{point}: {title}, {len(seeds)} seeds")
             found[point][title] = mean(measure(instance, play(instance, player)) for instance in instances)
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from experiments import Ask
+from experiments import Options
 from experiments._grid import Instance, Player, play
 from scheduling.colocation.workload import harmony
 from scheduling.model.values import Event
@@ -77,9 +77,9 @@ def table1(seed: int, jobs: int = 80, servers: int = 100, **options: Any) -> Ins
     return harmony("calibrated", jobs, servers, seed, None, SLOT_MS, **options)
 
 
-def averages(ask: Ask, title: str, instances: Sequence[Instance], player: Player) -> list[Outcome]:
+def averages(options: Options, title: str, instances: Sequence[Instance], player: Player) -> list[Outcome]:
     """The outcome of each instance."""
-    ask.tell(f"{title}: {len(instances)} workloads")
+    options.report(f"{title}: {len(instances)} workloads")
     return [outcome(instance, player) for instance in instances]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from experiments import Ask, Figure
+from experiments import Figure, Options
 from experiments._grid import Grid, Instance, Player, compare, play
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.model.values import Event
@@ -54,19 +54,19 @@ def stops(instance: Instance, events: Sequence[Event]) -> float:
     return float(summarize(events, *instance)["suspensions"])
 
 
-def rates(ask: Ask, points: Mapping[Any, Callable[[int], Instance]]) -> Grid:
+def rates(options: Options, points: Mapping[Any, Callable[[int], Instance]]) -> Grid:
     """Total completion times as shares of SRTF's."""
-    grid = compare(ask, points, PLAYERS, ask.seeds_or(3), total)
+    grid = compare(options, points, PLAYERS, options.seeds_or(3), total)
     return {point: {name: value / row["SRTF"] for name, value in row.items()} for point, row in grid.items()}
 
 
-def makespan_and_use(ask: Ask, make: Callable[[int], Instance]) -> dict[str, dict[str, float]]:
+def makespan_and_use(options: Options, make: Callable[[int], Instance]) -> dict[str, dict[str, float]]:
     """{player: {makespan_h, mean, peak}}, means over the seeds."""
     found: dict[str, dict[str, float]] = {}
     for name, player in PREEMPTIVE.items():
-        ask.tell(name)
+        options.report(name)
         rows = []
-        for seed in ask.seeds_or(3):
+        for seed in options.seeds_or(3):
             instance = make(seed)
             figures = summarize(play(instance, player), *instance)
             rows.append(
@@ -95,12 +95,12 @@ def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
     return make
 
 
-def competitive(ask: Ask, points: Mapping[Any, Callable[[int], Instance]], speeds: Sequence[float]) -> Grid:
+def competitive(options: Options, points: Mapping[Any, Callable[[int], Instance]], speeds: Sequence[float]) -> Grid:
     """Fractional flow of A_online at speed 1 + epsilon to optimum of the relaxed ILP (4) at speed 1, in one place."""
     found: dict[Any, dict[str, float]] = {}
     for point, make in points.items():
-        ask.tell(f"{point}")
-        instances = [make(seed) for seed in ask.seeds_or(3)]
+        options.report(f"{point}")
+        instances = [make(seed) for seed in options.seeds_or(3)]
         bounds = [relaxed(instance) for instance in instances]
         found[point] = {
             f"epsilon {epsilon:g}": float(np.mean([

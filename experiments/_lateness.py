@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, pvariance
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SEPARATE, Instance, play
 from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
 
 
-def lateness(ask: Ask, instances: Sequence[Instance]) -> Table:
+def lateness(options: Options, instances: Sequence[Instance]) -> Table:
     """Mean and variance over all completed jobs. Completing only the easy ones looks good: their number is told."""
     rows = []
     for name, player in SEPARATE.items():
-        ask.tell(name)
+        options.report(name)
         late = [slots for instance in instances for slots in late_slots(instance, play(instance, player))]
         rows.append(
             (name, mean(late), pvariance(late), float(len(late))) if late else (name, float("inf"), float("inf"), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean, median
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import Instance, Player, play, utility
 from scheduling.slotted.certificate import pooled_lp, problem, trivial
 from scheduling.slotted.solvers.optimum import optimum
@@ -15,7 +15,7 @@ NOTHING = 1e-6  # utility
 
 
 def against_optimum(
-    ask: Ask, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], world: str,
+    options: Options, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], world: str,
     seeds: Sequence[int], most: float,
 ) -> Table:  # fmt: skip
     """OPT, or an upper bound of it if the search was cut off, over what each player earns; median against `most`.
@@ -25,7 +25,7 @@ def against_optimum(
     rows: list[tuple[str | float, ...]] = []
     ratios: dict[str, list[float]] = {title: [] for title in players}
     for point, make in points.items():
-        ask.tell(point)
+        options.report(point)
         instances = [make(seed) for seed in seeds]
         bounds, proved = zip(*(_bound(instance, world) for instance in instances), strict=True)
         for title, player in players.items():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments import Ask, Figure, Skip
+from experiments import Figure, Options, Skip
 from experiments._grid import Grid
 from twin.traces.replay import replayed as of_trace
 
 
-def replayed(ask: Ask) -> dict[str, Any]:
+def replayed(options: Options) -> dict[str, Any]:
     """Options of the workload, from the trace that was given."""
-    if ask.arrivals is None:
+    if options.arrivals is None:
         raise Skip("needs --arrivals FILE, a trace whose arrivals are replayed")
-    return of_trace(ask.arrivals)
+    return of_trace(options.arrivals)
 
 
 def in_order(grid: Grid) -> list[Figure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import table_of
 from experiments._lanes import JOBS, NOTE, PLAYERS, never_rises, rates, world
 
@@ -17,8 +17,8 @@ CLAIM = (
 SETTING = f"100 servers; {NOTE}"
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
-    grid = rates(ask, {count: world(count, servers) for count in jobs})
+def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
+    grid = rates(options, {count: world(count, servers) for count in jobs})
     checks = []
     for point, row in grid.items():
         checks += [

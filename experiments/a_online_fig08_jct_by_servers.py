@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import table_of
 from experiments._lanes import NOTE, PLAYERS, SERVERS, rates, world
 
@@ -14,8 +14,8 @@ CLAIM = "with more servers the ratios of A_online and BatchSche rise and those o
 SETTING = f"300 jobs; {NOTE}"
 
 
-def run(ask: Ask, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Table:
-    grid = rates(ask, {count: world(jobs, count) for count in servers})
+def run(options: Options, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Table:
+    grid = rates(options, {count: world(jobs, count) for count in servers})
     first, last = grid[servers[0]], grid[servers[-1]]
     checks = [
         *(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import Grid, compare, table_of
 from experiments._lanes import JOBS, NOTE, PREEMPTIVE, stops, world
 
@@ -14,8 +14,8 @@ CLAIM = "A_online-E preempts more than A_online, and A_online more than SRTF; al
 SETTING = f"100 servers; a preemption is the suspension of a chunk or, with gangs, of a job; {NOTE}"
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
-    grid = compare(ask, {count: world(count, servers) for count in jobs}, PREEMPTIVE, ask.seeds_or(3), stops)
+def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
+    grid = compare(options, {count: world(count, servers) for count in jobs}, PREEMPTIVE, options.seeds_or(3), stops)
     return table_of("jobs", grid, PREEMPTIVE, [*orders(grid), *rises(grid)])
 
 

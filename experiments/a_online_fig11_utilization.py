@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._lanes import NOTE, makespan_and_use, world
 
 TITLE = "utilization and makespan"
@@ -14,8 +14,8 @@ CLAIM = (
 SETTING = f"300 jobs, 100 servers; {NOTE}"
 
 
-def run(ask: Ask, jobs: int = 300, servers: int = 100) -> Table:
-    found = makespan_and_use(ask, world(jobs, servers))
+def run(options: Options, jobs: int = 300, servers: int = 100) -> Table:
+    found = makespan_and_use(options, world(jobs, servers))
     own = found["A_online"]["makespan_h"]
     rows = tuple(
         (name, row["makespan_h"], own / row["makespan_h"], row["mean"], row["peak"]) for name, row in found.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import Grid
 from experiments._lanes import competitive, never_rises, small
 
@@ -18,8 +18,8 @@ SETTING = (
 )
 
 
-def run(ask: Ask, jobs: Sequence[int] = (5, 10, 15, 20, 25), servers: int = 10) -> Table:
-    grid = competitive(ask, {count: small(count, servers) for count in jobs}, EPSILONS)
+def run(options: Options, jobs: Sequence[int] = (5, 10, 15, 20, 25), servers: int = 10) -> Table:
+    grid = competitive(options, {count: small(count, servers) for count in jobs}, EPSILONS)
     return ratios("jobs", grid)
 
 

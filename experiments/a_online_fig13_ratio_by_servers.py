@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._lanes import competitive, small
 from experiments.a_online_fig12_ratio_by_jobs import EPSILONS, ratios
 
@@ -14,5 +14,5 @@ CLAIM = "below 1.7, falls with epsilon, near 1 at epsilon = 0.5; the number of s
 SETTING = "25 jobs, chunks of 4 to 13 h, 3 seeds; the same ratio as in Fig. 12"
 
 
-def run(ask: Ask, servers: Sequence[int] = (5, 15, 25, 35, 45), jobs: int = 25) -> Table:
-    return ratios("servers", competitive(ask, {count: small(jobs, count) for count in servers}, EPSILONS))
+def run(options: Options, servers: Sequence[int] = (5, 15, 25, 35, 45), jobs: int = 25) -> Table:
+    return ratios("servers", competitive(options, {count: small(jobs, count) for count in servers}, EPSILONS))

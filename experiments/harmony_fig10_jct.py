@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._groups import NAIVE_CASES, averages, of, ratio, table1
 
 TITLE = "completion times, makespan and utilization of 80 jobs on 100 machines"
@@ -18,13 +18,15 @@ SETTING = (
 )
 
 
-def run(ask: Ask) -> Table:
-    seeds = ask.seeds_or(4)
+def run(options: Options) -> Table:
+    seeds = options.seeds_or(4)
     instances = [table1(seed) for seed in seeds]
-    isolated = averages(ask, "Isolated", instances, ("isolated", {}))
-    own = averages(ask, "Harmony", instances, ("harmony", {}))
+    isolated = averages(options, "Isolated", instances, ("isolated", {}))
+    own = averages(options, "Harmony", instances, ("harmony", {}))
     naive = {
-        case: averages(ask, f"naive {case}", instances, ("naive_colocation", {"partitions": case[0], "jobs": case[1]}))
+        case: averages(
+            options, f"naive {case}", instances, ("naive_colocation", {"partitions": case[0], "jobs": case[1]})
+        )
         for case in NAIVE_CASES
     }
     rows = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._groups import averages, of, ratio, table1
 
 TITLE = "degree of parallelism and gains of the 60 most and the 60 least computation-heavy of 80 jobs"
@@ -14,12 +14,12 @@ CLAIM = (
 SETTING = "the calibrated Table I workload, all jobs at once"
 
 
-def run(ask: Ask) -> Table:
+def run(options: Options) -> Table:
     rows, wide, gains = [], {}, {}
     for subset in ("all", "comp60", "comm60"):
-        instances = [table1(seed, subset=subset) for seed in ask.seeds_or(4)]
-        isolated = averages(ask, f"{subset}, Isolated", instances, ("isolated", {}))
-        own = averages(ask, f"{subset}, Harmony", instances, ("harmony", {}))
+        instances = [table1(seed, subset=subset) for seed in options.seeds_or(4)]
+        isolated = averages(options, f"{subset}, Isolated", instances, ("isolated", {}))
+        own = averages(options, f"{subset}, Harmony", instances, ("harmony", {}))
         wide[subset], gains[subset] = of(own, "parallelism"), ratio(isolated, own, "makespan")
         rows.append((
             subset, gains[subset], ratio(isolated, own, "completion"), of(own, "cpu"), of(own, "net"), wide[subset],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import mean
 from typing import Any
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import play
 from experiments._groups import averages, ratio, spans, table1
 from scheduling.colocation.subtasks import mean_iteration_ms
@@ -22,14 +22,14 @@ SETTING = (
 ERRORS = (0.0, 0.025, 0.05, 0.075, 0.2, 0.4)
 
 
-def run(ask: Ask) -> Table:
-    instances = [table1(seed) for seed in ask.seeds_or(4)]
-    isolated = averages(ask, "Isolated", instances, ("isolated", {}))
+def run(options: Options) -> Table:
+    instances = [table1(seed) for seed in options.seeds_or(4)]
+    isolated = averages(options, "Isolated", instances, ("isolated", {}))
     gains: dict[tuple[float, bool], float] = {}
     for error in ERRORS:
         for opposed in (False, True):
             parameters: dict[str, Any] = {"profile_error": error, "opposed_errors": opposed}
-            found = averages(ask, f"error {error:.1%}", instances, ("harmony", parameters))
+            found = averages(options, f"error {error:.1%}", instances, ("harmony", parameters))
             gains[error, opposed] = ratio(isolated, found, "makespan")
     off: list[float] = []
     released: list[float] = []

@@ -6,7 +6,7 @@ from statistics import mean
 
 import numpy as np
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._groups import averages, of, table1
 from scheduling.colocation.selection.exhaustive import all_pairs, exact
 from scheduling.colocation.selection.group_selection import schedule
@@ -22,9 +22,9 @@ SETTING = (
 )
 
 
-def run(ask: Ask) -> Table:
-    seeds = ask.seeds_or(4)
-    ask.tell("single decisions")
+def run(options: Options) -> Table:
+    seeds = options.seeds_or(4)
+    options.report("single decisions")
     pairs, tiny = [], []
     for seed in seeds:
         work = _work(80, 100, seed)
@@ -39,8 +39,8 @@ def run(ask: Ask) -> Table:
         assert ours is not None
         tiny.append(1 - ours.score / top.score)
     instances = [table1(seed) for seed in seeds]
-    own = averages(ask, "Harmony", instances, ("harmony", {}))
-    wide = averages(ask, "Oracle", instances, ("oracle", {}))
+    own = averages(options, "Harmony", instances, ("harmony", {}))
+    wide = averages(options, "Oracle", instances, ("oracle", {}))
     rows = tuple(
         (
             name,

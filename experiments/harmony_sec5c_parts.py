@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._groups import NAIVE_CASES, averages, of, ratio, table1
 
 TITLE = "subtasks alone, with grouping, with spilling"
@@ -14,18 +14,18 @@ SETTING = (
 )
 
 
-def run(ask: Ask) -> Table:
-    instances = [table1(seed) for seed in ask.seeds_or(4)]
-    isolated = averages(ask, "Isolated", instances, ("isolated", {}))
+def run(options: Options) -> Table:
+    instances = [table1(seed) for seed in options.seeds_or(4)]
+    isolated = averages(options, "Isolated", instances, ("isolated", {}))
     cases = [
-        averages(ask, f"subtasks {parts} x {jobs}", instances,
+        averages(options, f"subtasks {parts} x {jobs}", instances,
                  ("naive_colocation", {"partitions": parts, "jobs": jobs, "sharing": "subtasks"}))
         for parts, jobs in NAIVE_CASES
     ]  # fmt: skip
     steps = {
         "subtasks": cases,
-        "grouping": [averages(ask, "grouping", instances, ("harmony", {"memory": "none"}))],
-        "reloading": [averages(ask, "all", instances, ("harmony", {}))],
+        "grouping": [averages(options, "grouping", instances, ("harmony", {"memory": "none"}))],
+        "reloading": [averages(options, "all", instances, ("harmony", {}))],
     }
     gains = {
         name: sum(ratio(isolated, found, "makespan") for found in runs) / len(runs) for name, runs in steps.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import Instance
 from experiments._groups import averages, ratio, table1
 from twin.traces import importers
@@ -22,21 +22,21 @@ SETTING = (
 MINUTES = (0.0, 2.0, 4.0, 6.0, 8.0)
 
 
-def run(ask: Ask) -> Table:
-    seeds = ask.seeds_or(4)
+def run(options: Options) -> Table:
+    seeds = options.seeds_or(4)
     points: dict[str, list[Instance]] = {
         f"{minutes:g} min": [table1(seed, arrivals="poisson", mean_minutes=minutes) for seed in seeds]
         for minutes in MINUTES
     }
-    if ask.arrivals is None:
+    if options.arrivals is None:
         points["bursts"] = [table1(seed, arrivals="bursty", mean_minutes=4.0) for seed in seeds]
     else:
-        times = [float(job.arrival_ms) for job in importers.read(ask.arrivals, seed=0).jobs]
-        points[f"arrivals of {ask.arrivals.name}"] = [_trace(seed, times) for seed in seeds]
+        times = [float(job.arrival_ms) for job in importers.read(options.arrivals, seed=0).jobs]
+        points[f"arrivals of {options.arrivals.name}"] = [_trace(seed, times) for seed in seeds]
     rows = []
     for name, instances in points.items():
-        isolated = averages(ask, f"{name}, Isolated", instances, ("isolated", {}))
-        own = averages(ask, f"{name}, Harmony", instances, ("harmony", {}))
+        isolated = averages(options, f"{name}, Isolated", instances, ("isolated", {}))
+        own = averages(options, f"{name}, Harmony", instances, ("harmony", {}))
         rows.append((name, ratio(isolated, own, "makespan"), ratio(isolated, own, "completion")))
     first, last, bursts = (float(rows[place][1]) for place in (0, len(MINUTES) - 1, -1))
     checks = (

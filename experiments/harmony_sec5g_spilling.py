@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import play
 from experiments._groups import spans, table1
 from scheduling.colocation.memory.hill_climbing import adapted
@@ -22,7 +22,7 @@ SETTING = (
 GROUND = Ground(32, 32.0, 0.00015)
 
 
-def run(ask: Ask) -> Table:
+def run(options: Options) -> Table:
     data = [Data(row.input_gb, row.model_gb, 1.0) for row in COMBINATIONS]
     comm = [row.comm_s * 1000 for row in COMBINATIONS]
     comp = [row.comm_s * row.share / (1 - row.share) * 1000 * 16 / GROUND.machines for row in COMBINATIONS]
@@ -31,7 +31,7 @@ def run(ask: Ask) -> Table:
     own = adapted(comp, comm, data, GROUND).pace_ms / 1000
     held = [
         (ratio, end - start)
-        for seed in ask.seeds_or(2)
+        for seed in options.seeds_or(2)
         for start, end, group in spans(play(table1(seed), ("harmony", {}))) for ratio in group["disk_ratios"]
     ]  # fmt: skip
     ratios = [ratio for ratio, _ in held]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SEPARATE, compare, lead, oasis_world, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
@@ -17,10 +17,14 @@ SETTING = (
 BAND = 1.3
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
+def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
     points = {num_jobs: oasis_world(num_jobs, slots) for num_jobs in jobs}
     grid = compare(
-        ask, points, SEPARATE, ask.seeds_or(3), leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs
+        options,
+        points,
+        SEPARATE,
+        options.seeds_or(3),
+        leaves_out=lambda point, name: name == "Dorm" and point > dorm_jobs,
     )
     checks = [
         Figure(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._grid import Instance
 from experiments._lateness import lateness
 from scheduling.model.values import Utility
@@ -22,8 +22,8 @@ SETTING = (
 SENSITIVITY = ((0.01, 1.0), (4.0, 6.0))
 
 
-def run(ask: Ask, jobs: int = JOBS) -> Table:
-    return lateness(ask, [two_kinds(seed, jobs) for seed in ask.seeds_or(1)])
+def run(options: Options, jobs: int = JOBS) -> Table:
+    return lateness(options, [two_kinds(seed, jobs) for seed in options.seeds_or(1)])
 
 
 def two_kinds(seed: int, each: int) -> Instance:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._grid import Instance, oasis_world
 from experiments._optimal import against_optimum
 
@@ -24,12 +24,14 @@ BAND = 1.6
 PLAYERS = {mode: ("oasis", {"price_mode": mode}) for mode in ("marginal", "literal")}
 
 
-def run(ask: Ask, servers: Sequence[int] = SERVERS, priorities: Sequence[tuple[int, int]] = PRIORITIES) -> Table:
+def run(
+    options: Options, servers: Sequence[int] = SERVERS, priorities: Sequence[tuple[int, int]] = PRIORITIES
+) -> Table:
     settings = [(number, PRIORITIES[-1]) for number in servers] + [
         (6, spread) for spread in priorities if spread != PRIORITIES[-1]
     ]
     points = {f"{number} servers, priority {low}-{high}": _maker(number, low, high) for number, (low, high) in settings}
-    return against_optimum(ask, points, PLAYERS, "oasis", ask.seeds_or(10), BAND)
+    return against_optimum(options, points, PLAYERS, "oasis", options.seeds_or(10), BAND)
 
 
 def _maker(servers: int, low: int, high: int) -> Callable[[int], Instance]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import compare, oasis_world, table_of
 
 TITLE = "total utility with wrong estimates of U / L"
@@ -17,12 +17,12 @@ SETTING = (
 )
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Table:
+def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percent: Sequence[int] = PERCENT) -> Table:
     players = {
         f"{mode} {share} %": ("oasis", {"price_mode": mode, "floor_scale": 100 / share})
         for mode in ("marginal", "literal") for share in percent
     }  # fmt: skip
-    grid = compare(ask, {number: oasis_world(number, slots) for number in jobs}, players, ask.seeds_or(2))
+    grid = compare(options, {number: oasis_world(number, slots) for number in jobs}, players, options.seeds_or(2))
     most = grid[max(jobs)]
     checks = [
         Figure(f"{mode}, {max(jobs)} jobs: {percent[0]} % to {percent[-1]} %",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SEPARATE, compare, lead, table_of
 from experiments._testbed import JOBS, SLOTS, testbed
 
@@ -13,7 +13,7 @@ SETTING = f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, 10
 BAND = 0.95
 
 
-def run(ask: Ask) -> Table:
-    grid = compare(ask, {"testbed": testbed}, SEPARATE, ask.seeds_or(10))
+def run(options: Options) -> Table:
+    grid = compare(options, {"testbed": testbed}, SEPARATE, options.seeds_or(10))
     checks = [Figure("OASiS / best other", lead(grid["testbed"], "OASiS"), "x", BAND, at_least=True)]
     return table_of("", grid, SEPARATE, checks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._lateness import lateness
 from experiments._testbed import JOBS, SLOTS, testbed
 
@@ -12,5 +12,5 @@ CLAIM = "Under OASiS jobs complete closest to their targets on real machines, to
 SETTING = f"T = {SLOTS} of 20 minutes, {JOBS} jobs, 7 + 2 servers, simulated, 10 seeds; completed jobs only"
 
 
-def run(ask: Ask) -> Table:
-    return lateness(ask, [testbed(seed) for seed in ask.seeds_or(10)])
+def run(options: Options) -> Table:
+    return lateness(options, [testbed(seed) for seed in options.seeds_or(10)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SHARED, compare, lead, pd_ors_world, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH, Dorm and OASiS, by number of servers"
@@ -20,13 +20,15 @@ BAND = 1.5
 RIVALS = ("FIFO", "DRF", "RRH", "Dorm")
 
 
-def run(ask: Ask, servers: Sequence[int] = SERVERS, variants: Sequence[str] = ("calibrated", "literal")) -> Table:
+def run(
+    options: Options, servers: Sequence[int] = SERVERS, variants: Sequence[str] = ("calibrated", "literal")
+) -> Table:
     points = {
         f"{number}, {variant}": pd_ors_world(JOBS, number, SLOTS, variant=variant)
         for variant in variants
         for number in servers
     }
-    grid = compare(ask, points, SHARED, ask.seeds_or(5))
+    grid = compare(options, points, SHARED, options.seeds_or(5))
     checks = [
         Figure(f"PD-ORS / best of {len(RIVALS)}, {point}", lead(row, "PD-ORS", RIVALS), "x", BAND, at_least=True)
         for point, row in grid.items()

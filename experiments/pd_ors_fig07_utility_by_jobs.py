@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SHARED, compare, lead, pd_ors_world, table_of
 from experiments.pd_ors_fig06_utility_by_servers import BAND, RIVALS
 
@@ -15,8 +15,10 @@ JOBS, SERVERS, SLOTS = (10, 30, 50), 100, 20
 SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, 5 seeds; thinned: three numbers of jobs"
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
-    grid = compare(ask, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, SHARED, ask.seeds_or(5))
+def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
+    grid = compare(
+        options, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, SHARED, options.seeds_or(5)
+    )
     checks = [
         Figure(f"PD-ORS / best of {len(RIVALS)}, {point} jobs", lead(row, "PD-ORS", RIVALS), "x", BAND, at_least=True)
         for point, row in grid.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SHARED, compare, pd_ors_world, table_of
 
 TITLE = "total utility compared with OASiS on machines divided half and half"
@@ -16,8 +16,10 @@ PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 LEAST, AT_MOST_JOBS = 1.0, 1.1
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
-    grid = compare(ask, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, PLAYERS, ask.seeds_or(5))
+def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
+    grid = compare(
+        options, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, PLAYERS, options.seeds_or(5)
+    )
     checks = [
         Figure(f"PD-ORS / OASiS, {point} jobs", row["PD-ORS"] / row["OASiS"], "x",
                AT_MOST_JOBS if point == JOBS[-1] else LEAST, at_least=True)

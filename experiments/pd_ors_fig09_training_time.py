@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, median
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SHARED, Instance, pd_ors_world, play, table_of, utility
 from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
@@ -21,7 +21,7 @@ SETTING = (
 LESS = -1e-9  # a tie is not lowest
 
 
-def run(ask: Ask, servers: int = SERVERS) -> Table:
+def run(options: Options, servers: int = SERVERS) -> Table:
     measures = {
         "median slots": _median,
         "median of completed jobs": _of_completed,
@@ -29,9 +29,9 @@ def run(ask: Ask, servers: int = SERVERS) -> Table:
         "utility": utility,
     }
     grid: dict[str, dict[str, float]] = {what: {} for what in measures}
-    instances = [pd_ors_world(JOBS, servers, SLOTS)(seed) for seed in ask.seeds_or(3)]
+    instances = [pd_ors_world(JOBS, servers, SLOTS)(seed) for seed in options.seeds_or(3)]
     for name, player in SHARED.items():
-        ask.tell(name)
+        options.report(name)
         runs = [(instance, play(instance, player)) for instance in instances]
         for what, measure in measures.items():
             grid[what][name] = mean(measure(*one) for one in runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._grid import pd_ors_world
 from experiments._optimal import against_optimum
 
@@ -19,6 +19,6 @@ BAND = 1.5
 PLAYERS = {mode: ("pd_ors", {"price_mode": mode}) for mode in ("marginal", "literal")}
 
 
-def run(ask: Ask, servers: Sequence[int] = SERVERS) -> Table:
+def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
     points = {f"{number} servers": pd_ors_world(JOBS, number, SLOTS) for number in servers}
-    return against_optimum(ask, points, PLAYERS, "pd-ors", ask.seeds_or(5), BAND)
+    return against_optimum(options, points, PLAYERS, "pd-ors", options.seeds_or(5), BAND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import compare, pd_ors_world, table_of
 
 TITLE = "total utility by rounding gain G"
@@ -19,12 +19,12 @@ SETTING = (
 NEAR_ONE = (0.8, 1.0, 1.2)
 
 
-def run(ask: Ask, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Table:
+def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Table:
     players = {f"G = {gain}": ("pd_ors", {"mode": "paper", "rounding_gain": gain}) for gain in gains}
     points = {
         f"{servers}, kappa {kappa:g}": pd_ors_world(JOBS, servers, SLOTS, kappa=kappa) for servers, kappa in settings
     }
-    grid = compare(ask, points, players, ask.seeds_or(1))
+    grid = compare(options, points, players, options.seeds_or(1))
     checks = []
     for point, row in grid.items():
         best = max(row[f"G = {gain}"] for gain in gains if gain in NEAR_ONE)

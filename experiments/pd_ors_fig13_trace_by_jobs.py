@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Table
+from experiments import Options, Table
 from experiments._grid import SHARED, compare, pd_ors_world, table_of
 from experiments._replay import in_order, replayed
 
@@ -18,9 +18,9 @@ SETTING = (
 )
 
 
-def run(ask: Ask, jobs: Sequence[int] = JOBS) -> Table:
-    trace = replayed(ask)
+def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
+    trace = replayed(options)
     grid = compare(
-        ask, {number: pd_ors_world(number, SERVERS, SLOTS, **trace) for number in jobs}, SHARED, ask.seeds_or(2)
+        options, {number: pd_ors_world(number, SERVERS, SLOTS, **trace) for number in jobs}, SHARED, options.seeds_or(2)
     )
     return table_of("jobs", grid, SHARED, in_order(grid))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments import Ask, Figure, Table
+from experiments import Figure, Options, Table
 from experiments._grid import SHARED, compare, pd_ors_world, table_of
 
 TITLE = "gain over OASiS with 35 % and with 1 % of critical jobs"
@@ -16,12 +16,12 @@ SETTING = "calibrated, arrivals sampled, 5 seeds; thinned: two of the four grids
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 
 
-def run(ask: Ask, settings: Sequence[tuple[int, int, int]] = SETTINGS) -> Table:
+def run(options: Options, settings: Sequence[tuple[int, int, int]] = SETTINGS) -> Table:
     points = {
         f"T {slots}, {jobs} jobs, {servers} servers, {mix}": pd_ors_world(jobs, servers, slots, mix=mix)
         for slots, jobs, servers in settings for mix in MIXES
     }  # fmt: skip
-    grid = compare(ask, points, PLAYERS, ask.seeds_or(5))
+    grid = compare(options, points, PLAYERS, options.seeds_or(5))
     gains = [row["PD-ORS"] / row["OASiS"] for row in grid.values()]
     checks = [
         Figure(f"gain at 35 % / gain at 1 %, T {slots}", critical / relaxed, "x", 1.0, at_least=True)

@@ -19,7 +19,7 @@ class Trace(models.Model):
         "failed",
         "cancelled",
     )
-    SCANNED = "scanned"  # looked at; waits for somebody to choose what is imported
+    SCANNED = "scanned"  # scanned; waits for a selection
     BUSY = (UPLOADING, QUEUED, PARSING)
     SCAN, IMPORT = "scan", "import"
 
@@ -27,7 +27,7 @@ class Trace(models.Model):
     format = models.CharField(max_length=200, default="auto")
     status = models.CharField(max_length=12, default=QUEUED)
     stage = models.CharField(max_length=8, default=IMPORT)  # what the worker does next
-    message = models.TextField(blank=True)  # why it failed, in one line
+    message = models.TextField(blank=True)  # reason of a failure, in one line
     progress = models.FloatField(default=0)  # 0..1 of the bytes parsed
     # of the files' SHA-256; duplicates are found by it
     checksum = models.CharField(max_length=64, blank=True, db_index=True)
@@ -35,14 +35,14 @@ class Trace(models.Model):
     files = models.JSONField(default=list)
     seed = models.BigIntegerField(default=0)
     options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importers.Choice
-    scan = models.JSONField(default=dict)  # what a look at the files found (importers/scan.py), or why they are unclear
+    scan = models.JSONField(default=dict)  # result of the scan (importers/scan.py), or why the files are unclear
     job_count = models.IntegerField(default=0)
     server_count = models.IntegerField(default=0)
     report = models.JSONField(default=dict)  # counts, the first skipped rows with line and reason, provenance counts
     skipped_csv = models.BinaryField(default=b"")  # every skipped row, gzipped
     preview = models.JSONField(default=list)  # the first jobs as they are understood
     jobs = models.BinaryField(default=b"")  # jobtable.pack_jobs
-    touched_at = models.DateTimeField(auto_now_add=True)  # the import's last sign of life
+    touched_at = models.DateTimeField(auto_now_add=True)  # the import's last heartbeat
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -54,7 +54,7 @@ class ClusterSpec(models.Model):
     """A cluster that scenarios can choose: from a trace's machine list, a generator, or an upload."""
 
     name = models.CharField(max_length=200)
-    source = models.CharField(max_length=200, blank=True)  # where it comes from, for people
+    source = models.CharField(max_length=200, blank=True)  # origin, as text
     trace = models.ForeignKey(Trace, null=True, on_delete=models.SET_NULL, related_name="clusters")
     spec = models.JSONField()  # the content of cluster.json
     server_count = models.IntegerField(default=0)
@@ -74,10 +74,10 @@ class Scenario(models.Model):
     parameters = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
     edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
-    version = models.IntegerField(default=1)  # of name and edits: who edits an older one is told
+    version = models.IntegerField(default=1)  # of name and edits: an edit of an older version is refused
     # the run that it is a fork of
     parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")
-    fork_ms = models.BigIntegerField(null=True)  # from which moment on it is edited
+    fork_ms = models.BigIntegerField(null=True)  # start of the edits
     of_sweep = models.BooleanField(default=False)  # a point of a sweep: lists leave it out
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -110,9 +110,9 @@ class Run(models.Model):
     # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
     mode = models.CharField(max_length=8, default=BATCH)
     status = models.CharField(max_length=12, default=QUEUED, db_index=True)
-    # what the operator asked for: running | paused | cancelled
+    # requested by the operator: running | paused | cancelled
     wanted = models.CharField(max_length=12, default=RUNNING)
-    message = models.TextField(blank=True)  # why it paused or failed, in one line
+    message = models.TextField(blank=True)  # reason of a pause or failure, in one line
     # The lease: whoever holds the newest epoch may write; every write checks it, so a late twin of a task does no harm.
     epoch = models.BigIntegerField(default=0)
     lease_owner = models.CharField(max_length=100, blank=True)
@@ -134,9 +134,9 @@ class Run(models.Model):
     # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)
     certificate = models.JSONField(default=dict)
     certificate_prices = models.BinaryField(default=b"")  # columns.pack of prices[slot, pool, resource]
-    certified_seq = models.BigIntegerField(default=0)  # the event up to which the certificate looked
-    certify_after = models.DateTimeField(null=True)  # not asked for again before this time
-    # who computes it now; empty while it is only asked for
+    certified_seq = models.BigIntegerField(default=0)  # newest event that the certificate covers
+    certify_after = models.DateTimeField(null=True)  # not requested again before this time
+    # process that computes it; empty while it is only requested
     certify_owner = models.CharField(max_length=100, blank=True)
     certify_until = models.DateTimeField(null=True)  # the end of that lease
     certify_began = models.DateTimeField(null=True)  # when its owner began
@@ -206,7 +206,7 @@ class Checkpoint(models.Model):
 
 
 class FoldedState(models.Model):
-    """The fold of a run's log up to an event (eventlog.stored_states): from the log alone, and anew when missing."""
+    """Stored fold of a run's log up to an event (eventlog.stored_states); computed again from the log if missing."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="folded")
     version = models.IntegerField()  # of state_codec
@@ -225,7 +225,7 @@ class Connection(models.Model):
     # of the connector; secrets are names of files or of variables, never values
     parameters = models.JSONField(default=dict)
     sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
-    interval_ms = models.IntegerField(default=1_000)  # between two looks, where the cluster is polled
+    interval_ms = models.IntegerField(default=1_000)  # poll interval, where the cluster is polled
     wanted = models.CharField(max_length=12, default=FOLLOWING)
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="connections")
     health = models.JSONField(default=dict)  # mirror.following.Health, as the follower wrote it last
@@ -238,7 +238,7 @@ class Connection(models.Model):
 
 
 class MirrorRecord(models.Model):
-    """What a mirror knows of one job or node: from these it goes on after a restart (mirror/stored.py)."""
+    """State of one job or node of a mirror, from which it continues after a restart (mirror/stored.py)."""
 
     JOB, NODE = "job", "node"
 
@@ -271,7 +271,7 @@ class AuditEntry(models.Model):
 
 
 class PushSource(models.Model):
-    """A cluster that posts events about itself (twin/push), and how far they reach."""
+    """Source: a cluster that posts events about itself (twin/push), with its newest sequence number."""
 
     name = models.CharField(max_length=60, unique=True)
     last_seq = models.BigIntegerField(default=0)  # sequence number of its newest event, given in the order of arrival

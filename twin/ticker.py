@@ -1,4 +1,4 @@
-"""The twin's heartbeat, five times a second: wakes live runs that are due, and runs whose worker is gone.
+"""The ticker, five times a second: requests slices of live runs that are due, and of runs whose worker is gone.
 
 Recovery is ours, not the broker's: a run whose lease ran out, or whose message was lost, is enqueued again here.
 Several tickers do no harm (the lease lets only one slice work), but one is enough.
@@ -28,33 +28,33 @@ from twin.traces import import_task
 
 log = logging.getLogger(__name__)
 TICK_S = 0.2
-ASK_AGAIN_S = 5.0  # a slice that was asked for and did not begin is asked for again
-SLOW_S = 2.0  # between two looks at imports, noted holds, the disk and the demo
-# a loop that has not come round for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
+REQUEST_AGAIN_S = 5.0  # a requested slice that did not start is requested again
+SLOW_S = 2.0  # between two checks of imports, recorded holds, the disk and the demo
+# a loop without an iteration for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
 STUCK_S = 60.0
-LOCK_WAIT_S = 1.0  # the loop comes round again, so a write that fails is tried again
+LOCK_WAIT_S = 1.0  # the loop repeats, so a write that fails is tried again
 COMPACT_S = 3_600.0  # between two compactions of pushed events
-TELL_AGAIN_S = 10.0  # between two announcements of a run that still waits
-QUIET_S = 10.0  # between two lines about a database or broker that stays away
+ANNOUNCE_AGAIN_S = 10.0  # between two announcements of a run that still waits
+QUIET_S = 10.0  # between two log lines about an unavailable database or broker
 
 
 class Ticker:
-    """Remembers when it asked for each run, so that a busy queue is not flooded."""
+    """Ticker that remembers its requests, so that a busy queue is not flooded."""
 
     def __init__(self, demo: bool = False) -> None:
         self.demo = demo
         self.asked: dict[int, tuple[float, int]] = {}  # run -> (when, its epoch then)
         self.looked = self.complained = float("-inf")
         self.compacted = time.monotonic()
-        self.turned = time.monotonic()  # when the loop came round last
-        self.told: dict[int, str] = {}  # run -> the activity that its pages know
+        self.turned = time.monotonic()  # time of the last iteration of the loop
+        self.announced: dict[int, str] = {}  # run -> the activity that its pages know
         self.states = state_task.Requests()
         self.audits = drift_task.Requests()
         self.lock_watch = database.LockWatch()
-        self.shown = False  # whether the demo was seen to since the start
+        self.shown = False  # whether the demo was checked since the start
 
     def run(self, stop: threading.Event) -> None:
-        """Ticks until `stop` is set; a database or broker that is away is waited for."""
+        """Ticks until `stop` is set; waits for an unavailable database or broker."""
         self.lock_watch.start()
         begun = False
         while not stop.wait(TICK_S):
@@ -71,7 +71,7 @@ class Ticker:
                 close_old_connections()
 
     def fault(self) -> str:
-        """Fault of a loop that does not come round; empty while it does."""
+        """Fault of a loop that hangs; empty while it runs."""
         stood_s = time.monotonic() - self.turned
         return f"has not processed runs for {stood_s:.0f} s" if stood_s > STUCK_S else ""
 
@@ -84,7 +84,7 @@ class Ticker:
         return [run.pk for run in left]
 
     def tick(self) -> list[int]:
-        """Enqueues what is due; returns the runs asked for."""
+        """Enqueues the runs that are due, and returns them."""
         due = [run.pk for run in _waiting() if self._due(run)]
         for run_id in due:
             runner.enqueue(run_id)
@@ -94,7 +94,7 @@ class Ticker:
         return due
 
     def _slowly(self) -> None:
-        self._tell_activities()
+        self._announce_activities()
         disk.keep_reserve()
         if self.lock_watch.locked:  # a write would only keep the loop waiting
             return
@@ -114,22 +114,22 @@ class Ticker:
             ensure(begin=not self.shown)
             self.shown = True
 
-    def _tell_activities(self) -> None:
+    def _announce_activities(self) -> None:
         """Announcement of runs that began or stopped waiting or stalling, and now and then of those that still do."""
         known = vitals.take()
         doing = {run: activity(run, known) for run in _waiting()}
-        told = {
-            run.pk: f"{what['state']} {what['seconds'] // TELL_AGAIN_S}"
+        announced = {
+            run.pk: f"{what['state']} {what['seconds'] // ANNOUNCE_AGAIN_S}"
             for run, what in doing.items()
             if what is not None
         }
         for run in doing:
-            if told.get(run.pk) != self.told.get(run.pk):
+            if announced.get(run.pk) != self.announced.get(run.pk):
                 pubsub.announce(run, frames.status(run, known))
-        self.told = told
+        self.announced = announced
 
     def _due(self, run: Run) -> bool:
-        """Test whether a slice must be requested now: no worker has the run, and there is something to do."""
+        """True if a slice must be requested now: no worker has the run, and there is something to do."""
         now, wall = time.monotonic(), timezone.now()
         if lease.held(run):
             return False
@@ -140,7 +140,7 @@ class Ticker:
         if epoch != run.epoch:  # a slice began since: a live run is due, the message of a batch run is on its way
             self.asked[run.pk] = (now, run.epoch)
             return live or run.lease_until is not None
-        if when is not None and now - when < ASK_AGAIN_S:
+        if when is not None and now - when < REQUEST_AGAIN_S:
             return False
         self.asked[run.pk] = (now, run.epoch)
         return True

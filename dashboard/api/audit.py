@@ -18,7 +18,7 @@ from scheduling.model.values import ModelError
 from twin.models import AuditEntry
 from twin.runs import deleted
 
-SEARCHED = ("subject", "detail__name", "detail__scenario")  # what ?q= looks into
+SEARCHED = ("subject", "detail__name", "detail__scenario")  # fields that ?q= searches
 
 
 def record(user: Any, action: str, subject: Any) -> None:

@@ -27,7 +27,7 @@ class ClientErrorSerializer(serializers.Serializer[Any]):
 class ClientErrorView(APIView):
     """POST /api/client-errors/, for viewers and operators."""
 
-    looks = ("post",)
+    read_only = ("post",)
     throttle_classes = (ClientErrorThrottle,)
 
     @extend_schema(request=ClientErrorSerializer, responses={204: None})
@@ -35,12 +35,12 @@ class ClientErrorView(APIView):
         """Writes one line to the log; values from the browser are quoted to prevent log injection."""
         form = ClientErrorSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        told = form.validated_data
+        report = form.validated_data
         log.error(
             "in the browser of %s at %r: %r, %r",
             request.user.get_username(),
-            told["page"],
-            told["message"],
-            told["stack"],
+            report["page"],
+            report["message"],
+            report["stack"],
         )
         return Response(status=status.HTTP_204_NO_CONTENT)

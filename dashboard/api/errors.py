@@ -29,8 +29,9 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response({"detail": f"The database cannot store this: {' '.join(str(error).split())}."}, status=400)
     if isinstance(error, OperationalError):
         log.warning("%s: %s", context["request"].path, error)
-        said = disk.behind(error) or "the database cannot store it now"
+        reason = disk.behind(error) or "the database cannot store it now"
         return Response(
-            {"detail": f"{said[0].upper()}{said[1:]} ({' '.join(str(error).split())}). Try again later."}, status=503
+            {"detail": f"{reason[0].upper()}{reason[1:]} ({' '.join(str(error).split())}). Try again later."},
+            status=503,
         )
     return exception_handler(error, context)

@@ -27,7 +27,7 @@ class SubtasksView(APIView):
     def get(self, request: Request, pk: int, group: int) -> Response:
         """{bars: [[job, kind, iteration, start_ms, end_ms]], idle: [[lane, start_ms, end_ms, cause]], whole}.
 
-        Of the group as it was at the moment `at`. whole: nothing was left out.
+        The group as it was at the time `at`. whole: true if nothing was left out.
         """
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         asked = request.query_params

@@ -20,7 +20,7 @@ from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
 from twin.models import Run
 from twin.scenarios import store
 
-PRICING = ("priced", "edited")  # kinds of events that prices follow from: with another world the former ones are gone
+PRICING = ("priced", "edited")  # kinds of events that determine prices; an edit replaces all earlier prices
 NO_BARS = np.empty((0, BORN), dtype=np.int64)
 
 
@@ -45,7 +45,7 @@ class ServerPricesView(APIView):
     def get(self, request: Request, pk: int, server: int) -> Response:
         """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null if none or away.
 
-        With at_ms as they were then: what was planned at that moment.
+        With at_ms as planned at that time.
         """
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         cluster, jobs = store.of_run(run)

@@ -25,7 +25,7 @@ MAX_EARLIER = 5  # imports of the same files that are named
 
 
 class NumberField(serializers.FloatField):
-    """A number; true is none, though Python takes it for 1."""
+    """Number; true is not a number, though Python takes it for 1."""
 
     def to_internal_value(self, data: Any) -> float:
         if isinstance(data, bool):
@@ -46,12 +46,12 @@ class TraceSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_files(self, trace: Trace) -> list[dict[str, Any]]:
-        """Their names and how much of them has arrived."""
+        """Names of the files and the bytes received of each."""
         return [{"name": file["name"], "size": file["size"], "received": file["received"]} for file in trace.files]
 
 
 class TraceDetailSerializer(TraceSerializer):
-    """With what a look found, the report, the first jobs as understood, and earlier imports of the same files."""
+    """Trace with the result of the scan, the report, the first jobs, and earlier imports of the same files."""
 
     earlier = serializers.SerializerMethodField()
 
@@ -94,7 +94,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The same rules as the importer's, before anything is queued."""
+        """Check by the importer's rules before anything is queued."""
         if attrs["format"] != "auto" and attrs["format"] not in formats():
             raise ModelError(f"unknown format {attrs['format']!r}; known: auto, {', '.join(formats())}")
         try:
@@ -123,21 +123,21 @@ class UploadSerializer(ChoiceSerializer):
 
 
 class AnnouncedFileSerializer(serializers.Serializer[Any]):
-    """A file that will arrive in pieces."""
+    """File of an upload in parts."""
 
     name = serializers.CharField(max_length=200)
     size = serializers.IntegerField(min_value=0)
 
 
 class AnnouncedSerializer(ChoiceSerializer):
-    """An upload that will arrive in pieces: PUT /api/traces/<id>/files/<n>/?offset=<bytes>."""
+    """Upload in parts: PUT /api/traces/<id>/files/<n>/?offset=<bytes>."""
 
     files = serializers.ListField(child=AnnouncedFileSerializer(), min_length=1, max_length=MAX_FILES)
     stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.SCAN)
 
 
 class ClusterSerializer(serializers.ModelSerializer):
-    """One row of the list."""
+    """Row of the list of clusters."""
 
     slot_ms = serializers.IntegerField(source="spec.slot_ms", read_only=True)
     horizon_slots = serializers.IntegerField(source="spec.horizon_slots", read_only=True, allow_null=True)
@@ -164,7 +164,7 @@ class ClusterSerializer(serializers.ModelSerializer):
 
 
 class ClusterDetailSerializer(ClusterSerializer):
-    """With the content of cluster.json."""
+    """Cluster with the content of cluster.json."""
 
     class Meta(ClusterSerializer.Meta):
         fields = (*ClusterSerializer.Meta.fields, "spec")
@@ -196,13 +196,13 @@ class ScenarioSerializer(serializers.ModelSerializer):
         read_only_fields = ("version", "parent", "fork_ms")
 
     def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
-        """[{from_ms, name, title}]: the one that begins, and those that edits put in charge."""
+        """Schedulers over time, as [{from_ms, name, title}]: the first one, and those set by edits."""
         return [one._asdict() for one in scheduler_history.in_order(scenario.scheduler, scenario.edits)]
 
     def get_ends_ms(self, scenario: Scenario) -> int | None:
         """End of the longest run, or the horizon: length of time axes."""
         if isinstance(self.parent, serializers.ListSerializer):
-            return None  # only where one is looked at
+            return None  # only for a single scenario
         spec = scenario.cluster.spec
         if spec.get("horizon_slots"):
             return int(spec["horizon_slots"] * spec["slot_ms"])
@@ -232,7 +232,7 @@ class RaceSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.ModelSerializer):
-    """A run in one row."""
+    """Row of the list of runs."""
 
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     scheduler = serializers.SerializerMethodField()
@@ -267,7 +267,7 @@ class RunSerializer(serializers.ModelSerializer):
         return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()
 
     def get_scheduler(self, run: Run) -> str:
-        """The one in charge at the moment that the run has reached."""
+        """Scheduler at the time that the run has reached."""
         return scheduler_history.present(run).name
 
     def get_schedulers(self, run: Run) -> list[dict[str, Any]]:
@@ -276,6 +276,6 @@ class RunSerializer(serializers.ModelSerializer):
 
 
 class SpeedSerializer(serializers.Serializer[Any]):
-    """ms of the cluster's time in each ms."""
+    """Speed of a live run: ms of simulated time per ms."""
 
     speed = NumberField(min_value=1e-6, max_value=MAX_SPEED)

@@ -88,7 +88,7 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
         charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
         return Response({
             **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES,
-            "scheduler": scheduler_history.words(charges), "points": sweeps.told(sweep),
+            "scheduler": scheduler_history.words(charges), "points": sweeps.points_of(sweep),
             "unranked": sweeps.unranked(sweep),
         })  # fmt: skip
 

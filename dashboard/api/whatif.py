@@ -87,7 +87,7 @@ class AskSerializer(serializers.Serializer[Any]):
 class AskView(APIView):
     """Preview of a job before its submission."""
 
-    looks = ("post",)
+    read_only = ("post",)
 
     @extend_schema(request=AskSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:
@@ -104,7 +104,7 @@ class AskView(APIView):
 class ScenarioEditsView(APIView):
     """Edits of a scenario."""
 
-    looks = ("post",)
+    read_only = ("post",)
 
     @extend_schema(request=EditsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:

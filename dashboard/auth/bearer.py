@@ -15,7 +15,7 @@ from dashboard.models import ApiToken
 
 
 class BadToken(APIException):
-    """A token that is not accepted."""
+    """Error: the token is not accepted."""
 
     status_code = 401
     default_code = "not_authenticated"
@@ -23,7 +23,7 @@ class BadToken(APIException):
 
 
 class BearerAuthentication(BaseAuthentication):
-    """The account of the token; requests without the header are left to the next class."""
+    """Authentication by the token's account; requests without the header are left to the next class."""
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
         value = self.value_of(request.META.get("HTTP_AUTHORIZATION", ""))
@@ -48,7 +48,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class BearerOrBasicAuthentication(BearerAuthentication):
-    """Also the token as password of Basic: senders that can only be given an address take http://any:TOKEN@host/."""
+    """Bearer authentication that also accepts Basic: some senders only take a URL (http://any:TOKEN@host/)."""
 
     def value_of(self, header: str) -> str | None:
         scheme, _, value = header.partition(" ")

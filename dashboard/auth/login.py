@@ -1,4 +1,4 @@
-"""Logging in by one-time link or by name and password, and out."""
+"""Login by one-time link or by name and password, and logout."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PasswordLogin(LoginView):
 @never_cache
 @require_safe
 def link(request: HttpRequest, token: str) -> HttpResponse:
-    """Logs in whoever opens the link first. HEAD (link previewers) neither uses it up nor has it written to the log."""
+    """Login of the first person to open the link. HEAD (link previews) neither uses it up nor writes to the log."""
     if request.method == "HEAD":
         return HttpResponse()
     refused = _too_often(request)

@@ -1,4 +1,4 @@
-"""One-time links: whoever opens the link first is logged in, in the role that it was made for."""
+"""One-time links: the first person to open the link is logged in with the role of the link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIFETIME = timedelta(hours=24)
 
 
 def make_link(role: str = OPERATOR) -> str:
-    """The path of a new link, good once and for a day."""
+    """Path of a new link, valid once and for a day."""
     if role not in ROLES:
         raise ValueError(f"unknown role {role!r}; known: {', '.join(ROLES)}")
     LoginToken.objects.filter(created_at__lt=timezone.now() - LIFETIME).delete()

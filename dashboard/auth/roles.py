@@ -20,12 +20,12 @@ ROLES = (VIEWER, OPERATOR)
 
 
 def is_operator(user: Any) -> bool:
-    """Test whether the user may change things."""
+    """True if the user may change things."""
     return bool(user.is_authenticated and (user.is_superuser or user.groups.filter(name=OPERATOR).exists()))
 
 
 def is_viewer(user: Any) -> bool:
-    """Test whether the user may look."""
+    """True if the user may read."""
     return bool(user.is_authenticated and (user.is_superuser or user.groups.filter(name__in=ROLES).exists()))
 
 
@@ -38,16 +38,16 @@ def in_templates(request: HttpRequest) -> dict[str, Any]:
 
 
 class ViewersLookOperatorsAct(BasePermission):
-    """Safe methods for every role, the others for operators, but for those in a view's `looks`: they change nothing."""
+    """Safe methods and those in a view's `read_only` for every role, the others for operators."""
 
     message = "This requires the operator role; you are logged in as a viewer."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         method = request.method or ""
-        looks = method in SAFE_METHODS or method.lower() in getattr(view, "looks", ())
-        allowed = is_viewer(request.user) if looks else is_operator(request.user)
+        read_only = method in SAFE_METHODS or method.lower() in getattr(view, "read_only", ())
+        allowed = is_viewer(request.user) if read_only else is_operator(request.user)
         if isinstance(request.auth, ApiToken):
-            self.message = _beyond(request.auth, looks, allowed)
+            self.message = _beyond(request.auth, read_only, allowed)
             return not self.message
         return allowed
 
@@ -79,9 +79,9 @@ class Ingest(BasePermission):
         return False
 
 
-def _beyond(token: ApiToken, looks: bool, allowed: bool) -> str:
-    """Why the request is more than the token may do; empty where it may."""
-    needed = ("read", "operate") if looks else ("operate",)
+def _beyond(token: ApiToken, read_only: bool, allowed: bool) -> str:
+    """Reason why the token may not make the request; empty if it may."""
+    needed = ("read", "operate") if read_only else ("operate",)
     if not set(needed) & set(token.scopes):
         return (
             f"The token {token.name!r} has the scopes {', '.join(token.scopes)}; this "

@@ -16,7 +16,7 @@ from dashboard.models import ApiToken
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
-    """A token without its value; ended says why it is not accepted any more."""
+    """Token without its value; ended: the reason why it is no longer accepted."""
 
     created_by = serializers.CharField(source="created_by.username", read_only=True)
     ended = serializers.SerializerMethodField()
@@ -36,7 +36,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
         )
 
     def get_ended(self, token: ApiToken) -> str:
-        """Why it is not accepted any more; empty while it is."""
+        """Reason why the token is no longer accepted; empty while it is."""
         return tokens.why_ended(token)
 
 
@@ -51,7 +51,7 @@ class NewTokenSerializer(serializers.Serializer[Any]):
 
 
 class MadeTokenSerializer(TokenSerializer):
-    """A new token with its value, which is shown this once."""
+    """New token with its value, which is shown only once."""
 
     value = serializers.CharField(read_only=True)
 

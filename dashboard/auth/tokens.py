@@ -1,6 +1,6 @@
 """Tokens for machines: made once, known by their hash, with scopes, an end and a revocation.
 
-A token acts for the account that made it, and never does more than that account may do.
+A token acts for the account that created it, and never has more rights than that account.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scheduling.model.values import ModelError
 from twin.models import AuditEntry
 from twin.push.storage import SOURCE
 
-PREFIX = "twin_"  # by which scanners of published code find a token that leaked
+PREFIX = "twin_"  # prefix by which secret scanners find a leaked token
 READ, OPERATE, INGEST = "read", "operate", "ingest:"
 DEFAULT_DAYS, MAX_DAYS = 90, 3_650
 MAX_NAME = 200
@@ -28,7 +28,7 @@ USED_AGAIN = timedelta(minutes=1)  # last_used_at is not written more often
 
 
 def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tuple[ApiToken, str]:
-    """A new token and its value, which is known only now; days: until it expires, None = never."""
+    """New token and its value, which is known only now; days: until it expires, None = never."""
     name, chosen = name.strip(), sorted(set(scopes))
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
         raise ModelError(f"name must have 1 to {MAX_NAME} printable characters, got {name[:60]!r}")
@@ -49,7 +49,7 @@ def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tup
 
 
 def revoke(token: ApiToken, user: Any) -> None:
-    """Ends the token at once; the second time it does nothing."""
+    """Revokes the token at once; a second call has no effect."""
     with transaction.atomic():
         if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
             _record(user, "token.revoke", token)
@@ -61,7 +61,7 @@ def find(value: str) -> ApiToken | None:
 
 
 def note_use(token: ApiToken) -> None:
-    """Writes when the token was used, at most once a minute."""
+    """Records the use of a token, at most once a minute."""
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USED_AGAIN)
     if token.last_used_at is None or token.last_used_at < now - USED_AGAIN:
@@ -69,7 +69,7 @@ def note_use(token: ApiToken) -> None:
 
 
 def why_ended(token: ApiToken) -> str:
-    """Why the token is not accepted any more; empty while it is."""
+    """Reason why the token is no longer accepted; empty while it is."""
     if token.revoked_at is not None:
         return (
             f"The token {token.name!r} was revoked on {token.revoked_at:%Y-%m-%d}; an operator can create another one."

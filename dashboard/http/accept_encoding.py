@@ -16,7 +16,7 @@ REFUSED = re.compile(r";\s*q\s*=\s*0(\.0*)?\s*$", re.IGNORECASE)
 
 @sync_and_async_middleware
 def without_refused(get_response: Callable[..., Any]) -> Callable[..., Any]:
-    """Middleware: leaves in Accept-Encoding what the client takes."""
+    """Middleware that keeps in Accept-Encoding only what the client accepts."""
 
     def strip(request: HttpRequest) -> None:
         if HEADER in request.META:
@@ -36,5 +36,5 @@ def without_refused(get_response: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def takes_gzip(request: HttpRequest) -> bool:
-    """Test whether an answer may be gzip; a client that says nothing gets it plain."""
+    """True if an answer may be gzip; without the header it is sent plain."""
     return bool(re.search(r"\bgzip\b", request.META.get(HEADER, ""), re.IGNORECASE))

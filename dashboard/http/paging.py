@@ -1,4 +1,4 @@
-"""Lists come in pages that say how many there are in all."""
+"""Paging of lists, with the total number of items."""
 
 from rest_framework.pagination import PageNumberPagination
 

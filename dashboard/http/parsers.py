@@ -1,4 +1,4 @@
-"""Reads JSON by orjson: it refuses NaN, infinities and bottomless nesting, which the standard library mishandles."""
+"""JSON parser by orjson, which refuses NaN, infinities and unlimited nesting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OrjsonParser(BaseParser):
 
 
 class RawParser(BaseParser):
-    """A piece of a file, as it is."""
+    """Part of a file as raw bytes."""
 
     media_type = "application/octet-stream"
 

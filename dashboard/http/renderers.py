@@ -1,4 +1,4 @@
-"""JSON answers by orjson: numpy values, large tables, ten times faster."""
+"""JSON renderer by orjson, for numpy values and large tables."""
 
 from __future__ import annotations
 

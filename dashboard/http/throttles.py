@@ -18,7 +18,7 @@ class SessionThrottle(UserRateThrottle):
 
 
 class Allowance:
-    """Amounts by key that refill steadily, up to a second's worth."""
+    """Token buckets by key that refill steadily, up to one second's amount."""
 
     MAX_KEYS = 10_000
 
@@ -61,7 +61,7 @@ class UploadThrottle(UserRateThrottle):
 
 
 class ClientErrorThrottle(UserRateThrottle):
-    """Errors that the browsers of one user tell."""
+    """Error reports of the browsers of one user."""
 
     scope = "client-error"
 
@@ -70,7 +70,7 @@ class LoginThrottle(SimpleRateThrottle):
     """Attempts to log in from one address."""
 
     scope = "login"
-    counting = threading.Lock()  # attempts in the same moment would else all be counted as the first of them
+    counting = threading.Lock()  # otherwise simultaneous attempts would all count as the first
 
     def allow_request(self, request, view):
         with self.counting:

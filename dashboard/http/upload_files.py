@@ -1,7 +1,7 @@
 """Streams an upload to UPLOAD_DIR, hashing as it comes, and stops at the limit.
 
-The file is a temporary one, gone when the request ends, until the view keeps it: Django parses a form before anybody
-has asked whether its sender may upload.
+The file is temporary, removed when the request ends unless the view keeps it: Django parses a form before the
+permission of its sender is checked.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from rest_framework.exceptions import APIException
 
 
 class TooLarge(APIException, BadRequest):
-    """The upload is over the limit."""
+    """Error: the upload is over the limit."""
 
     status_code = 413
 
 
 class NoRoom(APIException, BadRequest):
-    """The disk did not take the upload."""
+    """Error: the disk cannot store the upload."""
 
     status_code = 507
 
@@ -48,7 +48,7 @@ class StoredUpload(UploadedFile):
 
 
 class StreamToUploadDir(FileUploadHandler):
-    """Django's way in: one chunk after the other, never the whole file in memory."""
+    """Upload handler of Django: one chunk after the other, never the whole file in memory."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
@@ -74,7 +74,7 @@ class StreamToUploadDir(FileUploadHandler):
             self.file.close()
 
     def _write(self, data: bytes) -> None:
-        """Writes, or with no data flushes; a full disk is said in a sentence."""
+        """Writes, or flushes without data; a full disk becomes one sentence."""
         try:
             self.file.write(data) if data else self.file.flush()
         except OSError as error:
@@ -91,7 +91,7 @@ def too_large() -> str:
 
 
 def new() -> str:
-    """An empty file in UPLOAD_DIR, for pieces; returns its name."""
+    """Creates an empty file in UPLOAD_DIR for parts; returns its name."""
     Path(settings.UPLOAD_DIR).mkdir(mode=0o700, parents=True, exist_ok=True)
     name = secrets.token_hex(16)
     (Path(settings.UPLOAD_DIR) / name).touch(mode=0o600)

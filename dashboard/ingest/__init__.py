@@ -1,1 +1,1 @@
-"""Addresses to which clusters post their events."""
+"""Endpoints to which clusters post their events."""

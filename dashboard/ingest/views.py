@@ -24,19 +24,19 @@ from twin.push.vocabulary import EventError
 
 
 class TooLarge(APIException):
-    """More than one request may hold; nothing of it was stored."""
+    """Error: the request is over the limit; nothing of it was stored."""
 
     status_code = 413
 
 
 class OtherMediaType(APIException):
-    """A body of a kind that is not read."""
+    """Error: unsupported type of body."""
 
     status_code = 415
 
 
 class AnyBody(BaseParser):
-    """The body as it came; the view reads it."""
+    """Parser that leaves the body to the view."""
 
     media_type = "*/*"
 
@@ -45,7 +45,7 @@ class AnyBody(BaseParser):
 
 
 class IngestView(APIView):
-    """What the three addresses have in common."""
+    """Base of the three endpoints."""
 
     authentication_classes = (BearerOrBasicAuthentication,)
     permission_classes = (Ingest,)
@@ -106,18 +106,18 @@ class SnapshotView(IngestView):
 
     @extend_schema(request=openapi.SNAPSHOT, responses={200: OpenApiResponse(openapi.SNAPSHOT_ANSWER)})
     def post(self, request: Request, source: str) -> Response:
-        """One step of a snapshot: begin, part or end. After the end, what is not in it is gone."""
+        """Step of a snapshot: begin, part or end. At the end, items that are not in it are removed."""
         try:
-            said = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
+            answer = snapshots.step(source, self.body(), time.time_ns() // 1_000_000, self.count)
         except bodies.TooMany as error:
             raise TooLarge(str(error)) from None
-        return Response(said)
+        return Response(answer)
 
 
 class CursorView(IngestView):
-    """How far the events of a source reach."""
+    """Cursor of a source."""
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, source: str) -> Response:
-        """{source, cursor}: the sequence number of the newest event; 0 before the first."""
+        """Cursor as {source, cursor}: the sequence number of the newest event; 0 before the first."""
         return Response({"source": source, "cursor": storage.cursor(storage.check_source(source))})

@@ -1,4 +1,4 @@
-"""WebSockets: a run's stream, and the overview's. Each forwards what the hub brings and answers from the log."""
+"""WebSocket consumers of a run and of the overview: they forward messages of the hub and answer from the log."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from twin.models import Run
 from twin.runs import deleted, readers
 
 log = logging.getLogger(__name__)
-MAX_MESSAGE_BYTES = 4_096  # bytes from a client: it only ever asks small things
+MAX_MESSAGE_BYTES = 4_096  # bytes from a client, whose requests are small
 REPAIR_BATCHES = 4  # that are read at a time
 MAX_EVENTS_BEHIND = 50_000  # events; beyond this a snapshot is cheaper
 RATE, BURST = 20.0, 40.0  # client messages a second, and at once
-RECHECK_S = 60.0  # after a logout, or a role taken away, an open socket goes on for at most this long
+RECHECK_S = 60.0  # an open socket continues for at most this long after a logout or a removed role
 NOT_LOGGED_IN, UNKNOWN, TRY_AGAIN = 4401, 4404, 1013
 
 
@@ -49,7 +49,7 @@ decode = msgspec.json.Decoder(After | Ping).decode
 
 
 class StreamConsumer(AsyncWebsocketConsumer):
-    """Joins channels of the hub and forwards their messages until the client leaves."""
+    """Base consumer: joins channels of the hub and forwards their messages until the client leaves."""
 
     channels: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         return True
 
     async def greet(self) -> None:
-        """Sends what a client needs first."""
+        """Sends the initial messages to a client."""
 
     async def repair(self, gap: Gap) -> None:
         """Notifies the client of missing messages, so that it fetches them."""
@@ -118,7 +118,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         await self.say({"type": "error", "message": "this stream has no log"})
 
     async def say(self, message: dict[str, Any]) -> None:
-        """Sends one message of our own."""
+        """Sends one message."""
         await self.send(text_data=orjson.dumps(message).decode())
 
     async def _forward(self) -> None:
@@ -133,7 +133,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
                     await self.send(bytes_data=message)
                 else:
                     await self.send(text_data=message.decode())
-        except Exception as error:  # a stream that ends in silence would look alive: the client connects again instead
+        except Exception as error:  # a stream that ended without notice would look alive; the client reconnects instead
             log.info("a socket is closed: %s: %s", type(error).__name__, error)
             with suppress(Exception):
                 await self.close(TRY_AGAIN)
@@ -159,7 +159,7 @@ class RunConsumer(StreamConsumer):
         return await self.run() is not None
 
     async def run(self) -> Run | None:
-        """The run as it is now; when it does not exist (any more), what it was is said and the socket is closed."""
+        """Current run; if it does not exist (any more), its description is sent and the socket is closed."""
         run = await Run.objects.filter(pk=self.run_id).afirst()
         if run is None:
             if (was := await database_sync_to_async(deleted.what_was)("run", self.run_id)) is not None:
@@ -177,7 +177,7 @@ class RunConsumer(StreamConsumer):
         await super().receive(text_data, bytes_data)
 
     async def _mark(self) -> None:
-        """Notes that somebody reads the run, as long as the client is heard."""
+        """Records that the run has a reader, as long as the client responds."""
         if time.monotonic() - self.marked >= readers.RENEW_S:
             self.marked = time.monotonic()
             await asyncio.to_thread(readers.mark, self.run_id)
@@ -205,7 +205,7 @@ class RunConsumer(StreamConsumer):
 
 
 class OverviewConsumer(StreamConsumer):
-    """/ws/overview/: where runs and imports stand."""
+    """/ws/overview/: status of runs and imports."""
 
     channels = (pubsub.RUNS, pubsub.TRACES)
 
@@ -214,7 +214,7 @@ class OverviewConsumer(StreamConsumer):
 
 
 class NowhereConsumer(AsyncWebsocketConsumer):
-    """Any other address: closed with a code, not with a traceback."""
+    """Any other address: closes the socket with a code instead of a traceback."""
 
     async def connect(self) -> None:
         await self.accept()

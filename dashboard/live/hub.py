@@ -1,7 +1,7 @@
 """One subscription per web process, fanned out to its own sockets through bounded queues.
 
-The frame that a worker published is handed on as it is: encoded once, never decoded here. The bus may drop messages and
-go away; whoever may have missed something is told so (mailbox.Gap) and repairs it from the log.
+A published frame is forwarded as it is: encoded once, never decoded here. The bus may drop messages and become
+unavailable; clients that may have missed something are notified (mailbox.Gap) and repair it from the log.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from dashboard.live.mailbox import Gap, Mailbox
 
 log = logging.getLogger(__name__)
 RECONNECT_S = 0.5
-PATIENCE_S = 2.0  # that a new client waits for its subscription before it is served without
+PATIENCE_S = 2.0  # maximum wait of a new client for its subscription
 
 
 class Hub:
-    """The subscription of this process and who listens to which channel."""
+    """Subscription of this process and its listeners by channel."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.boxes: dict[str, set[Mailbox]] = {}
-        self.asked: set[str] = set()  # channels that this connection was told to subscribe to
+        self.asked: set[str] = set()  # channels that this connection has requested
         self.standing: dict[str, asyncio.Event] = {}  # set once the server has confirmed the channel
         self.pubsub: redis.client.PubSub | None = None
         self.lock = asyncio.Lock()
         self.task: asyncio.Task[None] | None = None
 
     async def join(self, box: Mailbox, *channels: str) -> None:
-        """From now on `box` gets the messages of the channels.
+        """Adds `box` as a listener of the channels.
 
-        Returns when the server has confirmed that, so that a look at the log made afterwards leaves no gap; without a
-        bus it returns after PATIENCE_S and the box is told later.
+        Returns when the server has confirmed that, so that a later read of the log leaves no gap; without a bus it
+        returns after PATIENCE_S and the box is notified later.
         """
         for channel in channels:
             self.boxes.setdefault(channel, set()).add(box)
@@ -53,7 +53,7 @@ class Hub:
             box.stale = True
 
     async def leave(self, box: Mailbox, *channels: str) -> None:
-        """Ends what `join` began."""
+        """Removes the listener added by `join`."""
         for channel in channels:
             listeners = self.boxes.get(channel, set())
             listeners.discard(box)
@@ -79,10 +79,10 @@ class Hub:
                 log.info("the hub will subscribe again when the bus is available: %s", error)
 
     async def _listen(self) -> None:
-        """Receives as long as anybody listens, over one connection after the other."""
+        """Receives while there are listeners, over one connection after the other."""
         complained = False
         while self.boxes:
-            # No retries inside redis-py: a lost connection is a gap that clients must hear of.
+            # No retries inside redis-py: a lost connection is a gap that must be reported to clients.
             client = redis.Redis.from_url(self.url, health_check_interval=15, retry=Retry(NoBackoff(), 0))
             try:
                 async with client.pubsub() as pubsub:
@@ -120,7 +120,7 @@ class Hub:
                 self._stands(message["channel"].decode())
 
     def _stands(self, channel: str) -> None:
-        """The server has confirmed the channel: who waits for it may go on, who was served without hears of the gap."""
+        """Handles a confirmed channel: waiting listeners continue, those served without it are notified of the gap."""
         event = self.standing.setdefault(channel, asyncio.Event())
         again = event.is_set()  # redis-py connected again by itself
         event.set()

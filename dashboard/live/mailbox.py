@@ -1,4 +1,4 @@
-"""The messages on their way to one client: a queue that is bounded, whatever the client does."""
+"""Bounded queue of the messages for one client."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ class Gap(Enum):
 
 
 class Mailbox:
-    """Bounded queue of messages of one client. Beyond MAX_MESSAGES or MAX_BYTES it is emptied and the client told."""
+    """Bounded queue of messages of one client.
+
+    Beyond MAX_MESSAGES or MAX_BYTES it is emptied and the client notified.
+    """
 
     def __init__(self) -> None:
         self.messages: deque[bytes | Gap] = deque()
         self.size = 0  # bytes
-        self.stale = False  # its subscription does not stand: it has to be told when it does
+        self.stale = False  # its subscription is not confirmed; the client is notified when it is
         self.ready = asyncio.Event()
 
     def put(self, message: bytes | Gap) -> None:
-        """Adds a message, or gives all up when the client is too far behind."""
+        """Adds a message, or drops all if the client is too far behind."""
         if self.messages and self.messages[0] is Gap.OVERFLOWED:
             return  # it will fetch a snapshot, which holds this message too
         size = len(message) if isinstance(message, bytes) else 0
@@ -39,7 +42,7 @@ class Mailbox:
         self.ready.set()
 
     async def get(self) -> bytes | Gap:
-        """The next message, or the gap that stands in its place."""
+        """Next message, or the gap in its place."""
         await self.ready.wait()
         message = self.messages.popleft()
         if isinstance(message, bytes):

@@ -1,4 +1,4 @@
-"""Jobs in groups of co-located jobs: what each does at a moment, and all its stretches, from `grouped` events."""
+"""Jobs in co-location groups: the activity of each at a time, and all its intervals, from `grouped` events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ RUNNING, PROFILING, MOVING = "running", "profiling", "moving"
 
 
 def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
-    """{job: `here` of its group} of the jobs that are in a group at a moment."""
+    """Jobs in a group at a given time, as {job: `here` of its group}."""
     found = {}
     for from_ms, until_ms, data in state.groups:
         if from_ms <= at_ms and (until_ms == NEVER or at_ms < until_ms):
@@ -20,7 +20,7 @@ def members(state: RunState, at_ms: int) -> dict[int, dict[str, Any]]:
 
 
 def here(data: dict[str, Any], place: int) -> dict[str, Any]:
-    """The part of a `grouped` event that is about one job, and what its group says of itself."""
+    """Part of a `grouped` event about one job, and the properties of its group."""
     own = {"disk_ratio": "disk_ratios", "model_disk_ratio": "model_disk_ratios", "memory_gb": "memory_gb",
            "comp_ms": "comp_ms", "comm_ms": "comm_ms", "pace_ms": "pace_ms"}  # fmt: skip
     shared = ("group", "machines", "cpu_utilization", "net_utilization", "memory_used", "bound")

@@ -18,7 +18,7 @@ from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side, common
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import decision_of
 from twin.analysis.comparison.differences import BIT, KINDS, counts, life, names_of
-from twin.analysis.comparison.metrics import COMPARED, against, told_figures
+from twin.analysis.comparison.metrics import COMPARED, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
 from twin.analysis.proved_shares import Share, shares
 from twin.files.job_table import field_of, some_of
@@ -39,14 +39,14 @@ SORTS = ("index", "start", "finish", "jct", "utility")
 
 
 class Listed(NamedTuple):
-    """The runs of a list that exist, in its order, and what became of the others, as sentences."""
+    """Existing runs of a list, in its order, and sentences about the missing ones."""
 
     runs: list[Run]
     lost: list[str]
 
 
 def listed(text: str) -> Listed:
-    """The runs of `1,2,3`; ModelError or NotFound say what is wrong with the list."""
+    """Runs of `1,2,3`; ModelError or NotFound state what is wrong with the list."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     wrong = [name for name in names if not (name.isdecimal() and len(name) <= 18)]
     if wrong:
@@ -80,7 +80,7 @@ def listed(text: str) -> Listed:
 
 
 def compared(runs: Sequence[Run]) -> Compared:
-    """The first MAX_DRAWN of the runs, up to the instant that all of these have reached."""
+    """Comparison of the first MAX_DRAWN runs, up to the time that all of these have reached."""
     drawn = runs[:MAX_DRAWN]
     until_ms = common_instant(drawn)
     key = (until_ms, *((run.pk, run.last_seq, run.status) for run in drawn))
@@ -88,7 +88,7 @@ def compared(runs: Sequence[Run]) -> Compared:
 
 
 def forget() -> None:
-    """Drops everything that is kept."""
+    """Clears the cache."""
     KEPT.clear("compared")
 
 
@@ -114,7 +114,7 @@ def told(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         "distributions": found.distributions,
         "kinds": KINDS,
         "differences": [_differences(found, which) for which in range(1, len(found.sides))],
-        "partings": [_parting(found, i) for i in range(1, len(found.sides))],
+        "partings": [_divergence(found, i) for i in range(1, len(found.sides))],
         "groups": found.groups,
         "grouped": GROUPED,
     }
@@ -123,7 +123,7 @@ def told(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
 def page(runs: Sequence[Run], asked: Mapping[str, str]) -> dict[str, Any]:
     """{run, at_ms, counts, accounts, count, total, page, size, rows} of the jobs that differ.
 
-    asked: run, kind, q (part of id or model), sort, page, size. All counts are of one moment, at_ms; None: the end.
+    asked: run, kind, q (part of id or model), sort, page, size. All counts are of one time, at_ms; None: the end.
     """
     found = compared(runs)
     which = _which(found, asked)
@@ -131,7 +131,7 @@ def page(runs: Sequence[Run], asked: Mapping[str, str]) -> dict[str, Any]:
     chosen = _chosen(found, which, asked)
     at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
     rows = _rows(found, which, chosen[(at - 1) * size : at * size])
-    span = [int(min(side.lives.arrived_ms.min(initial=0) for side in found.sides)), _latest(found)]
+    span = [int(min(side.outcomes.arrived_ms.min(initial=0) for side in found.sides)), _latest(found)]
     return _differences(found, which) | {
         "count": len(chosen),
         "total": found.accounts[which]["differ"],
@@ -156,7 +156,7 @@ def _differences(found: Compared, which: int) -> dict[str, Any]:
 def kinds(runs: Sequence[Run]) -> bytes:
     """columns.pack: of each run in full `run_<id>`, uint8 [its job index] sums of meta.bits; 0 = as the base.
 
-    The base's own column holds what differs in any of the others.
+    The base's own column has the differences of all others.
     """
     found = compared(runs)
     columns = {}
@@ -169,7 +169,7 @@ def kinds(runs: Sequence[Run]) -> bytes:
 
 
 def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
-    """metrics.csv: a row a figure, and of each run its value and the difference to the base."""
+    """metrics.csv: a row per metric, with the value of each run and its difference from the base."""
     answer = told(runs)
     head = ["figure", "unit", "direction"]
     for run in runs:
@@ -188,7 +188,7 @@ def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
 
 
 def difference_lines(runs: Sequence[Run], asked: Mapping[str, str]) -> Iterator[bytes]:
-    """differences.csv: a row a job that differs; the same filters as the page."""
+    """differences.csv: a row per job that differs; the same filters as the page."""
     found = compared(runs)
     which = _which(found, asked)
     names = ("state", "start_ms", "finish_ms", "completed_ms", "jct_ms", "utility", "preemptions")
@@ -210,7 +210,7 @@ def _read(drawn: Sequence[Run], until_ms: int) -> Compared:
 
 
 def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], ranked: Sequence[bool]) -> dict[str, Any]:
-    """A row of the table: of each run its value, told against the first where both can be ranked."""
+    """Row of the table: the value of each run, compared with the first where both can be ranked."""
     about = [row.get(f"{metric.key}_about") for row in values]
     ranked = [can and row.get(f"{metric.key}_ranked", True) for can, row in zip(ranked, values, strict=True)]
     cells = against([row.get(metric.key) for row in values], metric.direction, metric.unit, ranked)
@@ -221,7 +221,7 @@ def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], ranked: Sequenc
 
 def _stored(run: Run) -> dict[str, Any]:
     """Stored metrics of a run that is not compared in full."""
-    return told_figures(run.metrics) if run.status == Run.FINISHED else {}
+    return stored_metrics(run.metrics) if run.status == Run.FINISHED else {}
 
 
 def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:
@@ -340,22 +340,22 @@ def _named(runs: Sequence[Run]) -> str:
     return f"Runs {', '.join(others)} and {last} have" if others else f"Run {last} has"
 
 
-def _parting(found: Compared, which: int) -> dict[str, Any]:
-    """The first divergence of one run from the base, with both decisions in words."""
-    base, other, parting = found.sides[0], found.sides[which], found.partings[which]
-    if parting is None:
+def _divergence(found: Compared, which: int) -> dict[str, Any]:
+    """First divergence of one run from the base, with both decisions as text."""
+    base, other, divergence = found.sides[0], found.sides[which], found.divergences[which]
+    if divergence is None:
         return {
             "run": other.run_id,
             "at_ms": None,
             "why": None if found.same_trace[which] else _other_trace(base, other),
         }
-    mine, yours = int(found.rows[0][parting.job]), int(found.rows[which][parting.job])
+    mine, yours = int(found.rows[0][divergence.job]), int(found.rows[which][divergence.job])
     (job,) = some_of(base.jobs, [mine])
     return {
-        "run": other.run_id, "at_ms": parting.at_ms, "job": job.id, "model": job.model,
-        "index": [mine, yours], "jobs": parting.jobs, "same_before": parting.same,
-        "base": decision_of(base, mine, parting.at_ms, found.until_ms),
-        "other": decision_of(other, yours, parting.at_ms, found.until_ms),
+        "run": other.run_id, "at_ms": divergence.at_ms, "job": job.id, "model": job.model,
+        "index": [mine, yours], "jobs": divergence.jobs, "same_before": divergence.same,
+        "base": decision_of(base, mine, divergence.at_ms, found.until_ms),
+        "other": decision_of(other, yours, divergence.at_ms, found.until_ms),
     }  # fmt: skip
 
 
@@ -409,12 +409,12 @@ def _changes(found: Compared, which: int, name: str) -> np.ndarray:
     """[shared job] the other minus the base; NaN where one has none."""
     sides = []
     for i in (0, which):
-        lives, rows = found.sides[i].lives, found.rows[i]
+        outcomes, rows = found.sides[i].outcomes, found.rows[i]
         if name in ("start", "finish"):
-            times = getattr(lives, f"{name}_ms")[rows].astype(float)
+            times = getattr(outcomes, f"{name}_ms")[rows].astype(float)
             sides.append(np.where(times < 0, np.nan, times))
         else:
-            sides.append((lives.jct_ms if name == "jct" else lives.utility)[rows])
+            sides.append((outcomes.jct_ms if name == "jct" else outcomes.utility)[rows])
     return sides[1] - sides[0]
 
 
@@ -431,13 +431,13 @@ def _row(found: Compared, which: int, place: int, job: Job) -> dict[str, Any]:
         "model": job.model,
         "arrived_ms": job.arrival_ms,
         "kinds": names_of(int(found.kinds[which][place])),
-        "base": life(found.sides[0].lives, indexes[0], job.utility is not None),
-        "other": life(found.sides[which].lives, indexes[1], job.utility is not None),
+        "base": life(found.sides[0].outcomes, indexes[0], job.utility is not None),
+        "other": life(found.sides[which].outcomes, indexes[1], job.utility is not None),
     }
 
 
 def _latest(found: Compared) -> int:
-    return int(max(side.lives.finish_ms.max(initial=1) for side in found.sides))
+    return int(max(side.outcomes.finish_ms.max(initial=1) for side in found.sides))
 
 
 def _csv(cells: Sequence[Any]) -> bytes:

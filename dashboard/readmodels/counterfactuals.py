@@ -23,14 +23,14 @@ from twin.scenarios import store
 
 SECONDS = 0.13  # of a whole answer, unless more are given
 MAX_SECONDS = 30.0
-# others no number of the job's own would have made possible
+# for other reasons no field of the job would have changed the decision
 PRICED = (ADMITTED, "payoff_not_positive", "no_capacity", "too_late")
 
 
 def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | None:
     """{seq, admitted, seconds, rows: [{what, actual, value, admitted, searched, sentence}]}; None for an undecided job.
 
-    What takes longer than `seconds` is not searched. ModelError when its scheduler does not decide by prices.
+    The search ends after `seconds`. ModelError if the scheduler does not decide by prices.
     """
     until = time.perf_counter() + seconds
     decided = _decided(run, index)
@@ -39,22 +39,22 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
         raise ModelError(f"{started.title} does not decide by payoff, so counterfactuals are not available")
     if decided is None:
         return None
-    seq, _, said, bars = decided
-    admitted = said.code == ADMITTED
+    seq, _, reason, bars = decided
+    admitted = reason.code == ADMITTED
     found = []
-    if said.code in PRICED:
+    if reason.code in PRICED:
         scheduler = started.clone()
         scheduler.assume(bars, index + 1)
-        found = counterfactuals(scheduler, scheduler.jobs[index], said, until)
+        found = counterfactuals(scheduler, scheduler.jobs[index], reason, until)
     slot_ms = started.cluster.slot_ms
     rows = [asdict(row) | {"sentence": sentence(row, admitted, slot_ms)} for row in found]
     return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
 
 
 def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
-    """The run's scheduler at that moment, as its world begins.
+    """Scheduler of the run at that time, as at the start of its phase.
 
-    What arrives at an edit's own instant is decided before it.
+    Jobs that arrive at the time of an edit are decided before it.
     """
     stages = store.worlds(run.scenario, run.edits)
     phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)

@@ -1,4 +1,4 @@
-"""Downloads of a run, made and sent piece by piece."""
+"""Downloads of a run, generated and sent in parts."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def download(lines: Iterable[bytes], filename: str, kind: str) -> StreamingHttpR
     """Lines as a file."""
     answer = StreamingHttpResponse(_pieces(iter(lines)), content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    # GZipMiddleware would make every piece a gzip file of its own,
+    # GZipMiddleware would make every part a gzip file of its own,
     # and browsers stop after the first: the rest would be lost
     answer["Content-Encoding"] = "identity"
     return answer
 
 
 def log(run: Run) -> StreamingHttpResponse:
-    """events.jsonl as far as the log reaches now."""
+    """events.jsonl up to the newest event."""
     return download(_log_lines(run), f"run-{run.pk}-events.jsonl", "application/x-ndjson")
 
 
 def schedule(run: Run) -> StreamingHttpResponse:
-    """schedule.csv of what is true now, sorted by job and start."""
+    """schedule.csv of the current plans, sorted by job and start."""
     cluster, jobs = store.of_run(run)
     lines = (line.encode() for line in schedule_lines(cluster, jobs, _true_bars(run)))
     return download(lines, f"run-{run.pk}-schedule.csv", "text/csv; charset=utf-8")
@@ -76,7 +76,7 @@ def model_files(run: Run) -> list[str]:
 
 
 def perfetto(run: Run) -> StreamingHttpResponse:
-    """The same for Perfetto's viewer."""
+    """Bars for the Perfetto viewer."""
     cluster, jobs = store.of_run(run)
     return download(trace_lines(cluster, jobs, _true_bars(run)), f"run-{run.pk}-perfetto.json", "application/json")
 
@@ -117,7 +117,7 @@ KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8", "swf
 
 
 def _log_lines(run: Run) -> Iterator[bytes]:
-    """Slice by slice, so that a slow client holds no read transaction open."""
+    """Rows in slices, so that a slow client holds no read transaction open."""
     seq = 0
     while seq < run.last_seq:
         events = [event for batch in event_log.after(run.pk, seq, limit=SLICE_EVENTS) for event in batch]
@@ -147,7 +147,7 @@ def _parts(rows: Any) -> Iterator[Any]:
 
 
 async def _pieces(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Made in the request's thread as the client takes them; Django would collect a plain iterator in memory first."""
+    """Response generated in the request's thread; Django would collect a plain iterator in memory first."""
     while piece := await sync_to_async(_piece)(lines):
         yield piece
 

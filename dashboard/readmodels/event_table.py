@@ -1,4 +1,4 @@
-"""The table of a run's events: filtered by the server, from the newest back."""
+"""Table of a run's events: filtered by the server, newest first."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ KINDS = (
     "run_finished",
 )
 MAX_ROWS = 500
-MAX_READ = 400  # batches that one answer looks through
+MAX_READ = 400  # batches that one answer searches
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     """{rows, next, total}: events before `before` (a seq) that match, the newest first.
 
-    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this moment), size. next:
+    asked: kind, decision (kind of a decision), code, job (index), before, until_ms (not after this time), size. next:
     the `before` of the next page; None at the beginning of the log. A page may hold fewer rows than asked for, even
-    none, where matches are rare; `next` then goes on.
+    none, where matches are rare; `next` then continues.
     """
     size = number(asked, "size", 50, 1, MAX_ROWS)
     before = number(asked, "before", run.last_seq + 1, 1, run.last_seq + 1)
@@ -68,7 +68,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[int, int, str | None, Any]]:
-    """Events in front of `before`, the newest first; at the end of what is looked through, one without a kind."""
+    """Events before `before`, newest first; at the end of the search, one without a kind."""
     batches = run.batches.filter(first_seq__lt=before).order_by("-first_seq")
     if until_ms is not None:
         batches = batches.filter(first_ms__lte=until_ms)
@@ -83,9 +83,8 @@ def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[in
 
 
 def payoffs(run: Run, after: int) -> dict[str, Any]:
-    """{last_seq, rows: [[job, payoff]]}: of the decisions behind the event `after` that told one, in order.
-
-    A later one counts.
+    """{last_seq, rows: [[job, payoff]]}: of the decisions after the event `after` that state one, in order. The latest
+    of a job counts.
     """
     decided = event_log.lines_of(run.pk, ("decided",), after)
     rows = [
@@ -159,7 +158,7 @@ def _plan_text(data: Mapping[str, Any]) -> str:
 
 
 def _about(kind: str, data: Mapping[str, Any]) -> int | None:
-    """The one job that the event is about."""
+    """Job of the event."""
     if kind == "plan_changed":
         return data["keys"][0] if data["scope"] == "job" else None
     return data.get("job")

@@ -1,4 +1,4 @@
-"""The table of a run's jobs, and one job's whole story."""
+"""Table of a run's jobs, and the details of one job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twin.scenarios import store
 
 
 class Column(NamedTuple):
-    """A column of the table: its key in rows and in the query, its title, and how the browser writes its values."""
+    """Column of the table: its key in rows and in the query, its title, and the format of its values."""
 
     key: str
     title: str
@@ -30,7 +30,7 @@ class Column(NamedTuple):
     field: str | None = None  # of Job, where the value is a field of the job's record
 
 
-COLUMNS = (  # from left to right; a column is a line here and nothing else
+COLUMNS = (  # from left to right; a new column is one line here
     Column("model", "Model", "text", field="model"),
     Column("arrived_ms", "Arrived", "clock"),
     Column("start_ms", "Start", "clock"),
@@ -73,7 +73,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
 def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | None:
     """The job's fields with their provenance, decisions as sentences, bars, utility and the price of its plan.
 
-    With at_ms as far as it was known at that moment. None if there is no such job. Of a job in groups also `stretches`.
+    With at_ms as known at that time. None if there is no such job. For a job in groups also `stretches`.
     """
     cluster, jobs = store.of_run(run)
     if index >= len(jobs):
@@ -91,7 +91,7 @@ def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | No
         bars = state.bars.rows[state.bars.rows[:, 0] == index]
         if at_ms is not None:
             bars = bars[_true_at(bars, then)]
-            bars[:, DIED] = NEVER  # what became of them was not known yet
+            bars[:, DIED] = NEVER  # their outcome was not known yet
         spent = stretches(state, index) if state.groups else None
         times = state.jobs.rows[index] if arrived else None
         since, until = (0, None) if times is None else (int(times[0]), int(times[4]) if times[4] >= 0 else None)
@@ -126,12 +126,12 @@ def _worth(job: Job, slot_ms: int) -> dict[str, Any] | None:
 
 
 def _true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
-    """[bar] whether it belongs to the picture at a moment."""
+    """Mask [bar] of the bars that are visible at a time."""
     return (bars[:, BORN] <= at_ms) & ((bars[:, DIED] < 0) | (bars[:, DIED] > at_ms))
 
 
 def _known(state: RunState, at_ms: int) -> np.ndarray:
-    """Rows of jobs as they were known at a moment: start and finish from the plan of then, nothing that lay ahead."""
+    """Rows of jobs as known at a time: start and finish from the plan of that time, nothing that happened later."""
     rows = state.jobs.rows.copy()
     bars = state.bars.rows
     bars = bars[_true_at(bars, at_ms) & (bars[:, 1] == WORKER)]
@@ -183,7 +183,7 @@ def _sorted(chosen: np.ndarray, jobs: Sequence[Job], rows: np.ndarray, sort: str
 
 
 def _comparable(values: Sequence[Any]) -> np.ndarray:
-    """The values of a field in the order of their size; None is less than all others."""
+    """Sort key of a field; None is less than all others."""
     known = sorted({value for value in values if value is not None})
     places = {value: place for place, value in enumerate(known)}
     return np.array([places.get(value, -1) for value in values], dtype=np.int64)

@@ -33,14 +33,14 @@ MAX_SPAN = 1 << 24  # between the least and the largest number, up to which the 
 
 
 def static(request: HttpRequest, run: Run) -> HttpResponse:
-    """Cluster, schedulers by phase, what servers run out of; of each job:
+    """Cluster, schedulers by phase, limited resources; for each job:
 
     its id, model, arrival and demands (flat, thousandths, five per job).
     """
     cluster, jobs = store.of_run(run)
     stages = store.worlds(run.scenario, run.edits)
     charges = scheduler_history.of_run(run)
-    in_charge = [scheduler_class(one.name) for one in charges]  # the first, and those that edits brought
+    in_charge = [scheduler_class(one.name) for one in charges]  # the first one, and those set by edits
     cls = scheduler_class(scheduler_history.present(run).name)
     models = {one.model for one in in_charge}
     declared = typed.declared(cluster)
@@ -102,7 +102,7 @@ def _coded(texts: list[str | None]) -> dict[str, Any] | None:
 
 
 def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence[int]]]:
-    """[(until_ms, capacity)] of a server before edits gave it what it has in the end."""
+    """Earlier capacities of a server that edits have changed, as [(until_ms, capacity)]."""
     found: list[tuple[int, Sequence[int]]] = []
     for stage, after in pairwise(stages):
         before, now = stage.world.cluster.servers, after.world.cluster.servers
@@ -119,7 +119,7 @@ def _server(server: Server, was: Sequence[tuple[int, Sequence[int]]], declared: 
 
 
 def snapshot(request: HttpRequest, run: Run) -> HttpResponse:
-    """The state after the newest event, and where the run stands."""
+    """State after the newest event, with the status of the run."""
     with Newest(run) as state:
         meta, columns = columns_of(state)
     run.refresh_from_db()
@@ -164,7 +164,7 @@ def _distinct(table: np.ndarray) -> np.ndarray:
 
 
 def answered(request: HttpRequest, body: bytes, kind: str) -> HttpResponse:
-    """Zipped for who takes that, faster than Django's middleware does it."""
+    """Response, compressed if the client accepts it, faster than by Django's middleware."""
     zipped = takes_gzip(request)
     answer = HttpResponse(gzip.compress(body, compresslevel=1) if zipped else body, content_type=kind)
     if zipped:

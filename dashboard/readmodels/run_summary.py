@@ -1,4 +1,4 @@
-"""A run in figures at its newest moment: jobs by state, utility, what each site has allocated, metrics so far."""
+"""Summary of a run at its newest time: jobs by state, utility, allocation by site, metrics so far."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def now(run: Run) -> dict[str, Any]:
 
     utility: None where jobs have none.
 
-    Allocated are the resources that servers run out of under the scheduler in charge; none while jobs stand on lanes or
-    share machines.
+    Allocated are the limited resources under the current scheduler; none while jobs are on typed workers or share
+    machines.
     """
     cluster, jobs = store.of_run(run)
     with Newest(run) as state:
@@ -71,15 +71,15 @@ def now(run: Run) -> dict[str, Any]:
 
 
 def metrics_so_far(run: Run) -> dict[str, Any]:
-    """The metrics of a run that ended before its end, as a finished run keeps them; up to the moment reached."""
+    """Metrics of a run that was cancelled or failed, up to the time reached."""
     with Newest(run) as state:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)
-    found = figures(side.lives, side.bars, side.worlds, side.jobs, run.sim_ms, none_in_common, side.packed)
-    found |= slowdown(side.lives, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
-    told: dict[str, Any] = {}
+    found = figures(side.outcomes, side.bars, side.worlds, side.jobs, run.sim_ms, none_in_common, side.packed)
+    found |= slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
+    nested: dict[str, Any] = {}
     for key, value in found.items():
         group, _, name = key.rpartition(".")
         if value is not None:
-            (told.setdefault(group, {}) if group else told)[name] = value
-    return told
+            (nested.setdefault(group, {}) if group else nested)[name] = value
+    return nested

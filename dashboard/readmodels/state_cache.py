@@ -1,4 +1,4 @@
-"""The folded state of the runs that are being looked at, kept in memory and carried on batch by batch."""
+"""Cache of the folded states of open runs, updated batch by batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twin.models import Run
 
 
 class Newest:
-    """`with Newest(run) as state`: the state after the run's newest event; nobody else folds it meanwhile."""
+    """Context with the state after the run's newest event, under a lock: `with Newest(run) as state`."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -29,5 +29,5 @@ class Newest:
 
 
 def forget() -> None:
-    """Drops everything that is kept."""
+    """Clears the cache."""
     KEPT.clear("state")

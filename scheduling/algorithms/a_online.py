@@ -78,8 +78,10 @@ class TypeLanes(NamedTuple):
 
 
 class AOnline(BaseScheduler):
-    """A_online with one shard of workers per type, since jobs use their own type only; all share the parameter
-    servers."""
+    """A_online with one shard of workers per type, since jobs use their own type only.
+
+    All share the parameter servers.
+    """
 
     model: ClassVar[TypedWorkers] = TypedWorkers(chunks=True, cloud=True)
     name = "a_online"

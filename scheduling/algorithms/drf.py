@@ -65,8 +65,10 @@ class Drf(GangScheduler):
 
 
 def _dominant(demands: Sequence[tuple[int, int, int, int]], shape: Shape, workers: int) -> tuple[float, int]:
-    """Dominant share and its resource; equal shares are equal to the bit, since both parts of the quotient are
-    integers."""
+    """Dominant share and its resource.
+
+    Equal shares are equal to the bit, since both parts of the quotient are integers.
+    """
     ps = shape.ps_of(workers)
     share, resource = 0.0, 0
     for r, worker, server, total in demands:

@@ -199,8 +199,7 @@ class Fifo(BaseScheduler):
         return Gang(shape, gang_size(job, shape.most))
 
     def _too_large(self, job: Job, gang: Gang) -> Reason | None:
-        """Reason to reject a gang that one unit of each role fits but not the whole: it would block the queue for
-        ever."""
+        """Reason to reject a gang that does not fit the empty cluster: it would block the queue for ever."""
         for role, demand, count in (
             ("worker", job.worker, gang.workers),
             ("ps", job.ps, gang.shape.ps_of(gang.workers)),

@@ -354,8 +354,10 @@ class Quote:
         self.known: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def put_off(self, slot: int) -> bool:
-        """Moves the quote to an arrival in a later slot; False if more workers might be tried then or curves are
-        large."""
+        """Moves the quote to an arrival in a later slot.
+
+        False if more workers might be tried then or curves are large.
+        """
         window = self.horizon - self.first
         if self.most >= MAX_CURVE // window or window * self.most > MAX_KEPT:
             return False

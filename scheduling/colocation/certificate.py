@@ -52,8 +52,7 @@ def nic_gbps(server: Server) -> float:
 
 
 def _powers(cluster: Cluster, demands: Sequence[Demand | None]) -> tuple[np.ndarray, np.ndarray]:
-    """Power [job, kind] of a machine of a kind for a job, in workers of the reference speed, and the machines of each
-    kind."""
+    """Power [job, kind] of machines, in workers of the reference speed, and the number of machines of each kind."""
     kinds: dict[tuple[Any, ...], list[Server]] = {}
     for server in cluster.servers:
         if "worker" in server.roles:

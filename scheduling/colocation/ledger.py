@@ -7,8 +7,10 @@ from scheduling.model.values import Placement
 
 
 class MachineLedger(Ledger):
-    """Ledger of plans on machines that take the role. The verifier checks from `grouped` events which jobs share
-    one."""
+    """Ledger of plans on machines that take the role.
+
+    The verifier checks from `grouped` events which jobs share one.
+    """
 
     def _check_place(self, bar: Placement) -> None:
         self._check_server(bar)

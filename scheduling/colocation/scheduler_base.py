@@ -184,8 +184,10 @@ class GroupedScheduler(BaseScheduler):
         pool.take(job)
 
     def _machines(self, pool: Pool, change: Change, moved: Sequence[int]) -> list[int]:
-        """Removes servers that left from their groups and registers returned ones; returns the groups that lost
-        servers."""
+        """Removes servers that left from their groups and registers returned ones.
+
+        Returns the groups that lost servers.
+        """
         shrunk: set[int] = set()
         for server in moved:
             if not self.cluster.servers[server].is_away(change.now_ms):

@@ -205,8 +205,10 @@ class Pool:
         self.profiled.append(job)
 
     def finish(self, job: int) -> int:
-        """Ends a job and returns the group that it leaves. Records of other jobs stay until the group is placed
-        again."""
+        """Ends a job and returns the group that it leaves.
+
+        Records of other jobs stay until the group is placed again.
+        """
         id_ = self.of.pop(job).group
         group = self.groups[id_]
         self.groups[id_] = self.form(id_, group.servers, [other for other in group.jobs if other != job])

@@ -35,8 +35,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class PriceQuote:
-    """Quote of a job: whether it is admitted, and the cost and end of a schedule that proves it, not always the best
-    one."""
+    """Quote of a job: whether it is admitted, and the cost and end of a schedule, not always the best one."""
 
     admitted: bool
     cost: float = math.inf

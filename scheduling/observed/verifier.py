@@ -8,8 +8,10 @@ from scheduling.verification.rules import WORKER, Output, Row, Rules, Stage
 
 
 class ObservedRules(Rules):
-    """Rules of mirrored runs, without slots or training: bars are on servers, on one GPU each if known; no GPU is held
-    twice."""
+    """Rules of mirrored runs, without slots or training: bars are on servers, on one GPU each if known.
+
+    No GPU is held twice.
+    """
 
     name = "observed"
     states = {}

@@ -74,8 +74,10 @@ def summarize(
 
 
 def models(data: Mapping[str, Any]) -> set[str]:
-    """Execution model from an event `run_started` or `edited` on; in older logs, which do not state it, it may be
-    any."""
+    """Execution model from an event `run_started` or `edited` on.
+
+    In older logs, which do not state it, it may be any.
+    """
     return {data["execution"]["model"]} if "execution" in data else set(PARTS)
 
 

@@ -19,8 +19,10 @@ def no_ending(values: Values, servers: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences of one execution model, by the code of the reason. ending: what follows each; servers: names by
-    index."""
+    """Sentences of one execution model, by the code of the reason.
+
+    ending: what follows each; servers: names by index.
+    """
 
     family: str
     by_code: Mapping[str, Callable[[Values], str]]

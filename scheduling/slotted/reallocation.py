@@ -374,8 +374,7 @@ class GangScheduler(BaseScheduler):
         return self.why(job, "preempted", ()) if gone is None else Reason("server_gone", {"server": gone})
 
     def _bars(self, job: int, units: Units, slot: int, left: float, finishes: dict[int, int]) -> list[Placement]:
-        """Bars from this slot until the work is done, the horizon is reached, or one of the servers becomes
-        unavailable."""
+        """Bars from this slot until the work is done, the horizon is reached, or an outage of a server begins."""
         slot_ms = self.cluster.slot_ms
         done = end = slot + max(1, math.ceil(left / self.speed(job, units) - EPSILON))
         if self.cluster.horizon_slots is not None:

@@ -226,8 +226,7 @@ def _stretches(bars: Sequence[Bar]) -> Iterator[tuple[int, int, dict[tuple[str, 
 
 
 def _check_prices(given: Output, problems: list[str]) -> None:
-    """Check that the numbers of admissions by price agree with the schedule, and those of rejections with each
-    other."""
+    """Check of the numbers of decisions by price: of admissions with the schedule, of rejections with each other."""
     ids = {job["id"] for job in given.jobs}
     for row in given.decisions:
         code, values = row["reason"]["code"], row["reason"]["values"]

@@ -90,8 +90,10 @@ class Walk(NamedTuple):
 
 
 class TypedGangScheduler(BaseScheduler):
-    """Base of gang schedulers: subclasses define `waiting_key` and `running_key`, ranks in ascending order; a waiting
-    key ends with the job."""
+    """Base of gang schedulers: subclasses define `waiting_key` and `running_key`, ranks in ascending order.
+
+    A waiting key ends with the job.
+    """
 
     model = TypedWorkers(fixed=True)
     needs = workers.PARTS
@@ -253,8 +255,7 @@ class TypedGangScheduler(BaseScheduler):
         return self.pools[name]
 
     def _most(self, pool: Pool, now_ms: int) -> int:
-        """Workers that a gang can ever have at once: not those of servers that left for good: it would wait for
-        ever."""
+        """Workers that a gang can ever have at once, without those of servers that left for good."""
         return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
 
     def _present(self, pool: Pool, server: int, there: bool) -> None:

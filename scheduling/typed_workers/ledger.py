@@ -20,8 +20,7 @@ _NO_KIND = -1
 
 
 class WorkerLedger(Ledger):
-    """Ledger of two kinds of plans: of whole jobs, whose bars it keeps, and of whole lanes, which replace earlier
-    bars."""
+    """Ledger of two kinds of plans: of jobs, whose bars it keeps, and of lanes, which replace earlier bars."""
 
     def __init__(self, cluster: Cluster, jobs: Sequence[Job]) -> None:
         super().__init__(cluster, jobs)

@@ -202,8 +202,10 @@ def test_every_address_that_changes_something_is_among_the_cases():
 
 
 def test_what_viewers_may_post_is_what_the_views_say():
-    told = {(e.name, method) for _, e in routes() for method in getattr(getattr(e.callback, "cls", None), "looks", ())}
-    assert told == ASKS
+    found = {
+        (e.name, method) for _, e in routes() for method in getattr(getattr(e.callback, "cls", None), "read_only", ())
+    }
+    assert found == ASKS
 
 
 def test_pages_change_nothing(operator, finished_run):

@@ -272,10 +272,10 @@ test('a box over rows chooses their servers and its range of time, or says why i
     selection.box = box;
     return selection.chosen(frame);
   };
-  assert.match(chosen({ x0: 150, y0: 35, x1: 153, y1: 65 }).why, /^The frame has no width/);
+  assert.match(chosen({ x0: 150, y0: 35, x1: 153, y1: 65 }).why, /^The selection has no duration/);
   assert.equal(chosen({ x0: 150, y0: 35, x1: 153, y1: 36 }), null, 'a click');
-  assert.match(chosen({ x0: 150, y0: 900, x1: 200, y1: 950 }).why, /no server in the frame/);
+  assert.match(chosen({ x0: 150, y0: 900, x1: 200, y1: 950 }).why, /^No servers selected/);
   frame.rows.order = 'jobs';
   frame.rows.rebuild();
-  assert.match(chosen({ x0: 150, y0: 35, x1: 200, y1: 65 }).why, /choose Servers as the rows/);
+  assert.match(chosen({ x0: 150, y0: 35, x1: 200, y1: 65 }).why, /set the rows of the schedule to Servers/);
 });

@@ -236,8 +236,8 @@ test('a frame that cannot be a drain says what to do instead', needsPage, async 
   twin.view.set(twin.store.simMs - 1000, twin.store.simMs + 100_000);
   await until(() => twin.gantt.frame.from === twin.store.simMs - 1000, 'the picture has moved');
   drag([area.left + 100, area.top + 1], [area.right, area.bottom]);
-  assert.match(await told(), /^The run ended at .*, and the frame begins after that\. .* hold Alt and drag/);
+  assert.match(await told(), /^The run ended at .*, and the selection begins after that\. .* hold Alt and drag/);
   $('#gantt-rows [data-rows="jobs"]').click();
   drag([area.left + 10, area.top + 1], [area.right, area.bottom]);
-  assert.match(await told(), /choose Servers as the rows of the schedule first/);
+  assert.match(await told(), /set the rows of the schedule to Servers first/);
 });

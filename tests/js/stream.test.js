@@ -296,8 +296,7 @@ test('an event of a kind that the page does not know is told once, and what foll
   world.socket.hear(unknown(4, 3));
   world.socket.hear(unknown(6, 4));
   assert.deepEqual(said, [
-    'This page does not know events of the kind server_painted, and does not show what they changed: ' +
-      'load the page again.',
+    'This page does not support events of the type server_painted: their changes are not shown. Reload the page.',
   ]);
   assert.deepEqual([store.lastSeq, store.jobs.arrived_ms[4]], [7, 9000]);
   await stream.snapshot();

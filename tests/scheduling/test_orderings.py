@@ -5,10 +5,10 @@ The figures of the full grids stand in docs/papers/primal_dual.md, with what doe
 
 import pytest
 
-from experiments import Ask, experiment
+from experiments import Options, experiment
 
 pytestmark = pytest.mark.slow
-ONE = Ask(seeds=1)
+ONE = Options(seeds=1)
 
 
 def missed(table):
@@ -33,12 +33,12 @@ def test_jobs_complete_closest_to_their_targets_under_oasis():
 
 def test_with_the_printed_floor_oasis_is_near_the_optimum_of_small_instances():
     """With the marginal floor it is not: ten jobs tell too little about prices."""
-    table = experiment("oasis_fig05").run(Ask(seeds=4), servers=(12,), priorities=())
+    table = experiment("oasis_fig05").run(Options(seeds=4), servers=(12,), priorities=())
     assert [what for what, _ in missed(table) if "literal" in what] == []
 
 
 def test_oasis_keeps_up_on_the_testbed():
-    assert missed(experiment("oasis_fig07").run(Ask())) == []
+    assert missed(experiment("oasis_fig07").run(Options())) == []
 
 
 def test_pd_ors_earns_most_among_shared_servers():
@@ -49,15 +49,15 @@ def test_pd_ors_earns_most_among_shared_servers():
 
 def test_sharing_machines_pays_more_when_there_are_more_jobs():
     """With 100 servers."""
-    table = experiment("pd_ors_fig08").run(Ask(seeds=3), jobs=(10, 50))
+    table = experiment("pd_ors_fig08").run(Options(seeds=3), jobs=(10, 50))
     assert missed(table) == []
 
 
 def test_pd_ors_is_near_the_optimum_of_small_instances():
-    table = experiment("pd_ors_fig10").run(Ask(seeds=3), servers=(4,))
+    table = experiment("pd_ors_fig10").run(Options(seeds=3), servers=(4,))
     assert missed(table) == []
 
 
 def test_critical_jobs_make_the_gain_over_oasis():
     """T = 20; at T = 80 it is the other way round (docs)."""
-    assert missed(experiment("pd_ors_fig14").run(Ask(seeds=3), settings=((20, 50, 100),))) == []
+    assert missed(experiment("pd_ors_fig14").run(Options(seeds=3), settings=((20, 50, 100),))) == []

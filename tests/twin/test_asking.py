@@ -73,7 +73,7 @@ def test_a_rejection_of_another_job_is_no_delay():
 
 def test_every_job_that_it_does_something_to_is_counted_once():
     """By hand: b is rejected, c ends 3 ms later, d has no end by then, e ends earlier, f is rejected either way."""
-    others, mine = ask.Seen(), ask.Seen()
+    others, mine = ask.Played(), ask.Played()
     others.plans = {"b": (0, 9), "c": (0, 5), "d": (0, 7), "e": (0, 8)}
     mine.plans = {"b": (0, -1), "c": (0, 5), "d": (0, -1), "e": (0, 6), "asked": (0, 4)}
     mine.completed = {"c": 8}

@@ -11,7 +11,7 @@ from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, m
 from twin.analysis.comparison import Compared, common_instant, differences, side_of
 from twin.analysis.comparison.decision_text import decision_of
 from twin.analysis.comparison.decisions import Decisions, decisions_of
-from twin.analysis.comparison.divergence import first_parting
+from twin.analysis.comparison.divergence import first_divergence
 from twin.analysis.comparison.metrics import COMPARED, against
 from twin.analysis.comparison.outcomes import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
 from twin.eventlog import event_log
@@ -126,8 +126,8 @@ def test_each_job_has_its_kinds_of_difference(pair):
 def test_the_runs_part_where_the_third_job_is_decided(pair):
     """Both decide x and y alike at 0; at 100 one rejects z and the other plans it."""
     found = compared(*pair)
-    parting = found.partings[1]
-    assert (parting.at_ms, parting.job, parting.jobs, parting.same) == (100, 2, 1, 2)
+    divergence = found.divergences[1]
+    assert (divergence.at_ms, divergence.job, divergence.jobs, divergence.same) == (100, 2, 1, 2)
     both = [decision_of(side, 2, 100, FOREVER) for side in found.sides]
     assert [(told["then"], told["standing"]) for told in both] == [(True, None), (True, None)]
     mine, yours = (told["next"] for told in both)
@@ -165,7 +165,7 @@ def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pa
 def test_equal_runs_never_part(stored):
     first = stored(BASE)
     found = compared(first, stored(BASE, trace=first.scenario.trace))
-    assert found.partings == [None, None]
+    assert found.divergences == [None, None]
     assert not found.kinds[1].any()
 
 
@@ -179,10 +179,10 @@ def test_runs_that_go_on_are_compared_up_to_the_instant_that_both_have_reached(s
     assert common_instant([other, finished]) == 300
     assert common_instant([finished]) == FOREVER
     found = compared(stored(BASE, trace=first.scenario.trace), other, until_ms=275)
-    states = [[STATES[code] for code in side.lives.states] for side in found.sides]
+    states = [[STATES[code] for code in side.outcomes.states] for side in found.sides]
     assert states == [["running", "completed", "rejected"], ["suspended", "completed", "running"]]
-    assert found.sides[0].lives.finish_ms.tolist() == [400, 200, -1]
-    assert found.sides[0].lives.service_ms.tolist() == [275, 200, 0]
+    assert found.sides[0].outcomes.finish_ms.tolist() == [400, 200, -1]
+    assert found.sides[0].outcomes.service_ms.tolist() == [275, 200, 0]
     assert [f["completed"] for f in found.figures] == [1, 1]
     assert found.figures[0]["utilization.gpu"] == pytest.approx(475 / 550)
 
@@ -209,7 +209,7 @@ def test_groups_by_model_size_and_site(pair):
         ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]),
         ("no site yet", [1, 0], [0, 0]),
     ]  # fmt: skip
-    assert compared(*pair).sides[1].lives.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
+    assert compared(*pair).sides[1].outcomes.sites.tolist() == [EDGE | CLOUD, CLOUD, CLOUD]
 
 
 def test_distributions_are_quantiles(pair):
@@ -326,7 +326,7 @@ def test_runs_part_at_the_first_instant_with_another_set_of_decisions(mine, your
         return {(at_ms, index): sorted(p for a, j, p in given if (a, j) == (at_ms, index)) for at_ms, index, _ in given}
 
     places = (np.arange(4), np.arange(4))
-    found = first_parting(decisions(mine), decisions(yours), places, FOREVER)
+    found = first_divergence(decisions(mine), decisions(yours), places, FOREVER)
     ours, theirs = bags(mine), bags(yours)
     differing = sorted(key for key in {*ours, *theirs} if ours.get(key, []) != theirs.get(key, []))
     if not differing:
@@ -350,9 +350,9 @@ def test_a_plan_is_known_by_its_bars_whatever_their_order_or_lane(stored):
     first = stored(BASE).scenario.trace
     one, two = bar(0, 0, 0, 100), bar(0, 1, 0, 400)
     base = run(one, two)
-    assert compared(base, run(two, one._replace(lane=3, chunk=1))).partings[1] is None
-    assert compared(base, run(one, two._replace(count=2))).partings[1] is not None
-    assert compared(base, run(one)).partings[1] is not None
+    assert compared(base, run(two, one._replace(lane=3, chunk=1))).divergences[1] is None
+    assert compared(base, run(one, two._replace(count=2))).divergences[1] is not None
+    assert compared(base, run(one)).divergences[1] is not None
 
 
 def test_a_snapshot_of_nothing_can_be_compared(stored):
@@ -393,7 +393,7 @@ def test_jobs_that_are_planned_at_once_and_one_after_the_other_are_planned_alike
     single = RunState().feed(told(planned(0, 1, 200, two), planned(0, 0, 100, one)))
     both = RunState().feed(told((0, "plan_changed", at_once)))
     places = (np.arange(2), np.arange(2))
-    assert first_parting(decisions_of(single, CLUSTER), decisions_of(both, CLUSTER), places, FOREVER) is None
+    assert first_divergence(decisions_of(single, CLUSTER), decisions_of(both, CLUSTER), places, FOREVER) is None
     later = RunState().feed(told((0, "plan_changed", at_once | {"bars": [one, two._replace(end_ms=300)]})))
-    parting = first_parting(decisions_of(single, CLUSTER), decisions_of(later, CLUSTER), places, FOREVER)
-    assert (parting.at_ms, parting.job, parting.jobs) == (0, 1, 1)
+    divergence = first_divergence(decisions_of(single, CLUSTER), decisions_of(later, CLUSTER), places, FOREVER)
+    assert (divergence.at_ms, divergence.job, divergence.jobs) == (0, 1, 1)

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 import experiments
-from experiments import Ask, Figure, Skip, Table, experiment
+from experiments import Figure, Options, Skip, Table, experiment
 from experiments._text import lines
 
 
@@ -68,7 +68,7 @@ def test_an_experiment_is_told_and_written(capsys, tmp_path):
 
 def test_what_needs_a_trace_is_skipped_without_one(capsys):
     with pytest.raises(Skip, match="--arrivals"):
-        experiment("pd_ors_fig12").run(Ask())
+        experiment("pd_ors_fig12").run(Options())
     call_command("reproduce", only=["pd_ors_fig12"])
     assert "skipped: needs --arrivals FILE" in capsys.readouterr().out
 
@@ -79,7 +79,7 @@ def test_a_trace_gives_arrivals_and_kinds(tmp_path):
     # of a Philly window, a minute apart
     rows = [f"2017-10-01 {i // 60:02}:{i % 60:02}:00,600,1,600,a" for i in range(120)]
     (tmp_path / "trace.csv").write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
-    table = experiment("pd_ors_fig12").run(Ask(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
+    table = experiment("pd_ors_fig12").run(Options(seeds=1, arrivals=tmp_path / "trace.csv"), servers=(10,))
     assert table.columns == ("servers", "PD-ORS", "OASiS", "FIFO", "DRF", "RRH", "Dorm")
     assert table.rows[0][1] > 0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments import Ask, experiment
+from experiments import Options, experiment
 
 
 def held(table):
@@ -10,7 +10,7 @@ def held(table):
 
 
 def test_memory_has_a_best_ratio_and_adapting_finds_it():
-    table = experiment("harmony_sec5g").run(Ask(seeds=1))
+    table = experiment("harmony_sec5g").run(Options(seeds=1))
     assert table.holds
     assert dict(table.rows)["adapted"] == pytest.approx(42.0, abs=0.5)
 
@@ -28,6 +28,6 @@ def test_what_holds_and_what_does_not(name, fails):
 
     So only what is told as missed is pinned.
     """
-    missed = {what for what, holds in held(experiment(name).run(Ask(seeds=2))).items() if holds is False}
+    missed = {what for what, holds in held(experiment(name).run(Options(seeds=2))).items() if holds is False}
     assert fails <= missed
     assert len(missed - fails) <= 2

@@ -30,9 +30,9 @@ def test_every_point_is_a_run_of_its_own():
     assert (made.edits[0]["factor"], made.parameters, made.seed, made.of_sweep) == (4, {"backfill": False}, 4, True)
     for point in points:
         played_out(point.run)
-    told = sweeps.told(sweep)
-    assert all(row["figures"]["completed"] == points[i].run.metrics["completed"] for i, row in enumerate(told))
-    slow, fast = told[0]["figures"], told[-1]["figures"]
+    points_of = sweeps.points_of(sweep)
+    assert all(row["figures"]["completed"] == points[i].run.metrics["completed"] for i, row in enumerate(points_of))
+    slow, fast = points_of[0]["figures"], points_of[-1]["figures"]
     assert slow["makespan_ms"] > fast["makespan_ms"], "jobs that come eight times as fast are done sooner"
     rows = list(csv.DictReader(io.StringIO("".join(sweeps.as_csv(sweep)))))
     assert len(rows) == 8

@@ -1,8 +1,8 @@
-"""The one cluster about which something can be proved for a run whose world changed on the way.
+"""Bounding cluster of a run of several phases, for which a bound can be proved.
 
-A bound on the best schedule holds for every schedule of a cluster that could do at least as much at any time: servers
-with the most they ever had, there whenever they were. What no such cluster can stand for is said, and nothing is
-claimed.
+A bound on the best schedule holds for every schedule of a cluster that could do at least as much at any time: each
+server with its largest capacity, available whenever it was. If no such cluster exists, the reason is stated and no
+bound is given.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from twin.scenarios.edits import Stage
 
 
 def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
-    """The scheduler and the cluster to prove something about, or why there are none.
+    """Scheduler and cluster of a bound, or the reason why there are none.
 
-    Absences only grow from one world to the next, so those of the last hold for all.
+    Outages only grow from one phase to the next, so those of the last hold for all.
     """
     schedulers = [build(stage.world.scheduler, stage.world.parameters) for stage in stages]
     last = stages[-1].world.cluster
@@ -47,5 +47,5 @@ def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
 
 
 def _fixed(server: Server) -> Server:
-    """The server without what may differ between two worlds."""
+    """Server without the fields that may differ between two phases."""
     return replace(server, capacity=(0, 0, 0, 0, 0), away=())

@@ -1,4 +1,4 @@
-"""The certificate of a run, made while its log grows: what its schedule is proved to reach, for the jobs so far."""
+"""Certificate of a run, computed while its log grows: the proved share of the optimum, for the jobs so far."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 PAUSE = timedelta(seconds=5)  # between two certificates of a run
 PAUSE_SHARE = 10  # and at least so many times what the last one took
 LEASE = timedelta(seconds=10)  # renewed while the certificate is computed
-ASKED = timedelta(seconds=30)  # a request that no worker took up for this long is made again
+ASKED = timedelta(seconds=30)  # a request that no worker accepted for this long is repeated
 LIMIT_S = 60.0  # of one certificate
 # a certificate that was cancelled or not found in time is tried again after this, if the log has grown
 GIVEN_UP = timedelta(minutes=10)
-TURN_S = 10.0  # a worker that has been at certificates for this long lets others go first
+TURN_S = 10.0  # after this time a worker gives way to other tasks
 QUEUE = "certificates"
 _FREE = {"certify_owner": "", "certify_until": None, "certify_began": None}
 ARRIVED, FINISH, COMPLETED, UTILITY = (
@@ -104,7 +104,7 @@ def cancel(run_id: int) -> bool:
 
 
 def _in_progress(now: datetime) -> list[str]:
-    """The owners of the leases that stand; empty for what is only asked for."""
+    """Owners of the current leases; empty for requests without a worker."""
     return list(Run.objects.filter(certify_until__gt=now).values_list("certify_owner", flat=True))
 
 
@@ -116,7 +116,7 @@ def _due(now: datetime) -> int | None:
 
 
 def _claim(run_id: int) -> str | None:
-    """The name under which this process may compute the certificate; None when another does or nothing is left."""
+    """Name under which this process may compute the certificate; None if another does or there is nothing to do."""
     now, owner = timezone.now(), lease.new_owner()
     held = (
         Run.objects.filter(pk=run_id, certify_until__gt=now)
@@ -133,7 +133,7 @@ def _claim(run_id: int) -> str | None:
 
 
 def _renew(run_id: int, owner: str) -> bool:
-    """Test whether the certificate is still wanted of this owner."""
+    """True if this owner still has the lease."""
     return Run.objects.filter(pk=run_id, certify_owner=owner).update(certify_until=timezone.now() + LEASE) > 0
 
 
@@ -144,9 +144,9 @@ def _give_up(run_id: int, why: str, **condition: Any) -> bool:
     if found is None:
         return False
     standing = found.certificate if "bound" in found.certificate else {"kind": "none"}
-    told = {**standing, "why": why, "given_up": True}
+    data = {**standing, "why": why, "given_up": True}
     ended = Run.objects.filter(pk=run_id, certify_owner=found.certify_owner, **condition).update(
-        certificate=told, certified_seq=found.last_seq, certify_after=now + GIVEN_UP, **_FREE
+        certificate=data, certified_seq=found.last_seq, certify_after=now + GIVEN_UP, **_FREE
     )
     if ended:
         _announce(run_id)
@@ -159,30 +159,30 @@ def _make(run_id: int, owner: str) -> None:
     if found is None:
         return
     began = time.perf_counter()
-    told: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     proved = 0.0
     packed, seq = b"", found.last_seq
     try:
         stages = store.worlds(found.scenario, found.edits)
         bounded_by = bounding(stages)
         if isinstance(bounded_by, str):
-            told = {"kind": "none", "why": f"no bound: {bounded_by}"}
+            data = {"kind": "none", "why": f"no bound: {bounded_by}"}
         elif bounded_by[0].model.claim(*bounded_by) is not None:
             (scheduler, cluster), jobs = bounded_by, stages[-1].world.jobs
             state = at(run_id)
             seq = state.last_seq
-            told, packed = _made(scheduler, state, cluster, jobs)
+            data, packed = _made(scheduler, state, cluster, jobs)
             proved = time.perf_counter() - began
-            if told and len(stages) == 1:  # nothing changed hands on the way
-                told |= compared(scheduler, state, cluster, jobs, found.certificate or {})
+            if data and len(stages) == 1:  # a run of one phase
+                data |= compared(scheduler, state, cluster, jobs, found.certificate or {})
     except (ValueError, ArithmeticError, MemoryError) as error:
         log.exception("run %s: the certificate failed", run_id)
-        told = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
+        data = {"kind": "none", "why": f"{type(error).__name__}: {error}"[:300]}
     took = time.perf_counter() - began
     later = timezone.now() + max(PAUSE, PAUSE_SHARE * timedelta(seconds=took))
-    if told:
-        told["seconds"] = round(proved or took, 3)
-    fields = {"certificate": told, "certificate_prices": packed, "certified_seq": seq, "certify_after": later, **_FREE}
+    if data:
+        data["seconds"] = round(proved or took, 3)
+    fields = {"certificate": data, "certificate_prices": packed, "certified_seq": seq, "certify_after": later, **_FREE}
     if Run.objects.filter(pk=run_id, certify_owner=owner).update(**fields):
         _announce(run_id)
 
@@ -199,12 +199,12 @@ def _made(
     made = scheduler.model.proof(scheduler, cluster, jobs, of_state(state, cluster, jobs))
     if made is None:
         return {}, b""
-    certificate, told = made
+    certificate, data = made
     prices = certificate.duals.get("prices")
     packed = (
         b"" if prices is None else pack({"pools": POOLS, "resources": RESOURCES}, {"prices": prices.astype(np.float32)})
     )
-    return told | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
+    return data | {"seq": state.last_seq, "at_ms": state.sim_ms}, packed
 
 
 def compared(
@@ -212,7 +212,7 @@ def compared(
 ) -> dict[str, Any]:
     """{search}: {moments: [harmony.proxy.Moment as a dict], regroupings, too_large} or {why}; nothing without a search.
 
-    before: the certificate that stands; moments that were over when it was made are not looked at again.
+    before: the current certificate; times before it are not compared again.
     """
     if not hasattr(scheduler.parameters, "regroup_gain"):
         return {}
@@ -247,7 +247,7 @@ def compared(
 
 
 def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Outcome:
-    """The schedule as the log tells it so far, with what is promised."""
+    """Schedule of the log so far, including planned completions."""
     rows = state.jobs.rows
     arrived = np.flatnonzero(rows[:, ARRIVED] >= 0).tolist()
     kept = [verdict is not None and verdict[0] != "rejected" for verdict in state.verdicts]

@@ -1,6 +1,6 @@
-"""Whether the figures of two runs can be ranked: those of the same trace whose jobs train by the same models.
+"""Rule for ranking the metrics of two runs: same trace, and jobs that train by the same models.
 
-The one rule of races, comparisons and sweeps. Edits may change jobs and servers: what they change is what is compared.
+Races, comparisons and sweeps share it. Edits may change jobs and servers: their effect is what is compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Basis(NamedTuple):
 
 
 def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
-    """Training model of jobs: of slots (training.WORLDS) or the execution model, otherwise the scheduler's name."""
+    """Training model of jobs (TRAINING_MODELS) or the execution model, otherwise the scheduler's name."""
     return scheduler.model.training(scheduler, cluster)
 
 
@@ -66,12 +66,12 @@ def kin(basis: Basis, other: Basis) -> bool:
 
 
 def rankable(basis: Basis, other: Basis) -> bool:
-    """Test whether figures of two runs can be ranked."""
+    """True if the metrics of two runs can be ranked."""
     return comparable(basis.models, other.models) and same_trace(basis.trace_id, other.trace_id)
 
 
 def same_trace(trace_id: int, other_id: int) -> bool:
-    """Test whether two traces hold equal jobs, as when one was uploaded twice."""
+    """True if two traces hold equal jobs, as when one was uploaded twice."""
     if trace_id == other_id:
         return True
     counts = set(Trace.objects.filter(pk__in=(trace_id, other_id)).values_list("job_count", flat=True))
@@ -97,5 +97,5 @@ def named(models: Sequence[str]) -> str:
 
 
 def comparable(models: Sequence[str], others: Sequence[str]) -> bool:
-    """Test whether figures of jobs that train by these models can be ranked."""
+    """True if the metrics of jobs that train by these models can be ranked."""
     return tuple(models) == tuple(others)

@@ -1,4 +1,4 @@
-"""Proved shares of optimal that can be ranked: those that divide by one bound.
+"""Proved shares of the optimum that can be ranked: those relative to the same bound.
 
 The bound of a run holds for every schedule of the same jobs on the same cluster by the same training. So runs that
 agree in these are measured by the tightest of their bounds: the least upper bound on utility, the greatest lower bound
@@ -22,7 +22,7 @@ ABOUT = {UTILITY: "total utility", COMPLETION: "total completion time", MAKESPAN
 
 
 class Share(NamedTuple):
-    """The share of one run, of what and by which bound, and whether it can be ranked against the first run's."""
+    """Share of one run, its quantity and bound, and whether it can be ranked against the first run's."""
 
     ratio: float | None
     about: str | None
@@ -80,7 +80,7 @@ def _agrees(run: Run, base: _Claim) -> bool:
 
 
 def _tightest(group: Sequence[Run], about: str) -> Run:
-    """The run with the tightest of the bounds that hold for all of the group."""
+    """Run with the tightest of the bounds that hold for the whole group."""
     gangs = any(run.certificate.get("gangs") for run in group)
     valid = [run for run in group if not gangs or run.certificate.get("gangs") or run.certificate["kind"] != "jct_iso"]
     best = min if about == UTILITY else max

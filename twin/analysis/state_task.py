@@ -1,4 +1,4 @@
-"""The folded states of runs, stored in the background as their logs grow: a look at a run reads little of its log."""
+"""Folded states of runs, stored in the background as their logs grow, so that opening a run reads little of its log."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from twin.processes.dispatch import send
 
 log = logging.getLogger(__name__)
 LIMIT_S = 60.0  # of one step
-TURN_S = 10.0  # a worker that has been at states for this long lets others go first
-ASKED_S = 10.0  # a request that no worker took up for this long is made again
+TURN_S = 10.0  # after this time a worker gives way to other tasks
+ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
 
 
 class Requests:
-    """Remembers the last request, so that runs are asked for one by one, and one that cannot be stored seldom."""
+    """Scheduler of requests: runs are requested one by one, and rarely one that cannot be stored."""
 
     def __init__(self) -> None:
         self.run_id: int | None = None
         self.when = float("-inf")
 
     def refresh(self) -> int | None:
-        """Asks for the state of the run that is due; returns the run."""
+        """Requests the state of the run that is due; returns the run."""
         run_id = stored_states.due()
         if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
             return None

@@ -36,7 +36,7 @@ def _import_schedulers() -> None:
 
 
 class Beating:
-    """The application with a pulse, which beats as long as the event loop goes on."""
+    """Application with a heartbeat that runs as long as the event loop responds."""
 
     def __init__(self, application: Any) -> None:
         self.application = application

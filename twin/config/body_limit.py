@@ -1,7 +1,7 @@
 """Refuses request bodies over a limit while they arrive.
 
 Django under ASGI first writes every body to a temporary file, whoever sends it and however long it is; its own limits
-look at that file afterwards. So the limit stands in front of it.
+apply to that file afterwards. So this limit applies before Django.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import orjson
 from django.conf import settings
 
 FORM_BYTES = 1024 * 1024  # the fields and borders around an uploaded file
-# read and thrown away, so that a browser sees the answer and not a broken connection
+# read and discarded, so that a browser sees the answer and not a broken connection
 DRAIN_BYTES, DRAIN_S = (1024**3, 30)
 
 
 class TooLong(Exception):
-    """The body passed the limit."""
+    """Error: the body is over the limit."""
 
 
 class BodyLimit:

@@ -35,13 +35,16 @@ def leave_with_the_worker(**_: Any) -> None:
     shutdown.in_pool()
     _set_pool()
     die_with_parent(signal.SIGKILL)
-    if os.getppid() == 1:  # the worker was gone before the request above
+    if os.getppid() == 1:  # the worker ended before the request above
         os._exit(1)
     _beat(pool_child=True)
 
 
 def _set_pool() -> None:
-    """A child of the quick worker hands long computations over; those of the worker for them come after all others."""
+    """Child process of a worker: one of the quick worker passes long computations on.
+
+    The others have a lower priority.
+    """
     from twin.runs import pools
 
     queues = app.amqp.queues.consume_from
@@ -52,7 +55,7 @@ def _set_pool() -> None:
 
 @worker_ready.connect
 def dispatch(**_: Any) -> None:
-    """The worker's main process hands out the tasks: when it hangs or takes none, its pool children wait in vain."""
+    """Watch of the main process, which distributes the tasks: without it, its pool children stay idle."""
     _beat(pool_child=False)
 
 
@@ -74,12 +77,12 @@ def _beat(*, pool_child: bool) -> None:
 @worker_process_shutdown.connect
 @worker_shutdown.connect
 def end_pulse(**_: Any) -> None:
-    """A process that ends in order is not missed."""
+    """Removes the heartbeat of a process that ends normally."""
     if _pulse is not None:
         _pulse.stop()
 
 
 @worker_shutting_down.connect
 def end_slices(**_: Any) -> None:
-    """A worker that was asked to stop ends its slices at their next batch."""
+    """Stop request: a worker ends its slices at their next batch."""
     shutdown.ask()

@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",  # everything but health checks and the login itself
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",  # all pages except health checks and the login
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -108,9 +108,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # `manage.py up` sets both to the embedded server's socket when they are not given.
 BROKER_URL = env.str("BROKER_URL", default="")
 LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.startswith(("redis", "unix")) else "")
-LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's word for the same
+LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's name for it
 
-HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process that gives no sign of life for this long
+HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server
 INSTANCE = env.str("TWIN_INSTANCE", default="")
@@ -203,7 +203,7 @@ CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1_000_000  # kB: what a large run or import
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Whoever enqueues does not wait for a broker that is away: the ticker asks again.
+# Enqueuing does not wait for an unavailable broker: the ticker repeats it.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1, "interval_max": 0.1}
 if BROKER_URL.startswith(("redis", "unix")):
     CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 120

@@ -1,4 +1,4 @@
-"""Every address is the dashboard's."""
+"""All URLs are the dashboard's."""
 
 from django.urls import include, path
 

@@ -24,7 +24,7 @@ Line = tuple[int, int, str, Any]  # seq, at_ms, kind, data
 
 
 class OldLog(ValueError):
-    """A batch that a version before this one wrote."""
+    """Error: the batch was written by an earlier version."""
 
 
 def encode(events: Sequence[Event]) -> bytes:
@@ -82,7 +82,7 @@ def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
 
 
 def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line]:
-    """The events of some kinds, which are not those of plans: no column is looked at."""
+    """Events of some kinds without plans: no column is read."""
     meta = unpack_meta(payload)
     _check(meta)
     return [

@@ -18,7 +18,7 @@ from twin.files.outputs import event_line
 from twin.infra import gc_control
 from twin.models import Checkpoint, EventBatch, Run
 
-MAX_STATES, MAX_STATE_BYTES = 48, 64_000_000  # that are kept of a run
+MAX_STATES, MAX_STATE_BYTES = 48, 64_000_000  # checkpoints per run
 
 
 class LeaseLost(RuntimeError):

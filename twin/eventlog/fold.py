@@ -1,7 +1,7 @@
-"""Folds the event log into what a late joiner needs; static/js/core/store.js folds the same events to the same state.
+"""Fold of the event log to the state that a new client needs; static/js/core/store.js folds to the same state.
 
 Bars are bi-temporal: `born_ms` is when they were decided, `died_ms` when a later plan replaced them (-1 = still true).
-At playhead p the picture is the rows with born <= p and (died = -1 or died > p).
+At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_se
 ARRIVED = JOB_FIELDS.index("arrived_ms")
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
 NEVER = -1
-# the kind of a decision that says why a job of a real cluster still waits: nothing is decided about it yet
+# kind of a decision with the reason why a job of a real cluster still waits; the job is undecided
 WAITS = "waits"
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
 VERDICTS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished")  # kinds of decisions
@@ -71,13 +71,15 @@ class RunState:
         self.planned = Growing(len(PLANNED_FIELDS))  # each plan of a job, in the order of the log
         self.alive: dict[Any, list[int]] = {}  # job, or (role, server, worker) -> rows of the bars of its newest plan
         self.prices: dict[int, list[list[float | None]]] = {}  # slot -> [low, mean, high], each flat [site][resource]
-        # [from_ms, until_ms, data of grouped] in the order told; -1 = until further notice
+        # [from_ms, until_ms, data of grouped] in the order of the log; -1 = until further notice
         self.groups: list[list[Any]] = []
         self.grouped: dict[int, int] = {}  # group -> its place in `groups`, while it has jobs
-        # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order told
+        # [at_ms, site, cause, before [cpu, net], after [cpu, net]] in the order of the log
         self.regroupings: list[list[Any]] = []
-        self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order told
-        self.gaps: list[list[Any]] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order told
+        self.edits: list[tuple[int, list[str]]] = []  # (at_ms, what was changed) in the order of the log
+        self.gaps: list[
+            list[Any]
+        ] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
     def feed(self, events: Iterable[Event]) -> RunState:
@@ -135,7 +137,7 @@ class RunState:
             self.gaps.append([data["from_ms"], data["to_ms"], data["reason"]])
         elif kind == "edited":
             self.edits.append((at_ms, list(data["said"])))
-            self.default_prices, self.prices = None, {}  # those of the world that begins follow, if it has any
+            self.default_prices, self.prices = None, {}  # prices of the new phase follow, if it has any
         elif kind == "run_started":
             self.started = dict(data)
         elif kind == "run_finished":
@@ -159,7 +161,7 @@ class RunState:
         replaced: list[int] = []
         for key in data["keys"]:
             replaced += self.alive.pop(key if of_jobs else tuple(key), ())
-        if data["scope"] == "observed":  # what happened is told again, from the job's beginning on
+        if data["scope"] == "observed":  # the history is logged again, from the job's start on
             self.bars.data[replaced, DIED] = at_ms
         else:
             self._replace(replaced, at_ms)
@@ -214,7 +216,7 @@ def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
 
 
 def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """(meta, columns) for columns.pack: the whole state as the browser takes it."""
+    """Whole state as (meta, columns) for columns.pack, as sent to browsers."""
     slots = sorted(state.prices)
     meta = {
         "last_seq": state.last_seq,

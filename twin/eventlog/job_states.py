@@ -2,13 +2,13 @@
 
 static/js/core/job-state.js follows the same rules; tests/fixtures/job_states.json pins both.
 
-queued       has arrived, and nothing is decided about it
+queued       has arrived, and is undecided
 planned      is admitted, and has not run yet
 profiling    is in a group, while its times are measured
-moving       is in a group, while its model and input are on their way
+moving       is in a group, while its model and input are transferred
 running      has a worker that runs
 suspended    has run and is not done, and no worker of it runs
-completed    is done
+completed    has ended with its work done
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
 unfinished   was none of the two when the run ended
 """

@@ -1,4 +1,4 @@
-"""A folded state as bytes, so that a long log need not be folded again.
+"""Encoding of a folded state as bytes, so that a long log need not be folded again.
 
 The layout is that of columns.pack: tables as compact columns, everything else in the header.
 """
@@ -53,7 +53,7 @@ def encode(state: RunState) -> bytes:
 
 
 def decode(payload: bytes | memoryview) -> RunState:
-    """The inverse of `encode`: a state that can be carried on."""
+    """The inverse of `encode`: a state that can be continued."""
     with gc_control.paused():
         meta, columns = unpack(payload)
         state = RunState()

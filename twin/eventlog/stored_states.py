@@ -1,6 +1,6 @@
-"""The states of runs: folded from what is stored of them and the events behind it.
+"""States of runs, folded from stored states and later events.
 
-The log alone says what happened. A stored state spares reading all of it: it is the fold up to an event, and can be
+The log alone is the source of truth. A stored state, the fold up to an event, avoids reading all of it and can be
 deleted at any time.
 """
 
@@ -16,18 +16,18 @@ from twin.infra import gc_control
 from twin.models import FoldedState, Run
 
 MIN_BEHIND = 1_000  # events that an ended run has, and its stored state does not, before it is stored
-MAX_BEHIND = 10_000  # the same of a run that goes on, and at least
-MAX_BEHIND_SHARE = 4  # one part in so many of what is stored: a long run is stored seldom
+MAX_BEHIND = 10_000  # minimum for a run in progress
+MAX_BEHIND_SHARE = 4  # and this fraction of the stored events: a long run is stored rarely
 MAX_STEP = 200_000  # events that are folded before the state is stored again
 
 
 def at(run_id: int, up_to: int | None = None, state: RunState | None = None, *, at_ms: int | None = None) -> RunState:
     """The state of a run after event `up_to`, or at the end of the instant `at_ms`; with neither, the newest.
 
-    `state` is carried on when it is given, unless a much newer one is stored; it is never taken back.
+    A given `state` is continued, unless a much newer one is stored; it never goes back in time.
     """
     state = _stored(run_id, up_to, at_ms, 0 if state is None else state.last_seq + MAX_BEHIND) or state or RunState()
-    with gc_control.paused():  # over all batches: what a fold keeps is looked at again and again otherwise
+    with gc_control.paused():  # over all batches: otherwise the collector scans the fold's objects again and again
         for lines, bars in lines_and_bars(run_id, state.last_seq, up_to, at_ms):
             state.feed_raw(lines, bars, up_to, at_ms)
     return state
@@ -55,7 +55,7 @@ def bring_up(run_id: int) -> None:
 
 
 def give_up(run_id: int) -> None:
-    """Notes that the log as it is cannot be folded, so that nobody tries again until it or the version changes."""
+    """Records that the log cannot be folded, so that it is not tried again until the log or the version changes."""
     run = Run.objects.filter(pk=run_id).only("last_seq", "sim_ms").first()
     if run is not None:
         _store(run_id, run.last_seq, run.sim_ms, b"")

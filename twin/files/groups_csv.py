@@ -1,4 +1,4 @@
-"""groups.csv: which jobs shared which machines, and how well they used them. A row per group of constant members."""
+"""groups.csv: the jobs that share machines, and their utilization. A row per group of constant members."""
 
 from __future__ import annotations
 

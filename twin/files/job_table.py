@@ -1,4 +1,5 @@
-"""Jobs as columns: what a trace is kept as. A million jobs are some 100 MB so, and ten times that as objects.
+"""Jobs as columns, the form in which traces are stored. A million jobs take about 100 MB, and ten times that as
+objects.
 
 A column that no job has is absent; a job that lacks a part has NaN, MISSING or -1 there. Stored as blocks of at most
 BLOCK jobs: ``TWJ1``, then for each block its length (uint32) and a zlib-compressed columns.pack.
@@ -191,7 +192,7 @@ class JobTable:
         )  # fmt: skip
 
     def moved(self, arrival_ms: np.ndarray) -> JobTable:
-        """The same jobs with other arrivals."""
+        """Table with other arrivals."""
         columns = {**self.columns, "arrival_ms": arrival_ms}
         return JobTable(self.ids, columns, self.texts, self.utility, self.uploads, self.provenance)
 
@@ -248,7 +249,7 @@ def some_of(jobs: Sequence[Job], rows: Sequence[int]) -> list[Job]:
 
 
 def objects_of(jobs: Sequence[Job]) -> Sequence[Job]:
-    """The same jobs for who looks at each of them."""
+    """Jobs as objects, for code that reads each of them."""
     return jobs.made() if isinstance(jobs, StoredJobs) else jobs
 
 
@@ -266,14 +267,14 @@ def demands_of(jobs: Sequence[Job], name: str) -> np.ndarray:
 
 
 def any_utility(jobs: Sequence[Job]) -> bool:
-    """Test whether any of the jobs is worth something."""
+    """True if any of the jobs has a utility."""
     if isinstance(jobs, StoredJobs):
         return jobs.table.utility is not None and not np.isnan(jobs.table.utility[:, 0]).all()
     return any(job.utility is not None for job in jobs)
 
 
 def same_jobs(jobs: Sequence[Job], others: Sequence[Job]) -> bool:
-    """Test whether both are equal in every field."""
+    """True if both are equal in every field."""
     if len(jobs) != len(others):
         return False
     return all(field_of(jobs, field.name) == field_of(others, field.name) for field in fields(Job))

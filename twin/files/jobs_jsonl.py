@@ -34,11 +34,11 @@ _KEY = re.compile(r"unknown key '([^']*)'|(?:^|: |^\S+ )(" + "|".join(JOB_KEYS) 
 
 
 def load_jobs(
-    source: bytes | IO[bytes], filename: str = "jobs.jsonl", told: Callable[[int], None] = lambda _: None
+    source: bytes | IO[bytes], filename: str = "jobs.jsonl", progress: Callable[[int], None] = lambda _: None
 ) -> list[Job]:
     """Jobs of all lines, sorted by arrival (equal arrivals keep their order). ModelError states file, line and column.
 
-    told: called with the number of jobs read so far.
+    progress: called with the number of jobs read so far.
     """
     jobs: list[Job] = []
     seen: dict[str, int] = {}
@@ -51,7 +51,7 @@ def load_jobs(
             )
         seen[job.id] = number
         jobs.append(job)
-        told(len(jobs))
+        progress(len(jobs))
     return sorted(jobs, key=lambda job: job.arrival_ms)
 
 

@@ -120,7 +120,7 @@ def schedule_lines(cluster: Cluster, jobs: Sequence[Job], bars: Iterable[Placeme
 def merged(bars: Iterable[Placement]) -> list[Placement]:
     """Bars of one job, in order, each joined to the one that it continues without a change."""
     out: list[Placement] = []
-    ending: dict[tuple[int, ...], int] = {}  # what stands where, until when -> its place in `out`
+    ending: dict[tuple[int, ...], int] = {}  # (key, end) of a bar -> its index in `out`
     for bar in bars:
         same = (bar.role, bar.server, bar.count, bar.lane, bar.chunk, bar.group)
         place = ending.pop((*same, bar.start_ms), None)

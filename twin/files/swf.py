@@ -1,4 +1,4 @@
-"""Jobs in the Standard Workload Format: what SWF can say of a job in its row, and the whole job in a comment before it.
+"""Jobs in the Standard Workload Format: the fields of SWF in a row, and the whole job in a comment before it.
 
 The comment is `; TwinJob: <line of jobs.jsonl>`. Read back, the jobs are the same as long as no row was changed;
 otherwise the rows count.

@@ -57,7 +57,7 @@ def socket_path(var_dir: Path) -> Path:
 def command(server: str, socket: Path, data: Path) -> list[str]:
     """Command of an empty server on that socket only, without persistence (docs/decisions/0005).
 
-    What an older version of the twin, or anybody else, left for it in its folder would only be in the way.
+    A data file that an older version of the twin left in its folder is ignored.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     shutil.rmtree(data / "appendonlydir", ignore_errors=True)
@@ -75,7 +75,7 @@ def drop_socket(path: Path) -> None:
     path.unlink(missing_ok=True)
     try:
         path.parent.rmdir()
-    except OSError:  # somebody put something else there
+    except OSError:  # the folder holds other files
         pass
 
 

@@ -54,12 +54,12 @@ def unpack(data: bytes | memoryview) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def unpack_meta(data: bytes | memoryview) -> Any:
-    """What `pack` was given as `meta`, without a look at the arrays."""
+    """The `meta` of a payload, without reading the arrays."""
     return _header(memoryview(data))[1]["meta"]
 
 
 def _header(view: memoryview) -> tuple[int, Any]:
-    """Where the arrays begin, and what is said before them."""
+    """Header of a payload, and the offset of the arrays."""
     if bytes(view[:4]) != MAGIC:
         raise ValueError(f"not a column payload: it begins with {bytes(view[:4])!r}, not {MAGIC!r}")
     start = 8 + int.from_bytes(view[4:8], "little")

@@ -1,4 +1,4 @@
-"""Whether the database takes writes, found out by one; and since when it is locked, as all processes know it."""
+"""Check of the database by a write; and the time since when it is locked, shared by all processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from twin.infra import pubsub
 from twin.models import Run
 
-WAIT_S = 1.0  # for a lock; who writes usually has it for some ms
+WAIT_S = 1.0  # for a lock; a writer usually holds it for some ms
 LOOK_S = 1.0
 LOCKED_SINCE = "twin:locked-since"  # key: wall clock, in seconds
 
@@ -24,7 +24,7 @@ def lock_wait_s() -> float:
 
 
 def is_lock(error: Exception) -> bool:
-    """Test whether a write failed because somebody else had the database for too long."""
+    """True if a write failed because another process held the database for too long."""
     return isinstance(error, OperationalError) and "locked" in str(error)
 
 
@@ -73,7 +73,7 @@ class LockWatch:
         was, self.since = self.since, (self.since or began) if error is not None and is_lock(error) else None
         try:
             if self.since is not None:
-                pubsub.client().set(LOCKED_SINCE, self.since, ex=10)  # a ticker that is gone leaves no lock behind
+                pubsub.client().set(LOCKED_SINCE, self.since, ex=10)  # the key expires when the ticker ends
             elif was is not None:
                 pubsub.client().delete(LOCKED_SINCE)
         except (redis.RedisError, OSError):

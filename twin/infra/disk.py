@@ -9,11 +9,11 @@ from pathlib import Path
 from django.conf import settings
 
 RESERVE = 2**20  # bytes; some hundred pages of SQLite, while pausing a run takes about ten
-LEAST = 2 * RESERVE  # with less than this left, the reserve counted as left, the disk is said to be full
+LEAST = 2 * RESERVE  # with less than this free, including the reserve, the disk counts as full
 
 
 def full() -> str | None:
-    """The sentence that says so; None while there is room."""
+    """Sentence about a full disk; None while there is room."""
     try:
         disk = os.statvfs(settings.VAR_DIR)
         left = disk.f_bavail * disk.f_frsize + (RESERVE if _reserve().exists() else 0)
@@ -23,7 +23,7 @@ def full() -> str | None:
 
 
 def behind(error: Exception) -> str | None:
-    """The same sentence when a full disk is why `error` was raised."""
+    """Sentence about the full disk that caused `error`; None for other causes."""
     said = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "disk is full" in str(error)
     return _sentence() if said else full()
 

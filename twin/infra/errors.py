@@ -2,4 +2,4 @@
 
 
 class Refused(ValueError):
-    """The verb does not apply; the message says why and what would."""
+    """Error: the request does not apply; the message states why and what would."""

@@ -1,4 +1,4 @@
-"""Python's cycle collector, out of the way of work that makes no cycles (it took a quarter of a run's time)."""
+"""Control of Python's garbage collector, for work that makes no cycles (it took a quarter of a run's time)."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Values that this process keeps in memory: computed once at a time, and together within a bound of bytes."""
+"""Cache of values in this process, each computed once at a time, with a bound on the total bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from twin.infra.memory_size import measured
 
-MAX_BYTES = 96_000_000  # of all values together; the one that is used now stays even when it alone is larger
+MAX_BYTES = 96_000_000  # of all values together; the value in use stays even if it alone is larger
 MEASURE_AGAIN_S = 1.0
 V = TypeVar("V")
 
@@ -23,19 +23,19 @@ class _Entry(NamedTuple):
 
 
 class Kept:
-    """Values by key; beyond `max_bytes` the one that was used longest ago goes first.
+    """Cache of values by key; beyond `max_bytes` the least recently used one is dropped first.
 
-    A value may grow while it is kept: its size is measured anew when it is used, unless it was measured a moment ago.
+    A value may grow while it is kept: its size is measured again on use, unless it was measured a moment ago.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, measure_again_s: float = MEASURE_AGAIN_S) -> None:
         self.max_bytes, self.measure_again_s = max_bytes, measure_again_s
         self._values: OrderedDict[Hashable, _Entry] = OrderedDict()  # the last one used is last
         self._lock = threading.Lock()
-        self._locks: WeakValueDictionary[Hashable, _KeyLock] = WeakValueDictionary()  # as long as somebody uses them
+        self._locks: WeakValueDictionary[Hashable, _KeyLock] = WeakValueDictionary()  # while in use
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value, made when it is not there; who asks for it meanwhile waits instead of making it too."""
+        """Value, computed if it is missing; concurrent callers wait instead of computing it too."""
         with self.lock(key):
             with self._lock:
                 entry = self._values.get(key)
@@ -45,7 +45,7 @@ class Kept:
             return self.put(key, make() if entry is None else entry.value)
 
     def lock(self, key: Hashable) -> _KeyLock:
-        """Whoever holds it is the only one that makes or changes the value."""
+        """Lock under which the value is computed or changed."""
         with self._lock:
             return self._locks.setdefault(key, _KeyLock())
 
@@ -85,7 +85,7 @@ class Kept:
 
 
 class _KeyLock:
-    """A lock that the thread which holds it may take again, and that is gone with its last user."""
+    """Reentrant lock that is removed with its last user."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

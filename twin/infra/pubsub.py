@@ -1,7 +1,7 @@
-"""Publishes finished messages to whoever watches: Redis pub/sub, at most once.
+"""Publication of messages to subscribers by Redis pub/sub, at most once.
 
-The log is the truth and a message only a hint, so a bus that is away never fails a run: the failure is logged and
-browsers repair the gap from the log.
+The log is the source of truth and a message only a hint, so an unavailable bus never fails a run: the failure is logged
+and browsers repair the gap from the log.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from twin.models import Run
 
 log = logging.getLogger(__name__)
 RUNS, TRACES = "twin:runs", "twin:traces"
-QUIET_S = 10.0  # between two lines about a bus that stays away
+QUIET_S = 10.0  # between two log lines about an unavailable bus
 _complained = float("-inf")
 
 
@@ -49,7 +49,7 @@ def announce(run: Run, status: dict[str, Any]) -> None:
 
 
 def deleted(run_id: int, said: str) -> None:
-    """Publication of a deletion to the same readers; said: the subject, and who deleted it."""
+    """Publication of a deletion to the same readers; said: a sentence with the subject and the user who deleted it."""
     message = {"type": "deleted", "id": run_id, "said": said}
     publish(run_channel(run_id), message)
     publish(RUNS, message)

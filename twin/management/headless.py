@@ -1,4 +1,4 @@
-"""Base of the command-line tools without a database: bad input: one line, exit code 2; Ctrl-C: no partial output."""
+"""Base of the command-line tools without a database. Bad input: one line, exit code 2. Ctrl-C: no partial output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HeadlessCommand(BaseCommand):
     unwinds = False  # when stopped: True where there is more to end than results half written
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """A wrong option is one line as well; --help tells the rest."""
+        """A wrong option gives one line as well; --help has the details."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         fail = parser.error
         parser.print_usage = lambda file=None: None  # type: ignore[method-assign]
@@ -62,7 +62,7 @@ class HeadlessCommand(BaseCommand):
             self.stderr.write("interrupted")
             sys.exit(128 + signal.SIGINT)
 
-    def tell(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
         """Line on standard output, with any characters."""
         self.stdout.write(one_line(sentence))
 
@@ -123,8 +123,8 @@ def _sentence(error: OSError) -> str:
 def _stoppable(unwinds: bool) -> Iterator[None]:
     """Ctrl-C and SIGTERM end the command, and nothing of what it began is left.
 
-    It ends where it stands: an exception could be swallowed by what it interrupts. Where there is more to end, an
-    exception it must be.
+    It exits at once, since an exception could be swallowed by the interrupted code. Only commands with more to clean up
+    raise an exception.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

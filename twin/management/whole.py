@@ -1,7 +1,7 @@
-"""Results are whole or absent: written beside their place, and moved there when they are complete.
+"""Atomic output: results are written beside their final place, and moved there when they are complete.
 
-What has begun is listed in `BEGUN`, so that a signal can take it away at any moment: an exception that a signal handler
-raises may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
+Unfinished results are listed in `BEGUN`, so that a signal can remove them at any time: an exception that a signal
+handler raises may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
-    """Refusal of a folder in which other data would be lost."""
+    """Check that no other data in the folder would be lost."""
     place = out.resolve()
     for path in inputs:
         if path.resolve().parent == place:

@@ -1,1 +1,1 @@
-"""Processes of the twin: how they start, live, are watched and end."""
+"""Processes of the twin: start, heartbeats, supervision and shutdown."""

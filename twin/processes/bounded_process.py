@@ -1,4 +1,4 @@
-"""Work in a process of its own that can be ended: at its time limit, when it is not wanted any more, or with its owner.
+"""Work in a separate process that can be ended: at its time limit, when it is no longer needed, or with its owner.
 
 A solver inside C code looks at no flag and no clock; only a process can be stopped in the middle of it. What it took of
 memory goes back to the system when it ends.
@@ -21,8 +21,8 @@ from twin.processes import shutdown
 from twin.processes.supervisor import die_with_parent
 
 log = logging.getLogger(__name__)
-LOOK_S = 0.5  # between two looks at whether the work is still wanted
-NICENESS = 10  # runs and pages come first
+LOOK_S = 0.5  # between two checks whether the work is still needed
+NICENESS = 10  # below runs and pages
 MAX_MEMORY = 4 * 2**30  # bytes of data; beyond, the work gets a MemoryError
 
 Outcome = Literal["done", "late", "unwanted", "failed"]
@@ -61,7 +61,7 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
 
 
 def _work(work: Callable[[], object]) -> NoReturn:
-    """The child: it never returns into the code that called `run`."""
+    """Main function of the child; it never returns into the code that called `run`."""
     code = 1
     try:
         die_with_parent(signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Finds processes of this host that hang, or say themselves that they do not do their work.
+"""Detection of processes of this host that hang, or report a fault.
 
-The supervisor ends them, and they are started again.
+The supervisor ends and restarts them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 import redis
 from django.conf import settings
 
-MAX_LOOK_S = 2.0  # what counts of the time between two looks: a supervisor that was held up itself blames nobody
+MAX_CHECK_S = 2.0  # maximum counted time between two checks: a delayed supervisor kills no process
 PROBE_S = 1.0
-BEGIN_S = 60.0  # within this time after its start a process gives its first sign of life
+BEGIN_S = 60.0  # maximum time from the start of a process to its first heartbeat
 
 
 @dataclass
 class _Seen:
-    """A pulse file: its time when it was last looked at, and for how long it has stood still."""
+    """Pulse file: its time at the last check, and for how long it has not changed."""
 
     mtime_ns: int
     still_s: float = 0.0
@@ -32,8 +32,8 @@ class _Seen:
 class Hangs:
     """Watches the files of twin/processes/heartbeat.py."""
 
-    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
-        self.folder, self.tell = folder, tell
+    def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
+        self.folder, self.report = folder, report
         self.seen: dict[Path, _Seen] = {}
         self.looked = time.monotonic()
         for path in folder.iterdir():  # of processes of the last time
@@ -45,7 +45,7 @@ class Hangs:
         started: process -> (name, since when), of those that must have a heartbeat.
         """
         now = time.monotonic()
-        passed, self.looked = min(now - self.looked, MAX_LOOK_S), now
+        passed, self.looked = min(now - self.looked, MAX_CHECK_S), now
         current = {path: path.stat().st_mtime_ns for path in list(self.folder.iterdir()) if path.exists()}
         self.seen = {path: seen for path, seen in self.seen.items() if path in current}
         killed = [number for path, mtime_ns in current.items() if (number := self._examine(path, mtime_ns, passed))]
@@ -66,7 +66,7 @@ class Hangs:
         seen.mtime_ns = mtime_ns
         try:
             why = path.read_text()
-        except OSError:  # it ended since
+        except OSError:  # it has ended
             return None
         if seen.still_s >= settings.HUNG_S:
             why = f"has not answered for {settings.HUNG_S:g} s"
@@ -81,7 +81,7 @@ class Hangs:
             os.kill(number, signal.SIGKILL)
         except ProcessLookupError:
             return False
-        self.tell(f"{kind} (process {number}) {why}; it is replaced")
+        self.report(f"{kind} (process {number}) {why}; it is replaced")
         return True
 
 
@@ -99,7 +99,7 @@ class BrokerProbe:
         threading.Thread(target=self._run, name="broker-probe", daemon=True).start()
 
     def hangs(self) -> bool:
-        """Test whether it has not answered for HUNG_S; after the server was replaced, it counts from then."""
+        """True if it has not answered for HUNG_S, counted from the last restart of the server."""
         if self.silent_since is None or time.monotonic() - self.silent_since < settings.HUNG_S:
             return False
         self.silent_since = None

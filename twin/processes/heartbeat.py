@@ -1,8 +1,8 @@
-"""Signs of life: each process of the twin says every second that it goes on and what it does.
+"""Heartbeats: each process of the twin reports every second that it responds, and its current work.
 
-Two places take them. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A
-hash on the frame bus, from which pages and /healthz tell who works on what, on any host. A process that goes on but
-does not do its work says why in both, and is replaced as well.
+They go to two places. A file in VAR_DIR/pulse, whose age `manage.py up` watches: a process that hangs is replaced. A
+hash on the frame bus, from which pages and /healthz show the work of all processes, on any host. A process that
+responds but does not do its work reports the reason in both, and is replaced as well.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
 RUNS, LONG, BACKGROUND = "runs worker", "worker for long decisions", "background worker"
 WORKERS = {"runs": RUNS, "long": LONG, "io": BACKGROUND}  # by the first of the queues that one consumes
 BEAT_S = 1.0
-LATE_S = 3.0  # a sign of life that is late by this much is worth a word
-SILENT_S = 10.0  # a process without a sign of life for this long does not answer
-FORGOTTEN_S = 600.0  # nor is it told about after this long: its host went with it
+LATE_S = 3.0  # heartbeats late by this much are reported
+SILENT_S = 10.0  # a process without a heartbeat for this long is not responding
+FORGOTTEN_S = 600.0  # after this time it is not listed any more: its host is gone
 HASH = "twin:pulse"
 
 _doing: tuple[str, float] | None = None  # of this process, and since when (wall clock)
@@ -45,7 +45,7 @@ class Process:
     silent_s: float
     doing: str  # empty while it waits for work
     busy_s: float
-    fault: str = ""  # why it does not do its work, though it gives signs of life
+    fault: str = ""  # reason why it does not work although it responds
     parent: str = ""  # host/pid
     begun: int = 0  # tasks
 
@@ -68,12 +68,12 @@ class Process:
 
 
 def dispatcher(kind: str) -> str:
-    """The kind of the main process of a worker, which hands its tasks to its pool."""
+    """Kind of the main process of a worker, which passes tasks to its pool."""
     return f"dispatcher of the {kind}"
 
 
 class Pulse:
-    """The thread that beats. `fault` says why the process fails and must be replaced; nothing while it does."""
+    """Heartbeat thread. `fault` returns why the process fails and must be replaced; empty while it works."""
 
     def __init__(self, kind: str, fault: Callable[[], str] = lambda: "") -> None:
         self.kind, self.fault = kind, fault
@@ -87,7 +87,7 @@ class Pulse:
         return self
 
     def stop(self) -> None:
-        """The process ends in order: nobody is to miss it."""
+        """Removes the heartbeat of a process that ends normally."""
         self.over.set()
         if self.thread.is_alive():
             self.thread.join(BEAT_S)

@@ -1,9 +1,9 @@
-"""Whether a Celery worker takes what its queues hold.
+"""Check that a Celery worker takes tasks from its queues.
 
-Its main process may answer, and yet have lost its consumer or its pool.
+Its main process may respond although it has lost its consumer or its pool.
 
-Watched from a thread of the main process, by what can be seen from outside: messages stand in the queues while a
-process of the pool is idle, or no process of the pool answers at all. What Celery itself believes is no part of it.
+A thread of the main process checks what is visible from outside: messages wait in the queues while a process of the
+pool is idle, or no process of the pool responds at all. Celery's own state is not used.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from kombu.exceptions import ChannelError
 from twin.processes import heartbeat
 
 LOOK_S = 1.0
-MAX_LOOK_S = 2.0  # what counts of the time between two looks: a process that was held up itself did not look
-STANDS_S = 6.0  # what is taken sooner did not stand still
+MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
+STALLED_S = 6.0  # shorter waits do not count as stalled
 
 
 class Intake:
@@ -29,7 +29,7 @@ class Intake:
     def __init__(self, broker: Connection, parent: str, queues: Sequence[str]) -> None:
         self.broker, self.parent, self.queues = broker, parent, queues
         self.idle: dict[str, int] = {}  # process of the pool -> tasks that it had begun when it became idle
-        self.looked, self.stood_s = time.monotonic(), 0.0  # for how long it has taken nothing though there is something
+        self.looked, self.stood_s = time.monotonic(), 0.0  # time without taking a task although there are some
         self.verdict = ""
 
     def start(self) -> Intake:
@@ -46,15 +46,15 @@ class Intake:
             time.sleep(LOOK_S)
 
     def look(self) -> str:
-        """The verdict at this moment."""
+        """Current fault."""
         try:
             why = self._standing()
-        except Exception:  # each transport has its own; of a broker that is away others tell
+        except Exception:  # each transport has its own errors; an unavailable broker is reported elsewhere
             self.broker.close()
             why = ""
-        passed, self.looked = min(time.monotonic() - self.looked, MAX_LOOK_S), time.monotonic()
+        passed, self.looked = min(time.monotonic() - self.looked, MAX_CHECK_S), time.monotonic()
         self.stood_s = self.stood_s + passed if why else 0.0
-        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STANDS_S else ""
+        return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S else ""
 
     def _standing(self) -> str:
         """Fault since the last check, as text."""

@@ -12,12 +12,12 @@ _flag = mmap.mmap(-1, 1)  # anonymous memory that a fork shares
 
 
 def ask() -> None:
-    """Slices end at their next batch from now on."""
+    """Requests that slices end at their next batch."""
     _flag[0] = 1
 
 
 def asked() -> bool:
-    """Test whether this worker is stopping."""
+    """True if this worker is stopping."""
     return _flag[0] == 1
 
 

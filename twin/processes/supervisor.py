@@ -1,4 +1,4 @@
-"""Children that cannot outlive their parent: started, watched, restarted with a growing pause, and stopped together."""
+"""Supervisor of child processes that cannot outlive it: start, restart with a growing pause, joint stop."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class Child:
 
 @dataclass
 class Family:
-    """The children in the order in which they start; they stop in the opposite order."""
+    """Child processes in the order of their start; they stop in the opposite order."""
 
-    tell: Callable[[str], None] = print
+    report: Callable[[str], None] = print
     children: list[Child] = field(default_factory=list)
 
     def add(self, child: Child) -> Child:
@@ -85,7 +85,7 @@ class Family:
         return child
 
     def watch(self) -> None:
-        """Restarts what died, after a pause that doubles while it keeps dying."""
+        """Restarts processes that died, after a pause that doubles with each failure."""
         now = time.monotonic()
         for child in self.children:
             if child.alive:
@@ -96,14 +96,14 @@ class Family:
                 code = child.process.returncode if child.process else None
                 child.signal_group(signal.SIGKILL)  # what it may have left behind
                 child.again_at = now + child.pause
-                self.tell(f"{child.name} exited (code {code}); restarting. Log: {child.log}")
+                self.report(f"{child.name} exited (code {code}); restarting. Log: {child.log}")
             elif now >= child.again_at:
                 child.again_at, child.pause = 0.0, min(MAX_PAUSE_S, child.pause * 2)
                 try:
                     child.start()
                 except OSError as error:  # no room for its log, no more processes
                     child.again_at = now + child.pause
-                    self.tell(f"{child.name} could not be started: {error}; next attempt in {child.pause:g} s")
+                    self.report(f"{child.name} could not be started: {error}; next attempt in {child.pause:g} s")
 
     def stop(self) -> None:
         """SIGTERM in reverse order, SIGKILL to what is still there after STOP_S."""

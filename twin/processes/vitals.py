@@ -1,4 +1,4 @@
-"""The state of the twin's processes, its database and its disk: taken once, and told of many runs."""
+"""State of the twin's processes, database and disk, read once for many runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Vitals:
 
     processes: Sequence[Process] | None  # None: the broker does not answer
     locked_since: datetime | None = None  # the database
-    disk_full: str = ""  # the sentence that says so
+    disk_full: str = ""  # sentence about a full disk
 
 
 def take() -> Vitals:

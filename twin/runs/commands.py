@@ -358,7 +358,7 @@ def _queue(trace: Trace, changes: dict[str, Any]) -> Trace:
     )
     transaction.on_commit(lambda: import_task.enqueue(trace.pk))
     trace.refresh_from_db()
-    import_task.tell(trace)
+    import_task.publish(trace)
     return trace
 
 
@@ -375,7 +375,7 @@ def cancel_import(trace: Trace, user: Any = None) -> Trace:
     audit(user, "trace.cancel", f"trace {trace.pk}", {})
     trace.refresh_from_db()
     import_task.drop_upload(trace)
-    import_task.tell(trace)
+    import_task.publish(trace)
     return trace
 
 

@@ -31,7 +31,7 @@ def simulation(run: Run) -> Simulation:
 
 
 def played(stages: Sequence[Stage], seed: int) -> Simulation:
-    """A simulation of worlds that follow each other."""
+    """Simulation of consecutive stages."""
     first = stages[0].world
     later = [
         Phase(stage.at_ms, stage.world.cluster, objects_of(stage.world.jobs), _scheduler(stage.world), stage.said)
@@ -49,25 +49,25 @@ def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
 
 
 def clusters(run: Run) -> list[tuple[int, Cluster]]:
-    """When each cluster of the run began, in order."""
+    """Clusters of the run with their start times, in order."""
     if run.mode == Run.MIRROR:
         return [(0, additions.of_run(run)[0])]
     return [(stage.at_ms, stage.world.cluster) for stage in worlds(run.scenario, run.edits)]
 
 
 def packed(run: Run, at_ms: int | None = None) -> list[str]:
-    """The resources that servers run out of under every scheduler of the run, or under the one in charge at a moment.
+    """Limited resources under every scheduler of the run, or under the one at a given time.
 
-    Of others there is no utilization.
+    Others have no utilization.
     """
     limits = _limits(run, at_ms)
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
 
 
 def packed_where_any(run: Run) -> list[str]:
-    """The same of the schedulers that give out resources at all: what can be drawn while those are in charge.
+    """Limited resources of the schedulers that allocate resources: what charts show in their phases.
 
-    One that places workers on lanes, or shares machines, is told in other measures.
+    Typed workers and co-location have other measures.
     """
     limits = [each for each in _limits(run) if each]
     return [name for name in RESOURCES if limits and all(name in each for each in limits)]
@@ -85,7 +85,7 @@ def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
 
 
 def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
-    """The same as `worlds`; what a scheduler cannot do on one of the clusters is said here."""
+    """Stages as by `worlds`, after a check that each scheduler can run its cluster."""
     stages = worlds(scenario, edits)
     for stage in stages:
         _scheduler(stage.world).check(stage.world.cluster)
@@ -108,9 +108,9 @@ def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
 
 
 def same(run: Run, other: Run) -> bool:
-    """Test whether the two are of equal scenarios with equal edits in effect, and so tell the same.
+    """True if the two have equal scenarios with equal effective edits, and so equal logs.
 
-    Unless both have ended and tell another story: the code of their scheduler was changed in between.
+    Two ended runs with different logs are not the same: the code of their scheduler was changed in between.
     """
     if _identity(run) != _identity(other):
         return False

@@ -1,1 +1,1 @@
-"""Studies made of runs: questions about a job, sweeps, races, the demo."""
+"""Studies with runs: previews of a job, sweeps, races, the demo."""

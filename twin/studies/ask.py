@@ -33,13 +33,13 @@ from twin.scenarios.edits import Stage
 from twin.scenarios.store import played
 
 MAX_S = 4.0  # of wall time for each of the two
-STRIDE = 200  # events between two looks at the clock
-MAX_TOLD = 20  # other jobs that it does something to
+STRIDE = 200  # events between two checks of the clock
+MAX_ROWS = 20  # listed jobs that it delays or rejects
 WORKER = int(Role.WORKER)
 
 
 @dataclass
-class Seen:
+class Played:
     """Outcome of each job in one future, by id."""
 
     plans: dict[str, tuple[int, int]] = field(default_factory=dict)  # start and finish (NEVER) by its newest plan
@@ -75,12 +75,12 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     now_ms = run.sim_ms
     with_it = _with(stages, now_ms, job)
     servers = [server.name for server in with_it[-1].world.cluster.servers]
-    answer = told(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
+    answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
     answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
     return answer
 
 
-def told(job: Job, servers: Sequence[str], asked: Simulation, without: Simulation) -> dict[str, Any]:
+def compare_futures(job: Job, servers: Sequence[str], asked: Simulation, without: Simulation) -> dict[str, Any]:
     """The answer from two futures, one with the job and one without it; it lacks at_ms and counterfactuals."""
     watched = _Watched(job.id, servers)
     mine, complete = _play(asked, watched, None)
@@ -118,26 +118,26 @@ def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
     return of_run.simulation
 
 
-def _play(simulation: Simulation, told: _Watched | None, until_ms: int | None) -> tuple[Seen, bool]:
+def _play(simulation: Simulation, watched: _Watched | None, until_ms: int | None) -> tuple[Played, bool]:
     """Continuation until the watched job is done, the given time is reached, or time is up; true if it got there."""
-    seen = Seen()
+    seen = Played()
     ends = time.monotonic() + MAX_S
     with gc_control.paused():
         while True:
             events = simulation.run_until(until_ms, STRIDE)
             for event in events:
                 _note(seen, event, simulation.jobs)
-                if told is not None:
-                    told.feed(event, simulation.jobs)
+                if watched is not None:
+                    watched.feed(event, simulation.jobs)
             if events:
                 seen.until_ms = events[-1].at_ms
-            if not events or (told is not None and told.over):
-                return seen, told is None or told.over or simulation.next_ms is None
+            if not events or (watched is not None and watched.over):
+                return seen, watched is None or watched.over or simulation.next_ms is None
             if time.monotonic() > ends:
                 return seen, False
 
 
-def _note(seen: Seen, event: Event, jobs: Sequence[Job]) -> None:
+def _note(seen: Played, event: Event, jobs: Sequence[Job]) -> None:
     data = event.data
     if event.kind == "plan_changed":
         for job, start_ms, finish_ms in data["jobs"]:
@@ -197,7 +197,7 @@ def _known(ms: int) -> int | None:
     return None if ms < 0 else ms
 
 
-def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
+def _displaced(mine: Played, others: Played, asked: str) -> dict[str, Any]:
     """{later, later_ms, open, rejected, rows: [{id, was_ms, now_ms, rejected}]}, the worst first.
 
     later: jobs that end later, by later_ms in all; open: jobs that have no end by then and would have one without it;
@@ -205,7 +205,7 @@ def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
     of all.
     """
 
-    def end(seen: Seen, id_: str) -> int | None:
+    def end(seen: Played, id_: str) -> int | None:
         return seen.completed.get(id_, _known(seen.plans.get(id_, (NEVER, NEVER))[1]))
 
     rejected: list[dict[str, Any]] = []
@@ -230,7 +230,7 @@ def _displaced(mine: Seen, others: Seen, asked: str) -> dict[str, Any]:
         "later_ms": sum(by_ms for by_ms, _ in later),
         "open": len(unending),
         "rejected": len(rejected),
-        "rows": [*rejected, *unending, *delayed][:MAX_TOLD],
+        "rows": [*rejected, *unending, *delayed][:MAX_ROWS],
     }
 
 

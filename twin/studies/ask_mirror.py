@@ -18,7 +18,7 @@ from twin.infra.errors import Refused
 from twin.mirror.whatif import cut, forking, inputs, jobs, moments
 from twin.mirror.whatif.moments import Made
 from twin.models import Run
-from twin.studies.ask import name_for, told
+from twin.studies.ask import compare_futures, name_for
 
 RUN_MS = "run_ms"  # how long the job runs: not a field of a job, whose work follows from it
 
@@ -40,7 +40,7 @@ def ask(run: Run, like: str, changes: Mapping[str, Any], scheduler: str = "") ->
         return Simulation(found.cluster, all_jobs, build(name, given), jobs.SEED)
 
     servers = [server.name for server in found.cluster.servers]
-    answer = told(job, servers, future([*others, job]), future(others))
+    answer = compare_futures(job, servers, future([*others, job]), future(others))
     believed = [f"Answered by {build(name, given).title}.", *inputs.sentences(found)]
     return answer | {"at_ms": found.cut.at_ms, "counterfactuals": [], "notes": believed}
 

@@ -1,4 +1,4 @@
-"""The demo: a live OASiS run on the paper's workload, so that a new installation shows a moving picture at once."""
+"""The demo: a live OASiS run on the paper's workload, so that a new installation shows a moving chart at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twin.runs import commands, readers
 NAME = "Demo: OASiS on 40 edge and 40 cloud servers"
 SEED = 11
 SPEED = 1800.0  # one slot of an hour passes in two seconds
-KEPT = 3  # ended demo runs that stay to be looked at, beside those that somebody reads or has forked
+KEPT = 3  # ended demo runs that are kept, besides those with readers or forks
 
 
 def ensure(begin: bool = False) -> Run:

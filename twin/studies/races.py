@@ -1,4 +1,4 @@
-"""Every scheduler that can run a scenario's cluster and trace, started side by side."""
+"""Races: every scheduler that can run a scenario's cluster and trace, started in parallel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = {part for needs in NEEDS.values() for part in needs}  # of a training mo
 
 @dataclass(frozen=True)
 class Entrant:
-    """A scheduler in a race, or why it is left out."""
+    """Entrant: a scheduler in a race, or the reason why it is left out."""
 
     scheduler: type[BaseScheduler]
     parameters: dict[str, Any]
@@ -39,9 +39,9 @@ def entrants(scenario: Scenario) -> list[Entrant]:
     All train by one model, that of the scenario's own scheduler, or the figures could not be ranked (comparability.py).
     """
     cluster = store.cluster_of(scenario.cluster_id)
-    world = model_of(build(scenario.scheduler, scenario.parameters), cluster)
+    model = model_of(build(scenario.scheduler, scenario.parameters), cluster)
     tables = list(unpack_jobs(Trace.objects.only("jobs").get(pk=scenario.trace_id).jobs))
-    found = [_entrant(cls, scenario, cluster, world, tables) for cls in schedulers().values()]
+    found = [_entrant(cls, scenario, cluster, model, tables) for cls in schedulers().values()]
     return sorted(found, key=lambda entrant: entrant.scheduler.name != scenario.scheduler)
 
 
@@ -51,7 +51,7 @@ def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = No
     able = [name for name, entrant in known.items() if not entrant.reason]
     names = able if chosen is None else list(dict.fromkeys(chosen))
     for name in names:
-        scheduler_class(name)  # says why there is none of that name
+        scheduler_class(name)  # raises an error for an unknown name
         if known[name].reason:
             raise commands.Refused(f"{known[name].scheduler.title} cannot run this: {known[name].reason}")
     if len(names) < 2:
@@ -64,27 +64,27 @@ def race(scenario: Scenario, chosen: Sequence[str] | None = None, user: Any = No
 
 
 def _entrant(
-    cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, world: str, tables: list[JobTable]
+    cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, model: str, tables: list[JobTable]
 ) -> Entrant:
     own = cls.name == scenario.scheduler
     parameters: dict[str, Any] = dict(scenario.parameters) if own else {}
     if (
         not own
-        and world in cls.model.supports
+        and model in cls.model.supports
         and len(cls.model.supports) > 1
         and any(f.name == "model" for f in fields(cls.Parameters))
     ):
-        parameters["model"] = world
-    return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, world, tables))
+        parameters["model"] = model
+    return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, model, tables))
 
 
 def _obstacle(
-    cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, world: str, tables: list[JobTable]
+    cls: type[BaseScheduler], parameters: dict[str, Any], cluster: Cluster, model: str, tables: list[JobTable]
 ) -> str:
     scheduler = build(cls.name, parameters)
-    if not comparable([theirs := model_of(scheduler, cluster)], [world]):
+    if not comparable([theirs := model_of(scheduler, cluster)], [model]):
         return (
-            f"its training model is {named([theirs])}, but that of this race is {named([world])}, "
+            f"its training model is {named([theirs])}, but that of this race is {named([model])}, "
             "so its metrics could not be ranked"
         )
     try:
@@ -93,7 +93,7 @@ def _obstacle(
         return str(error)
     needs = cls.needs
     if len(cls.model.supports) > 1:
-        needs = (*NEEDS[world], *(part for part in cls.needs if part not in PARTS))
+        needs = (*NEEDS[model], *(part for part in cls.needs if part not in PARTS))
     lacking = [part for part in needs if not any(_has(table, part).any() for table in tables)]
     if lacking:
         return f"no job of the trace has {', '.join(lacking)}, which it requires"

@@ -2,8 +2,8 @@
 
 Every point is an ordinary run, so all workers share them.
 
-An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. A sweep that
-was cancelled, or some of whose runs failed, goes on with `resume`: what is finished stays.
+An axis is a parameter of the scheduler, or a field of one of the scenario's edits; there are one or two. `resume`
+continues a sweep that was cancelled or has failed runs; finished runs stay.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def delete(sweep: Sweep, user: Any = None) -> None:
         left.delete()
 
 
-def told(sweep: Sweep) -> list[dict[str, Any]]:
+def points_of(sweep: Sweep) -> list[dict[str, Any]]:
     """Points: {place, seed, run, status, figures: {name: number or None}}."""
     points = sweep.points.select_related("run").defer("run__certificate_prices")
     return [
@@ -149,9 +149,9 @@ def unranked(sweep: Sweep) -> str | None:
     found = sorted({models_of(point.run) for point in one_of_each.values() if point.run is not None})
     if len(found) < 2:
         return None
-    told = "; ".join(map(named, found))
+    points_of = "; ".join(map(named, found))
     return (
-        f"Some points have different training models: {told}. The same job has different "
+        f"Some points have different training models: {points_of}. The same job has different "
         "durations there, so metrics are not ranked."
     )
 
@@ -160,7 +160,7 @@ def as_csv(sweep: Sweep) -> Iterable[str]:
     """Rows, one per point: the value on each axis, the seed, the run, its status and its metrics."""
     titles = [title(axis) for axis in sweep.axes]
     yield _line([*titles, "seed", "run", "status", *FIGURES])
-    for point in told(sweep):
+    for point in points_of(sweep):
         values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
         yield _line(
             [
@@ -183,7 +183,7 @@ def title(axis: Any) -> str:
 
 
 def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
-    """The axis, checked: one of its values that cannot be is named."""
+    """Checked axis; the error names an impossible value."""
     subject = f"axis {number}"
     if not isinstance(given, dict) or not isinstance(given.get("values"), list) or not given["values"]:
         raise ModelError(f"{subject}: must be an object with values, a non-empty list, got {shorten(str(given))}")
@@ -227,7 +227,7 @@ def _check_axes(sweep: Sweep) -> None:
 def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], seed: int, user: Any) -> Scenario:
     """The scenario at one point."""
     parameters, edits = dict(scenario.parameters), [dict(edit) for edit in scenario.edits]
-    said = []
+    labels = []
     for axis, i in zip(axes, place, strict=True):
         value = axis["values"][i]
         if "parameter" in axis:
@@ -235,9 +235,9 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
             parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
         else:
             edits[axis["edit"] - 1][axis["field"]] = value
-        said.append(_said(axis.get("parameter") or axis["field"], value))
+        labels.append(_label(axis.get("parameter") or axis["field"], value))
     made = Scenario(
-        name=f"{scenario.name[:120]}: {', '.join(said)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
+        name=f"{scenario.name[:120]}: {', '.join(labels)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
         trace_id=scenario.trace_id, scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits,
         created_by=user, of_sweep=True,
     )  # fmt: skip
@@ -249,7 +249,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
 
 
 def _same_past(scenario: Scenario, made: Scenario) -> bool:
-    """Test whether the log of the fork's parent is the point's too; another past is computed from the beginning."""
+    """True if the point shares the log of the fork's parent; otherwise its past is computed from the beginning."""
     fork_ms = scenario.fork_ms
     if fork_ms is None or made.seed != scenario.seed:
         return False
@@ -267,7 +267,7 @@ def _line(cells: Sequence[Any]) -> str:
     return out.getvalue()
 
 
-def _said(name: str, value: Any) -> str:
+def _label(name: str, value: Any) -> str:
     """Value of an axis in a name, with durations as text."""
     if name.endswith("_ms") and isinstance(value, int):
         return f"{name.removesuffix('_ms')} {moment(value)}"

@@ -1,4 +1,4 @@
-"""The import of an upload: parsed in a worker, progress told as it goes, all or nothing."""
+"""Import of an upload: parsed in a worker, with progress, all or nothing."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from twin.models import Trace
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
 from twin.scenarios import store
-from twin.traces import importers, kept_look, synthesis
+from twin.traces import importers, scan_cache, synthesis
 from twin.traces.importers.scan import look
 
 log = logging.getLogger(__name__)
-TELL_S = 0.2
-MAX_S = 900.0  # of one look or import; no public trace takes a tenth of it
-GRACE_S = 30.0  # after which an import that does not look at its own time limit is ended
-UNCHOSEN = timedelta(days=7)  # an upload that waits for somebody is kept this long
-ABANDONED = timedelta(seconds=20)  # an import without a sign of life for this long is taken up again
+PUBLISH_S = 0.2
+MAX_S = 900.0  # of one scan or import; no public trace takes a tenth of it
+GRACE_S = 30.0  # after which an import that ignores its own time limit is ended
+UNCHOSEN = timedelta(days=7)  # an upload that waits for a selection is kept this long
+ABANDONED = timedelta(seconds=20)  # an import without a heartbeat for this long is started again
 
 
 def work(trace_id: int) -> None:
@@ -50,7 +50,7 @@ def work(trace_id: int) -> None:
 
 
 def _sign_of_life(trace_id: int) -> bool:
-    """Notes that the import goes on; False when it was cancelled or deleted."""
+    """Records that the import continues; False if it was cancelled or deleted."""
     Trace.objects.filter(pk=trace_id, status=Trace.PARSING).update(touched_at=timezone.now())
     return Trace.objects.filter(pk=trace_id).exclude(status=Trace.CANCELLED).exists()
 
@@ -62,7 +62,7 @@ def run(trace_id: int) -> None:
     if not Trace.objects.filter(waiting, pk=trace_id).update(status=Trace.PARSING, touched_at=now, progress=0):
         return  # done, cancelled, or in the hands of another worker
     trace = Trace.objects.defer("jobs", "skipped_csv").get(pk=trace_id)
-    tell(trace)
+    publish(trace)
     try:
         if trace.stage == Trace.SCAN:
             _scan(trace)
@@ -86,15 +86,15 @@ def _close(trace: Trace) -> None:
     trace.refresh_from_db(fields=["status", "message", "progress", "job_count", "server_count", "format", "scan"])
     if trace.status in (Trace.READY, Trace.FAILED, Trace.CANCELLED):
         drop_upload(trace)
-    tell(trace)
+    publish(trace)
 
 
 def _scan(trace: Trace) -> None:
     try:
         parts = importers.parse(**_given(trace))
-        kept_look.keep(trace, parts)
+        scan_cache.keep(trace, parts)
         found = look(parts, trace.seed, trace.options.get("slot_ms") or synthesis.SLOT_MS)
-    except importers.Unclear as unclear:  # somebody may know better
+    except importers.Unclear as unclear:  # the user can choose the format
         found = {"unclear": str(unclear), "files": unclear.files}
     Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
         status=Trace.SCANNED, progress=1, scan=found,
@@ -104,7 +104,7 @@ def _scan(trace: Trace) -> None:
 
 def _import(trace: Trace) -> None:
     choice = importers.Choice.of(trace.options)
-    _keep(trace, importers.read(**_given(trace), choice=choice, parsed=kept_look.kept(trace)))
+    _keep(trace, importers.read(**_given(trace), choice=choice, parsed=scan_cache.kept(trace)))
 
 
 def _given(trace: Trace) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def take_up() -> list[int]:
     lost = Trace.objects.filter(status__in=(Trace.QUEUED, Trace.PARSING), touched_at__lt=now - ABANDONED)
     found = list(lost.values_list("pk", flat=True))
     for trace_id in found:
-        Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not asked for at every tick
+        Trace.objects.filter(pk=trace_id, status=Trace.QUEUED).update(touched_at=now)  # not requested at every tick
         log.warning("the import of trace %s is resumed", trace_id)
         enqueue(trace_id)
     return found
@@ -145,7 +145,7 @@ def forget_abandoned() -> list[int]:
     return [trace.pk for trace in found]
 
 
-def tell(trace: Trace) -> None:
+def publish(trace: Trace) -> None:
     """Publication to the pages that show traces."""
     pubsub.publish(pubsub.TRACES, {"type": "trace", "trace": frames.trace_row(trace)})
 
@@ -154,7 +154,7 @@ class _Progress:
     """Progress, written and published a few times a second."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace, self.told = trace, 0.0
+        self.trace, self.published = trace, 0.0
         self.until = time.monotonic() + MAX_S
 
     def __call__(self, fraction: float) -> None:
@@ -163,11 +163,11 @@ class _Progress:
             raise importers.ImportRefused(
                 f"{self.trace.name}: not finished after {MAX_S / 60:.0f} minutes; import it in parts"
             )
-        if now - self.told < TELL_S:
+        if now - self.published < PUBLISH_S:
             return
-        self.told, self.trace.progress = now, round(min(1.0, fraction), 4)
+        self.published, self.trace.progress = now, round(min(1.0, fraction), 4)
         Trace.objects.filter(pk=self.trace.pk).update(progress=self.trace.progress, touched_at=timezone.now())
-        tell(self.trace)
+        publish(self.trace)
 
 
 def _cancelled(trace_id: int) -> bool:
@@ -188,7 +188,7 @@ def _keep(trace: Trace, result: importers.ImportResult) -> None:
 
 
 def _refused(trace: Trace, why: str) -> None:
-    """An upload that was looked at before waits for another choice, with its files; any other has failed."""
+    """Failure of an import: a scanned upload waits for another selection, with its files; any other has failed."""
     if not trace.scan:
         return _fail(trace, why)
     found = {**trace.scan, "refused": why}
@@ -221,5 +221,5 @@ def remove_files(trace: Trace) -> int:
     paths = [file["path"] for file in trace.files if file.get("path")]
     for path in paths:
         (Path(settings.UPLOAD_DIR) / path).unlink(missing_ok=True)
-        kept_look.drop(path)
+        scan_cache.drop(path)
     return len(paths)

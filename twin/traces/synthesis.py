@@ -1,4 +1,5 @@
-"""Fills what a trace lacks: drawn from the papers' ranges, then solved so that the work of the trace is kept.
+"""Synthesis of fields that a trace lacks: sampled from the papers' ranges, then solved so that the work of the trace is
+kept.
 
 Every draw is keyed by (seed, field, source id): filtering or reordering rows changes no other job, and another seed
 changes drawn and solved fields only. Work W = workers x run time, in worker-ms, equals what each scheduler's model
@@ -45,7 +46,7 @@ def fill(
 ) -> Iterator[JobTable]:
     """The jobs, block by block.
 
-    clamped: counts, by field, the jobs in which it left its paper's range; tick: told the share.
+    clamped: counts, by field, the jobs in which it left its paper's range; tick: called with the share done.
     """
     if len(drafts) > MAX_JOBS:
         raise ImportRefused(
@@ -177,7 +178,7 @@ class _Known:
         return np.asarray(column >= 0)  # NaN and -1 are not
 
     def or_else(self, name: str, drawn: np.ndarray) -> np.ndarray:
-        """Known where it is, drawn where not."""
+        """Known values, sampled where unknown."""
         return np.where(self.has(name), self.columns[name], drawn) if name in self.columns else drawn
 
     def origin(self, name: str) -> np.ndarray:

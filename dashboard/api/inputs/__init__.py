@@ -1,1 +1,1 @@
-"""What runs are made of: traces, clusters, workloads, schedulers and scenarios."""
+"""Inputs of runs: traces, clusters, workloads, schedulers and scenarios."""

@@ -47,7 +47,7 @@ class ScenarioViewSet(
             if spec != cluster.spec:
                 given["cluster"] = _with(cluster, changed, spec)
             scenario = serializer.save(created_by=self.request.user)
-            store.check(scenario, scenario.edits)  # what cannot be done is said now, and nothing is kept
+            store.check(scenario, scenario.edits)  # an impossible edit fails here, before anything is stored
             store.check_effects(scenario, scenario.edits)
             record(self.request.user, "scenario.create", scenario)
 
@@ -67,9 +67,9 @@ class ScenarioViewSet(
         with transaction.atomic():
             runs = races.race(scenario, form.validated_data.get("schedulers"), request.user)
             record(request.user, "scenario.race", scenario)
-        told = [{"id": run.pk, "scenario": run.scenario_id, "scheduler": run.scenario.scheduler} for run in runs]
+        rows = [{"id": run.pk, "scenario": run.scenario_id, "scheduler": run.scenario.scheduler} for run in runs]
         compare = f"/compare/?runs={','.join(str(run.pk) for run in runs)}&race={scenario.pk}"
-        return Response({**_entrants(scenario), "runs": told, "compare": compare}, status=status.HTTP_201_CREATED)
+        return Response({**_entrants(scenario), "runs": rows, "compare": compare}, status=status.HTTP_201_CREATED)
 
 
 def _entrants(scenario: Scenario) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class TraceViewSet(
                 options=form.options(), created_by=request.user,
             )  # fmt: skip
             record(request.user, "trace.announce", trace)
-        import_task.tell(trace)
+        import_task.publish(trace)
         return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
 
     def perform_destroy(self, instance: Trace) -> None:
@@ -202,7 +202,7 @@ class TraceFileView(APIView):
                 files=trace.files, progress=trace.progress, touched_at=timezone.now()
             )
         if not whole:
-            import_task.tell(trace)
+            import_task.publish(trace)
             return Response({"received": file["received"]})
         return self._whole(trace, request)
 

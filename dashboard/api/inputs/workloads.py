@@ -15,7 +15,7 @@ from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerialize
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.scenarios.store import store_generated
 
-MAX_JOBS = 20_000  # drawn while the request waits; more by `manage.py generate`, and an upload
+MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
 MAX_SERVERS = 5_000
 MAX_SLOTS = 100_000
 

@@ -60,7 +60,7 @@ class Command(BaseCommand):
             )
 
     def revoke(self, id: int, **_: Any) -> None:
-        """Revokes by number; what is revoked already stays so."""
+        """Revokes a token by its number; a revoked one stays revoked."""
         found = ApiToken.objects.filter(pk=id).first()
         if found is None:
             raise CommandError(f"there is no token {id}; `manage.py token list` shows the numbers")

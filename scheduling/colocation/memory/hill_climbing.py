@@ -17,8 +17,7 @@ GAIN = 0.005  # relative, of the time of an iteration
 
 
 class Setting(NamedTuple):
-    """Times of a group on its machines: ms of computation and communication of each job in an iteration, and its
-    data."""
+    """Group on its machines: ms of computation and communication of each job in an iteration, and its data."""
 
     comp_ms: list[float]
     comm_ms: list[float]

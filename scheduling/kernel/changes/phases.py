@@ -31,8 +31,10 @@ class Phase(NamedTuple):
 
 
 def check_phases(phases: Sequence[Phase], cluster: Cluster, jobs: Sequence[Job], after_ms: int = 0) -> None:
-    """Check of the order of phases: ModelError where one cannot follow another. The first one begins after
-    `after_ms`."""
+    """Check of the order of phases: ModelError where one cannot follow another.
+
+    The first one begins after `after_ms`.
+    """
     horizon_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
     ends = after_ms
     for phase in phases:

@@ -54,8 +54,7 @@ class Assignment:
     def follow(
         self, now_ms: int, job: np.ndarray, start_ms: np.ndarray, end_ms: np.ndarray
     ) -> list[tuple[int, int, int]]:
-        """Registers the bars of jobs from now on, and returns (job, start, finish) of those for which these have
-        changed."""
+        """Registers the bars of jobs from now on, and returns the changed (job, start, finish)."""
         extra = [
             (j, *span)
             for j in np.unique(job).tolist()
@@ -174,8 +173,7 @@ class Assignment:
         self.changed = set(state["changed"])
 
     def _wake(self, now_ms: int, job: int) -> None:
-        """Registers the next span of a job: only that one, since later ones are often planned again before they
-        begin."""
+        """Registers the next span of a job only, since later ones are often planned again before they begin."""
         starts, _ = self.spans.get(job, ((), ()))
         behind = bisect_right(starts, now_ms)
         if behind < len(starts):

@@ -25,7 +25,7 @@ export const ABSENT = 255; // has not arrived
 /** @type {Record<string, string>} */
 export const MEANING = {
   'not arrived': 'not submitted yet',
-  queued: 'arrived, not decided yet',
+  queued: 'arrived, no decision yet',
   planned: 'admitted, not started yet',
   profiling: 'in a group; their computation and communication times are being measured',
   moving: 'in a group; their model and input are being transferred',

@@ -132,7 +132,7 @@ export class Stream extends EventTarget {
       this.unknown.add(kind);
       this.#emit(
         'unknown',
-        `This page does not know events of the kind ${kind}, and does not show what they changed: load the page again.`,
+        `This page does not support events of the type ${kind}: their changes are not shown. Reload the page.`,
       );
     }
   }

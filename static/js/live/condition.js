@@ -80,7 +80,8 @@ export function costText({ cost }) {
  */
 export function offsetText({ clock_offset_ms: offset }) {
   if (offset === null || Math.abs(offset) <= MAX_OFFSET_MS) return '';
-  return `The clock of the cluster is ${duration(Math.abs(offset))} ${offset > 0 ? 'ahead of' : 'behind'} the server's.`;
+  const side = offset > 0 ? 'ahead of' : 'behind';
+  return `The clock of the cluster is ${duration(Math.abs(offset))} ${side} the server's.`;
 }
 
 /**

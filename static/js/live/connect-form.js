@@ -30,7 +30,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     whole: true,
     min: 200,
     value: 1000,
-    help: 'time between two looks',
+    help: 'time between two polls',
   });
   const parameters = h('div', { class: 'form', id: 'c-parameters' });
   const rule = h(

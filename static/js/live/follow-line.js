@@ -1,4 +1,4 @@
-// The line over a mirrored run: how the cluster is followed, how old the data are, and what an operator can do about it.
+// The status line of a mirrored run: how the cluster is followed, the age of the data, and the actions of an operator.
 
 import { get, post, remove } from '../core/api.js';
 import { tell } from '../core/client-errors.js';

@@ -35,9 +35,7 @@ export function modelOf(name) {
   const model = MODELS.get(name);
   if (model) return model;
   const known = [...MODELS.keys()].join(', ');
-  throw new Error(
-    `This page does not know the execution model “${name}” of the run; it knows ${known}. Reload the page.`,
-  );
+  throw new Error(`Unknown execution model “${name}”; known: ${known}. Reload the page.`);
 }
 
 /**

@@ -81,7 +81,7 @@ async function compare() {
     (message) => {
       if (!ids.includes((message.run ?? message).id)) return;
       if (message.type === 'deleted')
-        fail(new Refusal(`${message.said} What stands here is what this page had read before.`));
+        fail(new Refusal(`${message.said} This page shows the data that it had already loaded.`));
       else again.ask(); // of a run that has ended there is news too: its certificate
     },
     () => again.ask(),
@@ -91,7 +91,7 @@ async function compare() {
 async function load() {
   const told = await get(`/api/compare/?runs=${ids.join(',')}`);
   if (answer && told.runs.length < answer.runs.length)
-    throw new Refusal(`${told.notes[0]} What stands here is what this page had read before.`);
+    throw new Refusal(`${told.notes[0]} This page shows the data that it had already loaded.`);
   answer = told;
   const asked = url.number('against');
   other ??= answer.in_full.includes(asked) && asked !== answer.in_full[0] ? asked : answer.in_full[1];

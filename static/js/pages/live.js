@@ -42,7 +42,7 @@ async function load() {
   $('#count').textContent = shown(page.results.length, page.count, page.count === 1 ? 'cluster' : 'clusters');
   list.paint(page.results, {
     none: empty(
-      'No cluster is followed yet',
+      'No clusters are followed yet',
       operator
         ? h(
             'p',

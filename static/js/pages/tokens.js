@@ -46,7 +46,7 @@ async function load() {
 }
 
 async function revoke(token) {
-  if (!(await confirmed(`Revoke the token ${token.name}? Whatever uses it is refused from then on.`, 'Revoke'))) return;
+  if (!(await confirmed(`Revoke the token ${token.name}? Requests with it will be refused.`, 'Revoke'))) return;
   try {
     await post(`/api/tokens/${token.id}/revoke/`);
     say('');

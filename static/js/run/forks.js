@@ -36,7 +36,7 @@ export function drainOf({ names, from, to }, shownMs) {
 /** What is said of a frame that begins after a run has ended. */
 export function afterTheEnd(endMs) {
   return (
-    `The run ended at ${clock(endMs)}, and the frame begins after that. ` +
+    `The run ended at ${clock(endMs)}, and the selection begins after that. ` +
     'To see what would happen if servers were drained, hold Alt and drag over a time before the end.'
   );
 }

@@ -3,14 +3,14 @@
 import io
 from types import ModuleType
 
-from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.drafts import Read, ReadOptions, Source
 
 
 def read_texts(module: ModuleType, *texts: str | bytes, seed: int = 0, slot_ms: int = 300_000) -> Read:
     """What a format's reader makes of files named 1.txt, 2.txt, ..."""
     data = [text.encode() if isinstance(text, str) else text for text in texts]
     sources = [Source(f"{number}.txt", io.BytesIO(content), len(content)) for number, content in enumerate(data, 1)]
-    return module.read(sources, Ask(seed, slot_ms))
+    return module.read(sources, ReadOptions(seed, slot_ms))
 
 
 def listed(read: Read) -> list[tuple[str, int, str]]:

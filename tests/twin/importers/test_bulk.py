@@ -5,7 +5,7 @@ import io
 import pytest
 
 from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import Ask, ImportRefused, Skipped, Source
+from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Table
 
 MESSY = """a,b,c
@@ -33,7 +33,7 @@ def rows(table):
 def read(kind, text, wanted, **options):
     data = text.encode()
     skipped = Skipped()
-    table = kind(Source("f.csv", io.BytesIO(data), len(data)), wanted, skipped, Ask(), **options)
+    table = kind(Source("f.csv", io.BytesIO(data), len(data)), wanted, skipped, ReadOptions(), **options)
     return rows(table), table.rows, [(skip["line"], skip["reason"]) for skip in skipped.listed]
 
 

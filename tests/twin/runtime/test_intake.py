@@ -36,7 +36,7 @@ def child():
 def stands(watch):
     """Two looks, as if each came after a long time: the first sees what is idle."""
     watch.look()
-    watch.stood_s = intake.STANDS_S
+    watch.stood_s = intake.STALLED_S
     return watch.look()
 
 
@@ -65,7 +65,7 @@ def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
     with heartbeat.doing("run 2"):
         pass
     pulse.beat()
-    watch.stood_s = intake.STANDS_S
+    watch.stood_s = intake.STALLED_S
     assert watch.look() == ""
 
 

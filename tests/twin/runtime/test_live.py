@@ -79,7 +79,7 @@ def test_the_ticker_asks_again_for_a_run_whose_message_was_lost(make_run, monkey
     run = make_run()
     beat = ticker.Ticker()
     assert beat.tick() == []  # its message may be on the way
-    monkeypatch.setattr(ticker, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(ticker, "REQUEST_AGAIN_S", 0.0)
     assert beat.tick() == [run.pk]
 
 

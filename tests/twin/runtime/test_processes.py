@@ -16,7 +16,7 @@ SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 
 def test_a_dead_child_is_started_again_and_said(tmp_path):
     said = []
-    family = Family(tell=said.append)
+    family = Family(report=said.append)
     child = family.add(Child("sleeper", SLEEPER, os.environ, tmp_path / "log", pause=0.0))
     first = child.process.pid
     child.process.kill()
@@ -27,7 +27,7 @@ def test_a_dead_child_is_started_again_and_said(tmp_path):
 
 
 def test_a_child_that_keeps_dying_waits_longer_each_time(tmp_path):
-    family = Family(tell=lambda line: None)
+    family = Family(report=lambda line: None)
     child = family.add(
         Child("failing", [sys.executable, "-c", "raise SystemExit(3)"], os.environ, tmp_path / "log", pause=0.01)
     )
@@ -37,7 +37,7 @@ def test_a_child_that_keeps_dying_waits_longer_each_time(tmp_path):
 
 def test_stopping_ends_what_the_children_started(tmp_path):
     code = f"import subprocess, sys; subprocess.run({SLEEPER!r})"
-    family = Family(tell=lambda line: None)
+    family = Family(report=lambda line: None)
     child = family.add(Child("parent", [sys.executable, "-c", code], os.environ, tmp_path / "log"))
     process = psutil.Process(child.process.pid)
     wait_until(lambda: process.children(), "it has a child", 20)

@@ -150,7 +150,7 @@ def test_a_full_disk_holds_the_run_up_and_room_completes_it(make_run, small, lay
     assert "database or disk is full" in run.message
     ticker = Ticker()
     ticker.tick()
-    monkeypatch.setattr("twin.ticker.ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr("twin.ticker.REQUEST_AGAIN_S", 0.0)
     assert run.pk in ticker.tick(), "asked for again by itself"
     work()
     run.refresh_from_db()

@@ -128,7 +128,7 @@ def test_a_web_server_that_died_of_its_port_ends_the_start(tmp_path):
         server.bind(("127.0.0.1", 0))
         server.listen()
         port = server.getsockname()[1]
-        family = Family(tell=lambda line: None)
+        family = Family(report=lambda line: None)
         web = family.add(Child("web", [sys.executable, "-c", "raise SystemExit(1)"], os.environ, tmp_path / "log"))
         web.process.wait()
         with pytest.raises(CommandError, match=rf"127.0.0.1:{port} cannot be used"):

@@ -1,4 +1,4 @@
-"""Figures by model, size and site: where one run is better than the other."""
+"""Breakdowns of metrics by model, size and site."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from scheduling.model.values import Job
 from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis.comparison.metrics import against, mean
-from twin.analysis.comparison.outcomes import CLOUD, EDGE, Lives
+from twin.analysis.comparison.outcomes import CLOUD, EDGE, Outcomes
 from twin.files.job_table import any_utility, coded, demands_of, field_of
 
 MAX_MODELS = 12  # the others are one group
@@ -20,7 +20,7 @@ Groups = list[tuple[str, list[np.ndarray]]]  # name, and of each run the indexes
 
 
 def groups(
-    runs: list[tuple[Lives, np.ndarray]], jobs: Sequence[Job], shared: np.ndarray, ranked: Sequence[bool]
+    runs: list[tuple[Outcomes, np.ndarray]], jobs: Sequence[Job], shared: np.ndarray, ranked: Sequence[bool]
 ) -> dict[str, list[dict[str, Any]]]:
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
@@ -33,46 +33,46 @@ def groups(
         "size": _shared(runs, *_sizes(sizes)),
         "site": _sites(runs),
     }
-    lives, worth = [one for one, _ in runs], any_utility(jobs)
-    return {by: [_row(name, lives, rows, ranked, worth) for name, rows in named] for by, named in found.items()}
+    outcomes, worth = [one for one, _ in runs], any_utility(jobs)
+    return {by: [_row(name, outcomes, rows, ranked, worth) for name, rows in named] for by, named in found.items()}
 
 
 def _row(
-    name: str, lives: Sequence[Lives], rows: list[np.ndarray], ranked: Sequence[bool], worth: bool
+    name: str, outcomes: Sequence[Outcomes], rows: list[np.ndarray], ranked: Sequence[bool], worth: bool
 ) -> dict[str, Any]:
-    told = [_figures(one, of_run, worth) for one, of_run in zip(lives, rows, strict=True)]
+    values = [_figures(one, of_run, worth) for one, of_run in zip(outcomes, rows, strict=True)]
     return {"name": name, "jobs": [len(of_run) for of_run in rows]} | {
-        key: against([figures[key] for figures in told], BY_KEY[key].direction, BY_KEY[key].unit, ranked)
+        key: against([figures[key] for figures in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked)
         for key in GROUPED
     }
 
 
-def _figures(lives: Lives, rows: np.ndarray, worth: bool) -> dict[str, Any]:
+def _figures(outcomes: Outcomes, rows: np.ndarray, worth: bool) -> dict[str, Any]:
     return {
-        "completed": int((lives.completed_ms[rows] >= 0).sum()),
-        "rejected": int(lives.rejected[rows].sum()),
-        "mean_jct_ms": mean(lives.jct_ms[rows]),
-        "mean_delay_factor": mean(lives.delay_factor[rows]),
-        "total_utility": float(lives.utility[rows].sum()) if worth else None,
+        "completed": int((outcomes.completed_ms[rows] >= 0).sum()),
+        "rejected": int(outcomes.rejected[rows].sum()),
+        "mean_jct_ms": mean(outcomes.jct_ms[rows]),
+        "mean_delay_factor": mean(outcomes.delay_factor[rows]),
+        "total_utility": float(outcomes.utility[rows].sum()) if worth else None,
     }
 
 
-def _shared(runs: list[tuple[Lives, np.ndarray]], codes: np.ndarray, names: Sequence[str]) -> Groups:
+def _shared(runs: list[tuple[Outcomes, np.ndarray]], codes: np.ndarray, names: Sequence[str]) -> Groups:
     """Groups that a job is in whatever the run; only jobs that have arrived."""
     named = []
     for code, name in enumerate(names):
         members = codes == code
-        rows = [index[members & (lives.arrived_ms[index] >= 0)] for lives, index in runs]
+        rows = [index[members & (outcomes.arrived_ms[index] >= 0)] for outcomes, index in runs]
         if any(map(len, rows)):
             named.append((name, rows))
     return named
 
 
-def _sites(runs: list[tuple[Lives, np.ndarray]]) -> Groups:
+def _sites(runs: list[tuple[Outcomes, np.ndarray]]) -> Groups:
     """Sites of the workers of each job, in each run separately."""
     named = []
     for name, bits in SITES:
-        rows = [index[(lives.sites[index] == bits) & (lives.arrived_ms[index] >= 0)] for lives, index in runs]
+        rows = [index[(outcomes.sites[index] == bits) & (outcomes.arrived_ms[index] >= 0)] for outcomes, index in runs]
         if any(map(len, rows)):
             named.append((name, rows))
     return named

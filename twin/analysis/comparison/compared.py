@@ -1,4 +1,4 @@
-"""The comparison itself: runs read once, matched job by job, and asked for what the page shows."""
+"""Comparison of runs that are read once and matched job by job."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from twin.analysis.comparison import differences
 from twin.analysis.comparison.breakdowns import groups
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.distributions import distributions
-from twin.analysis.comparison.divergence import Parting, first_parting
+from twin.analysis.comparison.divergence import Divergence, first_divergence
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
-from twin.analysis.comparison.outcomes import FOREVER, Lives, believed, lives_of
+from twin.analysis.comparison.outcomes import FOREVER, Outcomes, believed, outcomes_of
 from twin.eventlog.fold import BAR_FIELDS, RunState
 from twin.files.job_table import field_of
 from twin.models import Run
 from twin.scenarios import store
 
-MAX_RUNS = 24  # in the table of figures
+MAX_RUNS = 24  # in the table of metrics
 MAX_DRAWN = 6  # compared in full: the first ones
 SLOWDOWN = "lanes.mean_slowdown"
 NO_JOBS = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -39,7 +39,7 @@ class Side:
     worlds: Sequence[tuple[int, Cluster]]  # when each cluster began; one unless the run was edited on the way
     jobs: Sequence[Job]
     decisions: Decisions
-    lives: Lives
+    outcomes: Outcomes
     bars: np.ndarray  # those believed at the instant
     packed: Sequence[str]  # resources that servers run out of
     basis: Basis
@@ -52,12 +52,12 @@ class Side:
 
 
 def common_instant(runs: Sequence[Run]) -> int:
-    """The instant that all have reached: FOREVER when all are finished; a run without an event holds nobody back."""
+    """Time that all runs have reached: FOREVER if all have finished; runs without events do not count."""
     return min((run.sim_ms for run in runs if run.status != Run.FINISHED and run.last_seq), default=FOREVER)
 
 
 def side_of(run: Run, state: RunState, until_ms: int) -> Side:
-    """A run as its folded state tells it."""
+    """Side of the comparison from the folded state of a run."""
     cluster, jobs = store.of_run(run)
     told = decisions_of(state, cluster)
     return Side(
@@ -65,7 +65,7 @@ def side_of(run: Run, state: RunState, until_ms: int) -> Side:
         store.clusters(run),
         jobs,
         told,
-        lives_of(state, told, cluster, len(jobs), until_ms),
+        outcomes_of(state, told, cluster, len(jobs), until_ms),
         believed(state, until_ms),
         store.packed(run),
         basis_of(run),
@@ -83,9 +83,9 @@ class Compared:
             names = ", ".join(str(side.run_id) for side in sides)
             raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
         pairs = list(zip(sides, self.rows, strict=True))
-        done = np.logical_and.reduce([side.lives.completed_ms[rows] >= 0 for side, rows in pairs])
+        done = np.logical_and.reduce([side.outcomes.completed_ms[rows] >= 0 for side, rows in pairs])
         self.figures = [  # {key: value} of each side
-            figures(side.lives, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed)
+            figures(side.outcomes, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed)
             | _slowdown(side, until_ms)
             | unknown(side.basis.models)
             for side, rows in pairs
@@ -95,23 +95,23 @@ class Compared:
 
     @cached_property
     def distributions(self) -> list[dict[str, Any]]:
-        return distributions(self._lives)
+        return distributions(self._outcomes)
 
     @cached_property
     def groups(self) -> dict[str, list[dict[str, Any]]]:
         base = self.sides[0]
         ranked = [rankable(side.basis, base.basis) for side in self.sides]
-        return groups(self._lives, base.jobs, self.rows[0], ranked)
+        return groups(self._outcomes, base.jobs, self.rows[0], ranked)
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:
-        """Of each side, [shared job] the kinds of its difference to the base (differences.BIT).
+        """Kinds of difference to the base (differences.BIT) of each side, [shared job].
 
         Nothing for the base itself, nor for a run of another trace: there a job with the same id is another job.
         """
         base, rows = self.sides[0], self.rows[0]
         return [
-            differences.kinds(base.lives, side.lives, (rows, own), self._from_ms(side))
+            differences.kinds(base.outcomes, side.outcomes, (rows, own), self._from_ms(side))
             if alike and side is not base
             else np.zeros(len(rows), np.uint8)
             for (side, own), alike in zip(self._pairs, self.same_trace, strict=True)
@@ -124,27 +124,27 @@ class Compared:
         for (side, own), mask, alike in zip(self._pairs, self.kinds, self.same_trace, strict=True):
             rows = (self.rows[0], own) if alike else NO_JOBS
             pair = rows if len(self.sides) == 2 or not alike else _matched([base.jobs, side.jobs])
-            found.append(differences.account(base.lives, side.lives, rows, (pair[0], pair[1]), mask))
+            found.append(differences.account(base.outcomes, side.outcomes, rows, (pair[0], pair[1]), mask))
         return found
 
     @cached_property
-    def partings(self) -> list[Parting | None]:
-        """Of each side, where it first parts from the base; None also for a run of another trace.
+    def divergences(self) -> list[Divergence | None]:
+        """First divergence of each side from the base; None also for a run of another trace.
 
         Where one is cut from a real cluster, from the cut on, without the jobs that ran then: it places them anew.
         """
         return [
-            self._parting(side, rows) if alike and side is not self.sides[0] else None
+            self._divergence(side, rows) if alike and side is not self.sides[0] else None
             for (side, rows), alike in zip(self._pairs, self.same_trace, strict=True)
         ]
 
-    def _parting(self, side: Side, rows: np.ndarray) -> Parting | None:
+    def _divergence(self, side: Side, rows: np.ndarray) -> Divergence | None:
         base, from_ms = self.sides[0], self._from_ms(side)
         pair = ((base, self.rows[0]), (side, rows))
-        starts = [one.lives.start_ms[own] for one, own in pair]
+        starts = [one.outcomes.start_ms[own] for one, own in pair]
         ran = np.logical_or.reduce([(ms >= 0) & (ms < from_ms) for ms in starts])
         places = [_places(own[~ran], len(one.jobs), np.flatnonzero(~ran)) for one, own in pair]
-        return first_parting(base.decisions, side.decisions, (places[0], places[1]), self.until_ms, from_ms)
+        return first_divergence(base.decisions, side.decisions, (places[0], places[1]), self.until_ms, from_ms)
 
     def _from_ms(self, side: Side) -> int:
         """From when on the side can be compared with the base."""
@@ -155,8 +155,8 @@ class Compared:
         return list(zip(self.sides, self.rows, strict=True))
 
     @property
-    def _lives(self) -> list[tuple[Lives, np.ndarray]]:
-        return [(side.lives, rows) for side, rows in self._pairs]
+    def _outcomes(self) -> list[tuple[Outcomes, np.ndarray]]:
+        return [(side.outcomes, rows) for side, rows in self._pairs]
 
 
 def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
@@ -164,7 +164,7 @@ def _slowdown(side: Side, until_ms: int) -> dict[str, float | None]:
     kept = value_of(side.metrics, SLOWDOWN)
     if until_ms == FOREVER and kept is not None and len(side.basis.models) == 1:
         return {SLOWDOWN: kept}
-    return slowdown(side.lives, side.cluster, side.jobs, side.basis.models)
+    return slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models)
 
 
 def _matched(lists: Sequence[Sequence[Job]]) -> list[np.ndarray]:

@@ -36,8 +36,8 @@ def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, An
 
 def _acts(side: Side, job: int) -> np.ndarray:
     """[n, (seq, at_ms)] of the verdicts and plans of the job."""
-    told, plans = side.decisions.verdicts, side.decisions.plans
-    return np.concatenate((told[told[:, 2] == job, :2], plans[plans[:, 2] == job, :2]))
+    verdicts, plans = side.decisions.verdicts, side.decisions.plans
+    return np.concatenate((verdicts[verdicts[:, 2] == job, :2], plans[plans[:, 2] == job, :2]))
 
 
 def _decided(side: Side, job: int, moment: int, seqs: np.ndarray) -> dict[str, Any]:
@@ -61,13 +61,13 @@ def _decided(side: Side, job: int, moment: int, seqs: np.ndarray) -> dict[str, A
 
 def _standing(side: Side, job: int, at_ms: int) -> dict[str, Any]:
     """State of the job at a time without a decision about it."""
-    arrived, completed = (int(times[job]) for times in (side.lives.arrived_ms, side.lives.completed_ms))
+    arrived, completed = (int(times[job]) for times in (side.outcomes.arrived_ms, side.outcomes.completed_ms))
     if not 0 <= arrived <= at_ms:
         return {"state": "not arrived", "at_ms": arrived if arrived >= 0 else None, "plan": None}
     if 0 <= completed <= at_ms:
         return {"state": "completed", "at_ms": completed, "plan": None}
-    told, plans = side.decisions.verdicts, side.decisions.plans
-    refused = told[(told[:, 2] == job) & (told[:, 3] == REJECTED) & (told[:, 1] < at_ms)]
+    verdicts, plans = side.decisions.verdicts, side.decisions.plans
+    refused = verdicts[(verdicts[:, 2] == job) & (verdicts[:, 3] == REJECTED) & (verdicts[:, 1] < at_ms)]
     if len(refused):
         return {"state": "rejected", "at_ms": int(refused[0, 1]), "plan": None}
     mine = plans[(plans[:, 2] == job) & (plans[:, 1] < at_ms)]

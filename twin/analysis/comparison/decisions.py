@@ -56,15 +56,15 @@ def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.nda
     seqs, begins, events = np.unique(planned[:, 0], return_index=True, return_inverse=True)
     first, count = planned[begins, FIRST_BAR], planned[begins, BARS]
     event = np.repeat(np.arange(len(seqs)), count)
-    told = bars[np.arange(len(event)) + np.repeat(first - np.cumsum(count) + count, count)]
-    width = max(planned[:, JOB_OF].max(initial=0), told[:, JOB].max(initial=0)) + 1
-    subject, wanted = events * width + planned[:, JOB_OF], event * width + told[:, JOB]
+    rows = bars[np.arange(len(event)) + np.repeat(first - np.cumsum(count) + count, count)]
+    width = max(planned[:, JOB_OF].max(initial=0), rows[:, JOB].max(initial=0)) + 1
+    subject, wanted = events * width + planned[:, JOB_OF], event * width + rows[:, JOB]
     order = np.argsort(subject)
     place = np.searchsorted(subject[order], wanted)
     known = place < len(order)
     # others keep their times: nothing is decided about them
     known[known] = subject[order[place[known]]] == wanted[known]
-    np.add.at(numbers, order[place[known]], _numbers(told[known], names))
+    np.add.at(numbers, order[place[known]], _numbers(rows[known], names))
     return numbers
 
 

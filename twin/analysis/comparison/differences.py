@@ -1,4 +1,4 @@
-"""Two runs job by job: what kind of difference there is, and the rows that tell it."""
+"""Differences of two runs, job by job: their kinds, and the rows of the table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.comparison.outcomes import NEVER, STATES, Lives
+from twin.analysis.comparison.outcomes import NEVER, STATES, Outcomes
 
 KINDS = {
     "shifted": "different start or finish, or only in one run",
@@ -19,7 +19,7 @@ BIT = {name: 1 << i for i, name in enumerate(KINDS)}
 REJECTED = STATES.index("rejected")
 
 
-def kinds(base: Lives, other: Lives, rows: tuple[np.ndarray, np.ndarray], from_ms: int = 0) -> np.ndarray:
+def kinds(base: Outcomes, other: Outcomes, rows: tuple[np.ndarray, np.ndarray], from_ms: int = 0) -> np.ndarray:
     """[shared job] sum of BITs; 0 = the same in both, or not arrived in one of them. rows: its index in each run.
 
     from_ms: where one of them begins; what started before has started then.
@@ -49,8 +49,8 @@ def counts(mask: np.ndarray) -> dict[str, int]:
 
 
 def account(
-    base: Lives,
-    other: Lives,
+    base: Outcomes,
+    other: Outcomes,
     rows: tuple[np.ndarray, np.ndarray],
     pair: tuple[np.ndarray, np.ndarray],
     mask: np.ndarray,
@@ -80,14 +80,14 @@ def names_of(mask: int) -> list[str]:
     return [name for name, bit in BIT.items() if mask & bit]
 
 
-def life(lives: Lives, job: int, has_utility: bool = True) -> dict[str, Any]:
+def life(outcomes: Outcomes, job: int, has_utility: bool = True) -> dict[str, Any]:
     """Outcome of one job in one run as plain data; None for what has not happened."""
-    times = {name: int(getattr(lives, name)[job]) for name in ("start_ms", "finish_ms", "completed_ms")}
-    jct = lives.jct_ms[job] if lives.completed_ms[job] >= 0 else None
+    times = {name: int(getattr(outcomes, name)[job]) for name in ("start_ms", "finish_ms", "completed_ms")}
+    jct = outcomes.jct_ms[job] if outcomes.completed_ms[job] >= 0 else None
     return {
-        "state": STATES[int(lives.states[job])],
+        "state": STATES[int(outcomes.states[job])],
         **{name: None if value == NEVER else value for name, value in times.items()},
         "jct_ms": None if jct is None else int(jct),
-        "utility": float(lives.utility[job]) if has_utility else None,
-        "preemptions": int(lives.preemptions[job]),
+        "utility": float(outcomes.utility[job]) if has_utility else None,
+        "preemptions": int(outcomes.preemptions[job]),
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.reporting.metric_table import BY_KEY
-from twin.analysis.comparison.outcomes import Lives
+from twin.analysis.comparison.outcomes import Outcomes
 
 SHARES = np.linspace(0, 1, 101)
 SPREAD = (  # keys of the table of metrics, and over which jobs
@@ -17,7 +17,7 @@ SPREAD = (  # keys of the table of metrics, and over which jobs
 )  # fmt: skip
 
 
-def distributions(runs: list[tuple[Lives, np.ndarray]]) -> list[dict[str, Any]]:
+def distributions(runs: list[tuple[Outcomes, np.ndarray]]) -> list[dict[str, Any]]:
     """[{..., of, curves: [{jobs, values}]}] of the metrics of jobs: values[i] is not exceeded by i % of the run's jobs.
 
     runs: each with the indexes of its shared jobs.
@@ -25,9 +25,9 @@ def distributions(runs: list[tuple[Lives, np.ndarray]]) -> list[dict[str, Any]]:
     return [asdict(BY_KEY[key]) | {"of": of, "curves": [_curve(key, *run) for run in runs]} for key, of in SPREAD]
 
 
-def _curve(key: str, lives: Lives, rows: np.ndarray) -> dict[str, Any]:
-    worth = np.where(lives.arrived_ms >= 0, lives.utility, np.nan)
-    values = {"jct_ms": lives.jct_ms, "delay_factor": lives.delay_factor, "utility": worth}[key]
+def _curve(key: str, outcomes: Outcomes, rows: np.ndarray) -> dict[str, Any]:
+    worth = np.where(outcomes.arrived_ms >= 0, outcomes.utility, np.nan)
+    values = {"jct_ms": outcomes.jct_ms, "delay_factor": outcomes.delay_factor, "utility": worth}[key]
     values = values[rows]
     values = values[~np.isnan(values)]
     if key == "utility" and not values.any():

@@ -15,7 +15,7 @@ from twin.analysis.comparison.decisions import REFUSAL, REJECTED, UNFINISHED, De
 
 
 @dataclass(frozen=True)
-class Parting:
+class Divergence:
     """The first difference: job is a position among the shared ones."""
 
     at_ms: int
@@ -24,9 +24,9 @@ class Parting:
     same: int  # decisions that the runs have in common before it
 
 
-def first_parting(
+def first_divergence(
     base: Decisions, other: Decisions, places: tuple[np.ndarray, np.ndarray], until_ms: int, from_ms: int = 0
-) -> Parting | None:
+) -> Divergence | None:
     """First divergence from from_ms on; None if all decisions up to the time are the same.
 
     places: of each run, [job index] its position among the shared jobs, -1 for a job that is not shared.
@@ -45,7 +45,7 @@ def first_parting(
     moment = at_ms[begins[differs.argmax()]]
     there = np.flatnonzero(differs & (at_ms[begins] == moment))
     first = there[np.minimum.reduceat(seq, begins)[there].argmin()]  # the one that was decided first
-    return Parting(int(moment), int(job[begins[first]]), len(there), int((at_ms[begins] < moment).sum()))
+    return Divergence(int(moment), int(job[begins[first]]), len(there), int((at_ms[begins] < moment).sum()))
 
 
 def _acts(

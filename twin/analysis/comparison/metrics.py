@@ -14,7 +14,7 @@ from scheduling.reporting.metric_table import HIGHER, value_of
 from scheduling.reporting.metrics import offered, shares
 from scheduling.reporting.quantities import value_text
 from twin.analysis.comparability import BY_TRAINING, observed
-from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Lives
+from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Outcomes
 from twin.eventlog.fold import BAR_FIELDS, END, START
 from twin.files.job_table import any_utility, demands_of, objects_of
 
@@ -27,33 +27,33 @@ COMPARED = (  # keys of the table of metrics, in the order of the rows
 
 
 def figures(
-    lives: Lives, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
+    outcomes: Outcomes, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
     common: np.ndarray, packed: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
-    """{key: value or None} of what the log says.
+    """Metrics from the log, {key: value or None}.
 
     bars: those believed at the instant; common: indexes of the jobs that all runs have completed; packed: resources
     with a utilization.
     """
-    done = lives.completed_ms >= 0
-    arrived = lives.arrived_ms >= 0
-    jct = lives.jct_ms
-    first_ms = int(lives.arrived_ms[arrived].min()) if arrived.any() else 0
+    done = outcomes.completed_ms >= 0
+    arrived = outcomes.arrived_ms >= 0
+    jct = outcomes.jct_ms
+    first_ms = int(outcomes.arrived_ms[arrived].min()) if arrived.any() else 0
     return {
-        "total_utility": float(lives.utility.sum()) if any_utility(jobs) else None,
+        "total_utility": float(outcomes.utility.sum()) if any_utility(jobs) else None,
         "jobs": int(arrived.sum()),
-        "admitted": int(lives.admitted.sum()),
-        "rejected": int(lives.rejected.sum()),
+        "admitted": int(outcomes.admitted.sum()),
+        "rejected": int(outcomes.rejected.sum()),
         "completed": int(done.sum()),
         "mean_jct_ms": mean(jct),
         "median_jct_ms": float(np.median(jct[done])) if done.any() else None,
         "p95_jct_ms": float(np.percentile(jct[done], 95)) if done.any() else None,
         "common_jct_ms": mean(jct[common]),
-        "mean_delay_factor": mean(lives.delay_factor),
-        "mean_wait_ms": mean(lives.wait_ms),
-        "makespan_ms": int(lives.completed_ms.max()) - first_ms if done.any() else None,
-        "suspensions": int(lives.suspensions.sum()),
-        "preemptions": int(lives.preemptions.sum()),
+        "mean_delay_factor": mean(outcomes.delay_factor),
+        "mean_wait_ms": mean(outcomes.wait_ms),
+        "makespan_ms": int(outcomes.completed_ms.max()) - first_ms if done.any() else None,
+        "suspensions": int(outcomes.suspensions.sum()),
+        "preemptions": int(outcomes.preemptions.sum()),
         **{
             f"utilization.{name}": share
             for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms, packed).items()
@@ -61,10 +61,12 @@ def figures(
     }
 
 
-def slowdown(lives: Lives, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]) -> dict[str, float | None]:
+def slowdown(
+    outcomes: Outcomes, cluster: Cluster, jobs: Sequence[Job], models: Sequence[str]
+) -> dict[str, float | None]:
     """{lanes.mean_slowdown} as in the metrics of a run: only with one model, and jobs' times alone known."""
     model = BY_TRAINING.get(models[0]) if len(models) == 1 else None
-    done, jct = np.flatnonzero(lives.completed_ms >= 0).tolist(), lives.jct_ms
+    done, jct = np.flatnonzero(outcomes.completed_ms >= 0).tolist(), outcomes.jct_ms
     times_ms = {job: int(jct[job]) for job in done}
     known = None if model is None else model.mean_slowdown(cluster, partial(objects_of, jobs), times_ms)
     return {"lanes.mean_slowdown": known}
@@ -75,8 +77,8 @@ def unknown(models: Sequence[str]) -> dict[str, None]:
     return dict.fromkeys(("admitted", "preemptions")) if observed(models) else {}
 
 
-def told_figures(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """The same from the metrics that a finished run keeps, as far as they go."""
+def stored_metrics(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Metrics from those stored with a finished run, as far as available."""
     return {key: value_of(metrics, key) for key in COMPARED}
 
 
@@ -85,9 +87,9 @@ def against(
 ) -> list[dict[str, Any]]:
     """Comparison with the first value: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
 
-    ranked: whether a value can be told against the first; one that cannot stands by itself, unless neither way is
-    better. Values that read alike are the same, also where neither way is better. Nothing is the best while a value
-    that could be better is unknown.
+    ranked: whether a value can be compared with the first; others are shown without a verdict, unless neither direction
+    is better. Values that are displayed alike are the same, also where neither direction is better. No value is the
+    best while one that could be better is unknown.
     """
     ranked = [True] * len(values) if ranked is None or direction is None else ranked
     known = [v for v, can in zip(values, ranked, strict=True) if can and v is not None]
@@ -115,7 +117,7 @@ def _cell(value: float | None, base: float | None, direction: str | None, unit: 
 
 
 def _equal(value: float | None, other: float, unit: str) -> bool:
-    """Test whether the two read alike: sums in another order differ by dust, and nobody sees less than a page shows."""
+    """True if the two are displayed alike: sums in another order differ by rounding errors."""
     return value is not None and (isclose(value, other) or value_text(value, unit) == value_text(other, unit))
 
 

@@ -22,7 +22,7 @@ EDGE, CLOUD = 1, 2  # bits of `sites`
 
 
 @dataclass(frozen=True)
-class Lives:
+class Outcomes:
     """[job] each; times in ms, NEVER where it has not happened by the instant."""
 
     arrived_ms: np.ndarray
@@ -55,7 +55,9 @@ class Lives:
         return np.where(self.start_ms >= 0, self.start_ms - self.arrived_ms, np.nan)
 
 
-def lives_of(state: RunState, decisions: Decisions, cluster: Cluster, jobs: int, until_ms: int = FOREVER) -> Lives:
+def outcomes_of(
+    state: RunState, decisions: Decisions, cluster: Cluster, jobs: int, until_ms: int = FOREVER
+) -> Outcomes:
     """Outcomes from the newest state, whose bars have the times of their decisions, and from the decisions."""
     rows = np.full((jobs, len(JOB_FIELDS)), float(NEVER))
     rows[:, JOB_FIELDS.index("utility")] = 0
@@ -76,7 +78,7 @@ def lives_of(state: RunState, decisions: Decisions, cluster: Cluster, jobs: int,
     servers, sites = _places(workers, cluster, jobs)
     done = workers[workers[:, START] < until_ms].copy()
     done[:, END] = np.minimum(done[:, END], until_ms)
-    return Lives(
+    return Outcomes(
         arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs),
         suspensions(workers, jobs), preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
         np.bincount(told[told[:, 3] == REJECTED, 2], minlength=jobs) > 0,

@@ -47,7 +47,7 @@ class Command(HeadlessCommand):
             raise ModelError(str(error)) from error
         finally:
             connector.close()
-        self._tell_found(found)
+        self._report_findings(found)
         if not found.well:
             raise ModelError(
                 f"{options['name']}: the cluster cannot be followed yet; the lines above say what would help"
@@ -55,13 +55,13 @@ class Command(HeadlessCommand):
         if options["test"]:
             return
         connections.create(options["name"], connector, sites, options["interval_ms"])
-        self.tell(f"{options['name']}: connected; `manage.py up` follows it")
+        self.report(f"{options['name']}: connected; `manage.py up` follows it")
 
-    def _tell_found(self, found: Found) -> None:
-        self.tell(f"version {found.version or 'unknown'}")
+    def _report_findings(self, found: Found) -> None:
+        self.report(f"version {found.version or 'unknown'}")
         for finding in found.findings:
             mark = "ok" if finding.well else "missing" if finding.needed else "without"
-            self.tell(
+            self.report(
                 f"{mark:8}{finding.subject}: {finding.said}"
                 + (f"; {finding.remedy}" if finding.remedy and not finding.well else "")
             )

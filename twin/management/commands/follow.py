@@ -82,13 +82,13 @@ class Command(HeadlessCommand):
                 "metrics": metrics, "certificate": None, "decision_ms": None,
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
-        self.tell(
+        self.report(
             f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after "
             f"running, {metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} "
             f"looks; written to {options['out']}"
         )
         if following.health.error:
-            self.tell(f"{options['name']}: {following.health.error}")
+            self.report(f"{options['name']}: {following.health.error}")
 
     def _follow(self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any) -> tuple[Mirror, Following]:
         first = connector.snapshot()

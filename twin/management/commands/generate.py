@@ -101,7 +101,7 @@ class Command(HeadlessCommand):
                 file.write(dump_cluster(check_end(cluster)))
             with writing(folder / "jobs.jsonl") as file:
                 file.writelines(job_lines(jobs))
-        self.tell(f"{len(jobs)} jobs and {len(cluster.servers)} servers in {options['out']}")
+        self.report(f"{len(jobs)} jobs and {len(cluster.servers)} servers in {options['out']}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

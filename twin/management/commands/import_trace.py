@@ -62,7 +62,7 @@ class Command(HeadlessCommand):
                 choice=choice, seed=options["seed"], slot_ms=options["slot_ms"],
             )  # fmt: skip
             self._write(folder, result, options)
-        self.tell(f"{', '.join(path.name for path in paths)} ({result.format}): {result.summary}")
+        self.report(f"{', '.join(path.name for path in paths)} ({result.format}): {result.summary}")
 
     def _write(self, folder: Path, result: ImportResult, options: dict[str, Any]) -> None:
         if result.cluster is not None:

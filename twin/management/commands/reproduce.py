@@ -13,7 +13,7 @@ from twin.management.headless import HeadlessCommand, place, positive
 from twin.management.whole import whole_file
 
 if TYPE_CHECKING:
-    from experiments import Ask
+    from experiments import Options
 
 
 class Command(HeadlessCommand):
@@ -42,15 +42,15 @@ class Command(HeadlessCommand):
         from benchmarks import machine
 
         chosen = list(map(experiments.full_name, options["only"])) if options["only"] else experiments.names()
-        ask = experiments.Ask(options["seeds"], options["arrivals"], self._progress)
+        chosen_options = experiments.Options(options["seeds"], options["arrivals"], self._progress)
         with whole_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is run
-            found = [self._experiment(name, ask) for name in chosen]
+            found = [self._experiment(name, chosen_options) for name in chosen]
             if file is not None:
                 file.write(
                     orjson.dumps({"machine": machine(), "experiments": found}, option=orjson.OPT_INDENT_2) + b"\n"
                 )
 
-    def _experiment(self, name: str, ask: Ask) -> dict[str, Any]:
+    def _experiment(self, name: str, options: Options) -> dict[str, Any]:
         """Execution and output of one experiment; its result as plain data."""
         from benchmarks import plain
         from experiments import Skip, experiment
@@ -70,7 +70,7 @@ class Command(HeadlessCommand):
         }
         began = time.perf_counter()
         try:
-            table = module.run(ask)
+            table = module.run(options)
         except Skip as reason:
             self.stdout.write(f"  skipped: {reason}")
             return about | {"skipped": str(reason)}

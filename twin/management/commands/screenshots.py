@@ -1,4 +1,4 @@
-"""manage.py screenshots: every page of a demo twin of its own, light and dark, wide and narrow, to be looked at."""
+"""manage.py screenshots: every page of a separate demo twin, light and dark, wide and narrow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNT = """() => {
     return fetch(...asked).finally(() => setTimeout(() => window.waiting--, 100));
   };
 }"""
-# What is on its way when a page has come; a page is looked at when none of this is left.
+# Pending work of a loaded page; the screenshot is taken when none is left.
 SETTLED = (
     "() => document.readyState === 'complete' && window.waiting === 0 && (!window.twin?.store || "
     "window.twin.store.lastSeq > 0) && !/Loading …|Comparing the runs …/.test(document.querySelector('main').innerText)"

@@ -65,7 +65,7 @@ class Command(HeadlessCommand):
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         utility = "" if metrics["total_utility"] is None else f", total utility {metrics['total_utility']:.2f}"
-        self.tell(
+        self.report(
             f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} "
             f"rejected{utility}; written to {options['out']}"
         )

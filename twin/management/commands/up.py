@@ -32,7 +32,7 @@ from twin.processes.supervisor import Child, Family
 
 MAX_PORT = 65_535
 MAX_WORKERS = 256
-# What glibc's allocator is told of the web server: memory that its many threads have freed goes back to the system.
+# Settings of glibc's allocator for the web server: memory that its threads free goes back to the system.
 GIVES_BACK = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144"}
 PATIENCE = {"DATABASE_LOCK_WAIT_S": "5"}  # a person waits for the answer of a web server; a worker may wait for longer
 BACKGROUND_WORKERS = 2  # certificates are computed one at a time, so the other one is free for imports
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: stop.set())
-        family = Family(tell=self._warn)
+        family = Family(report=self._warn)
         self.hangs = Hangs(heartbeat.folder(), self._warn)
         self.probe: BrokerProbe | None = None
         try:
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             url = _url(options["host"], options["port"])
             _wait_for_web(url, family, stop, lambda: _check_port(options["host"], options["port"]))
             if not stop.is_set():
-                self._tell(url, time.monotonic() - began)
+                self._report(url, time.monotonic() - began)
             self._watch(family, stop)
         finally:
             family.stop()
@@ -101,7 +101,7 @@ class Command(BaseCommand):
                 self._warn(f"the disk of {settings.VAR_DIR} has free space again; runs resume")
 
     def _replace_what_hangs(self, family: Family) -> None:
-        """A process that hangs is killed: the family, or the worker whose pool child it was, starts it again."""
+        """Kills processes that hang; the supervisor, or the worker of a pool child, restarts them."""
         beating = [child for child in family.children if child.name != "broker" and child.alive]
         self.hangs.look(
             {child.process.pid: (child.name, child.started) for child in beating if child.process is not None}
@@ -116,7 +116,7 @@ class Command(BaseCommand):
         except OSError:  # standard error is a file on the disk that is full
             pass
 
-    def _tell(self, url: str, seconds: float) -> None:
+    def _report(self, url: str, seconds: float) -> None:
         path = StringIO()
         call_command("login_link", role="operator", stdout=path)  # by name: twin imports nothing of the dashboard
         link = url + path.getvalue().strip()
@@ -182,7 +182,7 @@ class Command(BaseCommand):
         settings.LAYER_URL = env.get("LAYER_URL", settings.LAYER_URL)
 
     def _check_celery_broker(self) -> None:
-        """A broker that is not the embedded one, such as RabbitMQ, answers before anything is started on it."""
+        """Waits for a broker that is not embedded, such as RabbitMQ, before anything is started on it."""
         if not settings.BROKER_URL:
             return
         from kombu import Connection
@@ -304,7 +304,7 @@ def _wait_for_web(
 
 
 def _health(url: str) -> tuple[str | None, int | None]:
-    """(whose web server answers, its status); None where nobody does."""
+    """Web server that answers at the port, and its status; None without one."""
     asking = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     allowed = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
     request = urllib.request.Request(f"{url}/healthz", headers={"Host": allowed[0]} if allowed else {})

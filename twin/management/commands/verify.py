@@ -53,7 +53,7 @@ class Command(HeadlessCommand):
         with gc_control.paused():  # millions of rows, and no cycles
             problems = problems_of(folder)
         for problem in problems[:SHOWN]:
-            self.tell(problem)
+            self.report(problem)
         if problems:
             hidden = len(problems) - SHOWN
             count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
@@ -61,7 +61,7 @@ class Command(HeadlessCommand):
                 one_line(f"verify: {count} in {folder}" + (f", {hidden} of them not shown" if hidden > 0 else ""))
             )
             sys.exit(1)
-        self.tell(f"{folder}: no problems found")
+        self.report(f"{folder}: no problems found")
 
 
 def problems_of(folder: Path) -> list[str]:

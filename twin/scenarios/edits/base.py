@@ -26,7 +26,7 @@ class World:
     added: int = 0  # jobs that edits have added
 
     def same(self, other: World) -> bool:
-        """Test whether nothing differs: no server, no job, no parameter in effect."""
+        """True if nothing differs: no server, no job, no effective parameter."""
         if self.scheduler != other.scheduler or self.cluster != other.cluster:
             return False
         if self.parameters != other.parameters and _built(self) != _built(other):
@@ -34,11 +34,11 @@ class World:
         return self.jobs is other.jobs or list(self.jobs) == list(other.jobs)
 
     def with_jobs(self, jobs: Sequence[Job]) -> World:
-        """The same with other jobs."""
+        """Scenario state with other jobs."""
         return replace(self, jobs=jobs)
 
     def with_servers(self, servers: Sequence[Server], **changes: Any) -> World:
-        """The same with other servers."""
+        """Scenario state with other servers."""
         return replace(self, cluster=replace(self.cluster, servers=tuple(servers), **changes))
 
 
@@ -74,7 +74,7 @@ class Edit:
 
     @property
     def whole(self) -> bool:
-        """Test whether it takes effect before anything has happened."""
+        """True if it takes effect before anything has happened."""
         return self.at_ms == 0
 
     def apply(self, world: World) -> World:
@@ -160,7 +160,7 @@ def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
 
 
 def to_come(job: Job, at_ms: int) -> bool:
-    """Test whether an edit at that moment can still change the job: what arrives at the moment itself has arrived."""
+    """True if an edit at that time can still change the job; jobs that arrive at that time have arrived."""
     return job.arrival_ms > at_ms or at_ms == 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Skipped, Source
+from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
 from twin.traces.importers.tables import Chunk, closeness, header
 
@@ -21,9 +21,14 @@ class BulkTable:
     """A file of comma-separated cells. names: its columns without a header line. `rows` counts what has been read."""
 
     def __init__(
-        self, source: Source, wanted: Sequence[str], skipped: Skipped, ask: Ask, names: Sequence[str] | None = None
+        self,
+        source: Source,
+        wanted: Sequence[str],
+        skipped: Skipped,
+        options: ReadOptions,
+        names: Sequence[str] | None = None,
     ) -> None:
-        self.source, self.wanted, self.skipped, self.ask = source, wanted, skipped, ask
+        self.source, self.wanted, self.skipped, self.options = source, wanted, skipped, options
         self.rows, self.headed = 0, names is None
         columns = header(source.head, ",") if names is None else list(names)
         fits, why, _ = closeness(columns, wanted)
@@ -39,7 +44,7 @@ class BulkTable:
     def chunks(self) -> Iterator[Chunk]:
         """Rows; those with too few or too many cells go to `skipped`."""
         self.skipped.file = self.source.name
-        for number, lines in chunks(self.source, self.ask):
+        for number, lines in chunks(self.source, self.options):
             first = 1 if self.headed and number == 1 else 0
             for at in range(first, len(lines), PIECE):
                 yield from self._piece(number + at, lines[at : at + PIECE])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.drafts import Read, ReadOptions, Source
 from twin.traces.importers.simulators import read_gangs, stray
 from twin.traces.importers.tables import Chunk, as_floats, closeness, header
 
@@ -34,14 +34,14 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return fits and not other, other or why, share / 2 if other else share
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first job."""
     notes = [
         "Times are minutes.",
         "The first of expect_time_list is the target of a job's utility; best-effort jobs have none.",
         "The column user is the virtual cluster.",
     ]
-    return read_gangs(sources, ask, NEEDED, MINUTE_MS, notes, group="user", target=_target)
+    return read_gangs(sources, options, NEEDED, MINUTE_MS, notes, group="user", target=_target)
 
 
 def _target(chunk: Chunk) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
 from twin.traces.importers.tables import Table, closeness, header
 
@@ -50,7 +50,7 @@ def _specs(data: bytes) -> list[tuple[str, str]]:
     return [(name, spec) for name, specs in lists for spec in specs] if good else []
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Cluster of all rows."""
     skipped, rows, notes = Skipped(), 0, list[str]()
     machines: list[Machine] = []
@@ -69,13 +69,13 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
                 f"names{f'; the first of {len(specs):,} specs is used' if len(specs) > 1 else ''}."
             )
         else:
-            found, read_rows = _of_rows(source, skipped, ask, len(machines))
+            found, read_rows = _of_rows(source, skipped, options, len(machines))
             machines += found
             rows += read_rows
     if not machines:
         raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a machine; {skipped.first()}")
-    cluster, said = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
-    return Read(rows, skipped, cluster=cluster, notes=[*notes, *said])
+    cluster, stated = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
+    return Read(rows, skipped, cluster=cluster, notes=[*notes, *stated])
 
 
 def _of_gpus(spec: str, before: int) -> list[Machine]:
@@ -90,10 +90,10 @@ def _of_gpus(spec: str, before: int) -> list[Machine]:
     return machines
 
 
-def _of_rows(source: Source, skipped: Skipped, ask: Ask, before: int) -> tuple[list[Machine], int]:
+def _of_rows(source: Source, skipped: Skipped, options: ReadOptions, before: int) -> tuple[list[Machine], int]:
     machines: list[Machine] = []
     optional = [name for name in COLUMNS[3:] if name in header(source.head)]
-    table = Table(source, (*NEEDED, *optional), skipped, ask)
+    table = Table(source, (*NEEDED, *optional), skipped, options)
     for chunk in table.chunks():
         columns = [chunk.numbers(name).tolist() for name in chunk.columns]
         for line, row in zip(chunk.lines.tolist(), zip(*columns, strict=True), strict=True):

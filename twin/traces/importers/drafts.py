@@ -23,11 +23,11 @@ MAX_VALUE = 200  # characters of a cell that a report quotes
 
 
 class ImportRefused(ValueError):
-    """The file cannot be imported; one sentence with file, line and column where they are known."""
+    """Error: the file cannot be imported. One sentence with file, line and column where they are known."""
 
 
 class ImportCancelled(Exception):
-    """Cancellation of the import by a user."""
+    """Error: a user cancelled the import."""
 
 
 @dataclass
@@ -51,16 +51,16 @@ class Source:
         self.stream.seek(0)
         return head
 
-    def share(self, told: int) -> float:
-        """The share of the whole upload that is read when `told` bytes of this file are."""
-        return (self.before + told) / max(1, self.total)
+    def share(self, read_bytes: int) -> float:
+        """Share of the whole upload that is read after `read_bytes` bytes of this file."""
+        return (self.before + read_bytes) / max(1, self.total)
 
 
 @dataclass(frozen=True)
-class Ask:
+class ReadOptions:
     """Options of a reader: seed of samples, slot length, progress callback and column mapping.
 
-    tick: called with the share that is done; raises ImportCancelled when somebody cancelled.
+    tick: called with the share that is done; raises ImportCancelled after a cancellation.
     """
 
     seed: int = 0

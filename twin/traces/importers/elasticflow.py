@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.drafts import Read, ReadOptions, Source
 from twin.traces.importers.simulators import read_gangs
 from twin.traces.importers.tables import Chunk, closeness, header
 
@@ -25,13 +25,13 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), COLUMNS)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first job."""
     notes = [
         "Times are seconds; ddl - submit_time is the target of a job's utility.",
         "The model imagenet is read as resnet-50, cifar10 as resnet-18.",
     ]
-    return read_gangs(sources, ask, COLUMNS, 1000, notes, model_origin="derived", target=_target)
+    return read_gangs(sources, options, COLUMNS, 1000, notes, model_origin="derived", target=_target)
 
 
 def _target(chunk: Chunk) -> NDArray[np.float64]:

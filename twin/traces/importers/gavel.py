@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.lines import first_lines
 from twin.traces.importers.models import known_models
 from twin.traces.importers.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
@@ -75,7 +75,7 @@ def _number(cell: str) -> float:
         return float("nan")
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first job. A later file continues the row numbers as a new group."""
     skipped, rows = Skipped(), 0
     parts: list[NDArray] = []
@@ -87,7 +87,7 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
             raise ImportRefused(
                 f"{source.name}: line 1: {width} cells between tabs; a Gavel trace has 7, 9 or 10 columns and no header"
             )
-        table = Table(source, USED, skipped, ask, names=NAMES[width], mark="\t")
+        table = Table(source, USED, skipped, options, names=NAMES[width], mark="\t")
         for chunk in table.chunks():
             good, numbers, types = _rows(chunk, skipped)
             numbers[0] += rows

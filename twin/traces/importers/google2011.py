@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks, first_lines, floats
 from twin.traces.synthesis import Draws
 
@@ -64,7 +64,7 @@ def _is_event(cells: Sequence[bytes], width: int) -> bool:
     )
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Events to jobs."""
     skipped, found = Skipped(), _Found()
     for number, source in enumerate(sources):
@@ -73,7 +73,7 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
             raise ImportRefused(
                 f"{source.name}: line 1: {width} cells; job_events have {JOB} and task_events {TASK}, without a header"
             )
-        _Part(source, number, width, skipped, found).read(ask)
+        _Part(source, number, width, skipped, found).read(options)
     jobs = _Jobs(found)
     reasons = jobs.reasons()
     for code in np.flatnonzero(reasons != "").tolist():
@@ -87,7 +87,7 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         )
     rows = rows[np.argsort(jobs.submit[rows], kind="stable")]
     ids = np.array(found.ids, dtype=np.int64)[rows]
-    workers, run_ms = jobs.size(rows, ids, ask.seed)
+    workers, run_ms = jobs.size(rows, ids, options.seed)
     drafts = Drafts(
         keys=ids, prefix="j", arrival_ms=(jobs.submit[rows] - jobs.submit[rows[0]]) // 1000, run_ms=run_ms,
         workers=workers, demand=jobs.demand(rows), known=jobs.known(rows),
@@ -129,10 +129,10 @@ class _Part:
         self.source, self.number, self.width, self.skipped, self.found = source, number, width, skipped, found
         self.begin: int | None = None  # time of the first row
 
-    def read(self, ask: Ask) -> None:
+    def read(self, options: ReadOptions) -> None:
         """Adds all rows to what has been found."""
         self.skipped.file = self.source.name
-        for first, lines in chunks(self.source, ask):
+        for first, lines in chunks(self.source, options):
             cells = np.fromiter((line.count(b",") + 1 for line in lines), dtype=np.int64, count=len(lines))
             filled = np.fromiter((line != b"" for line in lines), dtype=bool, count=len(lines))
             self.found.rows += int(filled.sum())

@@ -14,7 +14,7 @@ from itertools import compress, pairwise
 import numpy as np
 
 from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Chunk, Table, closeness, header
 
@@ -71,7 +71,7 @@ def _is_days(head: bytes) -> bool:
     return not below or DAY.fullmatch(header(below[0])[0] if header(below[0]) else "") is not None
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Jobs of the log, servers of the capacity file; time 0 is the first job's arrival, without a log the first day."""
     summaries = [source for source in sources if _is_summary(source.head)]
     days = [source for source in sources if source not in summaries and _is_days(source.head)]
@@ -83,14 +83,14 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         )
     found, zero_ms = Read(0, Skipped()), None
     if logs:
-        zero_ms = _read_jobs(logs, found, ask)
+        zero_ms = _read_jobs(logs, found, options)
     if days:
-        _read_days(days, found, ask, zero_ms)
+        _read_days(days, found, options, zero_ms)
     found.notes += [f"{source.name} contains only totals and is not used." for source in summaries]
     return found
 
 
-def _read_jobs(logs: Sequence[Source], found: Read, ask: Ask) -> int:
+def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int:
     """Jobs, filled into the drafts; the first arrival in ms since 1970."""
     keys: list[str] = []
     groups: list[str] = []
@@ -98,7 +98,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, ask: Ask) -> int:
     words: dict[str, str] = {}
     parts, differing = [], 0
     for number, source in enumerate(logs):
-        table, prefix = BulkTable(source, NEEDED, found.skipped, ask), f"{number + 1}-" if len(logs) > 1 else ""
+        table, prefix = BulkTable(source, NEEDED, found.skipped, options), f"{number + 1}-" if len(logs) > 1 else ""
         seen: set[str] = set()
         for chunk in table.chunks():
             rows, numbers, other = _rows(chunk, found.skipped, seen)
@@ -195,7 +195,7 @@ def _moment(ms: int) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | None) -> None:
+def _read_days(days: Sequence[Source], found: Read, options: ReadOptions, zero_ms: int | None) -> None:
     """Servers, filled into the cluster."""
     if len(days) > 1:
         raise ImportRefused(f"{days[1].name}: the upload has two lists of GPUs by day; import one cluster at a time")
@@ -204,7 +204,7 @@ def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | Non
     bad = [name for name in vcs if not is_server_name(name) or len(name) > 190]
     if bad:
         raise ImportRefused(f"{source.name}: line 1: a virtual cluster cannot be named {bad[0]!r}")
-    dates, capacity, total = _capacity(source, vcs, found, ask)
+    dates, capacity, total = _capacity(source, vcs, found, options)
     if not len(dates):
         raise ImportRefused(
             f"{source.name}: none of its {found.rows - before:,} rows can be imported; {found.skipped.first()}"
@@ -217,7 +217,7 @@ def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | Non
         machines += _servers(vc, capacity[:, column], begins, ends)
         if len(machines) > MAX_SERVERS:
             raise ImportRefused(f"{source.name}: more than {MAX_SERVERS:,} servers; this is the maximum of a cluster")
-    found.cluster, notes = to_cluster(safe_name(source.name), machines, ask, source.name)
+    found.cluster, notes = to_cluster(safe_name(source.name), machines, options, source.name)
     found.merged += len(dates)
     sums = capacity.sum(axis=1)
     found.notes += [
@@ -235,9 +235,11 @@ def _read_days(days: Sequence[Source], found: Read, ask: Ask, zero_ms: int | Non
     found.notes += notes
 
 
-def _capacity(source: Source, vcs: Sequence[str], found: Read, ask: Ask) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _capacity(
+    source: Source, vcs: Sequence[str], found: Read, options: ReadOptions
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(ms since 1970 of each day in order, GPUs [day, vc], total [day])."""
-    table = Table(source, ("date", *vcs, "total"), found.skipped, ask)
+    table = Table(source, ("date", *vcs, "total"), found.skipped, options)
     dates, rows, totals, seen = [], [], [], set[str]()
     for chunk in table.chunks():
         moment = Chunk(chunk.lines, {"day": [f"{cell} 00:00:00" for cell in chunk.columns["date"]]}).milliseconds("day")

@@ -20,7 +20,7 @@ from twin.files.job_table import JobTable, PackedJobs
 from twin.files.jobs_jsonl import job_to_dict
 from twin.traces import synthesis
 from twin.traces.importers.choice import LARGEST, Choice
-from twin.traces.importers.drafts import Ask, ImportCancelled, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import ImportCancelled, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.openfile import Upload, opened
 from twin.traces.importers.report import Origins, build_report
 from twin.traces.importers.tables import header
@@ -139,11 +139,11 @@ def parse(
     with opened(given, _part(progress, 0, 0.5), cancelled) as sources:
         if mapping and format == "auto":
             format = "mapped_csv"
-        ask = Ask(seed, slot_ms or synthesis.SLOT_MS, _ticking(_part(progress, 0.5, 1), cancelled), mapping)
+        options = ReadOptions(seed, slot_ms or synthesis.SLOT_MS, _ticking(_part(progress, 0.5, 1), cancelled), mapping)
         parts = []
         for module, files in _assigned(sources, format).items():
             try:
-                parts.append(Part(module.FORMAT, files[0].name, module.read(files, ask)))
+                parts.append(Part(module.FORMAT, files[0].name, module.read(files, options)))
             except (ImportRefused, ModelError) as error:
                 raise _about(files[0].name, error) from error
     with_jobs = [part for part in parts if part.read.drafts is not None or part.read.jobs is not None]
@@ -154,8 +154,8 @@ def parse(
 
 def _one(parts: Sequence[Part], what: str) -> None:
     if len(parts) > 1:
-        said = " and ".join(f"{part.file} ({part.format})" for part in parts)
-        raise ImportRefused(f"{said} both list {what}; import them one after the other")
+        both = " and ".join(f"{part.file} ({part.format})" for part in parts)
+        raise ImportRefused(f"{both} both list {what}; import them one after the other")
 
 
 def _about(name: str, error: Exception) -> ImportRefused:

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Source
+from twin.traces.importers.drafts import ImportRefused, ReadOptions, Source
 
 CHUNK = 50_000  # lines
 BLOCK = 1024 * 1024
 LONGEST = 1024 * 1024  # bytes of a line
 
 
-def chunks(source: Source, ask: Ask) -> Iterator[tuple[int, list[bytes]]]:
-    """(number of the first line, lines without their ends), at most CHUNK lines at a time; progress is told between."""
+def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[bytes]]]:
+    """(number of the first line, lines without their ends), at most CHUNK lines at a time.
+
+    Progress is reported in between.
+    """
     source.stream.seek(0)
     number, lines, rest = 1, list[bytes](), b""
     while block := source.stream.read(BLOCK):
@@ -31,13 +34,13 @@ def chunks(source: Source, ask: Ask) -> Iterator[tuple[int, list[bytes]]]:
                 f"{source.name}: line {number + len(lines)}: longer than {LONGEST:,} bytes; this is not a table"
             )
         while len(lines) >= CHUNK:
-            ask.tick(source.share(source.stream.tell()))
+            options.tick(source.share(source.stream.tell()))
             yield number, lines[:CHUNK]
             number, lines = number + CHUNK, lines[CHUNK:]
     if rest:
         lines.append(rest)
     if lines:
-        ask.tick(source.share(source.stream.tell()))
+        options.tick(source.share(source.stream.tell()))
         yield number, lines
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scheduling.model.values import Cluster, Server
-from twin.traces.importers.drafts import Ask, ImportRefused
+from twin.traces.importers.drafts import ImportRefused, ReadOptions
 from twin.traces.synthesis import uniform
 
 STORAGE = 500_000  # thousandths of a GB
@@ -37,18 +37,18 @@ class Machine:
 
 
 def is_server_name(name: str) -> bool:
-    """Test whether a machine may have this name."""
+    """True if a machine may have this name."""
     return 0 < len(name) <= 200 and name.isprintable() and not any(c in ", \t" for c in name) and name != "cloud"
 
 
-def to_cluster(name: str, machines: Sequence[Machine], ask: Ask, source: str) -> tuple[Cluster, list[str]]:
+def to_cluster(name: str, machines: Sequence[Machine], options: ReadOptions, source: str) -> tuple[Cluster, list[str]]:
     """The cluster and the notes on what was filled. source: the file that a refusal names."""
     if not machines:
         raise ImportRefused(f"{source}: the list has no machines")
     if len(machines) > MAX_SERVERS:
         raise ImportRefused(f"{source}: {len(machines):,} machines; a cluster has at most {MAX_SERVERS:,}")
     separate = {machine.gpu > 0 for machine in machines} == {True, False}
-    widths = uniform(ask.seed, "bandwidth", [machine.name for machine in machines], *BANDWIDTH).astype(int).tolist()
+    widths = uniform(options.seed, "bandwidth", [machine.name for machine in machines], *BANDWIDTH).astype(int).tolist()
     servers, counts = [], {True: 0, False: 0}
     for machine, width in zip(machines, widths, strict=True):
         kind = machine.gpu > 0
@@ -62,7 +62,7 @@ def to_cluster(name: str, machines: Sequence[Machine], ask: Ask, source: str) ->
         servers.append(
             Server(machine.name, site, (machine.gpu, cpu, memory, storage, width), roles=roles, away=machine.away)
         )
-    return Cluster(name, ask.slot_ms, tuple(servers)), _notes(machines, separate)
+    return Cluster(name, options.slot_ms, tuple(servers)), _notes(machines, separate)
 
 
 def _notes(machines: Sequence[Machine], separate: bool) -> list[str]:
@@ -88,7 +88,7 @@ def _notes(machines: Sequence[Machine], separate: bool) -> list[str]:
 
 
 def _of(machines: Sequence[Machine], lacking: dict[str, str], rules: dict[str, tuple[str, str]]) -> str:
-    """Number of machines that lack something, where not all do."""
+    """Note on the number of machines that lack a field, where not all do."""
     fields = [rules[word][0] for word in lacking]
     count = sum(any(getattr(machine, field) is None for field in fields) for machine in machines)
     return "" if count == len(machines) else f" for {count:,} of {len(machines):,} machines"

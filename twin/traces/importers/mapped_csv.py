@@ -1,4 +1,4 @@
-"""Any CSV with a header whose columns somebody has named: {field: column}, and units for its times.
+"""Any CSV with a header and a column mapping: {field: column}, and units for its times.
 
 Without `run` a job runs from its `start`, or its arrival where no start is named, to its `end`.
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Chunk, Table, header
 
 FORMAT = "mapped_csv"
@@ -46,17 +46,17 @@ NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and com
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
-    """Match, never by itself: a user has to map the columns."""
+    """Match, never automatic: a user has to map the columns."""
     return False, "its columns must be mapped first", 0.0
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first row that is imported."""
-    mapping, units = _checked(ask.mapping, sources[0])
+    mapping, units = _checked(options.mapping, sources[0])
     skipped, rows, seen = Skipped(), 0, set[str]()
     parts: list[dict[str, np.ndarray]] = []
     for source in sources:
-        table = Table(source, sorted(set(mapping.values())), skipped, ask)
+        table = Table(source, sorted(set(mapping.values())), skipped, options)
         for chunk in table.chunks():
             parts.append(_rows(chunk, mapping, units, rows, seen, skipped))
         rows += table.rows
@@ -73,12 +73,15 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
                  "requested_workers": "trace" if {"workers", "gpus"} & mapping.keys() else "derived"},
         known={name: columns[name] for name in ("model", "group", "user") if name in columns},
     )  # fmt: skip
-    said = ", ".join(f"{field} = {column}" for field, column in mapping.items())
+    pairs = ", ".join(f"{field} = {column}" for field, column in mapping.items())
     return Read(
         rows,
         skipped,
         drafts=drafts,
-        notes=[f"Column mapping: {said}; times in {units['arrival']}, run times in {units['run']}.", _running(mapping)],
+        notes=[
+            f"Column mapping: {pairs}; times in {units['arrival']}, run times in {units['run']}.",
+            _running(mapping),
+        ],
     )
 
 

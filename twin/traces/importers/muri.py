@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import Ask, Read, Source
+from twin.traces.importers.drafts import Read, ReadOptions, Source
 from twin.traces.importers.simulators import read_gangs
 from twin.traces.importers.tables import closeness, header
 
@@ -22,8 +22,8 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), (*NEEDED, "iteration_time"))
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first job."""
     return read_gangs(
-        sources, ask, NEEDED, 1, ["Times are milliseconds, because the column iteration_time is present."]
+        sources, options, NEEDED, 1, ["Times are milliseconds, because the column iteration_time is present."]
     )

@@ -1,4 +1,4 @@
-"""The twin's own jobs.csv (formats/jobs_csv.py): nothing is drawn; bad rows are skipped with line and column."""
+"""The twin's own jobs.csv (twin/files/jobs_csv.py): nothing is sampled; bad rows are skipped with line and column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scheduling.model.values import RESOURCES
 from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, Coded, JobTable, coded, narrow
 from twin.files.jobs_csv import ALL, UTILITY, to_thousandths
 from twin.files.jobs_jsonl import PROVENANCES
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Chunk, Table, closeness, header
 from twin.traces.synthesis import MAX_JOBS
 
@@ -30,14 +30,14 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), NEEDED)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to jobs, sorted by arrival."""
     skipped, rows, seen = Skipped(), 0, set[str]()
     tables: list[JobTable] = []
     for source in sources:
         columns = header(source.head)
         table = Table(
-            source, [*NEEDED, *(name for name in ALL if name in columns and name not in NEEDED)], skipped, ask
+            source, [*NEEDED, *(name for name in ALL if name in columns and name not in NEEDED)], skipped, options
         )
         for chunk in table.chunks():
             tables.append(_Rows(chunk, seen).jobs(skipped))

@@ -1,4 +1,4 @@
-"""The twin's own jobs.jsonl: nothing is drawn, every line is a job or the reason for refusing the file."""
+"""The twin's own jobs.jsonl: nothing is sampled, every line is a job or the reason for refusing the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 from scheduling.model.values import Job
 from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import load_jobs
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_jsonl"
 TITLE = "native jobs.jsonl"
@@ -35,11 +35,11 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     )
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Jobs, or ImportRefused with line and column: a native file has no rows to skip."""
     jobs: list[Job] = []
     for source in sources:
-        jobs += load_jobs(source.stream, source.name, _Told(source, ask))
+        jobs += load_jobs(source.stream, source.name, _Progress(source, options))
     if not jobs:
         raise ImportRefused(f"{sources[0].name}: the file has no jobs")
     if len(sources) > 1:
@@ -47,15 +47,15 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     return Read(len(jobs), Skipped(), jobs=JobTable.of(jobs))
 
 
-class _Told:
+class _Progress:
     """Progress: the number of jobs read so far."""
 
-    def __init__(self, source: Source, ask: Ask) -> None:
-        self.source, self.ask = source, ask
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        self.source, self.options = source, options
 
     def __call__(self, number: int) -> None:
         if number % TICK_EVERY == 0:
-            self.ask.tick(self.source.share(self.source.stream.tell()))
+            self.options.tick(self.source.share(self.source.stream.tell()))
         if number > MAX_JOBS:
             raise ImportRefused(
                 f"{self.source.name}: more than {MAX_JOBS:,} jobs; import them in parts, or as jobs.csv"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import LARGEST, Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Table, closeness, header
 
@@ -24,17 +24,17 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), COLUMNS)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Servers, one per row."""
     if len(sources) > 1:  # openb's two lists number their nodes each from 0
         names = " and ".join(source.name for source in sources)
         raise ImportRefused(f"{names} may give the same name to different machines; import one of them")
     skipped, source = Skipped(), sources[0]
-    table = Table(source, NEEDED, skipped, ask)
+    table = Table(source, NEEDED, skipped, options)
     machines = list(_machines(table, skipped))
     if not machines:
         raise ImportRefused(f"{source.name}: none of its {table.rows:,} rows is a machine; {skipped.first()}")
-    cluster, notes = to_cluster(safe_name(source.name), machines, ask, source.name)
+    cluster, notes = to_cluster(safe_name(source.name), machines, options, source.name)
     return Read(table.rows, skipped, cluster=cluster, notes=notes)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.openb_nodes import LARGEST, MIB_TO_MB
 from twin.traces.importers.tables import Chunk, Table, closeness, header
 
@@ -28,7 +28,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), SHAPE)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival is the creation, counted from the first row that is imported."""
     skipped, rows = Skipped(), 0
     seen: set[str] = set()
@@ -41,7 +41,7 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
                 "and scheduled_time, so arrivals and "
                 "run times are unknown; use a list with times, such as openb_pod_list_default.csv"
             )
-        table = Table(source, (*SHAPE, *TIMES), skipped, ask)
+        table = Table(source, (*SHAPE, *TIMES), skipped, options)
         for chunk in table.chunks():
             good, numbers = _rows(chunk, seen, skipped)
             names += [chunk.columns["name"][i] for i in np.flatnonzero(good).tolist()]

@@ -1,4 +1,4 @@
-"""Opens an upload whatever it is packed in, and unpacks no more of it than is safe.
+"""Unpacking of uploads in any supported format, within safe limits.
 
 One or several files; plain, gzip, zip or tar.gz, recognised by content. An archive holds files, gzipped or not, and no
 archive. What comes out is copied block by block into temporary files (memory while they are small), checked on the way:
@@ -90,7 +90,7 @@ class _Budget:
         self.sizes = {}
         for upload in uploads:
             if not upload.path.is_file():
-                upload.path.stat()  # one that is not there says so
+                upload.path.stat()  # raises for a missing file
                 raise ImportRefused(f"{upload.name}: not a file")
             size = upload.path.stat().st_size
             if size == 0:
@@ -106,8 +106,8 @@ class _Budget:
         if self.unpacked > FREE_BYTES and self.unpacked > MAX_RATIO * self.total:
             raise ImportRefused(f"{filename}: unpacks to more than {MAX_RATIO} times its size; this is not allowed")
 
-    def share(self, told: int, upload: Upload) -> float:
-        return min(1.0, (self.done + min(told, self.sizes[upload])) / self.total)
+    def share(self, done_bytes: int, upload: Upload) -> float:
+        return min(1.0, (self.done + min(done_bytes, self.sizes[upload])) / self.total)
 
     def passed(self, upload: Upload) -> None:
         self.done += self.sizes[upload]
@@ -265,7 +265,7 @@ def _unpacked(source: IO[bytes], name: str, budget: _Budget) -> tuple[str, Itera
 
 
 class _Rewound:
-    """A stream whose first bytes have been looked at."""
+    """Stream whose first bytes have been read already."""
 
     def __init__(self, first: bytes, rest: IO[bytes]) -> None:
         self.first, self.rest = first, rest

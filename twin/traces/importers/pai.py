@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.lines import first_lines
 from twin.traces.importers.machines import Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Chunk, header
@@ -153,7 +153,7 @@ LOOKS: dict[str, tuple[Callable[[Sequence[bytes]], bool], float]] = {
 }  # fmt: skip
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Jobs of the job and task tables, servers of the machine table."""
     tables: dict[str, list[Source]] = {kind: [] for kind in TABLES}
     headers = 0
@@ -173,22 +173,22 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     found = Read(0, Skipped())
     _need(tables)
     if tables["job"]:
-        jobs = _Jobs(found, ask)
+        jobs = _Jobs(found, options)
         for kind, fold in (
             ("job", jobs.add),
             ("task", jobs.add_tasks),
             ("instance", jobs.add_instances),
             ("group tag", jobs.add_tags),
         ):
-            _each(tables[kind], kind, found, ask, fold)
+            _each(tables[kind], kind, found, options, fold)
         jobs.finish(tables)
     if tables["machine"]:
         machines: dict[str, Machine] = {}
-        _each(tables["machine"], "machine", found, ask, lambda chunk, _: _machines(chunk, machines, found.skipped))
+        _each(tables["machine"], "machine", found, options, lambda chunk, _: _machines(chunk, machines, found.skipped))
         first = tables["machine"][0].name
         if not machines:
             raise ImportRefused(f"{first}: none of its rows is a machine; {found.skipped.first()}")
-        found.cluster, notes = to_cluster(safe_name(first), list(machines.values()), ask, first)
+        found.cluster, notes = to_cluster(safe_name(first), list(machines.values()), options, first)
         found.notes += notes
     return found
 
@@ -206,10 +206,12 @@ def _need(tables: dict[str, list[Source]]) -> None:
         )
 
 
-def _each(files: Sequence[Source], kind: str, found: Read, ask: Ask, fold: Callable[[Chunk, str], None]) -> None:
+def _each(
+    files: Sequence[Source], kind: str, found: Read, options: ReadOptions, fold: Callable[[Chunk, str], None]
+) -> None:
     for source in files:
         names = None if _kind(source.head)[1] else TABLES[kind]
-        table = BulkTable(source, USED[kind], found.skipped, ask, names=names)
+        table = BulkTable(source, USED[kind], found.skipped, options, names=names)
         for chunk in table.chunks():
             fold(chunk, source.name)
         found.rows += table.rows
@@ -252,8 +254,8 @@ class _Tasks:
 class _Jobs:
     """Fold of the tables to one entry per job, in the order of the job table."""
 
-    def __init__(self, found: Read, ask: Ask) -> None:
-        self.found, self.ask = found, ask
+    def __init__(self, found: Read, options: ReadOptions) -> None:
+        self.found, self.options = found, options
         self.places: dict[str, int] = {}  # of the jobs that can be used so far; -1 where a job is skipped
         self.names: list[str] = []
         self.users: list[str] = []

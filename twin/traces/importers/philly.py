@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import CHUNK, Chunk, Table
 
@@ -49,21 +49,21 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return share > 0.5, "the lines are machines" if share > 0.5 else "its lines are not like `m31,8, 24GB`", share
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Jobs of the logs, machines of the lists, and a warning where they contradict each other."""
     logs = [source for source in sources if _is_json(source.head)]
     lists = [source for source in sources if not _is_json(source.head)]
     found = Read(0, Skipped())
-    machines = _machines(lists, found, ask) if lists else {}
+    machines = _machines(lists, found, options) if lists else {}
     if logs:
         log = _Log(found.skipped, {name: machine.gpu // 1000 for name, machine in machines.items()})
         for source in logs:
-            log.read(source, ask)
+            log.read(source, options)
         found.rows += log.rows
         found.drafts = log.drafts(logs[0])
         found.notes += log.notes()
     if machines:
-        found.cluster, notes = to_cluster(safe_name(lists[0].name), list(machines.values()), ask, lists[0].name)
+        found.cluster, notes = to_cluster(safe_name(lists[0].name), list(machines.values()), options, lists[0].name)
         found.notes += notes
     return found
 
@@ -72,10 +72,10 @@ def _is_json(head: bytes) -> bool:
     return head.lstrip()[:1] in (b"[", b"{")
 
 
-def _machines(lists: Sequence[Source], found: Read, ask: Ask) -> dict[str, Machine]:
+def _machines(lists: Sequence[Source], found: Read, options: ReadOptions) -> dict[str, Machine]:
     machines: dict[str, Machine] = {}
     for source in lists:
-        table = Table(source, MACHINE_COLUMNS, found.skipped, ask, names=MACHINE_COLUMNS, mark=",")
+        table = Table(source, MACHINE_COLUMNS, found.skipped, options, names=MACHINE_COLUMNS, mark=",")
         for chunk in table.chunks():
             for line, name, gpus, cell in zip(
                 chunk.lines.tolist(),
@@ -113,11 +113,11 @@ class _Log:
         self.lacking: dict[str, int] = {}  # machine: GPUs used beyond its list
         self.jobs_lacking = 0
 
-    def read(self, source: Source, ask: Ask) -> None:
+    def read(self, source: Source, options: ReadOptions) -> None:
         """Every job of one log, a chunk of them at a time."""
         self.skipped.file = source.name
         chunk: list[tuple[int, Any]] = []
-        for entry in _values(source, ask):
+        for entry in _values(source, options):
             chunk.append(entry)
             if len(chunk) == CHUNK:
                 self._add(chunk)
@@ -256,12 +256,12 @@ class _Log:
             )
         if self.lacking:
             worst = sorted(self.lacking, key=lambda name: (self.listed.get(name, 0) - self.lacking[name], name))[:NAMED]
-            said = ", ".join(
+            excess = ", ".join(
                 f"{name[:50]} {self.lacking[name]} used and {self.listed.get(name, 0)} listed" for name in worst
             )
             notes.append(
                 f"Warning: {self.jobs_lacking:,} jobs used GPUs that are not in the machine list, on "
-                f"{len(self.lacking):,} machines ({said}). "
+                f"{len(self.lacking):,} machines ({excess}). "
                 "The cluster follows the list."
             )
         return notes
@@ -287,9 +287,9 @@ def _gpu_number(name: Any) -> int:
     return int(number) + 1 if number.isascii() and number.isdigit() and len(number) < 5 else 0
 
 
-def _values(source: Source, ask: Ask) -> Iterator[tuple[int, Any]]:
+def _values(source: Source, options: ReadOptions) -> Iterator[tuple[int, Any]]:
     """The jobs of an array, or bare jobs one after another, each with its line; one block of text is held at a time."""
-    text = _Text(source, ask)
+    text = _Text(source, options)
     opened = text.skip() == "["
     if opened:
         text.step()
@@ -314,8 +314,8 @@ def _values(source: Source, ask: Ask) -> Iterator[tuple[int, Any]]:
 class _Text:
     """A text that is read block by block. held: what is not passed yet, from `at` on; line: of `at`."""
 
-    def __init__(self, source: Source, ask: Ask) -> None:
-        self.source, self.ask = source, ask
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        self.source, self.options = source, options
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.json = json.JSONDecoder()
         self.held, self.at, self.line, self.ended = "", 0, 1, False
@@ -366,4 +366,4 @@ class _Text:
         block = self.source.stream.read(BLOCK)
         self.ended = not block
         self.held, self.at = self.held[self.at :] + self.decoder.decode(block, final=self.ended), 0
-        self.ask.tick(self.source.share(self.source.stream.tell()))
+        self.options.tick(self.source.share(self.source.stream.tell()))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Table, closeness, header
 
 FORMAT = "philly_derived"
@@ -25,13 +25,13 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), COLUMNS)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the earliest imported row. A later file continues the row numbers."""
     skipped, rows = Skipped(), 0
     parts: list[np.ndarray] = []
     groups: list[np.ndarray] = []
     for source in sources:
-        table = Table(source, COLUMNS, skipped, ask)
+        table = Table(source, COLUMNS, skipped, options)
         for chunk in table.chunks():
             stamp, seconds, gpus = chunk.milliseconds("timestamp"), chunk.numbers("duration"), chunk.numbers("num_gpus")
             good = chunk.sift(skipped, (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Table, closeness, header
 
@@ -19,12 +19,12 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), COLUMNS)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Nodes of each row, named vc-1, vc-2, ..."""
     skipped, rows, seen = Skipped(), 0, set[str]()
     machines: list[Machine] = []
     for source in sources:
-        table = Table(source, COLUMNS, skipped, ask)
+        table = Table(source, COLUMNS, skipped, options)
         for chunk in table.chunks():
             cells = chunk.columns["node num"]
             for line, vc, nodes, cell in zip(
@@ -47,9 +47,9 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         rows += table.rows
     if not machines:
         raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a node; {skipped.first()}")
-    cluster, notes = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
-    said = (
+    cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
+    note = (
         f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, "
         f"{len(machines) * GPUS:,} in total."
     )
-    return Read(rows, skipped, cluster=cluster, notes=[said, *notes])
+    return Read(rows, skipped, cluster=cluster, notes=[note, *notes])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
 from twin.traces.importers.shapes import shapes
 from twin.traces.importers.tables import Chunk
@@ -74,12 +74,12 @@ def _missing(names: Sequence[str]) -> list[str]:
     return missing + ([] if any(name in names for name in LENGTHS) else ["'End' (or 'Elapsed')"])
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; steps and requeued runs are merged into their jobs."""
     skipped, log = Skipped(), _Log()
     for source in sources:
         skipped.file = source.name
-        _read_rows(source, ask, log, skipped)
+        _read_rows(source, options, log, skipped)
     log.skip_strays(skipped)
     if not log.keys:
         raise ImportRefused(f"{sources[0].name}: none of its {log.rows:,} rows can be imported; {skipped.first()}")
@@ -200,7 +200,7 @@ class _Log:
         return notes
 
 
-def _read_rows(source: Source, ask: Ask, log: _Log, skipped: Skipped) -> None:
+def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped) -> None:
     names = _names(source.head)
     missing = _missing(names)
     if missing:
@@ -210,7 +210,7 @@ def _read_rows(source: Source, ask: Ask, log: _Log, skipped: Skipped) -> None:
     log.files.append(source.name)
     shape = _Shape(names)
     heading = [name for name in names if name]
-    for number, lines in chunks(source, ask):
+    for number, lines in chunks(source, options):
         numbers, rows = [], []
         for line, raw in enumerate(lines, number):
             if not raw.strip():
@@ -391,8 +391,8 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
                 known.setdefault(cell, _tres(cell)) if cell not in known else known[cell] for cell in columns[name]
             ]
             amounts = np.array(found, dtype=float).reshape(-1, 3).T
-            said = ~np.isnan(gpus) | ~np.isnan(cpus)
-            gpus = np.where(said, gpus, amounts[0])
+            stated = ~np.isnan(gpus) | ~np.isnan(cpus)
+            gpus = np.where(stated, gpus, amounts[0])
             cpus = np.where(np.isnan(cpus), amounts[1], cpus)
             mb = np.where(np.isnan(mb), amounts[2], mb)
     for name in ("AllocCPUS", "NCPUS", "ReqCPUS"):
@@ -428,8 +428,8 @@ def _tres(cell: str) -> tuple[float, float, float]:
             mb = _memory(amount)[0]
     if typed and math.isnan(gpus):
         gpus = float(sum(typed.values()))
-    said = not math.isnan(cpus)
-    return 0.0 if said and math.isnan(gpus) else gpus, cpus, mb
+    stated = not math.isnan(cpus)
+    return 0.0 if stated and math.isnan(gpus) else gpus, cpus, mb
 
 
 def _whole(text: str) -> float:

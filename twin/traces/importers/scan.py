@@ -1,4 +1,4 @@
-"""A look at an upload before anything is imported: what it holds, when jobs arrive, their size and owners."""
+"""Scan of an upload before anything is imported: its content, arrivals, sizes and owners of jobs."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.models import known_models
 from twin.traces.importers.tables import Chunk, Table
 
@@ -25,7 +25,7 @@ Target = Callable[[Chunk], NDArray[np.float64]]  # [row] from the submission on,
 
 
 def is_id(text: str) -> bool:
-    """Test whether a job id may hold this text."""
+    """True if a job id may hold this text."""
     return 0 < len(text) <= 190 and text.isprintable() and " " not in text and "," not in text
 
 
@@ -36,7 +36,7 @@ def stray(cells: Sequence[str], columns: Sequence[str]) -> str:
 
 
 def read_gangs(
-    sources: Sequence[Source], ask: Ask, needed: Sequence[str], unit_ms: int, notes: Sequence[str], *,
+    sources: Sequence[Source], options: ReadOptions, needed: Sequence[str], unit_ms: int, notes: Sequence[str], *,
     model_origin: str = "trace", group: str | None = None, target: Target | None = None,
 ) -> Read:  # fmt: skip
     """Rows to drafts.
@@ -52,7 +52,7 @@ def read_gangs(
     models: list[str] = []
     groups: list[str] = []
     for source in sources:
-        table = Table(source, needed, skipped, ask)
+        table = Table(source, needed, skipped, options)
         for chunk in table.chunks():
             good, numbers = _rows(chunk, seen, skipped, unit_ms, iterations, target)
             chosen = np.flatnonzero(good).tolist()
@@ -88,16 +88,16 @@ def read_gangs(
             if size != size
         }
     )
-    said = [
+    rules = [
         *notes,
         "One worker has 1 GPU; gradient sizes are the models' parameter counts x 4 bytes. Job jN is job_id N.",
     ]
     if unsized:
-        said.append(
+        rules.append(
             f"Unknown model sizes: {', '.join(name or 'jobs without a model' for name in unsized[:10])}: "
             "their gradient sizes are sampled."
         )
-    return Read(rows, skipped, drafts=drafts, notes=said)
+    return Read(rows, skipped, drafts=drafts, notes=rules)
 
 
 def _rows(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Table, closeness, header
 
@@ -23,16 +23,16 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return closeness(header(head), COLUMNS)
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Servers, one per row."""
     skipped, machines, seen, rows = Skipped(), list[Machine](), set[str](), 0
     for source in sources:
-        table = Table(source, NEEDED, skipped, ask)
+        table = Table(source, NEEDED, skipped, options)
         machines += _machines(table, skipped, seen)
         rows += table.rows
     if not machines:
         raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows is a machine; {skipped.first()}")
-    cluster, notes = to_cluster(safe_name(sources[0].name), machines, ask, sources[0].name)
+    cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     return Read(rows, skipped, cluster=cluster, notes=notes)
 
 

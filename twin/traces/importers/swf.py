@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
-from twin.traces.importers.drafts import Ask, Drafts, ImportRefused, Read, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.lines import chunks, first_lines, floats
 from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
 
@@ -48,7 +48,7 @@ PARTS = (2, 3, 4)  # statuses of a part of a job
 KB_TO_MB = 1.024e-3
 LATEST_S, MAX_RUN_S = 200 * 366 * 86_400, 100 * 366 * 86_400
 MAX_PROCS = 10_000_000
-SAMPLE = 400  # lines that a sniff looks at
+SAMPLE = 400  # lines that a sniff reads
 HEADERS = 60  # of them at most before the first job
 CPU = 1000  # thousandths
 WIDE = b"0 " * len(COLUMNS)  # a row that shows the parser all columns, where rows are short
@@ -98,7 +98,7 @@ def _is_number(cell: bytes) -> bool:
     return True
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Jobs, and machines where they are known."""
     skipped = Skipped()
     tables = [
@@ -107,8 +107,8 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
         if _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
     ]
     logs = [_Log(number, source, skipped) for number, source in enumerate(s for s in sources if s not in tables)]
-    blocks = [block for log in logs for block in log.blocks(ask)]
-    nodes, node_rows, used_rows = _nodes(tables, skipped, ask)
+    blocks = [block for log in logs for block in log.blocks(options)]
+    nodes, node_rows, used_rows = _nodes(tables, skipped, options)
     rows = sum(log.rows for log in logs) + node_rows
     drafts, merged = _drafts(logs, np.concatenate(blocks), skipped) if blocks else (None, 0)
     if drafts is None and not nodes:
@@ -118,14 +118,14 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
     notes = _notes(logs) if drafts is not None else []
     cluster: Cluster | None = None
     if nodes:
-        cluster, said = to_cluster(safe_name(tables[0].name), nodes, ask, tables[0].name)
-        notes += said
+        cluster, stated = to_cluster(safe_name(tables[0].name), nodes, options, tables[0].name)
+        notes += stated
     else:
         for log in logs:
             if machines := log.machines():
-                cluster, said = to_cluster(safe_name(log.source.name), machines, ask, log.source.name)
+                cluster, stated = to_cluster(safe_name(log.source.name), machines, options, log.source.name)
                 cpus = sum(machine.cpu or 0 for machine in machines) // CPU
-                notes += [f"The header gives {len(machines):,} nodes with {cpus:,} processors in total.", *said]
+                notes += [f"The header gives {len(machines):,} nodes with {cpus:,} processors in total.", *stated]
                 break
     return Read(rows, skipped, drafts=drafts, cluster=cluster, notes=notes, merged=merged)
 
@@ -149,10 +149,10 @@ class _Log:
     begun: bool = False  # the header is over
     header: dict[str, str] = field(default_factory=dict)
 
-    def blocks(self, ask: Ask) -> Iterator[NDArray]:
+    def blocks(self, options: ReadOptions) -> Iterator[NDArray]:
         """Good rows, as ROW."""
         self.skipped.file = self.source.name
-        for first, lines in chunks(self.source, ask):
+        for first, lines in chunks(self.source, options):
             stripped = map(bytes.strip, lines)
             held = [(number, line) for number, line in enumerate(stripped, first) if line and self._is_row(line)]
             if held:
@@ -162,7 +162,7 @@ class _Log:
                 yield block
 
     def _is_row(self, line: bytes) -> bool:
-        """Test whether it is no header line; a header may lack its semicolon, but begins with no number."""
+        """True if it is not a header line; a header may lack its semicolon, but does not begin with a number."""
         if line[:1] != b";":
             self.begun = self.begun or _is_number(line.split(None, 1)[0])
             if self.begun:
@@ -219,7 +219,7 @@ class _Log:
         return block
 
     def machines(self) -> list[Machine]:
-        """The nodes that the header tells of; none where it does not, or tells of more than a cluster holds."""
+        """Nodes listed in the header; none if it has none, or more than a cluster holds."""
         nodes, procs = self.count("maxnodes"), self.count("maxprocs")
         nodes = min(nodes or procs, procs or nodes)
         if not 0 < nodes <= MAX_SERVERS or procs * CPU >= LARGEST:
@@ -293,16 +293,16 @@ def _group(code: int) -> str:
 
 
 def _notes(logs: Sequence[_Log]) -> list[str]:
-    """Rules, and where a header is not what it says."""
+    """Notes on rules, and on headers that contradict the rows."""
     notes = [
         "Workers are the processors that a job used, or requested if that is unknown; a worker and a "
         "parameter server have 1 CPU and no GPU.",
         "Job jN has job number N; jobs without a number are named rowN after their row.",
     ]
     for log in logs:
-        said = log.count("maxjobs") or log.count("maxrecords")
-        if said and said != log.rows:
-            notes.append(f"{log.source.name}: the header states {said:,} jobs; the file has {log.rows:,} rows.")
+        stated = log.count("maxjobs") or log.count("maxrecords")
+        if stated and stated != log.rows:
+            notes.append(f"{log.source.name}: the header states {stated:,} jobs; the file has {log.rows:,} rows.")
         if log.bare:
             notes.append(
                 f"{log.source.name}: {log.bare:,} lines before the first job are treated as a "
@@ -318,14 +318,14 @@ def _notes(logs: Sequence[_Log]) -> list[str]:
     return notes
 
 
-def _nodes(tables: Sequence[Source], skipped: Skipped, ask: Ask) -> tuple[list[Machine], int, int]:
+def _nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions) -> tuple[list[Machine], int, int]:
     """(nodes of .machines files, rows, rows that became nodes)."""
     machines: list[Machine] = []
     seen: set[str] = set()
     rows = 0
     for source in tables:
         skipped.file = source.name
-        for first, lines in chunks(source, ask):
+        for first, lines in chunks(source, options):
             for number, line in enumerate(lines, first):
                 if not line.strip() or _is_comment(line):
                     continue

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Skipped, Source
+from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
 
 CHUNK = 20_000  # rows
 DELIMITERS = ",\t;|"
@@ -127,10 +127,10 @@ class Table:
     """
 
     def __init__(
-        self, source: Source, wanted: Sequence[str], skipped: Skipped, ask: Ask, names: Sequence[str] | None = None,
-        mark: str | None = None,
+        self, source: Source, wanted: Sequence[str], skipped: Skipped, options: ReadOptions,
+        names: Sequence[str] | None = None, mark: str | None = None,
     ) -> None:  # fmt: skip
-        self.source, self.wanted, self.skipped, self.ask = source, wanted, skipped, ask
+        self.source, self.wanted, self.skipped, self.options = source, wanted, skipped, options
         self.rows = 0
         self.headed = names is None
         self.delimiter = mark or delimiter(source.head)
@@ -154,7 +154,7 @@ class Table:
             lines.append(line)
             cells.append(row)
             if len(cells) == CHUNK:
-                self.ask.tick(self.source.share(self.source.stream.tell()))
+                self.options.tick(self.source.share(self.source.stream.tell()))
                 yield self._chunk(lines, cells)
                 lines, cells = [], []
         if cells:

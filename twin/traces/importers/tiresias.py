@@ -2,14 +2,14 @@
 
 `interval` is the gap to the next arrival and not needed. A file with the single column `duration` has no arrivals and
 is refused. Chronus and Muri have these columns too, with times in minutes and milliseconds: a file with more columns is
-read in seconds only when it is said to be of this format.
+read in seconds only if the user selects this format.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import Ask, ImportRefused, Read, Source
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Source
 from twin.traces.importers.simulators import read_gangs, stray
 from twin.traces.importers.tables import closeness, header
 
@@ -29,7 +29,7 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return fits and not other, other or why, share / 2 if other else share
 
 
-def read(sources: Sequence[Source], ask: Ask) -> Read:
+def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first job."""
     for source in sources:
         if header(source.head) == ["duration"]:
@@ -37,4 +37,4 @@ def read(sources: Sequence[Source], ask: Ask) -> Read:
                 f"{source.name}: line 1: the only column is duration: arrivals and GPUs of the jobs are missing; "
                 f"a trace has the columns {','.join(COLUMNS)}"
             )
-    return read_gangs(sources, ask, COLUMNS, 1000, ["Times are seconds."])
+    return read_gangs(sources, options, COLUMNS, 1000, ["Times are seconds."])

@@ -98,7 +98,7 @@ export class NowLine extends Layer {
   }
 
   describe() {
-    return [['', this.text === 'now' ? 'the present moment of the cluster' : 'the last look at the cluster']];
+    return [['', this.text === 'now' ? 'current time of the cluster' : 'the last look at the cluster']];
   }
 }
 

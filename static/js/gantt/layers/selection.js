@@ -3,8 +3,8 @@
 import { LEVEL, Layer } from './layer.js';
 
 const CLICK_PX = 4;
-const EMPTY = 'There is no server in the frame: drag over rows of servers.';
-const OTHER_ROWS = 'A frame is drawn over servers: choose Servers as the rows of the schedule first.';
+const EMPTY = 'No servers selected: drag over rows of servers.';
+const OTHER_ROWS = 'Servers are selected in rows of servers: set the rows of the schedule to Servers first.';
 
 export class Selection extends Layer {
   constructor() {
@@ -36,7 +36,7 @@ export class Selection extends Layer {
     const at = (x) => Math.round(view.from + within(x) * (view.to - view.from));
     if (right - left <= CLICK_PX) {
       const high = Math.abs(this.box.y1 - this.box.y0) > CLICK_PX;
-      return high ? { why: 'The frame has no width: drag along the time axis, too.' } : null;
+      return high ? { why: 'The selection has no duration: drag along the time axis, too.' } : null;
     }
     if (!servers.length) return { why: frame.rows.order === 'servers' ? EMPTY : OTHER_ROWS };
     return { servers, from: Math.max(0, at(left)), to: at(right) };

@@ -1,6 +1,6 @@
-"""The result of a look at an upload, kept beside its files: an import with the same options does not read them again.
+"""Cache of the scan of an upload, beside its files: an import with the same options does not read them again.
 
-The file is a pickle, signed with the product's key: what somebody else wrote there is not loaded.
+The file is a pickle, signed with the secret key; files without a valid signature are not loaded.
 """
 
 from __future__ import annotations
