@@ -52,8 +52,7 @@ def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
 
 def _payoff(values: Values, verb: str) -> str:
     """Payoff first, then the schedule that it belongs to."""
-    digits = _digits(values["payoff"])
-    utility, cost, payoff = (f"{round(values[name], digits) + 0:.{digits}f}" for name in ("utility", "cost", "payoff"))
+    utility, cost, payoff = _adding_up(values["utility"], values["cost"], values["payoff"])
     comparison = "it is worth more than it costs" if verb == "Admitted" else "it costs more than it is worth"
     if verb == "Rejected" and values["payoff"] >= 0:
         comparison = "it is worth no more than it costs"
@@ -61,6 +60,15 @@ def _payoff(values: Values, verb: str) -> str:
         f"{verb}: {comparison}: value {utility} - cost {cost} = {payoff}. Best schedule found: slots "
         f"{values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
     )
+
+
+def _adding_up(utility: float, cost: float, payoff: float) -> tuple[str, str, str]:
+    """The three with as many decimals as it takes for the rounded ones to add up, at most MAX_DIGITS."""
+    digits = _digits(payoff)
+    while digits < MAX_DIGITS and round(round(utility, digits) - round(cost, digits), digits) != round(payoff, digits):
+        digits += 1
+    shown = (f"{round(value, digits) + 0:.{digits}f}" for value in (utility, cost, payoff))
+    return next(shown), next(shown), next(shown)
 
 
 def _digits(payoff: float) -> int:

@@ -29,6 +29,9 @@ EXAMPLES = [
     ("payoff_positive", PAYOFF | {"utility": 5.0, "cost": 4.9996, "payoff": 0.0004, "workers_peak": 2},
      "Admitted: it is worth more than it costs: value 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 "
      "to 9, at most 2 workers. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+    ("payoff_not_positive", PAYOFF | {"utility": 0.004, "cost": 0.138, "payoff": -0.134, "cells": []},
+     "Rejected: it costs more than it is worth: value 0.004 - cost 0.138 = -0.134. Best schedule found: slots 4 to 9, "
+     "at most 1 worker."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
      "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),
     ("fits_nowhere_together", {"role": "worker", "need": [1.0, 0.0, 8.0, 0.0, 0.5]},

@@ -380,6 +380,17 @@ export function trueAt(bars, row, p) {
 }
 
 /**
+ * Bars of the newest plans and of the past, without those that a later plan replaced.
+ *
+ * @param {BarColumns} bars
+ */
+export function countTrue(bars) {
+  let count = 0;
+  for (let row = 0; row < bars.length; row++) if (bars.died_ms[row] === NEVER) count++;
+  return count;
+}
+
+/**
  * The end of a bar as it is shown at playhead p: of one that has not ended, p.
  *
  * @param {BarColumns} bars
