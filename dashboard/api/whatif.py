@@ -18,7 +18,7 @@ from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario
 from twin.runs import commands
 from twin.scenarios import forks, store
-from twin.scenarios.edits import MAX_EDITS, verbs
+from twin.scenarios.edits import MAX_EDITS, parse_one, verbs
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.preview import marks, preview
 from twin.studies import ask, ask_mirror
@@ -115,6 +115,9 @@ class ScenarioEditsView(APIView):
         edits = form.validated_data["edits"]
         base = store.base(scenario)
         rows, world = preview(base, edits, scenario.edits)
+        possible = [parse_one(n, edits[n - 1]) for n, row in enumerate(rows, 1) if not (row["error"] or row["off"])]
+        for edit, why in forks.too_early(scenario, possible):
+            rows[edit.number - 1]["error"] = why
         return Response({
             "rows": rows, "error": _whole(scenario, edits, rows), "effect": effect(base, world),
             "servers": marks(base.cluster, world.cluster),

@@ -123,7 +123,9 @@ def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
     first.locator("#save").click()
     expect(first.locator("#saved")).to_have_text("Saved as version 2")
     second.locator("#save").click()
-    expect(second.locator("#conflict")).to_contain_text("it is at version 2, your form has version 1")
+    expect(second.locator("#conflict")).to_contain_text(
+        "Version 2 was saved in another window or by another user; your edits are based on version 1"
+    )
     expect(second.locator("#edits .sentence")).to_have_text("Scale the arrival rate by 3")
     second.get_by_role("button", name="Replace theirs with mine").click()
     second.locator("#save").click()

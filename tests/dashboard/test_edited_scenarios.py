@@ -66,3 +66,19 @@ def test_what_cannot_be_done_is_said_and_nothing_is_kept(operator, make_scenario
     body = {"version": base.version, "edits": [{"verb": "change_uploads", "factor": 1}]}
     answer = operator.patch(f"/api/scenarios/{base.pk}/edits/", body, content_type="application/json")
     assert (answer.status_code, Scenario.objects.get(pk=base.pk).edits) == (400, [])
+
+
+def test_an_edit_before_a_fork_is_said_in_its_row_also_beside_other_errors(operator, make_scenario):
+    made = make_scenario()
+    early = {"verb": "scale_arrivals", "factor": 3, "at_ms": 3_000_000}
+    kept = {"verb": "scale_arrivals", "factor": 2, "at_ms": 1_800_000}
+    Scenario.objects.filter(pk=made.pk).update(fork_ms=3_600_379, edits=[kept])
+    wrong = {"verb": "remove_servers", "servers": "nobody", "at_ms": 3_700_000}
+    edits = [kept, early, wrong, {**early, "off": True}]
+    rows = post(operator, f"/api/scenarios/{made.pk}/edits/", {"edits": edits}).json()["rows"]
+    assert [row["error"].partition(";")[0] for row in rows] == [
+        "",
+        "takes effect at 00:50:00, before the fork at 01:00:00.379",
+        "no server matches 'nobody' at 01:01:40",
+        "",
+    ]

@@ -140,7 +140,7 @@ def test_what_cannot_be_forked_is_said():
         commands.edit(made.pk, 1, {"edits": [{"verb": "scale_arrivals", "factor": 2, "at_ms": 49 * H}]})
     edited = commands.edit(made.pk, 1, {"edits": [{"verb": "fail_servers", "servers": "*", "at_ms": 50 * H}]})
     assert edited.version == 2
-    with pytest.raises(commands.Conflict, match="it is at version 2, your form has version 1"):
+    with pytest.raises(commands.Conflict, match="it is at version 2, and your edits are based on version 1"):
         commands.edit(made.pk, 1, {"name": "mine"})
     run = played_out(commands.start_run(edited))
     with pytest.raises(Refused, match="has an edit at 2d 02:00:00; fork it 1 ms earlier or later"):

@@ -19,7 +19,7 @@ from twin.scenarios import forks, store
 
 
 class Conflict(Refused):
-    """Refusal because another user has changed the scenario in the meantime."""
+    """Refusal because the scenario has been changed in the meantime, in another window or by another user."""
 
 
 def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, user: Any = None) -> Run:
@@ -121,8 +121,8 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
         if scenario.version != version:
             raise Conflict(
-                f"scenario {scenario.pk} was changed by another user: it is at version {scenario.version}, your form "
-                f"has version {version}; reload it"
+                f"scenario {scenario.pk} has been changed: it is at version {scenario.version}, and your edits are "
+                f"based on version {version}; apply them to the newest version"
             )
         if "edits" in changes:
             forks.check_edits(scenario, changes["edits"])

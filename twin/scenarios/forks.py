@@ -18,6 +18,7 @@ from twin.infra.errors import Refused
 from twin.models import Checkpoint, EventBatch, Run, Scenario
 from twin.scenarios import store
 from twin.scenarios.edits import parse, plain
+from twin.scenarios.edits.base import Edit
 from twin.scenarios.edits.moments import moment
 
 
@@ -68,18 +69,21 @@ def check_edits(scenario: Scenario, edits: Sequence[Any]) -> None:
     """Refused when they change what is past in a fork."""
     if scenario.fork_ms is None:
         return
-    fork_ms = scenario.fork_ms
-    kept = past_edits(scenario.edits, fork_ms)
-    if past_edits(edits, fork_ms) == kept:
-        return
-    past = [edit for edit in parse(edits) if edit.at_ms < fork_ms]
-    for edit in past:
-        if plain(edit) not in kept:
-            raise Refused(
-                f"{edit.subject}: takes effect at {moment(edit.at_ms)}, before the fork at {moment(fork_ms)}; choose "
-                "the time of the fork or a later one"
-            )
-    raise Refused(f"edits before the fork at {moment(fork_ms)} cannot be changed; remove only later ones")
+    for edit, why in too_early(scenario, parse(edits)):
+        raise Refused(f"{edit.subject}: {why}")
+    if past_edits(edits, scenario.fork_ms) != past_edits(scenario.edits, scenario.fork_ms):
+        raise Refused(f"edits before the fork at {moment(scenario.fork_ms)} cannot be changed; remove only later ones")
+
+
+def too_early(scenario: Scenario, edits: Sequence[Edit]) -> list[tuple[Edit, str]]:
+    """Edits before the fork that did not come with it, and what is wrong with them."""
+    if scenario.fork_ms is None:
+        return []
+    kept = past_edits(scenario.edits, scenario.fork_ms)
+    fork = moment(scenario.fork_ms)
+    why = "takes effect at {}, before the fork at {}; choose the time of the fork or a later one"
+    early = [edit for edit in edits if edit.at_ms < scenario.fork_ms]
+    return [(edit, why.format(moment(edit.at_ms), fork)) for edit in early if plain(edit) not in kept]
 
 
 def past_edits(edits: Sequence[Any], fork_ms: int) -> list[dict[str, Any]]:

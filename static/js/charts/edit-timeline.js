@@ -8,9 +8,9 @@ const TICK_PX = 110;
 const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /**
- * edits with their at_ms; from, to: ms; least: flags do not go before it. onMove(place, atMs) when a flag is let go.
+ * edits with their at_ms; from, to: ms; least: flags do not go before it; isPast(edit): its flag stays. onMove(place, atMs) when a flag is let go.
  */
-export function paintStrip(element, { edits, from, to, least, fork, editable, onMove }) {
+export function paintStrip(element, { edits, from, to, least, isPast, fork, editable, onMove }) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;
   const { step, ticks } = timeTicks(from, to, Math.max(2, element.clientWidth / TICK_PX));
   fill(
@@ -25,7 +25,7 @@ export function paintStrip(element, { edits, from, to, least, fork, editable, on
   );
 
   function flag(edit, place) {
-    const fixed = !editable || edit.at_ms < least;
+    const fixed = !editable || isPast(edit);
     const before = edits
       .slice(0, place)
       .filter((other) => Math.abs((other.at_ms ?? 0) - (edit.at_ms ?? 0)) < (to - from) / 60).length; // side by side

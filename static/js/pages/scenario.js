@@ -3,7 +3,7 @@
 import { get, patch, post } from '../core/api.js';
 import { Refusal, tell } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { clock, number, plural, wall } from '../util/format.js';
+import { number, plural, wall } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
 import { empty, table } from '../ui/data-table.js';
@@ -12,7 +12,9 @@ import { ServerPicture } from '../charts/server-grid.js';
 import { paintStrip } from '../charts/edit-timeline.js';
 import { deleteRun } from '../run/delete-run.js';
 import { EditForm } from '../scenarios/edit-form.js';
-import { effectWords, paintEdits } from '../scenarios/edit-list.js';
+import { effectWords, paintEdits, wasPlayed } from '../scenarios/edit-list.js';
+import { showConflict } from '../scenarios/edit-conflict.js';
+import { timeText } from '../util/time-text.js';
 
 const PREVIEW_MS = 150;
 const MAX_ROWS = 500;
@@ -26,10 +28,12 @@ let history = null;
 let form = null;
 let picture = null;
 let asked = 0;
+let saved = ''; // what was said when the edits were saved
 
 const edits = () => history.value;
 const fresh = () => (answer?.of === edits() ? answer : null);
 const wrong = () => Boolean(fresh()?.error || fresh()?.rows.some((row) => row.error));
+const isPast = (edit) => wasPlayed(edit, scenario);
 const changed = () => JSON.stringify(edits()) !== JSON.stringify(scenario.edits);
 
 async function start() {
@@ -38,12 +42,11 @@ async function start() {
   take(found);
   picture = new ServerPicture($('#servers'), choose);
   if (operator) {
-    const least = scenario.fork_ms ?? 0;
     form = new EditForm($('#add'), {
       verbs,
-      atMs: least,
+      leastMs: scenario.fork_ms ?? 0,
       laterMs: cluster.spec.slot_ms,
-      wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `not before the fork at ${clock(least)}`,
+      wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${timeText(scenario.fork_ms)} or later`,
       onDone: (edit, place) => {
         history.change(
           place === null
@@ -81,7 +84,7 @@ function take(found) {
       : [
           ' · continues ',
           found.parent ? h('a', { href: `/runs/${found.parent}/` }, `run ${found.parent}`) : 'a deleted run',
-          ` from ${clock(found.fork_ms)}`,
+          ` from ${timeText(found.fork_ms)}`,
         ],
   );
   history = new History(found.edits, () => {
@@ -132,12 +135,12 @@ async function save() {
     const kept = await patch(`/api/scenarios/${id}/edits/`, { version: scenario.version, edits: edits() });
     scenario = { ...scenario, ...kept };
     fail(null);
+    saved = `Saved as version ${scenario.version}`;
     paint();
-    setText($('#saved'), `Saved as version ${scenario.version}`);
     return true;
   } catch (error) {
     if (error.status !== 409) throw error;
-    conflict(error.body.newest, error.message);
+    conflict(error.body.newest);
     return false;
   }
 }
@@ -179,54 +182,21 @@ function leave(address) {
   location.assign(address);
 }
 
-/** Somebody else has saved: both lists are there, and the operator chooses. */
-function conflict(newest, sentence) {
-  const mine = edits();
-  const box = $('#conflict');
-  const lines = (list) =>
-    h(
-      'ol',
-      {},
-      list.map((edit) =>
-        h(
-          'li',
-          {},
-          `${edit.off ? '(off) ' : ''}${edit.verb.replaceAll('_', ' ')} at ${clock(edit.at_ms ?? 0)}: ${Object.entries(
-            edit,
-          )
-            .filter(([k]) => !['verb', 'at_ms', 'off'].includes(k))
-            .map(([k, v]) => `${k} ${v}`)
-            .join(', ')}`,
-        ),
-      ),
-    );
-  fill(
-    box,
-    h('header', {}, h('h2', {}, 'Another user changed this scenario')),
-    h('p', {}, `${sentence}. Your edits are still below.`),
-    h(
-      'div',
-      { class: 'two' },
-      h('div', {}, h('h3', {}, 'Their edits'), lines(newest.edits)),
-      h('div', {}, h('h3', {}, 'Your edits'), lines(mine)),
-    ),
-    h(
-      'p',
-      { class: 'actions' },
-      h('button', { type: 'button', onclick: () => copy().catch(fail) }, 'Save mine as a copy'),
-      ' ',
-      h('button', { type: 'button', onclick: () => settle(newest, newest.edits) }, 'Use theirs'),
-      ' ',
-      h('button', { type: 'button', onclick: () => settle(newest, mine) }, 'Replace theirs with mine'),
-    ),
-  );
-  box.hidden = false;
-  box.scrollIntoView({ block: 'nearest' });
+/** Another version was saved meanwhile: both lists are there, and the operator chooses. */
+function conflict(newest) {
+  showConflict($('#conflict'), {
+    verbs: form.verbs,
+    theirs: newest,
+    mine: { version: scenario.version, edits: edits() },
+    onCopy: () => copy().catch(fail),
+    onSettle: (chosen) => settle(newest, chosen),
+  });
 }
 
 function settle(newest, chosen) {
   $('#conflict').hidden = true;
   scenario = { ...scenario, ...newest };
+  saved = '';
   history.change(chosen);
 }
 
@@ -246,7 +216,7 @@ function paint() {
   paintEdits($('#edits'), {
     edits: edits(),
     rows: told?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
-    fixedBefore: scenario.fork_ms,
+    isPast,
     editable: operator,
     onChange: (list) => history.change(list),
     onPick: (edit, place) => form.change(edit, place),
@@ -261,12 +231,18 @@ function paint() {
   );
   $('#whole').hidden = !told?.error;
   setText($('#whole'), told?.error ?? '');
-  const to = Math.max(scenario.ends_ms ?? 0, ...edits().map((edit) => edit.at_ms ?? 0), 3_600_000);
+  const to = Math.max(
+    scenario.ends_ms ?? 0,
+    scenario.fork_ms ?? 0,
+    ...edits().map((edit) => edit.at_ms ?? 0),
+    3_600_000,
+  );
   paintStrip($('#strip'), {
     edits: edits(),
     from: 0,
     to,
     least: scenario.fork_ms ?? 0,
+    isPast,
     fork: scenario.fork_ms,
     editable: operator,
     onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
@@ -281,7 +257,7 @@ function paint() {
   const compare = scenario.parent ? `Run and compare with run ${scenario.parent}` : 'Run';
   setText($('#save'), filled ? 'Add and save' : 'Save');
   setText($('#run'), filled ? 'Add, save and run' : changed() ? 'Save and run' : compare);
-  if (changed()) setText($('#saved'), 'Not saved');
+  setText($('#saved'), changed() ? 'Not saved' : saved);
 }
 
 function paintServers({ servers, sites }) {

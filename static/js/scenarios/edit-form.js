@@ -7,13 +7,12 @@ import { parameterField } from '../ui/fields/parameter-field.js';
 
 export class EditForm {
   /**
-   * verbs: as /api/edits/ tells them; atMs: the moment that the form begins with; laterMs: the same of a verb that
-   * cannot
-   * take effect from the beginning on; onDone(edit, place);
+   * verbs: as /api/edits/ tells them; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the
+   * same of a verb that cannot take effect from the beginning on; onDone(edit, place);
    * onFilled() when `filled` changes
    */
-  constructor(element, { verbs, atMs, laterMs, wholeTitle, onDone, onFilled }) {
-    Object.assign(this, { element, verbs, atMs, laterMs, wholeTitle, onDone, onFilled });
+  constructor(element, { verbs, leastMs, laterMs, wholeTitle, onDone, onFilled }) {
+    Object.assign(this, { element, verbs, leastMs, laterMs, wholeTitle, onDone, onFilled });
     this.place = null; // of the edit that is changed; null: a new one
     this.filled = false; // whether something was put in that is not among the edits yet
     element.addEventListener('input', () => this.#fill(true));
@@ -117,7 +116,7 @@ export class EditForm {
 
   /** The moment that stands in the form of an edit. */
   begins(verb, edit) {
-    const atMs = edit.at_ms ?? this.atMs;
+    const atMs = edit.at_ms ?? this.leastMs;
     return atMs === 0 && verb.later ? this.laterMs : atMs;
   }
 
@@ -172,6 +171,10 @@ export class EditForm {
     const edit = { verb: this.verb.name, at_ms: this.momentOf() };
     if (edit.at_ms === null)
       return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
+    if (edit.at_ms < this.leastMs)
+      return this.say(
+        `Takes effect at: ${timeText(edit.at_ms)} is before the fork; the earliest time is ${timeText(this.leastMs)}.`,
+      );
     for (const control of $$('[data-parameter]', this.element)) {
       const { parameter, time, kind } = control.dataset;
       if (time) {

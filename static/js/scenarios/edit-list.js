@@ -30,11 +30,17 @@ function sign(share) {
   return `${share >= 0 ? '+' : '−'}${percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0)}`;
 }
 
+/** Whether an edit has been played before the fork: it came with the fork, as the server has it. */
+export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
+  if (forkMs === null || edit.off || (edit.at_ms ?? 0) >= forkMs) return false;
+  return stored.some((kept) => JSON.stringify(kept) === JSON.stringify(edit));
+}
+
 /**
  * edits: as the API takes them; rows: what /api/scenarios/N/edits/ says of each, or null while it is asked;
- * fixedBefore: edits in front of that moment are past, and cannot be changed. onChange(edits), onPick(edit, place).
+ * isPast(edit): whether it was played before the fork, and cannot be changed. onChange(edits), onPick(edit, place).
  */
-export function paintEdits(list, { edits, rows, fixedBefore, editable, onChange, onPick }) {
+export function paintEdits(list, { edits, rows, isPast, editable, onChange, onPick }) {
   const replaced = (place, edit) => edits.map((other, i) => (i === place ? edit : other));
   const moved = (place, by) => {
     const order = [...edits];
@@ -48,7 +54,7 @@ export function paintEdits(list, { edits, rows, fixedBefore, editable, onChange,
     edits.length
       ? edits.map((edit, place) => {
           const row = rows?.[place] ?? {};
-          const past = fixedBefore !== null && (edit.at_ms ?? 0) < fixedBefore;
+          const past = isPast(edit);
           const number_ = place + 1;
           return h(
             'li',

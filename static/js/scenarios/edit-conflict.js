@@ -1,0 +1,56 @@
+// The choice after another version of the edits was saved meanwhile, in another window or by another user.
+
+import { fill, h } from '../ui/dom.js';
+import { clock } from '../util/format.js';
+import { named } from './sweep-axes.js';
+
+/**
+ * Shows both lists in `box`. verbs: as /api/edits/ tells them; theirs, mine: {version, edits}; onCopy() keeps one's own
+ * as another scenario; onSettle(edits) with those that are chosen.
+ */
+export function showConflict(box, { verbs, theirs, mine, onCopy, onSettle }) {
+  const list = (edits) =>
+    h(
+      'ol',
+      {},
+      edits.map((edit) => h('li', {}, editLine(edit, verbs))),
+    );
+  const button = (title, action) => [h('button', { type: 'button', onclick: action }, title), ' '];
+  fill(
+    box,
+    h('header', {}, h('h2', {}, 'This scenario has been changed elsewhere')),
+    h(
+      'p',
+      {},
+      `Version ${theirs.version} was saved in another window or by another user; your edits are based on version ` +
+        `${mine.version}. They are still below, and nothing is lost until you choose.`,
+    ),
+    h(
+      'div',
+      { class: 'two' },
+      h('div', {}, h('h3', {}, 'Their edits'), list(theirs.edits)),
+      h('div', {}, h('h3', {}, 'Your edits'), list(mine.edits)),
+    ),
+    h(
+      'p',
+      { class: 'actions' },
+      button('Save mine as a copy', onCopy),
+      button('Use theirs', () => onSettle(theirs.edits)),
+      button('Replace theirs with mine', () => onSettle(mine.edits)),
+    ),
+  );
+  box.hidden = false;
+  box.scrollIntoView({ block: 'nearest' });
+}
+
+/** 'Fail servers at 10:00:00: servers edge-0, for 6h'. */
+export function editLine(edit, verbs) {
+  const title = verbs.find(({ name }) => name === edit.verb)?.title ?? edit.verb.replaceAll('_', ' ');
+  const fields = Object.entries(edit)
+    .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null)
+    .map(([key, value]) => {
+      const { title: name, text } = named({ field: key }, key);
+      return `${name} ${text(value)}`;
+    });
+  return `${edit.off ? '(off) ' : ''}${title} at ${clock(edit.at_ms ?? 0)}${fields.length ? `: ${fields.join(', ')}` : ''}`;
+}

@@ -1,0 +1,111 @@
+// The page of a scenario that is a fork: edits before the fork, what is saved, and a conflict with another window.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { editLine } from '../../static/js/scenarios/edit-conflict.js';
+import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
+import { needsPage, openPage, recorded, serve, until } from './dom.js';
+
+const FORK_MS = 60_200_379; // 16:43:20.379
+const KEPT = { verb: 'scale_arrivals', factor: 2, at_ms: 3_600_000 };
+const $ = (selector) => document.querySelector(selector);
+const $$ = (selector) => [...document.querySelectorAll(selector)];
+const text = (selector) => $(selector)?.textContent ?? '';
+const button = (root, title) => [...root.querySelectorAll('button')].find((one) => one.textContent === title);
+const row = (edit) => ({ sentence: edit.verb, effect: {}, error: '', off: Boolean(edit.off) });
+let visits = 0;
+
+/** The page of scenario 1 as a fork with one edit of its past. patch: the answer to a save. */
+async function visit(patch = null) {
+  const window = openPage('/scenarios/1/', 'scenario.html', { 'scenario.pk': '1' });
+  const body = await recorded('/api/scenarios/1/').json();
+  const edits = (asked, path, method) =>
+    method === 'PATCH'
+      ? (patch ?? { version: 2, edits: asked.edits })
+      : { rows: asked.edits.map(row), error: '', effect: {}, servers: {}, sites: {} };
+  serve([
+    ['/api/scenarios/1/edits/', edits],
+    ['/api/scenarios/1/', { ...body, fork_ms: FORK_MS, parent: 7, edits: [KEPT] }],
+    ['/api/runs/', { results: [] }],
+    ['/api/', (_, path) => recorded(path)],
+  ]);
+  await import(`../../static/js/pages/scenario.js?${visits++}`);
+  await until(() => $$('#edits li').length === 1 && $('#e-at'), 'the edits are listed');
+  const say = (selector, value) => {
+    $(selector).value = value;
+    $(selector).dispatchEvent(new window.Event('input', { bubbles: true }));
+  };
+  const add = () => $('#add').dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
+  return { window, say, add };
+}
+
+test('an edit before the fork is refused in the form, with a time that works', needsPage, async () => {
+  const { say, add } = await visit();
+  assert.match(text('#e-at-help'), /^16:43:20\.379 or later/);
+  assert.match(text('#about'), /from 16:43:20\.379/);
+  say('[data-parameter=servers]', '*');
+  say('#e-at', '16:43:20');
+  add();
+  const refusal = 'Takes effect at: 16:43:20 is before the fork; the earliest time is 16:43:20.379.';
+  assert.equal(text('#add > .error'), refusal);
+  assert.equal($$('#edits li').length, 1);
+  say('#e-at', /earliest time is (.*)\.$/.exec(refusal)[1]);
+  add();
+  assert.equal($$('#edits li').length, 2);
+  const [past, own] = $$('#edits li');
+  assert.deepEqual([past.querySelectorAll('button').length, own.querySelectorAll('button').length], [0, 5]);
+  assert.match(past.textContent, /past/);
+});
+
+test('"Not saved" is said only while the edits differ from what was saved', needsPage, async () => {
+  const { say, add } = await visit();
+  say('[data-parameter=servers]', '*');
+  add();
+  assert.equal(text('#saved'), 'Not saved');
+  $('#undo').click();
+  assert.equal(text('#saved'), '');
+  $('#redo').click();
+  await until(() => !$('#save').disabled, 'the edits are checked');
+  $('#save').click();
+  await until(() => text('#saved') === 'Saved as version 2', 'it is saved');
+  button($$('#edits li')[1], 'Remove').click();
+  assert.equal(text('#saved'), 'Not saved');
+  $('#undo').click();
+  assert.equal(text('#saved'), 'Saved as version 2');
+});
+
+test(
+  'a conflict says whose version is newer in words, and "Use theirs" leaves nothing unsaved',
+  needsPage,
+  async () => {
+    const theirs = { verb: 'fail_servers', servers: 'edge-0', for_ms: 21_600_000, at_ms: 72_000_000 };
+    const newest = { version: 2, edits: [KEPT, theirs] };
+    const { say, add } = await visit(new Response(JSON.stringify({ detail: '…', newest }), { status: 409 }));
+    say('[data-parameter=servers]', '*');
+    add();
+    await until(() => !$('#save').disabled, 'the edits are checked');
+    $('#save').click();
+    await until(() => !$('#conflict').hidden, 'the conflict is told');
+    assert.match(text('#conflict'), /Version 2 was saved in another window or by another user/);
+    assert.match(text('#conflict'), /Fail servers at 20:00:00: servers edge-0, for 6h/);
+    assert.doesNotMatch(text('#conflict'), /reload|_ms|21600000/);
+    button($('#conflict'), 'Use theirs').click();
+    assert.equal(text('#saved'), '');
+  },
+);
+
+test('an edit in words: its title, and times as people read them', () => {
+  const verbs = [{ name: 'drain_servers', title: 'Drain servers' }];
+  const edit = { verb: 'drain_servers', servers: 'a', from_ms: 3_600_000, to_ms: null, at_ms: 1000, off: true };
+  assert.equal(editLine(edit, verbs), '(off) Drain servers at 00:00:01: servers a, from 01:00:00');
+});
+
+test('only an edit that came with the fork is past: any other can be changed or removed', () => {
+  const fork = { fork_ms: FORK_MS, edits: [KEPT, { ...KEPT, factor: 5, off: true }] };
+  assert.equal(wasPlayed({ ...KEPT }, fork), true);
+  assert.equal(wasPlayed({ ...KEPT, factor: 3 }, fork), false, 'not among the stored edits');
+  assert.equal(wasPlayed(fork.edits[1], fork), false, 'off: never played');
+  assert.equal(wasPlayed({ ...KEPT, at_ms: FORK_MS }, fork), false);
+  assert.equal(wasPlayed(KEPT, { fork_ms: null, edits: [KEPT] }), false);
+});
