@@ -104,14 +104,14 @@ test('what was not seen is found in the tooltip, also while it goes on', () => {
   assert.equal(layer.hit(500, 0, frame), null);
   const said = (x) => layer.describe(layer.hit(x, 0, frame))[0][1];
   assert.equal(said(1500), 'not seen from 00:00:01 to 00:00:02: slurmctld does not answer');
-  layer.tell(5000, 9000, 'Following is paused.');
+  layer.update(5000, 9000, 'Following is paused.');
   assert.equal(said(6000), 'not seen from 00:00:05 to now: Following is paused.');
-  layer.tell(5000, 9000, '');
+  layer.update(5000, 9000, '');
   assert.equal(layer.hit(6000, 0, frame), null);
   const now = new NowLine();
   const plot = { area: {}, xOf: (ms) => ms };
   assert.equal(now.hit(10, 0, plot), null);
-  now.tell(12);
+  now.update(12);
   assert.deepEqual(now.hit(10, 0, plot), { now: true });
 });
 

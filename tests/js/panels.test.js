@@ -41,9 +41,9 @@ test(
     const charts = await mounted(
       dummy({ update: () => heard.push('update'), status: ({ status }) => heard.push(status) }),
     );
-    charts.tell('update');
-    charts.tell('moved');
-    charts.tell('status', { status: 'finished' });
+    charts.notify('update');
+    charts.notify('moved');
+    charts.notify('status', { status: 'finished' });
     assert.deepEqual(heard, ['update', 'finished']);
   },
 );
@@ -65,10 +65,10 @@ test('one that cannot be made, or fails later, says so in its place; the others 
   const charts = await mounted(bad, late);
   assert.match(document.querySelector('#panel-bad .broken').textContent, /This panel failed \(no data\)/);
   assert.equal(document.querySelector('#panel-dummy .broken'), null);
-  charts.tell('update');
+  charts.notify('update');
   assert.match(document.querySelector('#panel-dummy .broken').textContent, /\(later\)/);
   fails = false;
-  charts.tell('update');
+  charts.notify('update');
   assert.equal(document.querySelector('#panel-dummy .broken'), null);
 });
 

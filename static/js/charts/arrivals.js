@@ -1,4 +1,4 @@
-// Arrivals over time; a drag chooses a window, its edges can be dragged, a double click or Escape takes it back.
+// Chart of arrivals over time; a drag selects a window, its edges can be dragged, a double click or Escape resets it.
 
 import { colors } from '../util/colors.js';
 import { clock, duration, number, plural, timeTicks } from '../util/format.js';
@@ -18,7 +18,7 @@ export class Arrivals {
     this.chart = histogram(canvas, tip, {
       data: counts.map((y, i) => ({ x: begin(i) + bin / 2, y: y || null })),
       yTitle: `jobs per ${duration(bin)}`,
-      told: (i) => [
+      describe: (i) => [
         [`${clock(begin(i))} to ${clock(begin(i + 1))}`, ''],
         ['arrivals', plural(counts[i], 'job')],
       ],

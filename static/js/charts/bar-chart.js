@@ -1,12 +1,14 @@
-// What the bar charts of a trace have in common: a Chart.js bar chart in the theme's colours with its tip.
+// Base of the bar charts of a trace: a Chart.js bar chart in the theme's colours with its tooltip.
 
 import { Chart } from './chartjs.js';
 import { colors, onTheme } from '../util/colors.js';
 import { number } from '../util/format.js';
 import { applyTheme } from './time-chart.js';
 
-/** bars: {data, labels}; x: options of the axis below; yTitle: unit of the values; told(index) -> lines of the tip. */
-export function histogram(canvas, tip, { data, labels, x, yTitle, told, plugins = [], color }) {
+/**
+ * bars: {data, labels}; x: options of the axis below; yTitle: unit of the values; describe(index) -> lines of the tip.
+ */
+export function histogram(canvas, tip, { data, labels, x, yTitle, describe, plugins = [], color }) {
   const paint = (context) => (color ? color(context.dataIndex, colors()) : colors().accent);
   const chart = new Chart(canvas, {
     type: 'bar',
@@ -43,7 +45,7 @@ export function histogram(canvas, tip, { data, labels, x, yTitle, told, plugins 
     plugins,
   });
   const theme = () => {
-    if (!chart.canvas) return; // another look has taken its place
+    if (!chart.canvas) return; // the chart has been replaced
     applyTheme(chart);
     chart.update('none');
   };
@@ -56,7 +58,7 @@ export function histogram(canvas, tip, { data, labels, x, yTitle, told, plugins 
     const inside = px >= area.left && px <= area.right && py >= area.top && py <= area.bottom;
     const at = inside ? indexAt(chart, px, data.length, labels) : -1;
     if (at < 0 || at >= data.length) tip.hide();
-    else tip.show(told(at), px, py, canvas);
+    else tip.show(describe(at), px, py, canvas);
   };
   canvas.addEventListener('pointermove', hover);
   canvas.addEventListener('pointerleave', () => tip.hide());

@@ -1,4 +1,4 @@
-// How a figure is spread over the jobs: one curve a run, the share of jobs that have at most a value.
+// Distribution of a metric over the jobs: one curve per run, the share of jobs with at most a value.
 
 import { Chart } from './chartjs.js';
 import { DASHES, logTicks, shareAt, wide } from '../compare/comparison.js';

@@ -69,11 +69,11 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
     if (curve.title) legend.append(mark, `${curve.title} `);
   });
   const varies = points.some(({ half }) => half);
-  const said = points.some(({ half }) => half !== null)
+  const caption = points.some(({ half }) => half !== null)
     ? varies
       ? 'bands: 95 % confidence interval of the mean over the seeds'
       : 'all seeds give equal results: the runs do not depend on the seed'
     : 'one seed only: no confidence interval';
-  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${said}`);
+  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${caption}`);
   return fill(element, drawn, legend);
 }

@@ -86,7 +86,7 @@ export function gestures(element, view, plot, { scroll, click, hover, frame } = 
       const lines = event.deltaMode === 1 ? 16 : 1;
       const sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
       if (event.ctrlKey || event.metaKey) {
-        // browsers tell the pinch of a trackpad as a wheel with Ctrl
+        // browsers report the pinch of a trackpad as a wheel with Ctrl
         if (inPlot(x)) view.zoom(Math.exp(event.deltaY * lines * ZOOM_PER_PX), timeAt(x));
       } else if (sideways) view.pan((event.deltaX || event.deltaY) * lines * msPerPx());
       else if (!scroll || scroll(event.deltaY * lines) === false) return; // the page scrolls

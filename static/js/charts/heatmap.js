@@ -52,16 +52,16 @@ export function heatmap(element, { columns, rows, cell, text, better, onPick }) 
     ),
   );
   const meaning = better === null ? 'values are not ranked' : 'stronger colours are better';
-  const said = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; ${meaning}`;
+  const caption = `${columns.title} across${rows ? `, ${rows.title} down` : ''}; ${meaning}`;
   fill(
     element,
-    h('p', { class: 'muted small' }, said),
+    h('p', { class: 'muted small' }, caption),
     h(
       'div',
       { class: 'scroll' },
       h(
         'table',
-        { class: 'heatmap', 'aria-label': said },
+        { class: 'heatmap', 'aria-label': caption },
         h(
           'thead',
           {},

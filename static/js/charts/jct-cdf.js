@@ -1,4 +1,4 @@
-// How the completion times of a run are spread over its jobs.
+// Distribution of the completion times of a run's jobs.
 
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { NEVER } from '../core/store.js';

@@ -1,4 +1,4 @@
-// How many jobs are in each state over time, as known at the playhead.
+// Number of jobs in each state over time, as known at the playhead.
 
 import { colors } from '../util/colors.js';
 import { number } from '../util/format.js';
@@ -8,7 +8,7 @@ import { Curves } from './line-panel.js';
 import { STATE_COLORS } from '../gantt/bar-colors.js';
 
 const OVER = ['completed', 'rejected', 'unfinished']; // their curves only rise: hidden at first
-// told apart without colour, too
+// distinguishable without colour, too
 const DASHES = { completed: [5, 3], rejected: [2, 2], unfinished: [1, 3], profiling: [1, 2], moving: [6, 2] };
 
 export function queueChart(canvas, { store, info, view, playhead, legend }) {

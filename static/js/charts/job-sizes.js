@@ -1,4 +1,4 @@
-// How many jobs there are of each size in GPUs.
+// Number of jobs by size in GPUs.
 
 import { number, percent } from '../util/format.js';
 import { histogram } from './bar-chart.js';
@@ -12,7 +12,7 @@ export class Sizes {
       data: scanned.map(([, jobs]) => jobs),
       labels: scanned.map(([size]) => number(size, 3)),
       yTitle: 'jobs',
-      told: (i) => [
+      describe: (i) => [
         [`${number(scanned[i][0], 3)} GPU`, ''],
         ['jobs', `${number(scanned[i][1], 0)}, ${this.#share(i)}`],
       ],

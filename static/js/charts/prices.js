@@ -42,7 +42,7 @@ function longOf(prices, slotMs) {
   return y.some(Number.isFinite) ? new LongCurve({ x: y.map((_, slot) => slot * slotMs), y }) : null;
 }
 
-/** Curves by slot of all cells [site][resource], kept, and made anew only where prices have changed. */
+/** Curves by slot of all cells [site][resource], cached, and rebuilt only where prices have changed. */
 export class CellCurves {
   constructor(slotMs, cells) {
     Object.assign(this, { slotMs, cells, seen: [], long: [] });

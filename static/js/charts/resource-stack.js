@@ -1,4 +1,4 @@
-// One server's resource over time, stacked by job: who holds how much of it, under the line of its capacity.
+// One server's resource over time, stacked by job: the amount of each job, under the line of the capacity.
 
 import { redraw } from '../core/render-loop.js';
 import { colors, onTheme } from '../util/colors.js';

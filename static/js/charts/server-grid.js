@@ -10,7 +10,7 @@ const HEAD = 20;
 const MARKS = { added: 'added', removed: 'removed', away: 'unavailable for a time', resized: 'resized' };
 
 export class ServerPicture {
-  /** onChoose(names) is told every new choice. */
+  /** onChoose(names) is called with every new selection. */
   constructor(element, onChoose) {
     this.element = element;
     this.onChoose = onChoose;

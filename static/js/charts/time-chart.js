@@ -1,4 +1,4 @@
-// What the page's charts have in common: one time axis, aligned plots, crosshair and playhead lines.
+// Base of the page's time charts: one time axis, aligned plots, crosshair and playhead lines.
 
 import { Chart } from './chartjs.js';
 import { colors } from '../util/colors.js';

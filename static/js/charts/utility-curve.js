@@ -1,4 +1,4 @@
-// What a job is worth by when it finishes: its utility's curve, the finish marked, and the price of its plan as a line.
+// Utility of a job by its completion time: the curve, the marked finish, and the price of its plan as a line.
 
 import { h } from '../ui/dom.js';
 import { clock, fixed, number } from '../util/format.js';

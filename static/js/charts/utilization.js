@@ -1,4 +1,4 @@
-// What is in use over time, by the measures of each execution model while it is in charge.
+// Utilization over time, by the measures of the execution model of each phase.
 
 import { modelsOf } from '../models/index.js';
 import { phaseAt, whileIn } from '../models/phases.js';

@@ -1,4 +1,4 @@
-// What the compare page computes by itself: the address, values and deltas as text, kinds of difference, colours by
+// Computations of the compare page: the address, values and deltas as text, kinds of difference, colours by
 // run.
 
 import { valueText } from '../core/metric-table.js';
@@ -8,7 +8,7 @@ export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
 const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // the first of a job's kinds colours it
-export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be told apart without colour
+export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be distinguished without colour
 
 /** '3,5,x,5' -> [3, 5]: the runs of the address, each once. */
 export function runsOf(text) {
@@ -35,7 +35,7 @@ export function inFull(ids, id, most) {
   return [...others.slice(0, most - 1), id, ...others.slice(most - 1)];
 }
 
-/** A difference with its sign: '+2 h 5 min', '−3.2 points', '±0', '≈ 0' when it is too small to tell. */
+/** A difference with its sign: '+2 h 5 min', '−3.2 points', '±0', '≈ 0' if it is too small to display. */
 export function deltaText(delta, unit) {
   if (delta === null || delta === undefined) return '';
   if (delta === 0) return '±0';
@@ -46,7 +46,7 @@ export function deltaText(delta, unit) {
   return text === '0' ? '≈ 0' : sign + text;
 }
 
-/** '+2 h 5 min, +12 % worse', 'same', 'not ranked', or '' where there is nothing to tell, of a cell of the figures. */
+/** '+2 h 5 min, +12 % worse', 'same', 'not ranked', or '' without a difference, for a cell of the metrics. */
 export function changeText({ value, delta, relative, verdict, ranked = true }, unit) {
   if (!ranked) return value === null ? '' : 'not ranked';
   if (delta === null) return '';
@@ -76,8 +76,8 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
   ];
   if (rest) parts.push([rest, 'missing in at least one other run and therefore not compared']);
   const by = atMs === null ? '' : ` by ${clock(atMs)}`;
-  const told = parts.map(([count, text]) => `${number(count, 0)} ${text}`).join(', ');
-  return `${number(total, 0)} jobs arrived${by}: ${told}. A job can differ in several ways.`;
+  const shares = parts.map(([count, text]) => `${number(count, 0)} ${text}`).join(', ');
+  return `${number(total, 0)} jobs arrived${by}: ${shares}. A job can differ in several ways.`;
 }
 
 /**
@@ -100,11 +100,11 @@ export function leading(mask, bits) {
  * Of each job of a run its mask: {base: Uint8Array, other: Uint8Array}, from the columns of GET /api/compare/kinds/.
  */
 export function masks(columns, base, other) {
-  const told = columns[`run_${other}`];
+  const shares = columns[`run_${other}`];
   const [mine, yours] = [columns[`shared_${base}`], columns[`shared_${other}`]];
   const of = new Uint8Array(columns[`run_${base}`].length);
-  for (let i = 0; i < mine.length; i++) of[mine[i]] = told[yours[i]];
-  return { base: of, other: told };
+  for (let i = 0; i < mine.length; i++) of[mine[i]] = shares[yours[i]];
+  return { base: of, other: shares };
 }
 
 /** The share (0..1) of a quantile curve's jobs whose value is at most x; values rise, one for each of equal shares. */

@@ -1,7 +1,8 @@
-// The jobs that two runs treat otherwise: filtered by kind, searched, sorted and paged by the server, kept in the URL.
+// Table of the jobs that two runs treat differently: filtered by kind, searched, sorted and paged by the server, kept
+// in the URL.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, number } from '../util/format.js';
@@ -40,7 +41,7 @@ export class Differences {
     this.sort = url.get('sort') ?? 'index';
   }
 
-  /** The table of the base and the run told against it, whose columns name both. */
+  /** The table of the baseline and the compared run, whose columns name both. */
   #tableOf(base, other) {
     if (this.table?.other === other) return this.table;
     const sort = this.table?.sort ?? this.sort;
@@ -82,7 +83,7 @@ export class Differences {
       const answered = await request;
       if (request === this.request) this.#paint(answered);
     } catch (error) {
-      tell(error);
+      logError(error);
       if (request === this.request) fill($('#differences'), h('p', { class: 'error', role: 'alert' }, error.message));
     }
   }
@@ -118,7 +119,7 @@ export class Differences {
 
   /** The counts of the table's own answer where there is one: all that stands in this panel is of one moment. */
   #paintKinds() {
-    const told = this.last ?? this.answer.differences.find(({ run }) => run === this.other);
+    const counts = this.last ?? this.answer.differences.find(({ run }) => run === this.other);
     const button = (kind, text, count) =>
       h(
         'button',
@@ -135,13 +136,13 @@ export class Differences {
       );
     fill(
       $('#kinds'),
-      button('', 'All', told.differing),
-      KINDS.map((kind) => button(kind, TITLES[kind], told.counts[kind])),
+      button('', 'All', counts.differing),
+      KINDS.map((kind) => button(kind, TITLES[kind], counts.counts[kind])),
     );
     const base = this.answer.runs[0].id;
     $('#kind-help').textContent = this.kind
       ? `${TITLES[this.kind]}: ${kindText(this.answer.kinds[this.kind], `run ${base}`, `run ${this.other}`)}.`
-      : accountText(told, base, this.other);
+      : accountText(counts, base, this.other);
   }
 
   #paint(answered) {

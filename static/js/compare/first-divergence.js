@@ -1,4 +1,4 @@
-// The first divergence of two runs: the job, the moment, and both decisions in words.
+// First divergence of two runs: the job, the time, and both decisions as text.
 
 import { fill, h } from '../ui/dom.js';
 import { clock, number, plural } from '../util/format.js';
@@ -50,7 +50,7 @@ export function noneText({ why }, untilMs) {
 }
 
 /**
- * {then, next, standing} as twin/analysis/comparison/decision_text.py tells it; untilMs: up to when is compared, null =
+ * {then, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: up to when is compared, null =
  * the end.
  */
 function side(run, position, { then, next, standing }, atMs, untilMs) {
@@ -59,7 +59,7 @@ function side(run, position, { then, next, standing }, atMs, untilMs) {
   const plan = (one) => (one ? h('span', { class: 'plan' }, planText(one)) : null);
   if (!next)
     return h('div', {}, head, before, standing.plan ? h('div', { class: 'reason' }, plan(standing.plan)) : null);
-  const [lead, rest] = told(next.kind, next.sentence);
+  const [lead, rest] = reasonParts(next.kind, next.sentence);
   const when = h('time', {}, `decided at ${clock(next.at_ms)}`);
   return h(
     'div',
@@ -89,7 +89,7 @@ export function standingText({ state, at_ms: since, plan }) {
 }
 
 /** The verdict's word in front, once: 'Rejected:' or 'Started', and what follows. */
-function told(kind, sentence) {
+function reasonParts(kind, sentence) {
   if (sentence === null) return ['Planned', ' without a separate decision.'];
   const word = `${kind[0].toUpperCase()}${kind.slice(1)}`;
   const [, lead, rest] =

@@ -1,4 +1,4 @@
-// The list of runs to choose from: searched by the server; what is ticked stays ticked whatever is searched for.
+// The list of runs to choose from: searched by the server; selected runs stay selected during a search.
 
 import { get } from '../core/api.js';
 import { metricTable } from '../core/metric-table.js';

@@ -57,7 +57,7 @@ async function request(method, path, body) {
 }
 
 /**
- * What fetch gives; a line that breaks, which it tells as a TypeError, is an ApiError with the status 0.
+ * Result of fetch; a lost connection, a TypeError of fetch, becomes an ApiError with the status 0.
  *
  * @template T
  * @param {Promise<T>} answer
@@ -82,9 +82,9 @@ function sentence(status, body) {
   if (status === 401) return new ApiError('The session has ended; log in again.', status);
   if (typeof body?.detail === 'string') return new ApiError(body.detail, status, undefined, body);
   if (body && typeof body === 'object') {
-    const said = Object.entries(body).map(([k, v]) => [k, Array.isArray(v) ? v.join(' ') : String(v)]);
-    const message = said.map(([k, v]) => (k === 'non_field_errors' ? v : `${k}: ${v}`)).join(' ');
-    return new ApiError(message, status, Object.fromEntries(said), body);
+    const errors = Object.entries(body).map(([k, v]) => [k, Array.isArray(v) ? v.join(' ') : String(v)]);
+    const message = errors.map(([k, v]) => (k === 'non_field_errors' ? v : `${k}: ${v}`)).join(' ');
+    return new ApiError(message, status, Object.fromEntries(errors), body);
   }
   return new ApiError(`The server answered ${status}.`, status);
 }

@@ -1,4 +1,4 @@
-// What live connections take from the browser: its clock, its network, its events. Tests hand in their own.
+// Browser interface of live connections: clock, network, events. Tests pass their own.
 
 /**
  * @typedef {object} Browser

@@ -1,11 +1,11 @@
-// Errors of a page, told to its console and to the server's log: each once, and a few a page.
+// Errors of a page, written to its console and to the server's log: each once, and a limited number per page.
 
 import { ApiError, csrfToken } from './api.js';
 
 const MAX_REPORTS = 10;
 /** @type {Record<string, number>} */
 const MAX_LENGTHS = { message: 500, page: 500, stack: 4000 };
-const told = new Set();
+const reported = new Set();
 const LAYOUT_NOTICE = /^ResizeObserver loop /; // the browser put a resize off to its next frame: nothing failed
 
 /** What the page itself refuses, in a sentence for whoever asked for it: no defect. */
@@ -16,7 +16,7 @@ export class Refusal extends Error {}
  *
  * @param {unknown} error
  */
-export function tell(error) {
+export function logError(error) {
   if (error instanceof ApiError || error instanceof Refusal) return;
   console.error(error);
   send(error);
@@ -32,8 +32,8 @@ export function tellUncaught() {
 function send(error) {
   const message = String(error?.message ?? error) || 'an error without a message';
   if (error instanceof ApiError || error instanceof Refusal || LAYOUT_NOTICE.test(message)) return;
-  if (told.has(message) || told.size >= MAX_REPORTS) return;
-  told.add(message);
+  if (reported.has(message) || reported.size >= MAX_REPORTS) return;
+  reported.add(message);
   /** @type {Record<string, string>} */
   const row = { message, page: location.pathname + location.search, stack: error?.stack ?? '' };
   const cut = Object.entries(row).map(([name, text]) => [name, text.slice(0, MAX_LENGTHS[name])]);

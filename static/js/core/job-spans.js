@@ -53,7 +53,7 @@ class BarIndex {
     this.earlier = longer(this.earlier, bars.length);
     for (; this.seen < bars.length; this.seen++) {
       const { seen } = this;
-      if (bars.role[seen] !== WORKER || bars.group[seen] >= 0) continue; // groups tell of themselves
+      if (bars.role[seen] !== WORKER || bars.group[seen] >= 0) continue; // co-location groups are handled separately
       this.earlier[seen] = this.newest[bars.job[seen]];
       this.newest[bars.job[seen]] = seen;
     }
@@ -107,7 +107,7 @@ class Spans {
     const { start_ms: start } = bars;
     /** @type {number[]} */
     const rows = [];
-    let falling = true; // newest first, as most plans are told
+    let falling = true; // newest first, as in most plans
     for (let bar = index.newest[job]; bar >= 0; bar = index.earlier[bar]) {
       if (start[bar] > p || !trueAt(bars, bar, p)) continue;
       if (rows.length && start[bar] > start[rows[rows.length - 1]]) falling = false;

@@ -1,4 +1,4 @@
-// A WebSocket that is kept open: lost, it is opened again; and a line on which nobody answers counts as lost.
+// WebSocket that reconnects; a connection without answers counts as lost.
 
 import { browser } from './browser.js';
 import { unpack } from './column-codec.js';
@@ -7,8 +7,8 @@ import { frameOf } from './frames.js';
 const OPEN = 1; // WebSocket.OPEN
 const BACKOFF_MS = [250, 500, 1000, 2000, 5000, 10000];
 const PING_MS = 4000;
-const MAX_MISSED_PINGS = 2; // pings without any answer after which the line is given up
-const OPENING_MS = 10000; // a connection that does not come about by then is given up
+const MAX_MISSED_PINGS = 2; // unanswered pings after which the connection is closed
+const OPENING_MS = 10000; // maximum time for a connection to open
 
 export class LiveSocket extends EventTarget {
   /**
@@ -16,15 +16,15 @@ export class LiveSocket extends EventTarget {
    * 'closed' with .detail the code when the server ended it for good.
    *
    * @param {string} path of the address
-   * @param {import('./browser.js').Browser} world
+   * @param {import('./browser.js').Browser} env
    */
-  constructor(path, world = browser) {
+  constructor(path, env = browser) {
     super();
     this.path = path;
-    this.world = world;
+    this.env = env;
     /** @type {'connecting' | 'live' | 'offline' | 'closed'} */
     this.state = 'connecting';
-    this.error = ''; // why, when there is something to say
+    this.error = ''; // message, if any
     this.heardAt = 0; // wall time of the last message: how old the data are
     this.attempt = 0;
     this.missed = 0;
@@ -63,28 +63,28 @@ export class LiveSocket extends EventTarget {
 
   /** Something was heard, here or by HTTP. */
   heard() {
-    this.heardAt = this.world.wallNow();
+    this.heardAt = this.env.wallNow();
     this.missed = 0;
   }
 
   #hold() {
-    const { world } = this;
-    const pings = world.every(PING_MS, () => this.#tick());
+    const { env } = this;
+    const pings = env.every(PING_MS, () => this.#tick());
     this.releases = [
-      world.on('offline', () => this.socket && this.#lost()),
-      world.on('online', () => this.#connect()),
-      () => world.cancel(pings),
+      env.on('offline', () => this.socket && this.#lost()),
+      env.on('online', () => this.#connect()),
+      () => env.cancel(pings),
     ];
   }
 
   #connect() {
     if (this.socket || !this.wanted) return;
-    this.world.cancel(this.retry);
-    const socket = (this.socket = this.world.connect(this.path));
+    this.env.cancel(this.retry);
+    const socket = (this.socket = this.env.connect(this.path));
     socket.binaryType = 'arraybuffer';
-    this.openingSince = this.world.now();
+    this.openingSince = this.env.now();
     this.missed = 0;
-    const mine = () => this.socket === socket; // a line that was given up may still speak
+    const mine = () => this.socket === socket; // events of a closed connection are ignored
     socket.addEventListener('open', () => mine() && this.#opened());
     socket.addEventListener('message', ({ data }) => mine() && this.#received(messageOf(data)));
     socket.addEventListener('close', ({ code }) => mine() && this.#closed(code));
@@ -117,12 +117,12 @@ export class LiveSocket extends EventTarget {
   #lost() {
     this.#drop();
     this.#become('offline');
-    const wait = BACKOFF_MS[Math.min(this.attempt++, BACKOFF_MS.length - 1)] * (0.75 + this.world.random() / 2);
-    this.retry = this.world.later(wait, () => this.#connect());
+    const wait = BACKOFF_MS[Math.min(this.attempt++, BACKOFF_MS.length - 1)] * (0.75 + this.env.random() / 2);
+    this.retry = this.env.later(wait, () => this.#connect());
   }
 
   #drop() {
-    this.world.cancel(this.retry);
+    this.env.cancel(this.retry);
     const { socket } = this;
     this.socket = null;
     socket?.close();
@@ -132,9 +132,9 @@ export class LiveSocket extends EventTarget {
     if (!this.socket) return;
     if (this.socket.readyState === OPEN) {
       if (this.missed >= MAX_MISSED_PINGS) return this.#lost();
-      this.missed++; // until something is heard
+      this.missed++; // until a message arrives
       this.say({ type: 'ping' });
-    } else if (this.world.now() - this.openingSince > OPENING_MS) this.#lost();
+    } else if (this.env.now() - this.openingSince > OPENING_MS) this.#lost();
   }
 
   /** @param {LiveSocket['state']} state */
@@ -155,7 +155,7 @@ function messageOf(data) {
 }
 
 /**
- * What an event of a line tells.
+ * Content of a message event.
  *
  * @param {Event} event
  */

@@ -1,5 +1,4 @@
-// /ws/overview/: where runs and imports stand, as it changes; listens again by itself, and says when it missed
-// something.
+// /ws/overview/: changes of runs and imports; reconnects by itself, and reports missed messages.
 
 import { LiveSocket, detailOf } from './live-socket.js';
 

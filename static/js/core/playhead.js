@@ -1,4 +1,4 @@
-// Which moment the page shows. Live: the newest moment of the run. Otherwise: a moment of its own, still or playing.
+// Playhead: the time that the page shows. Live: the newest time of the run. Otherwise: a fixed or playing time.
 
 /** @type {[speed: number, title: string][]} */
 export const SPEEDS = [

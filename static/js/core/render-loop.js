@@ -1,6 +1,6 @@
-// The page's only animation loop: whoever has something to draw marks itself dirty, and is drawn at most once a frame.
+// The page's only animation loop: charts mark themselves dirty, and are drawn at most once per frame.
 
-import { tell } from './client-errors.js';
+import { logError } from './client-errors.js';
 
 /** @type {Set<(nowMs: number) => void>} */
 const dirty = new Set();
@@ -44,7 +44,7 @@ function run(nowMs) {
     try {
       draw(nowMs);
     } catch (error) {
-      tell(error); // the others are drawn all the same
+      logError(error); // the others are still drawn
     }
   }
   if (dirty.size || tickers.size) schedule();
@@ -60,7 +60,7 @@ function wants(tick, nowMs) {
   try {
     return tick(nowMs);
   } catch (error) {
-    tell(error);
+    logError(error);
     return false;
   }
 }

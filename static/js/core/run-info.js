@@ -1,9 +1,9 @@
-// What does not change during a run: its cluster, its scheduler, its jobs, and which resources play a part.
+// Static data of a run: its cluster, scheduler, jobs, and the relevant resources.
 
 import { get } from './api.js';
 
 /**
- * What GET static/ says, and the names of the resources as they are shown.
+ * Response of GET static/, with display names of the resources.
  *
  * @typedef {object} RunInfo
  * @property {string[]} resources [resource] as the API names them
@@ -35,8 +35,7 @@ export async function runInfo(runId) {
 }
 
 /**
- * Takes up what has been added since: jobs that a real cluster got. False when servers were added: the page has to be
- * loaded again.
+ * Adds jobs that a real cluster got since. False if servers were added: the page has to be reloaded.
  *
  * @param {RunInfo} info
  * @param {RunInfo} fresh

@@ -1,14 +1,14 @@
 // Folds a run's events exactly as twin/eventlog/fold.py does (tests/fixtures/golden_log.json is folded by both).
 //
 // Bars are bi-temporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still true).
-// At playhead p the picture is the rows with born <= p and (died = -1 or died > p).
+// At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 
 import { Columns } from '../util/growing-columns.js';
 import { eachEvent } from './frames.js';
 
 export const NEVER = -1;
 export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended
-const WAITS = 'waits'; // kind of a decision that says why a job of a real cluster still waits: nothing is decided yet
+const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster still waits
 export const WORKER = 0;
 export const PS = 1;
 export const TRANSFER = 2;
@@ -36,7 +36,7 @@ export const CLOUD = -2;
  * }} JobColumns
  */
 
-const UNFOLDED = ['server_changed']; // kinds that change nothing that is folded here
+const UNFOLDED = ['server_changed']; // kinds without an effect on this state
 const ADDED = ['job_added', 'job_set', 'server_added', 'server_set']; // kinds that change what runInfo says
 
 const BAR_TYPES = {
@@ -85,13 +85,13 @@ export class Store {
     this.priceVersion = 0;
     this.added = 0; // rises when jobs or servers were added or changed
     /** @type {Regrouping[]} */
-    this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order told
+    this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order of the log
     /** @type {[atMs: number, said: string[]][]} */
-    this.edits = []; // [atMs, [what was changed]] in the order told
+    this.edits = []; // [atMs, [what was changed]] in the order of the log
     /** @type {[fromMs: number, toMs: number, reason: string][]} */
-    this.gaps = []; // when a real cluster was not seen, in the order told
+    this.gaps = []; // when a real cluster was not seen, in the order of the log
     /** @type {[fromMs: number, untilMs: number, data: Grouped][]} */
-    this.groups = []; // [fromMs, untilMs, data of grouped] in the order told; -1 = until further notice
+    this.groups = []; // [fromMs, untilMs, data of grouped] in the order of the log; -1 = until further notice
     /** @type {Map<number, number>} */
     this.grouped = new Map(); // group -> its place in groups, while it has jobs
     /** @type {Set<string>} */
@@ -278,7 +278,7 @@ export class Store {
   }
 
   /**
-   * What happened is told again, from the job's beginning on.
+   * The history is logged again, from the job's start on.
    *
    * @param {number[]} rows
    * @param {number} atMs
@@ -344,8 +344,8 @@ export class Store {
    * @param {number} atMs
    * @param {any} data
    */
-  #edited(atMs, { said }) {
-    this.edits.push([atMs, said]);
+  #edited(atMs, { said: sentences }) {
+    this.edits.push([atMs, sentences]);
     this.defaultPrices = null;
     this.prices.clear();
     this.priceVersion++;

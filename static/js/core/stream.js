@@ -1,11 +1,11 @@
-// A run's state: a snapshot by HTTP, then deltas by WebSocket. The log is the truth and a frame a hint: a gap is asked
-// for again by number, and a page that was away (hidden tab, slow, offline) takes a fresh snapshot.
+// Stream of a run's state: a snapshot by HTTP, then deltas by WebSocket. The log is the source of truth: a gap is
+// requested again by number, and a page that fell behind (hidden tab, slow, offline) loads a new snapshot.
 
 import * as http from './api.js';
 import { browser } from './browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 
-const REPAIR_MS = 2000; // a gap not answered by then is asked for again
+const REPAIR_MS = 2000; // a gap not answered by then is requested again
 const NO_LONGER_WELCOME = [4401, 4403];
 const OVER = ['refused', 'deleted', 'dropped'];
 const ENDED = ['finished', 'cancelled', 'failed'];
@@ -18,18 +18,18 @@ export class Stream extends EventTarget {
    *
    * @param {number | string} runId
    * @param {import('./store.js').Store} store
-   * @param {import('./browser.js').Browser} world
+   * @param {import('./browser.js').Browser} env
    * @param {{get(path: string): Promise<any>, getColumns(path: string): Promise<any>}} api
    */
-  constructor(runId, store, world = browser, api = http) {
+  constructor(runId, store, env = browser, api = http) {
     super();
     this.runId = runId;
     this.store = store;
-    this.world = world;
+    this.env = env;
     this.api = api;
     /** @type {'connecting' | 'live' | 'offline' | 'paused' | 'refused' | 'deleted' | 'dropped'} */
     this.state = 'connecting';
-    this.error = ''; // why, when there is something to say
+    this.error = ''; // message, if any
     this.ended = false; // whether the run has, so that its data do not age
     /** @type {number | null} */
     this.endMs = null; // when it ended, in its own time
@@ -37,7 +37,7 @@ export class Stream extends EventTarget {
     this.gaps = 0;
     /** @type {Promise<void> | null} */
     this.loading = null; // the snapshot that is on its way
-    this.line = new LiveSocket(`/ws/runs/${runId}/`, world);
+    this.line = new LiveSocket(`/ws/runs/${runId}/`, env);
     this.line.addEventListener('open', () => this.#askAfter());
     this.line.addEventListener('message', (event) => this.#receive(detailOf(event)));
     this.line.addEventListener('change', () => this.#follow(this.line.state));
@@ -59,7 +59,7 @@ export class Stream extends EventTarget {
   /** Takes the snapshot, then listens. */
   async start() {
     this.release();
-    this.release = this.world.on('visibilitychange', () => (this.world.hidden() ? this.#sleep() : this.#wake()));
+    this.release = this.env.on('visibilitychange', () => (this.env.hidden() ? this.#sleep() : this.#wake()));
     await this.snapshot();
     this.#listen();
   }
@@ -85,7 +85,7 @@ export class Stream extends EventTarget {
   /** Opens the line, unless the run is gone or nobody looks, who may have left while the snapshot came. */
   #listen() {
     if (this.#over) return;
-    if (this.world.hidden()) this.#sleep();
+    if (this.env.hidden()) this.#sleep();
     else this.line.open();
   }
 
@@ -138,8 +138,8 @@ export class Stream extends EventTarget {
   }
 
   #repair() {
-    if (this.loading || (this.repairing && this.world.now() - this.repairing < REPAIR_MS)) return;
-    this.repairing = this.world.now();
+    if (this.loading || (this.repairing && this.env.now() - this.repairing < REPAIR_MS)) return;
+    this.repairing = this.env.now();
     this.#askAfter();
   }
 
@@ -153,11 +153,11 @@ export class Stream extends EventTarget {
     this.api.get(`/api/runs/${this.runId}/`).catch((error) => this.#gone(error.message)); // what it was
   }
 
-  /** @param {string} said */
-  #gone(said) {
+  /** @param {string} sentence */
+  #gone(sentence) {
     if (this.#over && this.state !== 'refused') return;
     this.#end('deleted');
-    this.#emit('deleted', said);
+    this.#emit('deleted', sentence);
   }
 
   /** @param {'deleted' | 'refused' | 'dropped'} state */

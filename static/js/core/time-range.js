@@ -1,4 +1,4 @@
-// The page's one time range, crosshair and filters, shared by every chart and kept in the URL.
+// Time range, crosshair and filters of the page, shared by every chart and kept in the URL.
 
 const SLACK = 1.04; // how far the range goes, of the run's extent
 

@@ -1,4 +1,4 @@
-// What the bars of a schedule are coloured by: each way gives a paint(job, colors) -> [fill, ink] and its legend.
+// Colour schemes of the bars of a schedule: each gives a paint(job, colors) -> [fill, ink] and its legend.
 
 import { STEPS, inkOn } from '../util/colors.js';
 import { duration, number, plural, significant } from '../util/format.js';

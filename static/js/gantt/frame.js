@@ -1,4 +1,4 @@
-// What the Gantt shows at one painting: its rows, where they lie on the canvas, and which bars are near a point.
+// Frame of the Gantt: the visible rows, their positions on the canvas, and the bars near a point.
 
 import { endAt, trueAt } from '../core/store.js';
 

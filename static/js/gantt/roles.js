@@ -1,4 +1,4 @@
-// Names of what a bar is.
+// Names of the roles of bars.
 
 const NAMES = ['worker', 'parameter server', 'transfer'];
 

@@ -1,4 +1,4 @@
-// The Gantt's rows: which bars lie on which row, sorted by start, kept up to date as bars arrive.
+// Rows of the Gantt: the bars of each row, sorted by start, updated as bars arrive.
 
 import { modelsOf } from '../models/index.js';
 import { workersOf } from '../util/held-shares.js';
@@ -21,7 +21,7 @@ class Row {
     this.index = index;
     this.sorted = new Int32Array(8); // rows of the store by start
     this.length = 0;
-    this.longest = 0; // ms of the longest bar: how far back a search must look
+    this.longest = 0; // ms of the longest bar: the range of a backward search
     this.unlaid = 0; // bars without a lane
     this.lanes = 0;
   }

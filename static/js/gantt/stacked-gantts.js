@@ -82,7 +82,7 @@ export class Gantts {
     this.onData();
   }
 
-  /** The masks of GET /api/compare/kinds/, for the base and the run told against it. */
+  /** The masks of GET /api/compare/kinds/, for the baseline and the compared run. */
   setKinds({ meta, columns }, other) {
     this.bits = meta.bits;
     const [base] = this.list;

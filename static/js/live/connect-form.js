@@ -1,7 +1,7 @@
 // The form that connects a cluster: connector, its parameters, the rule of sites; test, then connect.
 
 import { post } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
@@ -98,11 +98,11 @@ export function connectForm(form, { connectors, sites }, onMade) {
   function forget() {
     trial = null;
     paintTrial(result, null);
-    said(null);
+    showError(null);
   }
 
   /** Each sentence at its field; one without a field below the form. */
-  function said(error) {
+  function showError(error) {
     for (const one of [name, connector, interval]) one.say('');
     for (const control of $$('[data-parameter]', form)) sayAt(control, '');
     problem.hidden = true;
@@ -124,12 +124,12 @@ export function connectForm(form, { connectors, sites }, onMade) {
   async function busy(button, text, action) {
     const before = button.textContent;
     Object.assign(button, { disabled: true, textContent: text });
-    said(null);
+    showError(null);
     try {
       await action();
     } catch (error) {
-      tell(error);
-      said(error);
+      logError(error);
+      showError(error);
     } finally {
       Object.assign(button, { disabled: false, textContent: before });
     }
@@ -153,12 +153,12 @@ export function connectForm(form, { connectors, sites }, onMade) {
     try {
       const found = await post('/api/connections/sites/', { sites: given, nodes });
       if (trial !== asked) return;
-      said(null);
+      showError(null);
       trial.nodes = trial.nodes.map((node, i) => ({ ...node, site: found.sites[i] }));
       paintSites($('.preview', result), trial);
     } catch (error) {
-      tell(error);
-      said(error);
+      logError(error);
+      showError(error);
     }
   }, 300);
 

@@ -1,7 +1,7 @@
 // The status line of a mirrored run: how the cluster is followed, the age of the data, and the actions of an operator.
 
 import { get, post, remove } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { fill, h } from '../ui/dom.js';
 import { wall } from '../util/format.js';
@@ -13,7 +13,7 @@ const PAINT_MS = 1000;
 
 export class FollowLine extends EventTarget {
   /**
-   * Event 'told' after each answer. runId: of the page, null where there is none yet.
+   * Event 'update' after each answer. runId: of the page, null where there is none yet.
    *
    * @param {HTMLElement} element whose data-connection is the name
    */
@@ -61,7 +61,7 @@ export class FollowLine extends EventTarget {
         this.connection = await get(`/api/connections/${this.name}/`);
         this.toldAt = Date.now();
         this.error = '';
-        this.dispatchEvent(new Event('told'));
+        this.dispatchEvent(new Event('update'));
       } catch (error) {
         if (error.status === 404) {
           this.over = true;
@@ -140,10 +140,10 @@ export class FollowLine extends EventTarget {
   }
 
   async #change(verb) {
-    await this.#told(async () => {
+    await this.#run(async () => {
       this.connection = await post(`/api/connections/${this.name}/${verb}/`);
       this.toldAt = Date.now();
-      this.dispatchEvent(new Event('told'));
+      this.dispatchEvent(new Event('update'));
       this.paint();
     });
   }
@@ -151,7 +151,7 @@ export class FollowLine extends EventTarget {
   async #test(button) {
     button.disabled = true;
     fill(this.trial, h('p', { class: 'muted' }, 'Testing …'));
-    await this.#told(async () => {
+    await this.#run(async () => {
       paintTrial(this.trial, await post(`/api/connections/${this.name}/test/`));
       this.trial.append(h('button', { type: 'button', onclick: () => fill(this.trial) }, 'Close'));
     });
@@ -162,17 +162,17 @@ export class FollowLine extends EventTarget {
   async #remove() {
     const question = `Remove the connection ${this.name}? Its run ends and is kept.`;
     if (!(await confirmed(question, 'Remove'))) return;
-    await this.#told(async () => {
+    await this.#run(async () => {
       await remove(`/api/connections/${this.name}/`);
       location.assign('/live/');
     });
   }
 
-  async #told(action) {
+  async #run(action) {
     try {
       await action();
     } catch (error) {
-      tell(error);
+      logError(error);
       await informed(error.message);
     }
   }

@@ -13,11 +13,11 @@ export function followOnRunPage(element, { runId, transport, gantt }) {
   const paint = () => {
     if (!own()) return;
     transport.reach();
-    gantt?.layer('unseen')?.tell(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
-    gantt?.layer('now')?.tell(line.presentMs(epochMs) ?? line.seenMs(epochMs), line.connection.wanted === 'paused');
+    gantt?.layer('unseen')?.update(line.seenMs(epochMs), line.presentMs(epochMs), line.blind);
+    gantt?.layer('now')?.update(line.presentMs(epochMs) ?? line.seenMs(epochMs), line.connection.wanted === 'paused');
     gantt?.update();
   };
-  line.addEventListener('told', paint);
+  line.addEventListener('update', paint);
   setInterval(paint, 1000);
   line.start();
   return {

@@ -10,13 +10,13 @@ const MAX_ROWS = 100; // nodes of the table
 /** Fills the box with the result of a test; '' as result empties it. */
 export function paintTrial(box, found) {
   if (!found) return fill(box);
-  const told = found.well ? 'The cluster can be followed.' : 'The cluster cannot be followed yet.';
+  const heading = found.well ? 'The cluster can be followed.' : 'The cluster cannot be followed yet.';
   const answered = `Answered in ${duration(found.seconds * 1000)}`;
   const preview = found.nodes.length ? h('div', { class: 'preview' }) : null;
   if (preview) paintSites(preview, found);
   return fill(
     box,
-    h('h2', {}, told),
+    h('h2', {}, heading),
     found.error ? h('p', { class: 'error', role: 'alert' }, capital(found.error)) : null,
     found.error && !found.findings.length ? null : h('p', { class: 'muted small' }, about(found), answered),
     h('ul', { class: 'findings' }, found.findings.map(finding)),

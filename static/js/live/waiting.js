@@ -4,7 +4,7 @@ import { FollowLine } from './follow-line.js';
 import { $ } from '../ui/dom.js';
 
 const line = new FollowLine($('#follow'), { runId: null });
-line.addEventListener('told', () => {
+line.addEventListener('update', () => {
   if (line.connection.run !== null) location.reload();
 });
 line.start();

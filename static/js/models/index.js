@@ -1,4 +1,5 @@
-// The execution models by name. A run states the model of each of its phases; pages ask the model and branch on none.
+// The execution models by name. A run states the model of each of its phases; pages use the model's interface without
+// branches.
 
 import { JOB_STATES } from '../core/job-state.js';
 import { colocation } from './colocation.js';

@@ -1,7 +1,7 @@
 // The audit list: filtered and paged by the server, its filters kept in the URL.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
@@ -65,7 +65,7 @@ async function load() {
     const answer = await get(`/api/audit/?${new URLSearchParams({ ...asked, page, size: PAGE_SIZE })}`);
     if (now === turn) paint(answer, Object.values(asked).some(Boolean));
   } catch (error) {
-    tell(error);
+    logError(error);
     if (now !== turn) return;
     if (error.status === 404 && page > 1) return go(1);
     fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));

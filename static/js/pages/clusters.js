@@ -2,7 +2,7 @@
 
 import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
-import { Refusal, tell } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
 import { RESOURCES, alike, gpusOverTime } from '../scenarios/cluster-builder.js';
 import { $, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural, wall } from '../util/format.js';
@@ -60,7 +60,7 @@ async function leave(cluster) {
     if (url.number('cluster') === cluster.id) close();
     await load();
   } catch (error) {
-    tell(error);
+    logError(error);
     say('#list-error', error.message);
   }
 }

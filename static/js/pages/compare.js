@@ -2,7 +2,7 @@
 // schedules.
 
 import { get, getColumns } from '../core/api.js';
-import { Refusal, tell } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
 import { KINDS, kindText, runsOf } from '../compare/comparison.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { clock, number } from '../util/format.js';
@@ -20,7 +20,7 @@ import { numbersButton } from '../ui/table-toggle.js';
 import { paintParting } from '../compare/first-divergence.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 
-const AGAIN_MS = 1500; // between two looks, while there is news of a run that goes on
+const AGAIN_MS = 1500; // between two updates, while a compared run changes
 const ids = runsOf(url.get('runs'));
 const view = new View();
 const playhead = new Playhead();
@@ -89,26 +89,26 @@ async function compare() {
 }
 
 async function load() {
-  const told = await get(`/api/compare/?runs=${ids.join(',')}`);
-  if (answer && told.runs.length < answer.runs.length)
-    throw new Refusal(`${told.notes[0]} This page shows the data that it had already loaded.`);
-  answer = told;
+  const found = await get(`/api/compare/?runs=${ids.join(',')}`);
+  if (answer && found.runs.length < answer.runs.length)
+    throw new Refusal(`${found.notes[0]} This page shows the data that it had already loaded.`);
+  answer = found;
   const asked = url.number('against');
   other ??= answer.in_full.includes(asked) && asked !== answer.in_full[0] ? asked : answer.in_full[1];
   const race = url.number('race');
-  if (race !== null && !$('#race')) await tellRace(race);
+  if (race !== null && !$('#race')) await showRace(race);
 }
 
-/** Who took part in the race that led here, and who was left out. */
-async function tellRace(id) {
-  const told = await get(`/api/scenarios/${id}/race/`).catch(() => null);
-  if (!told) return;
-  const out = told.left_out.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`));
+/** Shows the participants of the race, and the schedulers that were left out. */
+async function showRace(id) {
+  const found = await get(`/api/scenarios/${id}/race/`).catch(() => null);
+  if (!found) return;
+  const out = found.left_out.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`));
   $('#compared').prepend(
     h(
       'div',
       { class: 'notice', id: 'race' },
-      `Race on “${told.name}”: all schedulers that support its cluster and trace, with the same seed. `,
+      `Race on “${found.name}”: all schedulers that support its cluster and trace, with the same seed. `,
       out.length ? ['Left out:', h('ul', {}, out)] : 'All schedulers took part.',
     ),
   );
@@ -142,7 +142,7 @@ function paint() {
   paintAgainst();
 }
 
-/** All that is told about one run against the base. */
+/** All panels about one run compared with the baseline. */
 function paintAgainst() {
   const full = answer.runs.slice(1, answer.in_full.length);
   fill(
@@ -358,7 +358,7 @@ function onlyOne() {
 }
 
 function fail(error) {
-  tell(error);
+  logError(error);
   $('#loading').hidden = true;
   $('#notice').hidden = false;
   setText($('#notice'), error.message);

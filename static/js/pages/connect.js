@@ -1,13 +1,13 @@
 // Connect a cluster.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { connectForm } from '../live/connect-form.js';
 import { $, fill, h } from '../ui/dom.js';
 
 get('/api/connectors/')
   .then((known) => connectForm($('#new'), known, ({ name }) => location.assign(`/live/${name}/`)))
   .catch((error) => {
-    tell(error);
+    logError(error);
     fill($('#new'), h('p', { class: 'error', role: 'alert' }, error.message));
   });

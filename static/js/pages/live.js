@@ -1,7 +1,7 @@
 // Live clusters: which are followed, how fresh their data are, what following costs.
 
 import { get, post } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { columns } from '../live/connections-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
@@ -30,7 +30,7 @@ async function change(row, verb) {
     say('');
     await poll.now();
   } catch (error) {
-    tell(error);
+    logError(error);
     say(error.message);
   }
 }

@@ -1,7 +1,7 @@
 // Overview: what runs, and the cluster of the newest run by site.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { metricTable, valueOf, valueText } from '../core/metric-table.js';
 import { address } from '../compare/comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
@@ -24,7 +24,7 @@ const ACTIVE = ['running', 'paused'];
 const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed']; // a tile each
 const MAX_LIVE = 8; // active runs whose figures are kept fresh
 const FRESH_MS = 1000;
-const WAITING_MS = 2000; // between two looks at runs that wait
+const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest moment in figures
 const ended = new Map(); // run id -> the same at the end of a run that kept no metrics
 let metrics = null; // the table of metrics
@@ -306,7 +306,7 @@ function onMessage(message) {
 /** Each part of the page fails alone: in the place of what it would have shown. */
 function failIn(selector) {
   return (error) => {
-    tell(error);
+    logError(error);
     fill($(selector), h('p', { class: 'error', role: 'alert' }, error.message));
   };
 }

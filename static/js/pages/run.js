@@ -3,7 +3,7 @@
 import { banner } from '../ui/banner.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, debounce, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
@@ -57,7 +57,7 @@ const refused = (error) => informed(error.message); // what was asked for is not
 const charts = new ChartPanels($('#charts'), PANELS);
 
 main().catch((error) => {
-  tell(error);
+  logError(error);
   notice(error.message, true);
 });
 
@@ -121,7 +121,7 @@ async function main() {
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
   stream.addEventListener('unknown', ({ detail }) => {
-    tell(new Error(detail));
+    logError(new Error(detail));
     banner(detail);
   });
   // for the console, and the browser tests
@@ -170,7 +170,7 @@ async function main() {
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
     paintSchedule();
-    charts.tell('refresh');
+    charts.notify('refresh');
   });
   const refreshJobs = atMost(JOBS_MS, () => jobs?.refresh());
   onTheme(refreshTiles);
@@ -185,7 +185,7 @@ async function main() {
       if (then === shown) return;
       shown = then;
       refreshJobs();
-      charts.tell('moved');
+      charts.notify('moved');
       refreshDrawer.ask();
     });
   }
@@ -199,7 +199,7 @@ async function main() {
     takeUpAdded();
     transport.reach();
     gantt?.update();
-    charts.tell('update');
+    charts.notify('update');
     refreshTiles();
     refreshJobs();
   });
@@ -213,7 +213,7 @@ async function main() {
   stream.addEventListener('status', ({ detail }) => {
     operate.paint(detail);
     paintAsk(detail.status);
-    charts.tell('status', detail);
+    charts.notify('status', detail);
     paintFigures(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;

@@ -1,7 +1,7 @@
 // One scenario: its edits in their order, what they do, and its runs.
 
 import { get, patch, post } from '../core/api.js';
-import { Refusal, tell } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
@@ -341,7 +341,7 @@ function deletion(run) {
 }
 
 function fail(error) {
-  if (error) tell(error); // null: what was said no longer holds
+  if (error) logError(error); // null: what was said no longer holds
   const box = $('#failed');
   box.hidden = !error;
   setText(box, error ? error.message : '');

@@ -1,7 +1,7 @@
 // Scenarios: the form of a new run, generated from the scheduler's own declaration, and the list.
 
 import { get, post } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
 import { number, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
@@ -312,7 +312,7 @@ function field(title, control, help) {
 }
 
 function failList(error) {
-  tell(error);
+  logError(error);
   fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
 }
 

@@ -1,6 +1,6 @@
 // One server during a run: each resource stacked by job over time, its prices, and what is on it at the moment shown.
 
-import { Refusal, tell } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { clock, number, percent, plural, significant } from '../util/format.js';
@@ -60,7 +60,7 @@ async function main() {
   const stream = new Stream(runId, store);
   new Activity(runId, stream, say);
   stream.addEventListener('unknown', ({ detail }) => {
-    tell(new Error(detail));
+    logError(new Error(detail));
     banner(detail);
   });
   const steps = new EventStep(runId, transport, store);
@@ -330,7 +330,7 @@ function chooser(info) {
 }
 
 function fail(error) {
-  tell(error);
+  logError(error);
   $('#loading')?.remove();
   say(error.message, true);
   fail.said = true; // and nothing in its place

@@ -2,7 +2,7 @@
 
 import { get, post } from '../core/api.js';
 import { metricTable, valueText } from '../core/metric-table.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, rounded, telling } from '../util/format.js';
 import { table } from '../ui/data-table.js';
@@ -146,7 +146,7 @@ function wire() {
 }
 
 function fail(error) {
-  if (error) tell(error);
+  if (error) logError(error);
   $('#failed').hidden = !error;
   setText($('#failed'), error?.message ?? '');
 }

@@ -70,7 +70,7 @@ async function form() {
   });
   const name = h('input', { id: 's-name', maxlength: 200, placeholder: 'named after the scenario' });
   const points = h('span', { class: 'muted small', role: 'status' });
-  const said = h('p', { class: 'error wide', role: 'alert', hidden: true });
+  const errorLine = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const labelled = (title, control, help, id) =>
     h(
       'div',
@@ -147,11 +147,11 @@ async function form() {
     ),
     labelled('Name', name),
     h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start' }, 'Start sweep'), ' ', points),
-    said,
+    errorLine,
   );
   box.addEventListener('submit', async (event) => {
     event.preventDefault();
-    said.hidden = true;
+    errorLine.hidden = true;
     try {
       const made = await post('/api/sweeps/', {
         scenario: Number(scenario.value),
@@ -161,8 +161,8 @@ async function form() {
       });
       location.assign(`/sweeps/${made.id}/`);
     } catch (error) {
-      said.hidden = false;
-      setText(said, error.message);
+      errorLine.hidden = false;
+      setText(errorLine, error.message);
     }
   });
   return sync();

@@ -1,7 +1,7 @@
 // Tokens for machines: the list, the form, and the value of a new token, which is shown once.
 
 import { get, post } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { $, fill, h } from '../ui/dom.js';
@@ -52,7 +52,7 @@ async function revoke(token) {
     say('');
     await load();
   } catch (error) {
-    tell(error);
+    logError(error);
     say(error.message);
   }
 }
@@ -98,7 +98,7 @@ function form(root) {
       name.input.value = '';
       await load();
     } catch (error) {
-      tell(error);
+      logError(error);
       problem.textContent = error.message;
       problem.hidden = false;
     } finally {
@@ -131,6 +131,6 @@ function say(text) {
 
 form($('#new'));
 load().catch((error) => {
-  tell(error);
+  logError(error);
   say(error.message);
 });

@@ -1,7 +1,7 @@
 // One trace: while it is read, its progress; when it was looked at, charts and the choice; once imported, the report.
 
 import { get, post } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, $$, fill, h } from '../ui/dom.js';
 import { bytes, duration, number, percent, plural } from '../util/format.js';
 import { empty, shown } from '../ui/data-table.js';
@@ -127,7 +127,7 @@ function progress(trace) {
 
 function paintUnclear(trace) {
   const { unclear, refused, files = [] } = trace.scan;
-  const said = [refused, unclear]
+  const notices = [refused, unclear]
     .filter(Boolean)
     .map((line, i) => h('p', { class: `notice${refused && i ? '' : ' bad'}`, role: 'alert' }, line));
   const form =
@@ -139,7 +139,7 @@ function paintUnclear(trace) {
           unclearForm(trace, formats, load),
         )
       : null;
-  fill($('#unclear'), said, firstLines(files), form);
+  fill($('#unclear'), notices, firstLines(files), form);
 }
 
 /** Earlier imports of the same files, so that nobody imports them twice unknowingly. */
@@ -272,7 +272,7 @@ function rows(report, first, jobs, without) {
 }
 
 function fail(error) {
-  tell(error);
+  logError(error);
   if (error.status === 404)
     return fill(main, empty('This trace has been deleted', h('a', { href: '/traces/' }, 'All traces')));
   fill($('#status'), h('p', { class: 'notice bad', role: 'alert' }, error.message));

@@ -3,7 +3,7 @@
 
 import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
-import { Refusal, tell } from '../core/client-errors.js';
+import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { bytes, number, percent, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
@@ -109,7 +109,7 @@ function paint() {
 }
 
 function fail(error) {
-  tell(error);
+  logError(error);
   const line = $('#upload-error') ?? fill($('#list'), h('p', { class: 'error' }));
   line.hidden = false;
   fill(line, error.message);
@@ -234,13 +234,13 @@ function uploadRow(transfer) {
   function arrived(trace) {
     bar.hidden = !['queued', 'parsing'].includes(trace.status);
     bar.value = trace.progress;
-    const said = {
+    const texts = {
       queued: 'received; waiting for a worker',
       parsing: `reading, ${percent(trace.progress)}`,
       scanned: trace.message,
       ready: `imported: ${plural(trace.job_count, 'job')}`,
     };
-    setText(text, said[trace.status] ?? trace.message);
+    setText(text, texts[trace.status] ?? trace.message);
     if (trace.status === 'scanned')
       show('scanned', h('a', { class: 'button primary', href: `/traces/${id}/` }, 'Choose what to import'));
     else if (['queued', 'parsing'].includes(trace.status))

@@ -28,7 +28,7 @@ export class Ask {
       placeholder: `${real ? 'run_ms = 3600000' : 'epochs = 5'}\nrequested_workers = 4`,
       'aria-describedby': 'ask-changes-help',
     });
-    this.said = h('p', { class: 'error wide', role: 'alert', hidden: true });
+    this.errorLine = h('p', { class: 'error wide', role: 'alert', hidden: true });
     this.answer = h('div', { class: 'answer', role: 'status' });
     const form = h(
       'form',
@@ -64,7 +64,7 @@ export class Ask {
         ' ',
         h('span', { class: 'muted small' }, 'The job is not submitted, and the run does not change.'),
       ),
-      this.said,
+      this.errorLine,
     );
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -77,7 +77,7 @@ export class Ask {
     const button = $('#ask', this.element);
     button.disabled = true;
     button.textContent = 'Asking …';
-    this.said.hidden = true;
+    this.errorLine.hidden = true;
     fill(this.answer); // a former answer is none to this question
     try {
       const text = this.changes.value.trim();
@@ -88,8 +88,8 @@ export class Ask {
         like,
       );
     } catch (error) {
-      this.said.hidden = false;
-      this.said.textContent = error.message;
+      this.errorLine.hidden = false;
+      this.errorLine.textContent = error.message;
     } finally {
       button.disabled = false;
       button.textContent = 'Ask';

@@ -9,7 +9,7 @@ import { url } from '../core/time-range.js';
 const LOOK_MS = 200;
 
 export class EventStep {
-  /** transport moves the page; store tells the last event; onRow(row) after the event shown has changed. */
+  /** transport moves the page; store has the last event; onRow(row) after the event shown has changed. */
   constructor(runId, transport, store, onRow = () => {}) {
     Object.assign(this, { runId, transport, store, onRow });
     this.row = null; // {seq, at_ms, text, id, ...} of the event that is shown, or the last one before the moment
@@ -17,7 +17,7 @@ export class EventStep {
     this.turn = 0;
     $('#event-back').addEventListener('click', () => this.step(-1));
     $('#event-on').addEventListener('click', () => this.step(1));
-    const later = new Later(LOOK_MS, () => this.#look()); // a live run moves all the time
+    const later = new Later(LOOK_MS, () => this.#refresh()); // a live run moves all the time
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => later.ask());
   }
 
@@ -26,7 +26,7 @@ export class EventStep {
     const wanted = url.number('event');
     if (wanted !== null)
       await this.go(wanted, url.number('from') === null); // a zoom in the address stays as it is
-    else this.#look();
+    else this.#refresh();
   }
 
   /** Shows event `seq`; reveal: pans to it where it is out of the picture. */
@@ -49,7 +49,7 @@ export class EventStep {
     await this.go((this.wanted ?? (this.transport.playhead.following ? newest : (this.row?.seq ?? 0))) + by);
   }
 
-  async #look() {
+  async #refresh() {
     if (this.wanted !== null) return; // a step is on its way
     const { playhead } = this.transport;
     if (playhead.following || playhead.playing) {
@@ -73,7 +73,7 @@ export class EventStep {
         null
       );
     } catch {
-      return null; // the badge tells of a lost connection
+      return null; // the badge reports a lost connection
     }
   }
 

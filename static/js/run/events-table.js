@@ -1,7 +1,7 @@
 // The table of events: filtered by the server, the newest first; each row moves the page to its moment.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
 import { clock, number } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';
@@ -79,8 +79,8 @@ export class EventsTable {
     if (this.open) this.#load(true);
   }
 
-  async #load(anew) {
-    if (anew) Object.assign(this, { rows: [], next: null });
+  async #load(restart) {
+    if (restart) Object.assign(this, { rows: [], next: null });
     const [kind, decision = ''] = this.kind.split('/');
     const asked = new URLSearchParams({ kind, decision, size: PAGE_SIZE });
     if (this.about !== null && this.about !== undefined) asked.set('job', this.about);
@@ -93,7 +93,7 @@ export class EventsTable {
       this.next = answer.next;
       this.#paint(answer.total);
     } catch (error) {
-      tell(error);
+      logError(error);
       fill($('#events'), h('p', { class: 'error', role: 'alert' }, error.message));
     }
   }

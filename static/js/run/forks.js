@@ -7,7 +7,7 @@ import { clock } from '../util/format.js';
 
 const ACTIVE = ['queued', 'running', 'paused'];
 
-/** A scenario that goes on from atMs with these edits; then its page, whose form begins with the fields of `form`. */
+/** Creates a scenario that continues from atMs with these edits, and opens its page with the fields of `form`. */
 export async function forkAt(runId, atMs, edits = [], form = {}) {
   const { scenario } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, edits });
   const query = new URLSearchParams(form).toString();
@@ -33,7 +33,7 @@ export function drainOf({ names, from, to }, shownMs) {
   };
 }
 
-/** What is said of a frame that begins after a run has ended. */
+/** Message for a selection that begins after the end of a run. */
 export function afterTheEnd(endMs) {
   return (
     `The run ended at ${clock(endMs)}, and the selection begins after that. ` +

@@ -122,7 +122,7 @@ export class ScheduleOptions {
     );
     let found = [];
     let at = -1;
-    const look = () => {
+    const search = () => {
       const text = field.value.trim().toLowerCase();
       found = text ? texts.flatMap((known, job) => (known.includes(text) ? [job] : [])) : [];
       at = -1;
@@ -136,7 +136,7 @@ export class ScheduleOptions {
       );
       url.set({ find: field.value.trim() });
     };
-    field.addEventListener('input', debounce(look, 150));
+    field.addEventListener('input', debounce(search, 150));
     field.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || !found.length) return;
       at = (at + (event.shiftKey ? found.length - 1 : 1)) % found.length;
@@ -144,7 +144,7 @@ export class ScheduleOptions {
       setText($('#job-found'), `${number(at + 1, 0)} of ${number(found.length, 0)}: ${ids[found[at]]}`);
     });
     field.value = url.get('find') ?? '';
-    if (field.value) look();
+    if (field.value) search();
   }
 }
 

@@ -1,7 +1,7 @@
 // The table of jobs: searched, filtered, sorted and paged by the server, its state kept in the URL.
 
 import { get } from '../core/api.js';
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { url } from '../core/time-range.js';
 import { modelsOf, statesOf } from '../models/index.js';
 import { DataTable, empty } from '../ui/data-table.js';
@@ -86,7 +86,7 @@ export class JobsTable {
       if (then !== null) asked.set('at_ms', then);
       this.#paint(await get(`/api/runs/${this.runId}/jobs/?${asked}`), then);
     } catch (error) {
-      tell(error);
+      logError(error);
       fill($('#jobs'), h('p', { class: 'error', role: 'alert' }, error.message));
     } finally {
       this.loading = false;

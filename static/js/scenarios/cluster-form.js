@@ -30,7 +30,7 @@ export function clusterForm(form, onMade) {
   });
   const box = h('div', { class: 'machine-rows' });
   const sum = h('div', { class: 'scroll', id: 'sums', 'aria-live': 'polite' });
-  const said = h('p', { class: 'error', role: 'alert', hidden: true });
+  const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary' }, 'Create cluster');
   const plus = h('button', { type: 'button', id: 'add-row', onclick: () => (add(next()), sync()) }, 'Add row');
   const rows = [];
@@ -123,13 +123,13 @@ export function clusterForm(form, onMade) {
     const top = { name, slot, horizon };
     for (const one of Object.values(top)) one.say('');
     for (const row of rows) for (const one of Object.values(row.fields)) one.say('');
-    said.hidden = true;
+    errorLine.hidden = true;
     for (const [row, key, sentence] of found) {
       const place = row === null ? top[key] : rows[row].fields[key];
       if (place) place.say(sentence);
       else {
-        said.hidden = false;
-        said.textContent = sentence;
+        errorLine.hidden = false;
+        errorLine.textContent = sentence;
       }
     }
   }
@@ -179,7 +179,7 @@ export function clusterForm(form, onMade) {
     box,
     h('div', { class: 'bar' }, plus),
     sum,
-    said,
+    errorLine,
     h('div', { class: 'bar' }, go),
   );
   add(START);

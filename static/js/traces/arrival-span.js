@@ -1,4 +1,4 @@
-// The time over which the chosen jobs of a trace arrive, from what the look at the trace has counted.
+// The time over which the chosen jobs of a trace arrive, from the counts of the scan.
 //
 // Two counts bound the arrival of the n-th job: the histogram, and the arrivals of some jobs by their place ("ranks").
 

@@ -61,7 +61,7 @@ export function unclearForm(trace, formats, onDone) {
   const source = files.find(({ columns }) => columns.length > 1) ?? files[0];
   const mark = separator(source?.lines[0] ?? '');
   const sample = cells(source?.lines[1] ?? '', mark);
-  const told = trace.options?.mapping ?? guess(source?.columns ?? [], sample);
+  const mapping = trace.options?.mapping ?? guess(source?.columns ?? [], sample);
   const nearest = files[0]?.nearest[0]?.format;
   const start = trace.options?.mapping
     ? MAPPED
@@ -82,8 +82,8 @@ export function unclearForm(trace, formats, onDone) {
     h('optgroup', { label: 'Other CSV file' }, option([MAPPED, 'Map columns'])),
     h('optgroup', { label: 'Other formats' }, rest.map(option)),
   );
-  const columns = mappingFields(source, sample, told);
-  const said = h('p', { class: 'error', role: 'alert', hidden: true });
+  const columns = mappingFields(source, sample, mapping);
+  const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary' }, 'Scan again');
   const stop = h('button', { type: 'button' }, 'Cancel');
   const element = h(
@@ -91,7 +91,7 @@ export function unclearForm(trace, formats, onDone) {
     { id: 'unclear-form', novalidate: true },
     h('div', { class: 'field narrow-field' }, h('label', { for: 'u-format' }, 'Format'), select),
     columns.element,
-    said,
+    errorLine,
     h('div', { class: 'bar' }, go, stop),
   );
   const sync = () => {
@@ -102,13 +102,13 @@ export function unclearForm(trace, formats, onDone) {
   };
   element.addEventListener('change', sync);
   const send = async (path, body) => {
-    said.hidden = true;
+    errorLine.hidden = true;
     go.disabled = stop.disabled = true;
     try {
       onDone(await post(path, body));
     } catch (error) {
-      said.hidden = false;
-      fill(said, error.message);
+      errorLine.hidden = false;
+      fill(errorLine, error.message);
       stop.disabled = false;
       sync();
     }
@@ -130,7 +130,7 @@ export function unclearForm(trace, formats, onDone) {
 }
 
 /** A row for each field: its column, its unit, and its value in the first row. */
-function mappingFields(source, sample, told) {
+function mappingFields(source, sample, mapping) {
   const names = source?.columns ?? [];
   const problem = {};
   const unit = (name, units) =>
@@ -141,7 +141,7 @@ function mappingFields(source, sample, told) {
         'aria-label': `Unit of the ${name === 'arrival_unit' ? 'arrival' : 'run time'}`,
         'data-field': name,
       },
-      units.map(([value, text]) => h('option', { value, selected: value === told[name] }, text)),
+      units.map(([value, text]) => h('option', { value, selected: value === mapping[name] }, text)),
     );
   const units = { arrival: () => unit('arrival_unit', [...UNITS, DATETIME]), run: () => unit('run_unit', UNITS) };
   const choice = (field) => {
@@ -150,7 +150,7 @@ function mappingFields(source, sample, told) {
       'select',
       { id: `m-${field.name}`, 'data-field': field.name },
       h('option', { value: '' }, '–'),
-      names.map((name) => h('option', { value: name, selected: told[field.name] === name }, name)),
+      names.map((name) => h('option', { value: name, selected: mapping[field.name] === name }, name)),
     );
     const show = () => fill(chosen, select.value ? h('code', {}, sample[names.indexOf(select.value)] ?? '') : '');
     select.addEventListener('change', show);

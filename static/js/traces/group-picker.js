@@ -21,7 +21,7 @@ export function groupsField(groups, onChange) {
     );
     return { name, input, row };
   });
-  const said = h('span', { class: 'muted small' });
+  const summary = h('span', { class: 'muted small' });
   const filter = h('input', {
     type: 'search',
     id: 'group-filter',
@@ -35,7 +35,7 @@ export function groupsField(groups, onChange) {
   );
   const count = () => rows.filter(({ input }) => input.checked).length;
   const changed = () => {
-    said.textContent =
+    summary.textContent =
       `${number(count(), 0)} of ${plural(rows.length, 'virtual cluster')} ` +
       `selected${rest ? `; select all to include ${plural(rest, 'job')} in other or no virtual clusters` : ''}`;
     onChange();
@@ -61,10 +61,10 @@ export function groupsField(groups, onChange) {
       h('button', { type: 'button', onclick: set(false) }, 'None'),
     ),
     list,
-    said,
+    summary,
   );
   const chosen = () =>
     count() === rows.length ? null : rows.filter(({ input }) => input.checked).map(({ name }) => name);
-  said.textContent = `${number(rows.length, 0)} of ${plural(rows.length, 'virtual cluster')} selected`;
+  summary.textContent = `${number(rows.length, 0)} of ${plural(rows.length, 'virtual cluster')} selected`;
   return { element, chosen, names: rows.map(({ name }) => name) };
 }

@@ -11,44 +11,44 @@ import { groupsField } from './group-picker.js';
 const MINUTE_MS = 60_000;
 
 /**
- * onWindow(from, to) in ms tells the chart what the fields say; {element, setWindow(from, to)}. onDone(trace) after
+ * onWindow(from, to) in ms updates the chart from the fields; {element, setWindow(from, to)}. onDone(trace) after
  * Import.
  */
 export function chooseForm(trace, { onWindow, onDone }) {
   const { scan } = trace;
   const [first, last] = span(scan.arrivals);
-  const told = trace.options ?? {};
+  const options = trace.options ?? {};
   const hours = (ms) => (ms === undefined || ms === null ? '' : ms / HOUR_MS);
   const f = {
     from_ms: numberField('c-from', 'From, hours', {
       min: 0,
-      value: hours(told.from_ms),
+      value: hours(options.from_ms),
       placeholder: '0',
       help: 'after the start of the trace',
     }),
     to_ms: numberField('c-to', 'To, hours', {
       min: 0,
-      value: hours(told.to_ms),
+      value: hours(options.to_ms),
       placeholder: `${number(last / HOUR_MS, 2)}, the end`,
       help: 'after the start of the trace',
     }),
     sample: numberField('c-sample', 'Sample size, jobs', {
       whole: true,
       min: 1,
-      value: told.sample ?? '',
+      value: options.sample ?? '',
       placeholder: 'all',
       help: 'random sample, determined by the seed',
     }),
     limit: numberField('c-limit', 'Maximum number of jobs', {
       whole: true,
       min: 1,
-      value: told.limit ?? '',
+      value: options.limit ?? '',
       placeholder: 'all',
       help: 'the first ones by arrival',
     }),
     rate: numberField('c-rate', 'Arrival rate', {
       min: 0.000001,
-      value: told.rate ?? '',
+      value: options.rate ?? '',
       placeholder: '1',
       help: '2 means twice as many arrivals per hour',
     }),
@@ -60,7 +60,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
     }),
     slot_ms: numberField('c-slot', 'Slot length, min', {
       min: 0,
-      value: told.slot_ms ? told.slot_ms / MINUTE_MS : '',
+      value: options.slot_ms ? options.slot_ms / MINUTE_MS : '',
       placeholder: number(scan.report.slot_ms / MINUTE_MS, 3),
       help: 'duration of a slot of slotted schedulers',
     }),
@@ -68,7 +68,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   };
   const groups = scan.groups && scan.groups.length ? groupsField(scan.groups, () => sync()) : null;
   const line = h('p', { class: 'chosen', id: 'chosen-line', role: 'status' });
-  const said = h('p', { class: 'error', role: 'alert', hidden: true });
+  const errorLine = h('p', { class: 'error', role: 'alert', hidden: true });
   const go = h('button', { class: 'primary', id: 'import' }, 'Import');
   const stop = h('button', { type: 'button', id: 'cancel-import' }, 'Cancel');
   const jobs = scan.jobs > 0;
@@ -78,7 +78,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
     { class: 'form', id: 'choose', novalidate: true },
     order.map((key) => f[key].element),
     groups?.element ?? null,
-    h('div', { class: 'wide foot' }, line, said, h('div', { class: 'bar' }, go, stop)),
+    h('div', { class: 'wide foot' }, line, errorLine, h('div', { class: 'bar' }, go, stop)),
   );
 
   const whole = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value()));
@@ -128,19 +128,19 @@ export function chooseForm(trace, { onWindow, onDone }) {
   element.addEventListener('input', sync);
   element.addEventListener('submit', async (event) => {
     event.preventDefault();
-    said.hidden = true;
+    errorLine.hidden = true;
     go.disabled = stop.disabled = true;
     const body = importBody(trace, { ...choice(), seed: whole('seed'), slot_ms: slot(), name: f.name.value() });
     try {
       onDone(await post(`/api/traces/${trace.id}/import/`, body));
     } catch (error) {
       go.disabled = stop.disabled = false;
-      refused(error, f, said);
+      refused(error, f, errorLine);
     }
   });
   stop.addEventListener('click', async () => {
     if (!(await confirmed(`Discard upload ${trace.name}? Its files will be deleted.`, 'Discard upload'))) return;
-    const gone = await post(`/api/traces/${trace.id}/cancel/`).catch((error) => refused(error, f, said));
+    const gone = await post(`/api/traces/${trace.id}/cancel/`).catch((error) => refused(error, f, errorLine));
     if (gone) onDone(gone);
   });
   sync();
@@ -156,13 +156,17 @@ export function chooseForm(trace, { onWindow, onDone }) {
 }
 
 /** A refusal beside its field, or below the form; a trace that the same files gave before is linked. */
-function refused(error, f, said) {
+function refused(error, f, errorLine) {
   const fields = Object.entries(error.fields ?? {}).filter(([key]) => f[key]);
   for (const [key, sentence] of fields) f[key].say(sentence);
   if (fields.length) return;
   const earlier = error.body?.duplicate_of;
-  fill(said, error.message, earlier ? [' ', h('a', { href: `/traces/${earlier}/` }, `Open trace ${earlier}`)] : null);
-  said.hidden = false;
+  fill(
+    errorLine,
+    error.message,
+    earlier ? [' ', h('a', { href: `/traces/${earlier}/` }, `Open trace ${earlier}`)] : null,
+  );
+  errorLine.hidden = false;
 }
 
 function sentence(scan, { jobs, exact, over }) {

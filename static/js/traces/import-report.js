@@ -44,10 +44,10 @@ export function account(report, jobs, machines) {
   if (rest < 0 || (rest > 0 && !machines)) return null;
   const list = plural(machines, 'machine');
   if (rest) parts.splice(1, 0, [rest, rest === machines ? (rest === 1 ? 'machine' : 'machines') : `rows of ${list}`]);
-  const said = parts
+  const texts = parts
     .filter(([count, what]) => count || what === 'skipped')
     .map(([count, what]) => `${number(count, 0)} ${what}`);
-  return `${plural(report.rows, 'row')} read = ${said.join(' + ')}${machines && !rest ? `; with ${list}` : ''}`;
+  return `${plural(report.rows, 'row')} read = ${texts.join(' + ')}${machines && !rest ? `; with ${list}` : ''}`;
 }
 
 /** The same of a look: '24,134 rows read: 24,134 jobs, 352 machines, 12 skipped'. */

@@ -35,7 +35,7 @@ export async function generateForm(form, onDone) {
     max: limits.horizon_slots,
     placeholder: 'as in the paper',
   });
-  const said = h('p', { class: 'wide', role: 'status' });
+  const status = h('p', { class: 'wide', role: 'status' });
   const button = h('button', { class: 'primary' }, 'Generate');
   const sync = () => fill(about, profiles.find((p) => p.name === profile.value).about);
   profile.addEventListener('change', sync);
@@ -57,12 +57,12 @@ export async function generateForm(form, onDone) {
     field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
     field('Seed', seed, 'equal seeds give equal jobs'),
     h('div', { class: 'wide' }, button),
-    said,
+    status,
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
-    fill(said, 'Generating …');
+    fill(status, 'Generating …');
     try {
       const made = await post('/api/workloads/', {
         profile: profile.value,
@@ -73,16 +73,16 @@ export async function generateForm(form, onDone) {
         horizon_slots: end.value === '' ? null : Number(end.value),
       });
       fill(
-        said,
+        status,
         `${made.trace.name}: ${number(made.trace.job_count, 0)} jobs and ` +
           `${number(made.cluster.server_count, 0)} servers. `,
         h('a', { href: `/scenarios/?trace=${made.trace.id}&cluster=${made.cluster.id}` }, 'Use in a scenario'),
       );
-      said.className = 'wide';
+      status.className = 'wide';
       onDone();
     } catch (error) {
-      said.className = 'wide error';
-      fill(said, error.message);
+      status.className = 'wide error';
+      fill(status, error.message);
     }
     button.disabled = false;
   });

@@ -1,4 +1,4 @@
-// A question to the operator before something is done that cannot be undone, in a native dialog.
+// Confirmation dialog before an action that cannot be undone.
 
 import { h } from './dom.js';
 
@@ -16,7 +16,7 @@ export function confirmed(question, verb = 'OK') {
 }
 
 /**
- * A sentence that an operator must not miss.
+ * Dialog with a message that an operator must not miss.
  *
  * @param {string} sentence
  */

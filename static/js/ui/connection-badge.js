@@ -16,10 +16,10 @@ const TEXT = {
   deleted: 'deleted',
   closed: 'not connected',
 };
-const FRESH_MS = 6000; // an age below is not told: between two pings nothing is missing
+const FRESH_MS = 6000; // a lower age is not shown: between two pings nothing is missing
 
 /**
- * What the badge says at the wall time nowMs. ended: the data are complete and do not age; endMs: until when they tell.
+ * Text of the badge at the wall time nowMs. ended: the data are complete and do not age; endMs: the end of the data.
  *
  * @param {Source} source
  * @param {number} nowMs
@@ -38,7 +38,7 @@ export function badgeText({ state, heardAt, ended = false, endMs = null, error =
 }
 
 /**
- * Keeps the badge; source: what has `state`, `heardAt` and tells of changes by the event `name`.
+ * Updates the badge; source: an object with `state` and `heardAt` that announces changes by the event `name`.
  *
  * @param {HTMLElement} element
  * @param {EventTarget & Source} source

@@ -99,7 +99,7 @@ export class DataTable {
     this.again();
   }
 
-  /** Shows the same rows anew: another one is selected, or a column is hidden. */
+  /** Renders the same rows again: another one is selected, or a column is hidden. */
   again() {
     const { rows, sort, onChange } = this;
     const here = onChange ? rows : this.#cut();

@@ -23,7 +23,7 @@ export function append(element, children) {
   return element;
 }
 
-/** Empties the element and fills it anew; what had the keyboard's focus has it again, or what stands in its place. */
+/** Replaces the content of the element; the focus is restored on the same element or its replacement. */
 export function fill(element, ...children) {
   const focused = document.activeElement;
   const place = focused !== element && element.contains(focused) ? placeIn(element, focused) : null;

@@ -1,5 +1,4 @@
-// Where the keyboard's focus stands in a part of the page, so that it stands there again once the part was painted
-// anew.
+// Position of the keyboard focus in a part of the page, to restore it after the part was rendered again.
 
 /** The place of an element inside `root`: its id, the row of a job that it is in, and the way down from there. */
 export function placeIn(root, element) {
@@ -19,7 +18,7 @@ export function foundIn(root, { id, job, path }) {
   return at ?? null;
 }
 
-/** () -> the element, or what stands in its place when it was painted anew; null when there is nothing any more. */
+/** () -> the element, or its replacement after it was rendered again; null if there is none. */
 export function finder(element) {
   const root = element.parentElement?.closest('[id]');
   if (!root) return () => null;

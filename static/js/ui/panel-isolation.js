@@ -1,9 +1,9 @@
-// Panels fail alone: what one of them throws is told in its place, in one sentence, and the rest of the page goes on.
+// Isolation of panels: the error of one is shown in its place, in one sentence, and the rest of the page continues.
 
-import { tell } from '../core/client-errors.js';
+import { logError } from '../core/client-errors.js';
 import { h, setText } from './dom.js';
 
-const broken = new WeakMap(); // panel -> Map of the actions that failed last time -> what they said
+const broken = new WeakMap(); // panel -> Map of the actions that failed last time -> their messages
 
 /**
  * `action` of the panel that holds the element, as a function that never throws: it gives null where the action fails.
@@ -11,8 +11,8 @@ const broken = new WeakMap(); // panel -> Map of the actions that failed last ti
 export function inPanel(element, action) {
   const panel = element.closest('section') ?? element;
   const failed = (error) => {
-    tell(error);
-    said(panel).set(action, error.message);
+    logError(error);
+    failuresOf(panel).set(action, error.message);
     show(panel);
     return null;
   };
@@ -30,14 +30,14 @@ export function inPanel(element, action) {
   };
 }
 
-function said(panel) {
+function failuresOf(panel) {
   if (!broken.has(panel)) broken.set(panel, new Map());
   return broken.get(panel);
 }
 
 /** The sentence in place of what the panel holds, while anything in it fails. */
 function show(panel) {
-  const [message] = said(panel).values();
+  const [message] = failuresOf(panel).values();
   let note = panel.matches('section')
     ? panel.querySelector(':scope > .broken')
     : panel.nextElementSibling?.closest('.broken');

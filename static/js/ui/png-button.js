@@ -1,4 +1,4 @@
-// The button on every chart that saves it as a picture, with its title and the colours of the theme.
+// Button on every chart that saves it as a PNG file, with its title and the colours of the theme.
 
 import { $, h } from './dom.js';
 

@@ -3,7 +3,7 @@
 import { $, fill, h } from './dom.js';
 import { shown, table } from './data-table.js';
 
-/** make() -> {head: [text], rows: [[text]], total}; the table is made anew each time it is opened or refreshed. */
+/** make() -> {head: [text], rows: [[text]], total}; the table is rebuilt each time it is opened or refreshed. */
 export function numbersButton(id, make) {
   const button = $(`#${id}-table`);
   const box = $(`#${id}-numbers`);

@@ -3,8 +3,7 @@
 import { h, setText } from './dom.js';
 
 /**
- * value: texts and elements; hint: told of the tile when it is pointed at; more: what stands below; id, class: of its
- * dd.
+ * value: texts and elements; hint: tooltip; more: content below the value; id, class: of its dd.
  */
 export function tile(title, value, { hint = null, more = null, ...properties } = {}) {
   const element = h('dd', properties, value);

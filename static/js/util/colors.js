@@ -1,6 +1,7 @@
-// Colours come from the CSS variables of the active theme; charts ask here and are told when the theme changes.
+// Colours come from the CSS variables of the active theme; charts read them here and are notified when the theme
+// changes.
 
-export const JOB_COLORS = 8; // --job-0 .. --job-7: tell apart with any colour vision (after Okabe and Ito)
+export const JOB_COLORS = 8; // --job-0 .. --job-7: distinguishable with any colour vision (after Okabe and Ito)
 export const STEPS = 5; // classes of a value that bars are coloured by
 export const RESOURCE_COLORS = ['--gpu', '--cpu', '--memory', '--storage', '--bandwidth'];
 
@@ -83,7 +84,7 @@ export function onTheme(listener) {
   listeners.add(listener);
 }
 
-/** The theme has changed: colours are read anew and every chart is told. */
+/** Handles a change of the theme: colours are read again and every chart is notified. */
 export function themeChanged() {
   cache = null;
   for (const listener of listeners) listener();

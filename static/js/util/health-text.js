@@ -8,7 +8,7 @@
  */
 
 /**
- * One sentence for each fault; none when all is well.
+ * One sentence for each fault; none without faults.
  *
  * @param {Health} health
  */

@@ -1,4 +1,4 @@
-// How a job's field is shown: its value with its unit.
+// Display of a job's fields: the value with its unit.
 
 import { clock, duration, number } from './format.js';
 

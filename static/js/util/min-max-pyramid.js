@@ -1,5 +1,5 @@
 // The least and the greatest value of any stretch of a long array, without reading the stretch: each level keeps them
-// of blocks of four of the level below. Built once; after values have changed, only the blocks over them are made anew.
+// of blocks of four of the level below. Built once; after values have changed, only the blocks over them are rebuilt.
 
 const BITS = 2;
 const MASK = (1 << BITS) - 1;

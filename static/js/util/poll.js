@@ -1,4 +1,4 @@
-// Asking the server again and again while something changes: a page without a socket, told by the same badge.
+// Polling of the server for pages without a socket, shown by the same badge.
 
 const AGAIN_MS = 2000; // after the server could not be reached
 
@@ -8,7 +8,7 @@ export class Poll extends EventTarget {
    *
    * @param {() => Promise<boolean>} ask gives whether to ask again in `ms`
    * @param {number} ms
-   * @param {(error: Error | null) => void} onError is told null once it went well again
+   * @param {(error: Error | null) => void} onError is called with null after a success
    */
   constructor(ask, ms, onError) {
     super();

@@ -1,8 +1,7 @@
-// Doing things not too often: what the server is asked for, and what is recomputed while the page is live.
+// Throttling of requests to the server and of computations while the page is live.
 
 /**
- * A question to the server about the moment shown: asked soon at rest, now and then while it plays, never twice at
- * once.
+ * Request to the server about the time shown: sent soon at rest, at intervals during playback, never twice at once.
  */
 export class Later {
   /**
@@ -41,7 +40,7 @@ export class Later {
 }
 
 /**
- * Runs action now, and again after `ms` when it was asked for meanwhile.
+ * Runs action now, and again after `ms` if it was requested meanwhile.
  *
  * @param {number} ms
  * @param {() => void} action

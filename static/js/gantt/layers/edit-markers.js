@@ -27,8 +27,8 @@ export class EditMarkers extends Layer {
   }
 
   describe({ place }) {
-    const [atMs, said] = this.store.edits[place];
-    return [[`Edit ${place + 1}`, clock(atMs)], ...said.map((sentence) => [sentence, ''])];
+    const [atMs, sentences] = this.store.edits[place];
+    return [[`Edit ${place + 1}`, clock(atMs)], ...sentences.map((sentence) => [sentence, ''])];
   }
 }
 

@@ -1,4 +1,4 @@
-// What a job in groups does over time: profiling, moving, running, suspended; folded from the groups of the store.
+// Phases of a job in groups over time: profiling, moving, running, suspended; folded from the groups of the store.
 
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, percent } from '../../util/format.js';

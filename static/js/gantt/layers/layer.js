@@ -1,4 +1,4 @@
-// What a layer of the Gantt is, and in which order layers are painted.
+// Base class of the layers of the Gantt, and their painting order.
 
 export const LEVEL = {
   GRID: 0,

@@ -1,4 +1,4 @@
-// How far a real cluster was seen: bands over the times in which it was not, and a line at the present moment.
+// Observation of a real cluster: bands over the times in which it was not seen, and a line at the current time.
 
 import { clock } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
@@ -7,16 +7,16 @@ const HEAD_PX = 14;
 const STRIPE_PX = 6;
 const NEAR_PX = 4;
 
-/** Times without a look at the cluster: what began or ended in them is known only from both sides. */
+/** Times without a poll of the cluster: starts and ends in them are known only as intervals. */
 export class Unseen extends Layer {
   constructor(store) {
     super('unseen', LEVEL.GROUPS);
     this.store = store;
-    this.open = null; // [fromMs, untilMs, reason] that goes on
+    this.open = null; // [fromMs, untilMs, reason] in progress
   }
 
   /** The cluster was seen up to seenMs; why: it is not seen since then, '' while it is. */
-  tell(seenMs, presentMs, why) {
+  update(seenMs, presentMs, why) {
     this.open = why && seenMs !== null && presentMs !== null && presentMs > seenMs ? [seenMs, presentMs, why] : null;
   }
 
@@ -66,8 +66,8 @@ export class NowLine extends Layer {
     this.text = 'now';
   }
 
-  /** paused: the moment is that of the last look. */
-  tell(ms, paused = false) {
+  /** paused: the time is that of the last poll. */
+  update(ms, paused = false) {
     this.ms = ms;
     this.text = paused ? 'last look' : 'now';
   }

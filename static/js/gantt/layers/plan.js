@@ -1,4 +1,4 @@
-// What lies after the moment shown is a plan: paler.
+// Shade over the planned part, after the time shown.
 
 import { LEVEL, Layer } from './layer.js';
 

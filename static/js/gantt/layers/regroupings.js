@@ -1,4 +1,4 @@
-// When groups were made anew: a tick at the top of the schedule, with utilization before and after in the tooltip.
+// Regroupings: a tick at the top of the schedule, with utilization before and after in the tooltip.
 
 import { clock, percent } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';

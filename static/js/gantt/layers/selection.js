@@ -1,4 +1,4 @@
-// The box over servers and a range of time while it is drawn with Alt.
+// Selection of servers and a time range by a drag with Alt.
 
 import { LEVEL, Layer } from './layer.js';
 
@@ -22,8 +22,7 @@ export class Selection extends Layer {
   }
 
   /**
-   * The servers and the range of time in the box: {servers, from, to}; {why} where it holds none, or no range of time;
-   * null of a click.
+   * Selected servers and time range: {servers, from, to}; {why} if it has no servers or no duration; null for a click.
    */
   chosen(frame) {
     const { area, view } = frame;

@@ -1,10 +1,10 @@
-// The pieces of a chunk, or of a gang: which bars end because it was suspended, and which begin because it goes on.
+// Segments of a chunk or gang: bars that end because it was suspended, and bars that begin because it resumes.
 
 import { NEVER, PS, WORKER, trueAt } from '../../core/store.js';
 import { LEVEL, Layer } from './layer.js';
 
 const NOTCH_PX = 5;
-const MAX_LINES = 6; // bars that a tooltip tells of
+const MAX_LINES = 6; // bars listed in a tooltip
 const GANG = 0xfffff; // stands for the chunk of a bar that has none
 
 export class Pieces {

@@ -1,4 +1,4 @@
-// Chunks on their way: from their dispatch, when they first stand in a plan, to their arrival after the upload delay.
+// Uploads of chunks: from their dispatch, when they first stand in a plan, to their arrival after the upload delay.
 //
 // A chunk stays where it is sent, so its first bar in the log says when and where to; how long that takes follows from
 // its job.
@@ -27,7 +27,7 @@ export class Uploads extends Layer {
         this.#forget();
         onData();
       })
-      .catch(() => {}); // without them the picture lacks the uploads, nothing else
+      .catch(() => {}); // without them only the uploads are missing
   }
 
   get any() {

@@ -1,7 +1,7 @@
 // The drawer: one job's whole story, first of all why it was decided as it was.
 
 import { get } from '../../core/api.js';
-import { tell } from '../../core/client-errors.js';
+import { logError } from '../../core/client-errors.js';
 import { JOB_COLORS } from '../../util/colors.js';
 import { $, fill, h } from '../../ui/dom.js';
 import { fieldText, originText } from '../../util/job-fields.js';
@@ -47,7 +47,7 @@ export class Drawer {
       const story = await get(`/api/runs/${this.runId}/jobs/${job}/${then === null ? '' : `?at_ms=${then}`}`);
       if (this.job === job && this.then() === then) this.#paint(story);
     } catch (error) {
-      tell(error);
+      logError(error);
       if (this.job !== job) return; // closed, or at another job
       fill(this.element, this.#head(`job ${job}`, ''), h('p', { class: 'error', role: 'alert' }, error.message));
     }

@@ -34,9 +34,9 @@ const SPREAD =
 /** The same about times, which are bounded from below. */
 function timesSentence(certificate) {
   const { kind, achieved, bound, ratio, jobs, left_out: leftOut, coarse, at_ms: at, seconds } = certificate;
-  const [what, told] = TIMES[kind];
+  const [what, proofText] = TIMES[kind];
   // of older certificates nothing more is known
-  const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : told;
+  const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : proofText;
   if (!achieved) return 'No certificate yet: no job is completed or planned.';
   const rest = leftOut ? ` ${number(leftOut, 0)} jobs without a planned completion are not included.` : '';
   const size = coarse ? ' The bound is coarser than for smaller runs, to limit the computation time.' : '';
@@ -142,12 +142,12 @@ class CertificatePanel {
 
   #cancel() {
     this.cancel.hidden = true;
-    return this.#told(() => remove(this.#address));
+    return this.#change(() => remove(this.#address));
   }
 
   #request() {
     this.request.hidden = true;
-    return this.#told(() => post(this.#address));
+    return this.#change(() => post(this.#address));
   }
 
   get #address() {
@@ -155,7 +155,7 @@ class CertificatePanel {
   }
 
   /** A request about the computation: if it fails, the sentence of the server and the state as it is now are shown. */
-  async #told(ask) {
+  async #change(ask) {
     setText(this.failure, '');
     try {
       await ask();

@@ -27,12 +27,12 @@ export class ChartPanels {
         return made;
       };
       each.made = inPanel(each.section.element, make)();
-      each.tell = inPanel(each.section.element, (verb, detail) => each.made?.[verb]?.(detail));
+      each.notify = inPanel(each.section.element, (verb, detail) => each.made?.[verb]?.(detail));
     }
   }
 
   /** Tells every panel that was made: verb is 'update', 'refresh', 'moved' or 'status'. */
-  tell(verb, detail) {
-    for (const { made, tell } of this.panels) if (made) tell(verb, detail);
+  notify(verb, detail) {
+    for (const { made, notify } of this.panels) if (made) notify(verb, detail);
   }
 }

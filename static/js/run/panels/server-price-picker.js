@@ -52,7 +52,7 @@ export class ServerPrices {
     }, REST_MS);
   }
 
-  /** The run went on, or another moment is shown: asks anew, now and then. */
+  /** Requests the prices again, throttled, after the run has continued or another time is shown. */
   refresh() {
     if (this.index < 0 || performance.now() - this.asked < FRESH_MS) return;
     this.asked = performance.now();

@@ -1,4 +1,4 @@
-// A labelled form field with its help and, when something is wrong with it, the sentence that says so.
+// Labelled form field with its help and its error message.
 
 import { h } from '../dom.js';
 
