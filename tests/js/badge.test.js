@@ -28,5 +28,7 @@ test('the data of a run that has ended do not age', () => {
   assert.equal(badgeText({ state: 'live', heardAt: AT, ended: true }, AT + 1e9), 'complete');
   const over = { state: 'live', heardAt: AT, ended: true, endMs: 90_061_000 };
   assert.equal(badgeText(over, AT + 1e9), 'complete, ended at 1d 01:01:01');
+  const cancelled = { ...over, outcome: 'cancelled' };
+  assert.equal(badgeText(cancelled, AT + 1e9), 'cancelled, ended at 1d 01:01:01');
   assert.equal(badgeText({ state: 'offline', heardAt: AT, ended: true }, AT + 1e9), 'offline; reconnecting');
 });

@@ -110,6 +110,31 @@ test('sweeps: the list, and a form that counts its runs and tells values that ar
   assert.doesNotMatch(text('#new [role=status]'), /in total/);
 });
 
+test('a sweep that was cancelled draws what it has, and claims nothing of the rest', needsPage, async () => {
+  const answer = await recorded(`/api/sweeps/${RUNS.sweep}/points/`).json();
+  const axes = [0, 1].map(() => ({ ...answer.axes[0], values: [1, 2] }));
+  const figure = answer.figures[0];
+  const point = (place, seed, value) => ({
+    place,
+    seed,
+    run: null,
+    status: value === null ? 'cancelled' : 'finished',
+    figures: { [figure]: value },
+  });
+  const points = [point([0, 0], 0, 5), point([0, 0], 1, 5), point([1, 0], 0, 6), point([1, 0], 1, null)];
+  points.push(point([0, 1], 0, null), point([1, 1], 0, null)); // nothing of the second curve
+  const partial = { ...answer, axes, titles: ['a', 'b'], points, seeds: [0, 1], total: 6, finished: 3, active: 0 };
+  await visit('sweep', `/sweeps/${RUNS.sweep}/?figure=${figure}`, { 'sweep.pk': String(RUNS.sweep) }, [
+    [`/api/sweeps/${RUNS.sweep}/points/`, partial],
+  ]);
+  await until(() => $('.bands path'), 'the curves are drawn');
+  const drawn = $$('.bands path').map((path) => path.getAttribute('d'));
+  assert.equal(drawn.length, 2, 'band and curve of the first value');
+  for (const d of drawn) assert.match(d, /^M/);
+  assert.match(text('#curves'), /no confidence interval yet: not all runs have finished/);
+  assert.equal(text('#connection'), 'ended, 3 of 6 runs finished');
+});
+
 test('a sweep: its grid, its points, and another figure', needsPage, async () => {
   const { window } = await visit('sweep', `/sweeps/${RUNS.sweep}/`, {
     'sweep.pk': String(RUNS.sweep),

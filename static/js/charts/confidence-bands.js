@@ -14,8 +14,11 @@ function s(tag, attributes, ...children) {
   return element;
 }
 
-/** curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value. */
-export function bands(element, { title, unit, xTitle, xText = String, curves, text }) {
+/**
+ * curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value; seeds: how many each point has in
+ * the end; complete: whether all runs have finished.
+ */
+export function bands(element, { title, unit, xTitle, xText = String, curves, text, seeds, complete }) {
   const width = Math.max(280, element.clientWidth);
   const points = curves.flatMap((curve) => curve.points);
   if (!points.length) return fill(element);
@@ -50,6 +53,7 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   }
   drawn.append(s('text', { x: LEFT + (width - LEFT - RIGHT) / 2, y: HEIGHT - 3, 'text-anchor': 'middle' }, xTitle));
   curves.forEach((curve, i) => {
+    if (!curve.points.length) return; // no run of it has finished
     const own = [...curve.points].sort((a, b) => a.x - b.x);
     const path = (list) => list.map(([x, y], n) => `${n ? 'L' : 'M'}${px(x).toFixed(1)},${py(y).toFixed(1)}`).join('');
     const up = own.map(({ x, mean, half }) => [x, mean + (half ?? 0)]);
@@ -66,14 +70,18 @@ export function bands(element, { title, unit, xTitle, xText = String, curves, te
   curves.forEach((curve, i) => {
     const mark = document.createElement('i');
     mark.className = `swatch job-${i % JOB_COLORS}`;
-    if (curve.title) legend.append(mark, `${curve.title} `);
+    if (curve.title && curve.points.length) legend.append(mark, `${curve.title} `);
   });
-  const varies = points.some(({ half }) => half);
-  const caption = points.some(({ half }) => half !== null)
-    ? varies
-      ? 'bands: 95 % confidence interval of the mean over the seeds'
-      : 'all seeds give equal results: the runs do not depend on the seed'
-    : 'one seed only: no confidence interval';
-  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${caption}`);
+  legend.append(`${curves[0].title ? '· ' : ''}${title}${unit ? `, ${unit}` : ''}; ${spread(points, seeds, complete)}`);
   return fill(element, drawn, legend);
+}
+
+/** What the bands say about the seeds; that results do not depend on them is said of a complete sweep only. */
+export function spread(points, seeds, complete) {
+  if (points.some(({ half }) => half)) return 'bands: 95 % confidence interval of the mean over the seeds';
+  if (seeds < 2) return 'one seed only: no confidence interval';
+  if (!complete) return 'no confidence interval yet: not all runs have finished';
+  return points.every(({ half }) => half !== null)
+    ? 'all seeds give equal results: the runs do not depend on the seed'
+    : 'some points have one value only: no confidence interval';
 }

@@ -31,6 +31,7 @@ export class Stream extends EventTarget {
     this.state = 'connecting';
     this.error = ''; // message, if any
     this.ended = false; // whether the run has, so that its data do not age
+    this.outcome = 'complete'; // how it ended: 'cancelled', 'failed', or with all its data
     /** @type {number | null} */
     this.endMs = null; // when it ended, in its own time
     this.repairing = 0; // the clock's ms when a gap was asked for, 0 = no gap
@@ -107,6 +108,7 @@ export class Stream extends EventTarget {
   /** @param {{status: string, end_ms?: number | null, sim_ms?: number}} status */
   #status(status) {
     this.ended = ENDED.includes(status.status);
+    this.outcome = status.status === 'finished' ? 'complete' : status.status;
     this.endMs = this.ended ? (status.end_ms ?? status.sim_ms ?? null) : null;
     this.#emit('status', status);
   }

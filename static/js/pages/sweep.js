@@ -23,6 +23,8 @@ async function load() {
   [answer, metrics] = await Promise.all([get(`/api/sweeps/${id}/points/`), metricTable()]);
   if (!$('#figure').options.length) wire();
   paint();
+  const { finished, total } = answer;
+  poll.outcome = finished === total ? 'complete' : `ended, ${number(finished, 0)} of ${plural(total, 'run')} finished`;
   return answer.active > 0;
 }
 
@@ -97,7 +99,16 @@ function paint() {
         .map((x, i) => ({ x, ...found.get(down ? `${i},${j}` : `${i}`) }))
         .filter(({ mean }) => mean !== null && mean !== undefined),
     }));
-    bands($('#curves'), { title, unit: '', xTitle: acrossNamed.title, xText: acrossNamed.text, curves, text });
+    bands($('#curves'), {
+      title,
+      unit: '',
+      xTitle: acrossNamed.title,
+      xText: acrossNamed.text,
+      curves,
+      text,
+      seeds: seeds.length,
+      complete: finished === total,
+    });
   }
   const rows = points.slice(0, MAX_ROWS);
   setText(

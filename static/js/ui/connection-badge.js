@@ -4,7 +4,8 @@ import { watchOverview } from '../core/overview-socket.js';
 import { $ } from './dom.js';
 import { clock, duration, wallClock } from '../util/format.js';
 
-/** @typedef {{state: string, heardAt: number, ended?: boolean, endMs?: number | null, error?: string}} Source */
+/** @typedef {{state: string, heardAt: number, ended?: boolean, endMs?: number | null, outcome?: string,
+ *   error?: string}} Source */
 
 /** @type {Record<string, string>} */
 const TEXT = {
@@ -19,16 +20,17 @@ const TEXT = {
 const FRESH_MS = 6000; // a lower age is not shown: between two pings nothing is missing
 
 /**
- * Text of the badge at the wall time nowMs. ended: the data are complete and do not age; endMs: the end of the data.
+ * Text of the badge at the wall time nowMs. ended: the data do not change and do not age; endMs: the end of the data;
+ * outcome: how it ended.
  *
  * @param {Source} source
  * @param {number} nowMs
  */
-export function badgeText({ state, heardAt, ended = false, endMs = null, error = '' }, nowMs) {
+export function badgeText({ state, heardAt, ended = false, endMs = null, outcome = 'complete', error = '' }, nowMs) {
   const age = heardAt ? nowMs - heardAt : 0;
   const ages = !ended && heardAt > 0;
   let text = TEXT[state];
-  if (state === 'live' && ended) text = endMs === null ? 'complete' : `complete, ended at ${clock(endMs)}`;
+  if (state === 'live' && ended) text = endMs === null ? outcome : `${outcome}, ended at ${clock(endMs)}`;
   else if (state === 'live' && ages && age > FRESH_MS) text += `, data ${duration(Math.round(age / 1000) * 1000)} old`;
   else if (state === 'offline')
     text += ages

@@ -19,6 +19,7 @@ export class Poll extends EventTarget {
     this.state = 'connecting';
     this.heardAt = 0;
     this.ended = false;
+    this.outcome = 'complete'; // what the badge says once it has ended
     /** @type {ReturnType<typeof setTimeout> | 0} */
     this.timer = 0;
     addEventListener('offline', () => this.ended || this.#become('offline'));
