@@ -39,7 +39,7 @@ def run() -> list[Figure]:
 
 def _played(scheduler: str) -> dict[int, list[Played]]:
     """Runs of every size, in turn, so that a slow minute of the machine hits them alike."""
-    worlds = {
+    workloads = {
         count: generate(
             "a-online", num_jobs=count, num_servers=100, seed=1, workers=8, span_hours=HOURS * count / SIZES[0]
         )
@@ -47,6 +47,6 @@ def _played(scheduler: str) -> dict[int, list[Played]]:
     }
     found: dict[int, list[Played]] = {count: [] for count in SIZES}
     for _ in range(REPEATS):
-        for count, (cluster, jobs) in worlds.items():
+        for count, (cluster, jobs) in workloads.items():
             found[count].append(play(cluster, jobs, scheduler))
     return found

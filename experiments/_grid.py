@@ -55,12 +55,12 @@ def compare(
     return found
 
 
-def oasis_world(num_jobs: int, slots: int, num_servers: int = 100) -> Callable[[int], Instance]:
+def oasis_workload(num_jobs: int, slots: int, num_servers: int = 100) -> Callable[[int], Instance]:
     """Separate servers, half of them for workers: the workload of OASiS."""
     return lambda seed: generate("oasis", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots)
 
 
-def pd_ors_world(num_jobs: int, num_servers: int, slots: int, **options: Any) -> Callable[[int], Instance]:
+def pd_ors_workload(num_jobs: int, num_servers: int, slots: int, **options: Any) -> Callable[[int], Instance]:
     """Shared servers: the workload of PD-ORS."""
     return lambda seed: generate(
         "pd-ors", num_jobs=num_jobs, num_servers=num_servers, seed=seed, horizon_slots=slots, **options

@@ -33,7 +33,7 @@ NOTE = (
 HOUR_MS = 3_600_000
 
 
-def world(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
+def workload(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
     """The simulator preset."""
     return lambda seed: generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=seed)
 

@@ -15,7 +15,7 @@ NOTHING = 1e-6  # utility
 
 
 def against_optimum(
-    options: Options, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], world: str,
+    options: Options, points: Mapping[str, Callable[[int], Instance]], players: Mapping[str, Player], training: str,
     seeds: Sequence[int], most: float,
 ) -> Table:  # fmt: skip
     """OPT, or an upper bound of it if the search was cut off, over what each player earns; median against `most`.
@@ -27,7 +27,7 @@ def against_optimum(
     for point, make in points.items():
         options.report(point)
         instances = [make(seed) for seed in seeds]
-        bounds, proved = zip(*(_bound(instance, world) for instance in instances), strict=True)
+        bounds, proved = zip(*(_bound(instance, training) for instance in instances), strict=True)
         for title, player in players.items():
             reached = [utility(instance, play(instance, player)) for instance in instances]
             own = [b / r if r else float("inf") for b, r in zip(bounds, reached, strict=True) if b > NOTHING]
@@ -46,11 +46,11 @@ def against_optimum(
     )
 
 
-def _bound(instance: Instance, world: str) -> tuple[float, bool]:
+def _bound(instance: Instance, training: str) -> tuple[float, bool]:
     """(the least upper bound of the optimum, whether it is reached)."""
     cluster, jobs = instance
-    found = optimum(cluster, jobs, world, NODES, SECONDS)
-    task = problem(cluster, jobs, range(len(jobs)), world)
+    found = optimum(cluster, jobs, training, NODES, SECONDS)
+    task = problem(cluster, jobs, range(len(jobs)), training)
     relaxed = pooled_lp(task)
     bound = min(found.bound, trivial(task), relaxed[0] if relaxed else float("inf"))
     return bound, found.value >= bound * (1 - 1e-6)

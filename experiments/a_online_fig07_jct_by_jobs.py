@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
 from experiments._grid import table_of
-from experiments._lanes import JOBS, NOTE, PLAYERS, never_rises, rates, world
+from experiments._lanes import JOBS, NOTE, PLAYERS, never_rises, rates, workload
 
 TITLE = "total completion time relative to SRTF, by number of jobs"
 PAPER = "A_online, Fig. 7"
@@ -18,7 +18,7 @@ SETTING = f"100 servers; {NOTE}"
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
-    grid = rates(options, {count: world(count, servers) for count in jobs})
+    grid = rates(options, {count: workload(count, servers) for count in jobs})
     checks = []
     for point, row in grid.items():
         checks += [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
 from experiments._grid import table_of
-from experiments._lanes import NOTE, PLAYERS, SERVERS, rates, world
+from experiments._lanes import NOTE, PLAYERS, SERVERS, rates, workload
 
 TITLE = "total completion time relative to SRTF, by number of servers"
 PAPER = "A_online, Fig. 8"
@@ -15,7 +15,7 @@ SETTING = f"300 jobs; {NOTE}"
 
 
 def run(options: Options, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Table:
-    grid = rates(options, {count: world(jobs, count) for count in servers})
+    grid = rates(options, {count: workload(jobs, count) for count in servers})
     first, last = grid[servers[0]], grid[servers[-1]]
     checks = [
         *(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments import Figure, Options, Table
 from experiments._grid import Grid, compare, table_of
-from experiments._lanes import JOBS, NOTE, PREEMPTIVE, stops, world
+from experiments._lanes import JOBS, NOTE, PREEMPTIVE, stops, workload
 
 TITLE = "preemptions, by number of jobs"
 PAPER = "A_online, Fig. 9"
@@ -15,7 +15,7 @@ SETTING = f"100 servers; a preemption is the suspension of a chunk or, with gang
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS, servers: int = 100) -> Table:
-    grid = compare(options, {count: world(count, servers) for count in jobs}, PREEMPTIVE, options.seeds_or(3), stops)
+    grid = compare(options, {count: workload(count, servers) for count in jobs}, PREEMPTIVE, options.seeds_or(3), stops)
     return table_of("jobs", grid, PREEMPTIVE, [*orders(grid), *rises(grid)])
 
 

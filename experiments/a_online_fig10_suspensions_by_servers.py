@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from experiments import Options, Table
 from experiments._grid import compare, table_of
-from experiments._lanes import NOTE, PREEMPTIVE, SERVERS, stops, world
+from experiments._lanes import NOTE, PREEMPTIVE, SERVERS, stops, workload
 from experiments.a_online_fig09_suspensions_by_jobs import orders
 
 TITLE = "preemptions, by number of servers"
@@ -16,5 +16,5 @@ SETTING = f"300 jobs; a preemption is the suspension of a chunk or, with gangs, 
 
 
 def run(options: Options, servers: Sequence[int] = SERVERS, jobs: int = 300) -> Table:
-    grid = compare(options, {count: world(jobs, count) for count in servers}, PREEMPTIVE, options.seeds_or(3), stops)
+    grid = compare(options, {count: workload(jobs, count) for count in servers}, PREEMPTIVE, options.seeds_or(3), stops)
     return table_of("servers", grid, PREEMPTIVE, list(orders(grid)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments import Figure, Options, Table
-from experiments._lanes import NOTE, makespan_and_use, world
+from experiments._lanes import NOTE, makespan_and_use, workload
 
 TITLE = "utilization and makespan"
 PAPER = "A_online, Fig. 11"
@@ -15,7 +15,7 @@ SETTING = f"300 jobs, 100 servers; {NOTE}"
 
 
 def run(options: Options, jobs: int = 300, servers: int = 100) -> Table:
-    found = makespan_and_use(options, world(jobs, servers))
+    found = makespan_and_use(options, workload(jobs, servers))
     own = found["A_online"]["makespan_h"]
     rows = tuple(
         (name, row["makespan_h"], own / row["makespan_h"], row["mean"], row["peak"]) for name, row in found.items()

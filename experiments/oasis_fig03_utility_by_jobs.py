@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import SEPARATE, compare, lead, oasis_world, table_of
+from experiments._grid import SEPARATE, compare, lead, oasis_workload, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, separate servers"
 PAPER = "OASiS, Fig. 3"
@@ -18,7 +18,7 @@ BAND = 1.3
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, dorm_jobs: int = DORM_JOBS) -> Table:
-    points = {num_jobs: oasis_world(num_jobs, slots) for num_jobs in jobs}
+    points = {num_jobs: oasis_workload(num_jobs, slots) for num_jobs in jobs}
     grid = compare(
         options,
         points,

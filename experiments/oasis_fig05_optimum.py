@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from experiments import Options, Table
-from experiments._grid import Instance, oasis_world
+from experiments._grid import Instance, oasis_workload
 from experiments._optimal import against_optimum
 
 TITLE = "optimum / utility of OASiS"
@@ -36,7 +36,7 @@ def run(
 
 def _maker(servers: int, low: int, high: int) -> Callable[[int], Instance]:
     def make(seed: int) -> Instance:
-        cluster, jobs = oasis_world(JOBS, SLOTS, servers)(seed)
+        cluster, jobs = oasis_workload(JOBS, SLOTS, servers)(seed)
         rng = np.random.default_rng([seed, 5])
         return cluster, [
             replace(job, utility=replace(job.utility, priority=float(rng.uniform(low, high))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import compare, oasis_world, table_of
+from experiments._grid import compare, oasis_workload, table_of
 
 TITLE = "total utility with wrong estimates of U / L"
 PAPER = "OASiS, Fig. 6"
@@ -22,7 +22,7 @@ def run(options: Options, jobs: Sequence[int] = JOBS, slots: int = SLOTS, percen
         f"{mode} {share} %": ("oasis", {"price_mode": mode, "floor_scale": 100 / share})
         for mode in ("marginal", "literal") for share in percent
     }  # fmt: skip
-    grid = compare(options, {number: oasis_world(number, slots) for number in jobs}, players, options.seeds_or(2))
+    grid = compare(options, {number: oasis_workload(number, slots) for number in jobs}, players, options.seeds_or(2))
     most = grid[max(jobs)]
     checks = [
         Figure(f"{mode}, {max(jobs)} jobs: {percent[0]} % to {percent[-1]} %",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import SHARED, compare, lead, pd_ors_world, table_of
+from experiments._grid import SHARED, compare, lead, pd_ors_workload, table_of
 
 TITLE = "total utility compared with FIFO, DRF, RRH, Dorm and OASiS, by number of servers"
 PAPER = "PD-ORS, Fig. 6"
@@ -24,7 +24,7 @@ def run(
     options: Options, servers: Sequence[int] = SERVERS, variants: Sequence[str] = ("calibrated", "literal")
 ) -> Table:
     points = {
-        f"{number}, {variant}": pd_ors_world(JOBS, number, SLOTS, variant=variant)
+        f"{number}, {variant}": pd_ors_workload(JOBS, number, SLOTS, variant=variant)
         for variant in variants
         for number in servers
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import SHARED, compare, lead, pd_ors_world, table_of
+from experiments._grid import SHARED, compare, lead, pd_ors_workload, table_of
 from experiments.pd_ors_fig06_utility_by_servers import BAND, RIVALS
 
 TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, by number of jobs"
@@ -17,7 +17,7 @@ SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, 5 seeds; thinned: three 
 
 def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
     grid = compare(
-        options, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, SHARED, options.seeds_or(5)
+        options, {number: pd_ors_workload(number, SERVERS, SLOTS) for number in jobs}, SHARED, options.seeds_or(5)
     )
     checks = [
         Figure(f"PD-ORS / best of {len(RIVALS)}, {point} jobs", lead(row, "PD-ORS", RIVALS), "x", BAND, at_least=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import SHARED, compare, pd_ors_world, table_of
+from experiments._grid import SHARED, compare, pd_ors_workload, table_of
 
 TITLE = "total utility compared with OASiS on machines divided half and half"
 PAPER = "PD-ORS, Fig. 8"
@@ -18,7 +18,7 @@ LEAST, AT_MOST_JOBS = 1.0, 1.1
 
 def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
     grid = compare(
-        options, {number: pd_ors_world(number, SERVERS, SLOTS) for number in jobs}, PLAYERS, options.seeds_or(5)
+        options, {number: pd_ors_workload(number, SERVERS, SLOTS) for number in jobs}, PLAYERS, options.seeds_or(5)
     )
     checks = [
         Figure(f"PD-ORS / OASiS, {point} jobs", row["PD-ORS"] / row["OASiS"], "x",

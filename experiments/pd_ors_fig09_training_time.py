@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import mean, median
 
 from experiments import Figure, Options, Table
-from experiments._grid import SHARED, Instance, pd_ors_world, play, table_of, utility
+from experiments._grid import SHARED, Instance, pd_ors_workload, play, table_of, utility
 from scheduling.model.utility import duration_slots
 from scheduling.model.values import Event
 
@@ -29,7 +29,7 @@ def run(options: Options, servers: int = SERVERS) -> Table:
         "utility": utility,
     }
     grid: dict[str, dict[str, float]] = {what: {} for what in measures}
-    instances = [pd_ors_world(JOBS, servers, SLOTS)(seed) for seed in options.seeds_or(3)]
+    instances = [pd_ors_workload(JOBS, servers, SLOTS)(seed) for seed in options.seeds_or(3)]
     for name, player in SHARED.items():
         options.report(name)
         runs = [(instance, play(instance, player)) for instance in instances]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Options, Table
-from experiments._grid import pd_ors_world
+from experiments._grid import pd_ors_workload
 from experiments._optimal import against_optimum
 
 TITLE = "optimum / utility of PD-ORS"
@@ -20,5 +20,5 @@ PLAYERS = {mode: ("pd_ors", {"price_mode": mode}) for mode in ("marginal", "lite
 
 
 def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
-    points = {f"{number} servers": pd_ors_world(JOBS, number, SLOTS) for number in servers}
+    points = {f"{number} servers": pd_ors_workload(JOBS, number, SLOTS) for number in servers}
     return against_optimum(options, points, PLAYERS, "pd-ors", options.seeds_or(5), BAND)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import compare, pd_ors_world, table_of
+from experiments._grid import compare, pd_ors_workload, table_of
 
 TITLE = "total utility by rounding gain G"
 PAPER = "PD-ORS, Fig. 11"
@@ -22,7 +22,7 @@ NEAR_ONE = (0.8, 1.0, 1.2)
 def run(options: Options, settings: Sequence[tuple[int, float]] = SETTINGS, gains: Sequence[float] = GAINS) -> Table:
     players = {f"G = {gain}": ("pd_ors", {"mode": "paper", "rounding_gain": gain}) for gain in gains}
     points = {
-        f"{servers}, kappa {kappa:g}": pd_ors_world(JOBS, servers, SLOTS, kappa=kappa) for servers, kappa in settings
+        f"{servers}, kappa {kappa:g}": pd_ors_workload(JOBS, servers, SLOTS, kappa=kappa) for servers, kappa in settings
     }
     grid = compare(options, points, players, options.seeds_or(1))
     checks = []

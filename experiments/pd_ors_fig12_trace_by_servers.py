@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Options, Table
-from experiments._grid import SHARED, compare, pd_ors_world, table_of
+from experiments._grid import SHARED, compare, pd_ors_workload, table_of
 from experiments._replay import in_order, replayed
 
 TITLE = "total utility with the arrivals of a trace, by number of servers"
@@ -21,6 +21,9 @@ SETTING = (
 def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
     trace = replayed(options)
     grid = compare(
-        options, {number: pd_ors_world(JOBS, number, SLOTS, **trace) for number in servers}, SHARED, options.seeds_or(2)
+        options,
+        {number: pd_ors_workload(JOBS, number, SLOTS, **trace) for number in servers},
+        SHARED,
+        options.seeds_or(2),
     )
     return table_of("servers", grid, SHARED, in_order(grid))

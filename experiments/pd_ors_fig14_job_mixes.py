@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Figure, Options, Table
-from experiments._grid import SHARED, compare, pd_ors_world, table_of
+from experiments._grid import SHARED, compare, pd_ors_workload, table_of
 
 TITLE = "gain over OASiS with 35 % and with 1 % of critical jobs"
 PAPER = "PD-ORS, Fig. 14-17"
@@ -18,7 +18,7 @@ PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 
 def run(options: Options, settings: Sequence[tuple[int, int, int]] = SETTINGS) -> Table:
     points = {
-        f"T {slots}, {jobs} jobs, {servers} servers, {mix}": pd_ors_world(jobs, servers, slots, mix=mix)
+        f"T {slots}, {jobs} jobs, {servers} servers, {mix}": pd_ors_workload(jobs, servers, slots, mix=mix)
         for slots, jobs, servers in settings for mix in MIXES
     }  # fmt: skip
     grid = compare(options, points, PLAYERS, options.seeds_or(5))

@@ -54,10 +54,10 @@ class ServerPricesView(APIView):
         with Newest(run) as state:
             bars = state.bars.rows
             at_ms = number(request.query_params, "at_ms", state.sim_ms, 0, 2**62)
-            world = next(
-                stage.world for stage in reversed(store.worlds(run.scenario, run.edits)) if stage.at_ms <= at_ms
+            phase = next(
+                stage.state for stage in reversed(store.stages_of(run.scenario, run.edits)) if stage.at_ms <= at_ms
             )
-            scheduler = build(world.scheduler, world.parameters)
+            scheduler = build(phase.scheduler, phase.parameters)
             if not scheduler.quotes:
                 raise ModelError(f"{scheduler.title} has no prices")
             known = (bars[:, BORN] <= at_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms))

@@ -114,14 +114,14 @@ class ScenarioEditsView(APIView):
         scenario = get_object_or_404(Scenario, pk=pk)
         edits = form.validated_data["edits"]
         base = store.base(scenario)
-        rows, world = preview(base, edits, scenario.edits)
+        rows, state = preview(base, edits, scenario.edits)
         possible = [parse_one(n, edits[n - 1]) for n, row in enumerate(rows, 1) if not (row["error"] or row["off"])]
         for edit, why in forks.too_early(scenario, possible):
             rows[edit.number - 1]["error"] = why
         return Response({
-            "rows": rows, "error": _whole(scenario, edits, rows), "effect": effect(base, world),
-            "servers": marks(base.cluster, world.cluster),
-            "sites": {server.name: server.site for server in world.cluster.servers[len(base.cluster.servers) :]},
+            "rows": rows, "error": _whole(scenario, edits, rows), "effect": effect(base, state),
+            "servers": marks(base.cluster, state.cluster),
+            "sites": {server.name: server.site for server in state.cluster.servers[len(base.cluster.servers) :]},
         })  # fmt: skip
 
     @extend_schema(request=ScenarioEditSerializer, responses=OpenApiTypes.OBJECT)

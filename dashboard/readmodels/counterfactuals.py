@@ -56,14 +56,14 @@ def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
 
     Jobs that arrive at the time of an edit are decided before it.
     """
-    stages = store.worlds(run.scenario, run.edits)
+    stages = store.stages_of(run.scenario, run.edits)
     phase = max(i for i, stage in enumerate(stages) if i == 0 or stage.at_ms < at_ms)
-    world, key = stages[phase].world, ("started", run.pk, phase)
+    state, key = stages[phase].state, ("started", run.pk, phase)
 
     def started() -> BaseScheduler:
-        scheduler = build(world.scheduler, world.parameters)
+        scheduler = build(state.scheduler, state.parameters)
         if scheduler.quotes:
-            scheduler.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+            scheduler.start(state.cluster, state.jobs, np.random.default_rng(run.scenario.seed))
         return scheduler
 
     return KEPT.get(key, started)

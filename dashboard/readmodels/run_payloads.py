@@ -38,7 +38,7 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
     its id, model, arrival and demands (flat, thousandths, five per job).
     """
     cluster, jobs = store.of_run(run)
-    stages = store.worlds(run.scenario, run.edits)
+    stages = store.stages_of(run.scenario, run.edits)
     charges = scheduler_history.of_run(run)
     in_charge = [scheduler_class(one.name) for one in charges]  # the first one, and those set by edits
     cls = scheduler_class(scheduler_history.present(run).name)
@@ -105,7 +105,7 @@ def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence
     """Earlier capacities of a server that edits have changed, as [(until_ms, capacity)]."""
     found: list[tuple[int, Sequence[int]]] = []
     for stage, after in pairwise(stages):
-        before, now = stage.world.cluster.servers, after.world.cluster.servers
+        before, now = stage.state.cluster.servers, after.state.cluster.servers
         if index < len(before) and before[index].capacity != now[index].capacity:
             found.append((after.at_ms, before[index].capacity))
     return found

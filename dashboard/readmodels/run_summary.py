@@ -75,7 +75,7 @@ def metrics_so_far(run: Run) -> dict[str, Any]:
     with Newest(run) as state:
         side = side_of(run, state, run.sim_ms)
     none_in_common = np.empty(0, dtype=np.int64)
-    found = figures(side.outcomes, side.bars, side.worlds, side.jobs, run.sim_ms, none_in_common, side.packed)
+    found = figures(side.outcomes, side.bars, side.clusters, side.jobs, run.sim_ms, none_in_common, side.packed)
     found |= slowdown(side.outcomes, side.cluster, side.jobs, side.basis.models) | unknown(side.basis.models)
     nested: dict[str, Any] = {}
     for key, value in found.items():

@@ -1,4 +1,4 @@
-"""Scenarios with edits from the beginning: the run plays the edited world, the impossible is refused at once."""
+"""Scenarios with edits from the beginning: the run simulates the edited state, the impossible is refused at once."""
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate

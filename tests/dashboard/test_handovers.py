@@ -52,8 +52,8 @@ def test_who_is_in_charge_is_what_the_edited_worlds_say(make_scenario):
     scenario = make_scenario(scheduler="fifo")
     found = scheduler_history.in_order(scenario.scheduler, edits)
     assert [(one.from_ms, one.name) for one in found] == [(0, "fifo"), (2 * H, "drf"), (5 * H, "harmony")]
-    worlds = [(stage.at_ms, stage.world.scheduler) for stage in store.worlds(scenario, edits)]
-    assert worlds == [*((one.from_ms, one.name) for one in found), (6 * H, "harmony")]
+    stages_of = [(stage.at_ms, stage.state.scheduler) for stage in store.stages_of(scenario, edits)]
+    assert stages_of == [*((one.from_ms, one.name) for one in found), (6 * H, "harmony")]
     assert scheduler_history.words(found) == "FIFO → DRF at 02:00:00 → Harmony at 05:00:00"
 
 

@@ -1,4 +1,4 @@
-"""PD-ORS, and OASiS in its world, tell from the log what would flip a decision and what a server costs."""
+"""PD-ORS, and OASiS with its training model: counterfactuals and prices of a server from the log."""
 
 import numpy as np
 import pytest

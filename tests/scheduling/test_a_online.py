@@ -9,7 +9,7 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import CLOUD, ModelError
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
-from tests.scheduling import typed_worlds
+from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
 from tests.scheduling.reference_a_online import a_online as reference
@@ -40,7 +40,7 @@ def test_it_equals_the_straightforward_form_to_the_last_ms(block):
     """3,200 tiny instances: with and without the cloud, with servers that leave, limited storage and more speed."""
     for seed in range(400 * block, 400 * (block + 1)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
-        cluster, jobs = typed_worlds.world(seed, cloud=cloud, away=away)
+        cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]
         compare(cluster, jobs, cloud, **parameters)
 
@@ -49,7 +49,7 @@ def test_it_equals_the_straightforward_form_to_the_last_ms(block):
 def test_whatever_it_does_the_verifier_accepts(block):
     for seed in range(150 * block, 150 * (block + 1)):
         cloud, away = seed % 2 == 0, seed % 5 == 0
-        cluster, jobs = typed_worlds.world(seed, cloud=cloud, away=away)
+        cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=away)
         parameters = [{}, {}, {"speed_augmentation": 0.5}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 5]
         rows = output_of(cluster, jobs, "a_online" if cloud else "a_online_edge", 0, parameters)
         assert verify(**rows) == [], seed
@@ -181,7 +181,7 @@ def test_bad_jobs_are_refused_with_a_sentence():
 def test_a_run_continues_to_the_byte_from_every_step(seed):
     """With cloud, absences and storage: saved as bytes, restored after each step, the rest of the run is the same."""
     cloud = seed % 2 == 0
-    cluster, jobs = typed_worlds.world(seed, cloud=cloud, away=seed % 3 == 0)
+    cluster, jobs = builders_random_typed.world(seed, cloud=cloud, away=seed % 3 == 0)
     name = "a_online" if cloud else "a_online_edge"
     parameters = [{}, {"storage": "job"}, {"storage": "chunk"}][seed // 2 % 3]
     whole = encoded(run(cluster, jobs, name, 5, **parameters))

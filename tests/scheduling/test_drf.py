@@ -11,8 +11,8 @@ from scheduling.model.values import Job, Placement, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away, with_away
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
 ONE = Server("one", "edge", (0, 9_000, 18_000, 0, 0))

@@ -9,8 +9,8 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Placement, Server
 from tests.scheduling.builders import random_away
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import in_pieces, workload
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
 

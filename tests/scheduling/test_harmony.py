@@ -404,9 +404,9 @@ def test_the_horizon_cuts_what_is_not_done():
 def test_eq_1_holds_for_the_groups_of_whole_runs():
     """Against the subtasks, for every group there ever was, of its own workload and of another paper's."""
     errors = []
-    worlds = [harmony("calibrated", 40, 50, seed, None, 60_000) for seed in range(4)]
-    worlds += [generate("oasis", num_jobs=30, num_servers=20, seed=seed, horizon_slots=2_000) for seed in range(2)]
-    for cluster, jobs in worlds:
+    workloads = [harmony("calibrated", 40, 50, seed, None, 60_000) for seed in range(4)]
+    workloads += [generate("oasis", num_jobs=30, num_servers=20, seed=seed, horizon_slots=2_000) for seed in range(2)]
+    for cluster, jobs in workloads:
         seen = set()
         for event in told(cluster, jobs, "harmony"):
             if event.kind == "grouped" and event.data["jobs"]:

@@ -8,7 +8,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import ModelError
 from scheduling.verification.verify import verify
-from tests.scheduling import typed_worlds
+from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
 from tests.scheduling.reference_gangs import merged
@@ -33,11 +33,11 @@ def gangs_of(events):
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_it_equals_the_form_that_sorts_everything_anew(kind):
-    """600 tiny worlds each; every other one has servers that leave."""
+    """600 tiny clusters each; every other one has outages."""
     name, parameters = KINDS[kind]
     limits = tuple(round(float(part) * HOUR) for part in parameters.get("limits", "").split(",") if part)
     for seed in range(600):
-        cluster, jobs = typed_worlds.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
+        cluster, jobs = builders_random_typed.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
         order = "srtf" if name == "srtf" else "tiresias"
         expected = reference(
             cluster, jobs, order, limits, parameters.get("knob", 0.0), parameters.get("overhead_ms", 0)
@@ -49,7 +49,7 @@ def test_it_equals_the_form_that_sorts_everything_anew(kind):
 def test_whatever_it_does_the_verifier_accepts(kind):
     name, parameters = KINDS[kind]
     for seed in range(120):
-        cluster, jobs = typed_worlds.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
+        cluster, jobs = builders_random_typed.world(seed, cloud=seed % 4 == 0, away=seed % 2 == 0)
         assert verify(**output_of(cluster, jobs, name, 0, parameters)) == [], seed
 
 
@@ -57,7 +57,7 @@ def test_whatever_it_does_the_verifier_accepts(kind):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_continues_to_the_byte_from_every_step(kind, seed):
     name, parameters = KINDS[kind]
-    cluster, jobs = typed_worlds.world(seed, cloud=False, away=seed % 2 == 0)
+    cluster, jobs = builders_random_typed.world(seed, cloud=False, away=seed % 2 == 0)
     whole = encoded(run(cluster, jobs, name, 5, **parameters))
     simulation = Simulation(cluster, jobs, build(name, parameters), 5)
     while simulation.next_ms is not None:

@@ -8,7 +8,7 @@ from scheduling.kernel.simulation import simulate
 from scheduling.model.values import RESOURCES, Event, Placement
 from scheduling.reporting.metrics import summarize
 from scheduling.workloads import generate
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 
 MACHINES = cluster(worker_server("w0"), ps_server("s0"))  # 2 GPUs, 8 + 8 vCPUs, 8 + 8 GB
 

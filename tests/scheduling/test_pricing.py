@@ -6,7 +6,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Placement
 from scheduling.slotted.execution import SLOTTED
 from scheduling.slotted.price_events import price_event, slots_of
-from tests.scheduling.worlds import cluster, ps_server, worker_server
+from tests.scheduling.builders_slotted import cluster, ps_server, worker_server
 
 
 class Priced(BaseScheduler):

@@ -12,8 +12,8 @@ from scheduling.model.values import Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away, with_away
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
 

@@ -12,7 +12,7 @@ from scheduling.model.values import Decision, ModelError, Placement, Reason, Ver
 from scheduling.slotted.execution import SLOTTED
 from scheduling.slotted.ledger import Overbooked
 from scheduling.workloads import generate
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from twin.infra.columns import pack_state, unpack_state
 
 MACHINES = cluster(worker_server("w0"), ps_server("s0"))

@@ -1,4 +1,4 @@
-"""Work, gang and parameter servers of a job in both worlds, utility, and what the empty cluster can hold."""
+"""Work, gang and parameter servers of a job by both training models, utility, and what the empty cluster can hold."""
 
 import math
 
@@ -17,7 +17,7 @@ from scheduling.model.training_models import (
 )
 from scheduling.model.utility import arrival_slot, duration_slots, utility_at, utility_over
 from scheduling.model.values import Utility
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 
 
 def test_a_minibatch_of_oasis_is_its_computation_and_two_transfers():

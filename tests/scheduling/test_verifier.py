@@ -11,7 +11,7 @@ from scheduling.model.values import Utility
 from scheduling.reporting.reasons import SENTENCES
 from scheduling.verification.replay import unclear
 from scheduling.verification.verify import verify
-from tests.scheduling import worlds
+from tests.scheduling import builders_slotted
 from tests.scheduling.builders import output, output_of
 
 
@@ -272,8 +272,8 @@ def test_a_certificate_bounds_what_was_achieved_by_its_ratio(rows):
 def test_what_may_be_left_out_may_be_left_out(rows):
     """horizon_slots, cloud, roles, away, and resources that a server has none of."""
     run = output_of(
-        worlds.cluster(worlds.worker_server("w0"), worlds.ps_server("s0"), horizon=None),
-        [worlds.job("a", slots=2)],
+        builders_slotted.cluster(builders_slotted.worker_server("w0"), builders_slotted.ps_server("s0"), horizon=None),
+        [builders_slotted.job("a", slots=2)],
         "fifo",
         0,
         {},

@@ -7,7 +7,7 @@ import pytest
 
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
-from tests.scheduling import typed_worlds
+from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
 
 
@@ -94,7 +94,7 @@ def test_it_finds_every_fault(original, fault, role, codes):
 
 
 def test_it_knows_types_absences_and_storage():
-    cluster, jobs = typed_worlds.world(6, cloud=True)
+    cluster, jobs = builders_random_typed.world(6, cloud=True)
     rows = output_of(cluster, jobs, "a_online", 0, {"storage": "job"})
     assert verify(**copy.deepcopy(rows)) == []
     bar = next(bars[place] for bars, place in planned(rows))
@@ -113,7 +113,7 @@ def test_limited_storage_is_really_limiting():
     """What is scheduled as if storage were endless breaks 7b here and there; what knows of it never does."""
     broken = 0
     for seed in range(40):
-        cluster, jobs = typed_worlds.world(seed, cloud=True)
+        cluster, jobs = builders_random_typed.world(seed, cloud=True)
         assert verify(**output_of(cluster, jobs, "a_online", 0, {"storage": "job"})) == []
         endless = output_of(cluster, jobs, "a_online", 0, {})
         for parameters in (endless["summary"]["parameters"], endless["events"][0]["data"]["parameters"]):

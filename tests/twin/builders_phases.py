@@ -5,12 +5,12 @@ from __future__ import annotations
 from scheduling.kernel.registry import build
 from scheduling.workloads import generate
 from twin.scenarios.edits import parse, phases
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 
 
-def world(profile, name, seed, *, jobs=14, servers=6, **options):
+def scenario_state(profile, name, seed, *, jobs=14, servers=6, **options):
     cluster, rows = generate(profile, num_jobs=jobs, num_servers=servers, seed=seed, **options)
-    return World(cluster, rows, name, {"model": "pd-ors"} if (profile, name) == ("pd-ors", "oasis") else {})
+    return ScenarioState(cluster, rows, name, {"model": "pd-ors"} if (profile, name) == ("pd-ors", "oasis") else {})
 
 
 def some_edits(draw, base, last_ms):
@@ -45,5 +45,5 @@ def last_event_ms(base):
 def staged(base, edits):
     stages = phases(base, parse(edits))
     for stage in stages:
-        build(stage.world.scheduler, stage.world.parameters).check(stage.world.cluster)
+        build(stage.state.scheduler, stage.state.parameters).check(stage.state.cluster)
     return stages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduling.model.values import Job, ModelError
-from tests.scheduling.worlds import cluster, job, ps_server, worker_server
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from twin.infra.errors import Refused
 from twin.models import AuditEntry, Checkpoint, EventBatch, Run, Scenario
 from twin.runs import commands, runner

@@ -9,7 +9,7 @@ import pytest
 from scheduling.kernel.execution_model import Outcome
 from scheduling.model.values import ModelError
 from scheduling.reporting.metrics import summarize
-from tests.twin.builders_phases import last_event_ms, some_edits, staged, world
+from tests.twin.builders_phases import last_event_ms, scenario_state, some_edits, staged
 from twin.analysis.bounding_cluster import bounding
 from twin.management.commands.simulate import Played
 from twin.scenarios.store import played
@@ -25,7 +25,7 @@ def test_no_edited_run_ever_beats_its_bound(profile, name):
     claimed = 0
     for seed in range(12):
         draw = random.Random(f"bounding {profile} {name} {seed}")
-        base = world(profile, name, seed)
+        base = scenario_state(profile, name, seed)
         try:
             stages = staged(base, some_edits(draw, base, last_event_ms(base)))
         except ModelError:
@@ -33,7 +33,7 @@ def test_no_edited_run_ever_beats_its_bound(profile, name):
         found = bounding(stages)
         assert not isinstance(found, str), found
         scheduler, cluster = found
-        jobs, seen = stages[-1].world.jobs, Played()
+        jobs, seen = stages[-1].state.jobs, Played()
         figures = summarize(seen.passing(played(stages, 5).events()), cluster, jobs)
         bars = seen.futures.matrix()
         horizon = max(1, -(-int(bars[:, 4].max(initial=0)) // cluster.slot_ms))
@@ -47,7 +47,7 @@ def test_no_edited_run_ever_beats_its_bound(profile, name):
 
 
 def test_what_no_single_cluster_can_stand_for_is_said():
-    base = world("oasis", "fifo", 1)
+    base = scenario_state("oasis", "fifo", 1)
     server = base.cluster.servers[0].name
     for edit, sentence in (
         ({"verb": "change_bandwidth", "servers": server, "factor": 2}, None),

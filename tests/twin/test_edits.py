@@ -1,4 +1,4 @@
-"""What-if edits on a small world, with values by hand."""
+"""What-if edits on a small scenario, with values by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import schedulers
 from scheduling.model.values import LARGEST, Cluster, Job, ModelError, Server, Utility
 from twin.scenarios.edits import MAX_EDITS, parse, phases, plain, verbs
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 from twin.scenarios.edits.effect import effect
 from twin.scenarios.edits.moments import moment
 from twin.scenarios.edits.preview import preview
@@ -28,11 +28,11 @@ JOBS = tuple(
         utility=Utility(10.0, 1.0, 5.0))
     for n in range(4)
 )  # fmt: skip
-WORLD = World(Cluster("c", H, SERVERS), JOBS, "oasis", {})
+WORLD = ScenarioState(Cluster("c", H, SERVERS), JOBS, "oasis", {})
 
 
-def after(*edits, world=WORLD):
-    return phases(world, parse(list(edits)))
+def after(*edits, state=WORLD):
+    return phases(state, parse(list(edits)))
 
 
 def last(*edits, **options):
@@ -40,16 +40,16 @@ def last(*edits, **options):
 
 
 def test_added_servers_are_copies_with_names_of_their_own():
-    world = last({"verb": "add_servers", "like": "edge-1", "count": 2, "site": "cloud"})
-    assert [s.name for s in world.cluster.servers[4:]] == ["edge-1+1", "edge-1+2"]
-    assert {(s.site, s.capacity) for s in world.cluster.servers[4:]} == {("cloud", CAPACITY)}
-    assert world.jobs[0].upload_ms == (1, 2, 3, 4, 2, 2)
+    state = last({"verb": "add_servers", "like": "edge-1", "count": 2, "site": "cloud"})
+    assert [s.name for s in state.cluster.servers[4:]] == ["edge-1+1", "edge-1+2"]
+    assert {(s.site, s.capacity) for s in state.cluster.servers[4:]} == {("cloud", CAPACITY)}
+    assert state.jobs[0].upload_ms == (1, 2, 3, 4, 2, 2)
 
 
 def test_a_removed_server_is_out_of_the_list_from_the_beginning_and_away_later():
-    world = last({"verb": "remove_servers", "servers": "edge-0"})
-    assert [s.name for s in world.cluster.servers] == ["edge-1", "cloud-0", "cloud-1"]
-    assert world.jobs[0].upload_ms == (2, 3, 4)
+    state = last({"verb": "remove_servers", "servers": "edge-0"})
+    assert [s.name for s in state.cluster.servers] == ["edge-1", "cloud-0", "cloud-1"]
+    assert state.jobs[0].upload_ms == (2, 3, 4)
     later = last({"verb": "remove_servers", "servers": "edge-0", "at_ms": 2 * H})
     assert [s.away for s in later.cluster.servers] == [((2 * H, LARGEST),), (), (), ()]
 
@@ -113,7 +113,7 @@ def test_a_failure_is_known_when_it_happens_and_a_drain_when_it_is_announced():
         {"verb": "fail_servers", "servers": "edge-*", "at_ms": 2 * H, "for_ms": H},
         {"verb": "drain_servers", "servers": "edge-1", "at_ms": H, "from_ms": 5 * H, "to_ms": 6 * H},
     )
-    assert [(ms, [s.away for s in world.cluster.servers[:2]]) for ms, world, _ in found] == [
+    assert [(ms, [s.away for s in state.cluster.servers[:2]]) for ms, state, _ in found] == [
         (0, [(), ()]),
         (H, [(), ((5 * H, 6 * H),)]),
         (2 * H, [((2 * H, 3 * H),), ((2 * H, 3 * H), (5 * H, 6 * H))]),
@@ -121,34 +121,34 @@ def test_a_failure_is_known_when_it_happens_and_a_drain_when_it_is_announced():
 
 
 def test_absences_that_touch_become_one():
-    world = last(
+    state = last(
         {"verb": "fail_servers", "servers": "edge-0", "at_ms": H, "for_ms": H},
         {"verb": "fail_servers", "servers": "edge-0", "at_ms": 2 * H, "for_ms": H},
     )
-    assert world.cluster.servers[0].away == ((H, 3 * H),)
+    assert state.cluster.servers[0].away == ((H, 3 * H),)
 
 
 def test_resized_servers_and_faster_links():
-    world = last(
+    state = last(
         {"verb": "resize_servers", "servers": "cloud-*", "resource": "gpu", "amount": 1.5},
         {"verb": "change_bandwidth", "servers": "edge-0", "factor": 0.5},
     )
-    assert [s.capacity[0] for s in world.cluster.servers] == [4_000, 4_000, 1_500, 1_500]
-    assert (world.cluster.servers[0].capacity[4], world.cluster.servers[0].nic_gbps) == (5_000, 5.0)
+    assert [s.capacity[0] for s in state.cluster.servers] == [4_000, 4_000, 1_500, 1_500]
+    assert (state.cluster.servers[0].capacity[4], state.cluster.servers[0].nic_gbps) == (5_000, 5.0)
 
 
 def test_jobs_are_added_dropped_delayed_and_changed():
-    world = last(
+    state = last(
         {"verb": "add_jobs", "like": "j1", "count": 2, "arrival_ms": 30 * 60_000, "every_ms": H},
         {"verb": "drop_jobs", "jobs": "j0"},
         {"verb": "delay_jobs", "jobs": "j2", "by_ms": 2 * H},
         {"verb": "change_jobs", "jobs": "model:vgg", "field": "epochs", "factor": 0.25},
         {"verb": "change_utility", "jobs": "j3", "priority": 2, "target_slots": 0.5},
     )
-    assert [(job.id, job.arrival_ms / H, job.epochs) for job in world.jobs] == [
+    assert [(job.id, job.arrival_ms / H, job.epochs) for job in state.jobs] == [
         ("j1+1", 0.5, 2), ("j1", 1, 2), ("j1+2", 1.5, 2), ("j3", 3, 2), ("j2", 4, 10),
     ]  # fmt: skip
-    assert world.jobs[3].utility == Utility(20.0, 1.0, 2.5)
+    assert state.jobs[3].utility == Utility(20.0, 1.0, 2.5)
 
 
 def test_the_rate_of_arrivals_scales_what_is_to_come():
@@ -180,7 +180,7 @@ def test_each_phase_has_the_jobs_that_are_known_in_it():
         {"verb": "delay_jobs", "jobs": "j3", "by_ms": H, "at_ms": 2 * H},
         {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": H},
     )
-    assert [(ms, world.scheduler, world.jobs[3].arrival_ms) for ms, world, _ in found] == [
+    assert [(ms, state.scheduler, state.jobs[3].arrival_ms) for ms, state, _ in found] == [
         (0, "oasis", 3 * H),
         (H, "fifo", 3 * H),
         (2 * H, "fifo", 4 * H),
@@ -200,8 +200,8 @@ def test_an_edit_that_is_switched_off_changes_nothing():
 
 
 def test_the_cloud_and_uploads():
-    world = last({"verb": "switch_cloud", "on": True}, {"verb": "change_uploads", "where": "edge", "factor": 2})
-    assert (world.cluster.unlimited_cloud, world.jobs[0].upload_ms, world.jobs[0].cloud_upload_ms) == (
+    state = last({"verb": "switch_cloud", "on": True}, {"verb": "change_uploads", "where": "edge", "factor": 2})
+    assert (state.cluster.unlimited_cloud, state.jobs[0].upload_ms, state.jobs[0].cloud_upload_ms) == (
         True,
         (2, 4, 6, 8),
         9,
@@ -271,11 +271,11 @@ def test_every_verb_says_what_it_is_and_has_a_sentence():
 
 
 def test_the_effect_in_numbers():
-    world = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"},
+    state = last({"verb": "add_servers", "like": "edge-0"}, {"verb": "drop_jobs", "jobs": "j0"},
                  {"verb": "delay_jobs", "jobs": "j1 j2"}, {"verb": "fail_servers", "servers": "cloud-*"},
                  {"verb": "change_scheduler", "scheduler": "fifo", "at_ms": 1})  # fmt: skip
     before = replace(WORLD, jobs=[replace(j, upload_ms=None) for j in JOBS])
-    assert effect(before, world.with_jobs([replace(j, upload_ms=None) for j in world.jobs])) == {
+    assert effect(before, state.with_jobs([replace(j, upload_ms=None) for j in state.jobs])) == {
         "servers": 1, "capacity": dict.fromkeys(("gpu", "cpu", "memory", "storage", "bandwidth"), 0.25), "away": 2,
         "jobs_dropped": 1, "jobs_touched": 2, "scheduler": "fifo",
     }  # fmt: skip
@@ -382,7 +382,7 @@ def test_a_drain_of_a_time_in_which_nothing_is_there_changes_nothing():
 def test_an_edit_without_effect_that_was_kept_before_still_counts():
     """Runs and scenarios of older versions go on; only new edits are refused."""
     old = {"verb": "scale_arrivals", "factor": 1.0}
-    assert after(old)[-1].world.same(WORLD)
+    assert after(old)[-1].state.same(WORLD)
     assert [row["error"] for row in preview(WORLD, [old], [old])[0]] == [""]
 
 

@@ -10,14 +10,14 @@ import pytest
 from scheduling.kernel.registry import build, schedulers
 from scheduling.verification.phases import Stage as Row
 from scheduling.verification.phases import verify_phases
-from tests.twin.builders_phases import staged, world
+from tests.twin.builders_phases import scenario_state, staged
 from twin.eventlog.batch_codec import decode, encode
 from twin.eventlog.fold import DIED, END, GROUP, NEVER, SERVER, START, WORKER_SLOT, RunState, snapshot
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.outputs import event_line
 from twin.infra.columns import pack
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 from twin.scenarios.store import played
 
 H = 3_600_000
@@ -39,8 +39,8 @@ def own(bars):
 
 
 def handed_over(first, then):
-    base = world("pd-ors", first, 2, jobs=8, servers=5)
-    parameters = world("pd-ors", then, 2, jobs=8, servers=5).parameters
+    base = scenario_state("pd-ors", first, 2, jobs=8, servers=5)
+    parameters = scenario_state("pd-ors", then, 2, jobs=8, servers=5).parameters
     text = " ".join(f"{key}={value}" for key, value in parameters.items())
     return staged(base, [{"verb": "change_scheduler", "scheduler": then, "parameters": text, "at_ms": AT_MS}])
 
@@ -49,17 +49,17 @@ def problems_of(stages, events):
     rows = [
         Row(
             s.at_ms,
-            cluster_to_dict(s.world.cluster),
-            s.world.scheduler,
-            dict(s.world.parameters),
-            execution_of(s.world),
+            cluster_to_dict(s.state.cluster),
+            s.state.scheduler,
+            dict(s.state.parameters),
+            execution_of(s.state),
         )
         for s in stages
     ]
-    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], events, len(stages[0].world.jobs))
+    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], events, len(stages[0].state.jobs))
 
 
-def execution_of(one: World):
+def execution_of(one: ScenarioState):
     return build(one.scheduler, one.parameters).execution_on(one.cluster)
 
 
@@ -128,7 +128,7 @@ def test_a_bar_of_the_model_before_is_found(pair, place, problem):
     """A plan of the scheduler that takes over holds something by the rules of the one that went."""
     stages = handed_over(*pair)
     stages = [
-        stage._replace(world=replace(stage.world, cluster=replace(stage.world.cluster, unlimited_cloud=True)))
+        stage._replace(state=replace(stage.state, cluster=replace(stage.state.cluster, unlimited_cloud=True)))
         for stage in stages
     ]
     events = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
@@ -161,10 +161,10 @@ def test_a_model_without_rules_in_the_log_is_named(example, kind):
 def test_a_phase_of_a_model_without_rules_is_a_problem(example):
     stages, events = example
     rows = [
-        Row(s.at_ms, cluster_to_dict(s.world.cluster), s.world.scheduler, {}, execution_of(s.world)) for s in stages
+        Row(s.at_ms, cluster_to_dict(s.state.cluster), s.state.scheduler, {}, execution_of(s.state)) for s in stages
     ]
     rows[1] = rows[1]._replace(execution={"model": "magic", "packs": [], "final": False})
-    [problem, *_] = verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], events, 8)
+    [problem, *_] = verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], events, 8)
     assert problem.startswith("phase 1 of scheduler harmony: must be an object whose model is one of slotted, ")
 
 
@@ -180,12 +180,12 @@ def test_groups_that_overbook_memory_after_a_hand_over_are_found():
     assert max(data["memory_used"] for data in groups_of(events)) < 1
     small = [
         replace(server, capacity=(*server.capacity[:2], server.capacity[2] // 5, *server.capacity[3:]))
-        for server in stages[1].world.cluster.servers
+        for server in stages[1].state.cluster.servers
     ]
     shrunk = [
         stages[0],
         stages[1]._replace(
-            world=replace(stages[1].world, cluster=replace(stages[1].world.cluster, servers=tuple(small)))
+            state=replace(stages[1].state, cluster=replace(stages[1].state.cluster, servers=tuple(small)))
         ),
     ]
     for data in groups_of(events):
@@ -205,7 +205,7 @@ def test_groups_that_share_a_server_after_a_hand_over_are_found(example):
     one, other = groups_of(log)[:2]
     assert set(one["servers"]).isdisjoint(other["servers"])
     other["servers"][0] = one["servers"][0]
-    name = stages[1].world.cluster.servers[one["servers"][0]].name
+    name = stages[1].state.cluster.servers[one["servers"][0]].name
     told = problems_of(stages, log)
     assert f"groups {one['group']} and {other['group']} both hold server {name} from {AT_MS} ms on" in told, told
 

@@ -15,12 +15,12 @@ from scheduling.model.values import ModelError
 from scheduling.verification.phases import Stage as Row
 from scheduling.verification.phases import verify_phases
 from scheduling.workloads import generate
-from tests.twin.builders_phases import last_event_ms, some_edits, staged, world
+from tests.twin.builders_phases import last_event_ms, scenario_state, some_edits, staged
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.outputs import event_line
 from twin.infra.columns import pack_state, unpack_state
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 from twin.scenarios.store import played
 
 OF_PROFILE = {
@@ -34,11 +34,11 @@ CASES = [(profile, name) for profile, names in OF_PROFILE.items() for name in na
 def problems_of(stages, events):
     plain = [orjson.loads(event_line(event)) for event in events]
     rows = [
-        Row(s.at_ms, cluster_to_dict(world.cluster), world.scheduler, dict(world.parameters),
-            build(world.scheduler, world.parameters).execution_on(world.cluster))
-        for s in stages if (world := s.world)
+        Row(s.at_ms, cluster_to_dict(state.cluster), state.scheduler, dict(state.parameters),
+            build(state.scheduler, state.parameters).execution_on(state.cluster))
+        for s in stages if (state := s.state)
     ]  # fmt: skip
-    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].world.jobs], plain, len(stages[0].world.jobs))
+    return verify_phases(rows, [job_to_dict(job) for job in stages[-1].state.jobs], plain, len(stages[0].state.jobs))
 
 
 @pytest.mark.parametrize(("profile", "name"), CASES)
@@ -46,7 +46,7 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
     found = 0
     for seed in range(24):
         draw = random.Random(f"{profile} {name} {seed}")
-        base = world(profile, name, seed)
+        base = scenario_state(profile, name, seed)
         try:
             stages = staged(base, some_edits(draw, base, last_event_ms(base)))
         except ModelError:
@@ -80,7 +80,7 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
 )
 def test_a_scheduler_hands_over_to_another_one(profile, name, other):
     for seed in range(2):
-        base = world(profile, name, seed)
+        base = scenario_state(profile, name, seed)
         parameters = "model=pd-ors" if (profile, other) == ("pd-ors", "oasis") else ""
         change = {
             "verb": "change_scheduler",
@@ -99,13 +99,13 @@ def test_a_scheduler_hands_over_to_another_one(profile, name, other):
 def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
     """The same events as with those jobs in the trace: these schedulers know no job before it arrives."""
     for seed in range(6):
-        base = world(profile, name, seed)
+        base = scenario_state(profile, name, seed)
         at_ms = last_event_ms(base) // 3
         edits = [{"verb": "add_jobs", "like": base.jobs[0].id, "arrival_ms": at_ms + 7, "count": 3, "every_ms": 11,
                   "at_ms": at_ms},
                  {"verb": "scale_arrivals", "factor": 2, "at_ms": at_ms}]  # fmt: skip
         stages = staged(base, edits)
-        final = stages[-1].world
+        final = stages[-1].state
         mine = [event[1:] for event in played(stages, 5).events() if event.kind not in ("edited", "run_started")]
         whole = [
             event[1:] for event in simulate(final.cluster, final.jobs, build(name), 5) if event.kind != "run_started"
@@ -117,7 +117,7 @@ def test_jobs_that_are_to_come_change_nothing_of_what_was(profile, name):
 def test_no_gang_waits_for_servers_that_are_gone(name):
     """Jobs that ask for all lanes of a type there were get those that are left, and are done."""
     cluster, rows = generate("a-online", num_jobs=12, num_servers=6, seed=2)
-    base = World(cluster, [replace(row, requested_workers=1000) for row in rows], name, {})
+    base = ScenarioState(cluster, [replace(row, requested_workers=1000) for row in rows], name, {})
     at_ms = rows[6].arrival_ms - 1
     stages = staged(base, [{"verb": "remove_servers", "servers": cluster.servers[1].name, "at_ms": at_ms}])
     events = list(played(stages, 5).events())
@@ -128,7 +128,7 @@ def test_no_gang_waits_for_servers_that_are_gone(name):
 @pytest.mark.parametrize("name", ["a_online", "batch_sche"])
 def test_a_cloud_that_is_switched_off_lets_go_of_all_it_held(name):
     for seed in range(6):
-        base = world("a-online", name, seed)
+        base = scenario_state("a-online", name, seed)
         stages = staged(base, [{"verb": "switch_cloud", "on": False, "at_ms": base.jobs[6].arrival_ms}])
         events = list(played(stages, 5).events())
         assert problems_of(stages, events) == [], seed

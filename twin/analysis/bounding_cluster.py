@@ -21,24 +21,24 @@ def bounding(stages: Sequence[Stage]) -> tuple[BaseScheduler, Cluster] | str:
 
     Outages only grow from one phase to the next, so those of the last hold for all.
     """
-    schedulers = [build(stage.world.scheduler, stage.world.parameters) for stage in stages]
-    last = stages[-1].world.cluster
+    schedulers = [build(stage.state.scheduler, stage.state.parameters) for stage in stages]
+    last = stages[-1].state.cluster
     if len(stages) == 1:
         return schedulers[0], last
     about = {
         (
-            scheduler.model.claim(scheduler, stage.world.cluster),
-            scheduler.model.training(scheduler, stage.world.cluster),
+            scheduler.model.claim(scheduler, stage.state.cluster),
+            scheduler.model.training(scheduler, stage.state.cluster),
         )
         for scheduler, stage in zip(schedulers, stages, strict=True)
     }
     if len(about) > 1:
         return "an edit changed the execution model, and one bound cannot cover both models"
-    if len({stage.world.cluster.unlimited_cloud for stage in stages}) > 1:
+    if len({stage.state.cluster.unlimited_cloud for stage in stages}) > 1:
         return "an edit switched the cloud"
     servers = list(last.servers)
     for stage in stages[:-1]:
-        for i, server in enumerate(stage.world.cluster.servers):
+        for i, server in enumerate(stage.state.cluster.servers):
             if _fixed(server) != _fixed(servers[i]):
                 return f"an edit changed the network or the workers of server {server.name}"
             capacity = tuple(map(max, server.capacity, servers[i].capacity))

@@ -163,12 +163,12 @@ def _make(run_id: int, owner: str) -> None:
     proved = 0.0
     packed, seq = b"", found.last_seq
     try:
-        stages = store.worlds(found.scenario, found.edits)
+        stages = store.stages_of(found.scenario, found.edits)
         bounded_by = bounding(stages)
         if isinstance(bounded_by, str):
             data = {"kind": "none", "why": f"no bound: {bounded_by}"}
         elif bounded_by[0].model.claim(*bounded_by) is not None:
-            (scheduler, cluster), jobs = bounded_by, stages[-1].world.jobs
+            (scheduler, cluster), jobs = bounded_by, stages[-1].state.jobs
             state = at(run_id)
             seq = state.last_seq
             data, packed = _made(scheduler, state, cluster, jobs)

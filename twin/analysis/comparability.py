@@ -20,7 +20,7 @@ from twin.files.job_table import same_jobs
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run, Trace
 from twin.scenarios import store
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 
 FAMILIES = (SLOTTED, TYPED_WORKERS, COLOCATION, OBSERVED)
 BY_TRAINING = {training: model for model in FAMILIES for training in model.trainings}
@@ -44,8 +44,8 @@ def model_of(scheduler: BaseScheduler, cluster: Cluster) -> str:
 def models_of(run: Run) -> Models:
     """Training models of the schedulers of the run, in order, without repetitions."""
     found: list[str] = []
-    for stage in store.worlds(run.scenario, run.edits):
-        model = _model(stage.world)
+    for stage in store.stages_of(run.scenario, run.edits):
+        model = _model(stage.state)
         if not found or found[-1] != model:
             found.append(model)
     return tuple(found)
@@ -83,11 +83,11 @@ def observed(models: Sequence[str]) -> bool:
     return tuple(models) == OBSERVED.supports
 
 
-def _model(world: World) -> str:
+def _model(state: ScenarioState) -> str:
     try:
-        return model_of(build(world.scheduler, world.parameters), world.cluster)
+        return model_of(build(state.scheduler, state.parameters), state.cluster)
     except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
-        return world.scheduler
+        return state.scheduler
 
 
 def named(models: Sequence[str]) -> str:

@@ -67,11 +67,11 @@ def _claim(run: Run) -> _Claim | None:
         or (proved["about"] == COMPLETION and "gangs" not in proved)
     ):
         return None
-    stages = store.worlds(run.scenario, run.edits)
+    stages = store.stages_of(run.scenario, run.edits)
     bounded_by = bounding(stages)
     if isinstance(bounded_by, str):
         return None
-    return _Claim(proved["about"], proved["jobs"], models_of(run), bounded_by[1], stages[-1].world.jobs)
+    return _Claim(proved["about"], proved["jobs"], models_of(run), bounded_by[1], stages[-1].state.jobs)
 
 
 def _agrees(run: Run, base: _Claim) -> bool:

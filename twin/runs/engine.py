@@ -125,7 +125,7 @@ def find(run: Run) -> Engine:
 
 
 def at_end(run: Run, simulation: Simulation, checkpoint: Checkpoint | None = None) -> Engine:
-    """A fresh simulation of the run, or of one with other worlds from then on, brought to the end of the run's log."""
+    """New simulation of the run, or of one with other later stages, brought to the end of the run's log."""
     engine = Engine(simulation)
     checkpoint = checkpoint or newest_state(run)
     if checkpoint is not None:

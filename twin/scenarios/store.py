@@ -20,21 +20,21 @@ from twin.files.jobs_jsonl import job_to_dict
 from twin.infra.kept import KEPT
 from twin.models import ClusterSpec, Run, Scenario, Trace
 from twin.scenarios.edits import Stage, parse, phases, plain
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 
 NO_EDITS = b"[]"
 
 
 def simulation(run: Run) -> Simulation:
     """A fresh simulation of the run, before its first event."""
-    return played(worlds(run.scenario, run.edits), run.scenario.seed)
+    return played(stages_of(run.scenario, run.edits), run.scenario.seed)
 
 
 def played(stages: Sequence[Stage], seed: int) -> Simulation:
     """Simulation of consecutive stages."""
-    first = stages[0].world
+    first = stages[0].state
     later = [
-        Phase(stage.at_ms, stage.world.cluster, objects_of(stage.world.jobs), _scheduler(stage.world), stage.said)
+        Phase(stage.at_ms, stage.state.cluster, objects_of(stage.state.jobs), _scheduler(stage.state), stage.said)
         for stage in stages[1:]
     ]
     return Simulation(first.cluster, objects_of(first.jobs), _scheduler(first), seed, later)
@@ -44,15 +44,15 @@ def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
     """Cluster and jobs of a run, as its edits leave them: jobs and servers are numbered as in its events."""
     if run.mode == Run.MIRROR:
         return additions.of_run(run)
-    world = worlds(run.scenario, run.edits)[-1].world
-    return world.cluster, world.jobs
+    state = stages_of(run.scenario, run.edits)[-1].state
+    return state.cluster, state.jobs
 
 
 def clusters(run: Run) -> list[tuple[int, Cluster]]:
     """Clusters of the run with their start times, in order."""
     if run.mode == Run.MIRROR:
         return [(0, additions.of_run(run)[0])]
-    return [(stage.at_ms, stage.world.cluster) for stage in worlds(run.scenario, run.edits)]
+    return [(stage.at_ms, stage.state.cluster) for stage in stages_of(run.scenario, run.edits)]
 
 
 def packed(run: Run, at_ms: int | None = None) -> list[str]:
@@ -74,32 +74,32 @@ def packed_where_any(run: Run) -> list[str]:
 
 
 def _limits(run: Run, at_ms: int | None = None) -> list[tuple[str, ...]]:
-    stages = worlds(run.scenario, run.edits)
+    stages = stages_of(run.scenario, run.edits)
     if at_ms is not None:
         stages = [stage for stage in stages if stage.at_ms <= at_ms][-1:] or stages[:1]
     try:
-        schedulers = [_scheduler(stage.world) for stage in stages]
-        return [each.model.packs(each, stage.world.cluster) for each, stage in zip(schedulers, stages, strict=True)]
+        schedulers = [_scheduler(stage.state) for stage in stages]
+        return [each.model.packs(each, stage.state.cluster) for each, stage in zip(schedulers, stages, strict=True)]
     except (UnknownName, ModelError):  # it is not installed any more, or has other parameters
         return []
 
 
 def check(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
-    """Stages as by `worlds`, after a check that each scheduler can run its cluster."""
-    stages = worlds(scenario, edits)
+    """Stages as by `stages_of`, after a check that each scheduler can run its cluster."""
+    stages = stages_of(scenario, edits)
     for stage in stages:
-        _scheduler(stage.world).check(stage.world.cluster)
+        _scheduler(stage.state).check(stage.state.cluster)
     return stages
 
 
 def check_effects(scenario: Scenario, edits: Sequence[Any], kept: Sequence[Any] = ()) -> None:
     """ModelError names an edit that changes nothing, unless it is among those kept before; else edits are right."""
-    world = base(scenario)
+    state = base(scenario)
     for edit in sorted(parse(edits), key=lambda edit: edit.at_ms):
-        world = edit.checked(world) if edits[edit.number - 1] in kept else edit.effective(world)
+        state = edit.checked(state) if edits[edit.number - 1] in kept else edit.effective(state)
 
 
-def worlds(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
+def stages_of(scenario: Scenario, edits: Sequence[Any]) -> list[Stage]:
     """Stages of an edited scenario; ModelError and UnknownName name an impossible edit."""
     key, frozen = _key(scenario), _frozen(edits)
     if frozen == NO_EDITS:
@@ -124,8 +124,8 @@ def _identity(run: Run) -> tuple[Any, ...]:
     return (*_key(run.scenario), run.scenario.seed, _frozen([plain(edit) for edit in edits]))
 
 
-def _scheduler(world: World) -> BaseScheduler:
-    return build(world.scheduler, world.parameters)
+def _scheduler(state: ScenarioState) -> BaseScheduler:
+    return build(state.scheduler, state.parameters)
 
 
 def _key(scenario: Scenario) -> tuple[int, int, str, bytes]:
@@ -136,14 +136,14 @@ def _frozen(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def base(scenario: Scenario) -> World:
+def base(scenario: Scenario) -> ScenarioState:
     """Scenario state without edits."""
     return _base(_key(scenario))
 
 
-def _base(key: tuple[int, int, str, bytes]) -> World:
+def _base(key: tuple[int, int, str, bytes]) -> ScenarioState:
     cluster, trace, scheduler, parameters = key
-    return World(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
+    return ScenarioState(cluster_of(cluster), jobs_of(trace), scheduler, orjson.loads(parameters))
 
 
 def cluster_of(spec_id: int) -> Cluster:

@@ -71,10 +71,10 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     """
     if run.status not in Run.ACTIVE or not run.last_seq:
         raise Refused(f"run {run.pk} is {run.status}; choose an active run, or fork this one and choose the fork")
-    stages = store.worlds(run.scenario, run.edits)
+    stages = store.stages_of(run.scenario, run.edits)
     now_ms = run.sim_ms
     with_it = _with(stages, now_ms, job)
-    servers = [server.name for server in with_it[-1].world.cluster.servers]
+    servers = [server.name for server in with_it[-1].state.cluster.servers]
     answer = compare_futures(job, servers, _future(run, with_it), _future(run, stages)) | {"at_ms": now_ms}
     answer["counterfactuals"] = _counterfactuals(run, _stage(stages, now_ms), job)
     return answer
@@ -98,22 +98,22 @@ def name_for(taken: set[str]) -> str:
 
 
 def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
-    """The worlds of the run, and one more from the newest instant on in which the job arrives a moment later."""
+    """Stages of the run, and one more from the newest time on in which the job arrives 1 ms later."""
     past = [stage for stage in stages if stage.at_ms <= now_ms]
     from_ms = now_ms + 1 if past[-1].at_ms == now_ms else now_ms  # what is edited at this instant is, or is about to be
     new = replace(job, arrival_ms=from_ms + 1)
 
     def joined(stage: Stage) -> Stage:
-        jobs = list(stage.world.jobs)
+        jobs = list(stage.state.jobs)
         jobs.insert(bisect_right([row.arrival_ms for row in jobs], new.arrival_ms), new)
-        return stage._replace(world=stage.world.with_jobs(jobs))
+        return stage._replace(state=stage.state.with_jobs(jobs))
 
     later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
     return [*past, joined(past[-1])._replace(at_ms=from_ms, said=("Ask about a job",)), *later]
 
 
 def _future(run: Run, stages: Sequence[Stage]) -> Simulation:
-    """The run at the end of its log, in these worlds."""
+    """Simulation at the end of the run's log, with these stages."""
     of_run = engine.at_end(run, played(stages, run.scenario.seed))
     return of_run.simulation
 
@@ -240,11 +240,11 @@ def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
 
 def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
     """Counterfactuals of the preview, for schedulers that decide by payoff."""
-    world = stage.world
-    scheduler = build(world.scheduler, world.parameters)
+    phase = stage.state
+    scheduler = build(phase.scheduler, phase.parameters)
     if not scheduler.quotes:
         return []
-    scheduler.start(world.cluster, world.jobs, np.random.default_rng(run.scenario.seed))
+    scheduler.start(phase.cluster, phase.jobs, np.random.default_rng(run.scenario.seed))
     state = at(run.pk)
     bars = state.bars.rows
     scheduler.assume(bars[bars[:, DIED] == NEVER][:, :BORN], int((state.jobs.rows[:, ARRIVED] >= 0).sum()))
@@ -252,7 +252,7 @@ def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
     reason = scheduler.explain(asked.arrival_ms, asked)
     if reason.code not in ("payoff_positive", "payoff_not_positive", "no_capacity", "too_late"):
         return []
-    admitted, slot_ms = reason.code == "payoff_positive", world.cluster.slot_ms
+    admitted, slot_ms = reason.code == "payoff_positive", phase.cluster.slot_ms
     return [
         {"what": row.what, "sentence": flipped(row, admitted, slot_ms)} for row in counterfactuals(scheduler, asked)
     ]

@@ -36,7 +36,7 @@ class Side:
     """Run of a comparison, up to the time compared."""
 
     run_id: int
-    worlds: Sequence[tuple[int, Cluster]]  # when each cluster began; one unless the run was edited on the way
+    clusters: Sequence[tuple[int, Cluster]]  # when each cluster began; one unless the run was edited on the way
     jobs: Sequence[Job]
     decisions: Decisions
     outcomes: Outcomes
@@ -48,7 +48,7 @@ class Side:
     @property
     def cluster(self) -> Cluster:
         """Cluster with the server indices of the log."""
-        return self.worlds[-1][1]
+        return self.clusters[-1][1]
 
 
 def common_instant(runs: Sequence[Run]) -> int:
@@ -85,7 +85,7 @@ class Compared:
         pairs = list(zip(sides, self.rows, strict=True))
         done = np.logical_and.reduce([side.outcomes.completed_ms[rows] >= 0 for side, rows in pairs])
         self.figures = [  # {key: value} of each side
-            figures(side.outcomes, side.bars, side.worlds, side.jobs, until_ms, rows[done], side.packed)
+            figures(side.outcomes, side.bars, side.clusters, side.jobs, until_ms, rows[done], side.packed)
             | _slowdown(side, until_ms)
             | unknown(side.basis.models)
             for side, rows in pairs

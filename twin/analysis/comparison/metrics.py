@@ -27,7 +27,7 @@ COMPARED = (  # keys of the table of metrics, in the order of the rows
 
 
 def figures(
-    outcomes: Outcomes, bars: np.ndarray, worlds: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
+    outcomes: Outcomes, bars: np.ndarray, clusters: Sequence[tuple[int, Cluster]], jobs: Sequence[Job], until_ms: int,
     common: np.ndarray, packed: Sequence[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Metrics from the log, {key: value or None}.
@@ -56,7 +56,7 @@ def figures(
         "preemptions": int(outcomes.preemptions.sum()),
         **{
             f"utilization.{name}": share
-            for name, share in _utilization(bars, worlds, jobs, first_ms, until_ms, packed).items()
+            for name, share in _utilization(bars, clusters, jobs, first_ms, until_ms, packed).items()
         },
     }
 
@@ -129,7 +129,7 @@ def mean(values: np.ndarray) -> float | None:
 
 def _utilization(
     bars: np.ndarray,
-    worlds: Sequence[tuple[int, Cluster]],
+    clusters: Sequence[tuple[int, Cluster]],
     jobs: Sequence[Job],
     first_ms: int,
     until_ms: int,
@@ -147,4 +147,4 @@ def _utilization(
         of_role = bars[:, ROLE] == role
         per_job = np.bincount(bars[of_role, JOB], weights=time[of_role], minlength=len(jobs))
         held += per_job @ demands_of(jobs, "worker" if role == Role.WORKER else "ps")
-    return shares(held, offered(worlds, first_ms, last_ms), packed)
+    return shares(held, offered(clusters, first_ms, last_ms), packed)

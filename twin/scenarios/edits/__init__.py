@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.model.values import ModelError, shorten
-from twin.scenarios.edits.base import Edit, World
+from twin.scenarios.edits.base import Edit, ScenarioState
 
 MAX_EDITS = 200  # of a scenario
 
@@ -58,11 +58,11 @@ class Stage(NamedTuple):
     """Scenario state from a given time on, with the edits that led to it as sentences."""
 
     at_ms: int
-    world: World
+    state: ScenarioState
     said: tuple[str, ...]
 
 
-def phases(base: World, edits: Sequence[Edit]) -> list[Stage]:
+def phases(base: ScenarioState, edits: Sequence[Edit]) -> list[Stage]:
     """Stages in the order of time, the first from 0 on. base: scenario state without edits.
 
     Before a stage begins, its jobs are those of the previous stage, and servers keep their indices. ModelError if an
@@ -71,11 +71,11 @@ def phases(base: World, edits: Sequence[Edit]) -> list[Stage]:
     found = [Stage(0, base, ())]
     for edit in sorted(edits, key=lambda edit: edit.at_ms):
         last = found[-1]
-        world = edit.checked(last.world)
+        state = edit.checked(last.state)
         same = last.at_ms == edit.at_ms
         if same:
             found.pop()
-        found.append(Stage(edit.at_ms, world, (*(last.said if same else ()), edit.sentence())))
+        found.append(Stage(edit.at_ms, state, (*(last.said if same else ()), edit.sentence())))
     return found
 
 

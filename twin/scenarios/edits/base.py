@@ -16,7 +16,7 @@ SHOWN = 5  # names that a message lists
 
 
 @dataclass(frozen=True)
-class World:
+class ScenarioState:
     """Scenario state: everything that determines a run from a given time on."""
 
     cluster: Cluster
@@ -25,7 +25,7 @@ class World:
     parameters: Mapping[str, Any]
     added: int = 0  # jobs that edits have added
 
-    def same(self, other: World) -> bool:
+    def same(self, other: ScenarioState) -> bool:
         """True if nothing differs: no server, no job, no effective parameter."""
         if self.scheduler != other.scheduler or self.cluster != other.cluster:
             return False
@@ -33,18 +33,18 @@ class World:
             return False
         return self.jobs is other.jobs or list(self.jobs) == list(other.jobs)
 
-    def with_jobs(self, jobs: Sequence[Job]) -> World:
+    def with_jobs(self, jobs: Sequence[Job]) -> ScenarioState:
         """Scenario state with other jobs."""
         return replace(self, jobs=jobs)
 
-    def with_servers(self, servers: Sequence[Server], **changes: Any) -> World:
+    def with_servers(self, servers: Sequence[Server], **changes: Any) -> ScenarioState:
         """Scenario state with other servers."""
         return replace(self, cluster=replace(self.cluster, servers=tuple(servers), **changes))
 
 
-def _built(world: World) -> Any:
+def _built(state: ScenarioState) -> Any:
     """The parameters with every default filled in."""
-    return build(world.scheduler, world.parameters).parameters
+    return build(state.scheduler, state.parameters).parameters
 
 
 @dataclass(frozen=True)
@@ -77,27 +77,27 @@ class Edit:
         """True if it takes effect before anything has happened."""
         return self.at_ms == 0
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         """The scenario state from `at_ms` on; ModelError if the edit is impossible."""
         raise NotImplementedError
 
-    def checked(self, world: World) -> World:
+    def checked(self, state: ScenarioState) -> ScenarioState:
         """Result of `apply`; the ModelError names the edit. The edit must take effect before the horizon."""
-        cluster = world.cluster
+        cluster = state.cluster
         ends_ms = cluster.horizon_slots * cluster.slot_ms if cluster.horizon_slots else None
         if ends_ms is not None and self.at_ms >= ends_ms:
             raise ModelError(
                 f"{self.subject}: takes effect at {moment(self.at_ms)}, and the scenario ends at {moment(ends_ms)}"
             )
         try:
-            return self.apply(world)
+            return self.apply(state)
         except (ModelError, UnknownName) as error:
             raise ModelError(f"{self.subject}: {error}") from error
 
-    def effective(self, world: World) -> World:
+    def effective(self, state: ScenarioState) -> ScenarioState:
         """Result of `checked`; ModelError if the edit changes nothing."""
-        after = self.checked(world)
-        if after.same(world):
+        after = self.checked(state)
+        if after.same(state):
             raise ModelError(
                 f"{self.subject}: changes nothing (“{self.sentence()}”); choose "
                 "another value or time, or remove the edit"
@@ -135,22 +135,22 @@ def chosen_servers(cluster: Cluster, text: str, at_ms: int) -> list[int]:
     return sorted(found)
 
 
-def chosen_jobs(world: World, text: str, at_ms: int) -> list[int]:
+def chosen_jobs(state: ScenarioState, text: str, at_ms: int) -> list[int]:
     """Indices of the selected jobs that arrive after that time; ModelError if there is none."""
     words = _words_of(text, "jobs")
     models = {word.removeprefix("model:") for word in words if word.startswith("model:")}
     exact = {word for word in words if not any(sign in word for sign in "*?[")}
     wild = [word for word in words if word not in exact]
     named = [
-        i for i, job in enumerate(world.jobs)
+        i for i, job in enumerate(state.jobs)
         if job.id in exact or job.model in models or any(fnmatchcase(job.id, word) for word in wild)
     ]  # fmt: skip
     if not named:
         raise ModelError(
             f"no job matches {shorten(text)!r}; jobs: "
-            f"{a_few([job.id for job in world.jobs[: SHOWN + 1]], len(world.jobs))}"
+            f"{a_few([job.id for job in state.jobs[: SHOWN + 1]], len(state.jobs))}"
         )
-    later = [i for i in named if to_come(world.jobs[i], at_ms)]
+    later = [i for i in named if to_come(state.jobs[i], at_ms)]
     if not later:
         raise ModelError(
             f"all {len(named)} jobs that match {shorten(text)!r} have arrived before {moment(at_ms)}; "
@@ -169,11 +169,11 @@ def arriving(job: Job, arrival_ms: int, at_ms: int) -> Job:
     return replace(job, arrival_ms=max(arrival_ms, at_ms + 1) if at_ms else arrival_ms)
 
 
-def change_jobs(world: World, chosen: Sequence[int], change: Callable[[Job], Job | None]) -> World:
+def change_jobs(state: ScenarioState, chosen: Sequence[int], change: Callable[[Job], Job | None]) -> ScenarioState:
     """The scenario state with these jobs changed, or removed if `change` returns None; sorted by arrival."""
     touched = set(chosen)
-    jobs = [new for i, job in enumerate(world.jobs) if (new := change(job) if i in touched else job) is not None]
-    return world.with_jobs(sorted(jobs, key=lambda job: job.arrival_ms))
+    jobs = [new for i, job in enumerate(state.jobs) if (new := change(job) if i in touched else job) is not None]
+    return state.with_jobs(sorted(jobs, key=lambda job: job.arrival_ms))
 
 
 def away_from(server: Server, from_ms: int, to_ms: int = LARGEST) -> Server:

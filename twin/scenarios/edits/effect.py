@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.values import RESOURCES, Cluster, Job
-from twin.scenarios.edits.base import World
+from twin.scenarios.edits.base import ScenarioState
 
 
-def effect(before: World, after: World) -> dict[str, Any]:
+def effect(before: ScenarioState, after: ScenarioState) -> dict[str, Any]:
     """{servers, capacity: {resource: share}, away, cloud, jobs_added, jobs_dropped, jobs_touched, scheduler}.
 
     Keys without change are absent.

@@ -10,7 +10,7 @@ from scheduling.reporting.quantities import duration
 from twin.scenarios.edits.base import (
     SHOWN,
     Edit,
-    World,
+    ScenarioState,
     a_few,
     arriving,
     change_jobs,
@@ -46,13 +46,13 @@ class AddJobs(Edit):
     name, title, about = "add_jobs", "Add jobs", "Adds copies of a job of the trace."
     Parameters = _Add
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        model = next((job for job in world.jobs if job.id == p.like), None)
+        model = next((job for job in state.jobs if job.id == p.like), None)
         if model is None:
             raise ModelError(
                 f"no job has the id {shorten(p.like)!r}; jobs: "
-                f"{a_few([job.id for job in world.jobs[:SHOWN]], len(world.jobs))}"
+                f"{a_few([job.id for job in state.jobs[:SHOWN]], len(state.jobs))}"
             )
         first_ms = self._first_ms
         if first_ms < self.at_ms:
@@ -61,18 +61,18 @@ class AddJobs(Edit):
             )
         if first_ms + p.every_ms * (p.count - 1) > LARGEST:
             raise ModelError(f"the last of {p.count} jobs would arrive after 2^53 ms; reduce the time between arrivals")
-        added = world.added + p.count
+        added = state.added + p.count
         if added > MAX_ADDED:
             raise ModelError(
                 f"the edits of a scenario can add at most {MAX_ADDED:,} jobs, got {added:,} with this one; add fewer"
             )
-        taken = {job.id for job in world.jobs}
+        taken = {job.id for job in state.jobs}
         names = (name for n in range(1, 2 * MAX_ADDED + len(taken)) if (name := f"{model.id[:180]}+{n}") not in taken)
         new = [
             replace(arriving(model, first_ms + p.every_ms * n, self.at_ms), id=name)
             for n, name in zip(range(p.count), names, strict=False)
         ]
-        return replace(world, jobs=sorted([*world.jobs, *new], key=lambda job: job.arrival_ms), added=added)
+        return replace(state, jobs=sorted([*state.jobs, *new], key=lambda job: job.arrival_ms), added=added)
 
     def _words(self) -> str:
         p = self.parameters
@@ -97,11 +97,11 @@ class DropJobs(Edit):
     name, title, about = "drop_jobs", "Remove jobs", "Removes future jobs."
     Parameters = _Which
 
-    def apply(self, world: World) -> World:
-        chosen = chosen_jobs(world, self.parameters.jobs, self.at_ms)
-        if len(chosen) == len(world.jobs):
+    def apply(self, state: ScenarioState) -> ScenarioState:
+        chosen = chosen_jobs(state, self.parameters.jobs, self.at_ms)
+        if len(chosen) == len(state.jobs):
             raise ModelError("at least one job must remain")
-        return change_jobs(world, chosen, lambda job: None)
+        return change_jobs(state, chosen, lambda job: None)
 
     def _words(self) -> str:
         return f"Remove jobs {listed(self.parameters.jobs)}"
@@ -121,12 +121,12 @@ class ChangeJobs(Edit):
     Parameters = _Change
     begins = {"factor": 2.0}
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        chosen = [i for i in chosen_jobs(world, p.jobs, self.at_ms) if getattr(world.jobs[i], p.field) is not None]
+        chosen = [i for i in chosen_jobs(state, p.jobs, self.at_ms) if getattr(state.jobs[i], p.field) is not None]
         if not chosen:
             raise ModelError(f"none of the jobs {p.jobs!r} has the field {p.field}")
-        return change_jobs(world, chosen, self._changed)
+        return change_jobs(state, chosen, self._changed)
 
     def _changed(self, job: Job) -> Job:
         p = self.parameters
@@ -150,11 +150,11 @@ class DelayJobs(Edit):
     name, title, about = "delay_jobs", "Delay jobs", "Delays the arrival of future jobs."
     Parameters = _Delay
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         by_ms = self.parameters.by_ms
         return change_jobs(
-            world,
-            chosen_jobs(world, self.parameters.jobs, self.at_ms),
+            state,
+            chosen_jobs(state, self.parameters.jobs, self.at_ms),
             lambda job: replace(job, arrival_ms=job.arrival_ms + by_ms),
         )
 
@@ -178,11 +178,11 @@ class ScaleArrivals(Edit):
     Parameters = _Rate
     begins = {"factor": 2.0}
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         factor, at_ms = self.parameters.factor, self.at_ms
-        later = [i for i, job in enumerate(world.jobs) if to_come(job, at_ms)]
+        later = [i for i, job in enumerate(state.jobs) if to_come(job, at_ms)]
         return change_jobs(
-            world, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms)
+            state, later, lambda job: arriving(job, at_ms + round((job.arrival_ms - at_ms) / factor), at_ms)
         )
 
     def _words(self) -> str:
@@ -208,11 +208,11 @@ class ChangeUtility(Edit):
     Parameters = _Worth
     begins = {"priority": 2.0}
 
-    def apply(self, world: World) -> World:
-        chosen = [i for i in chosen_jobs(world, self.parameters.jobs, self.at_ms) if world.jobs[i].utility is not None]
+    def apply(self, state: ScenarioState) -> ScenarioState:
+        chosen = [i for i in chosen_jobs(state, self.parameters.jobs, self.at_ms) if state.jobs[i].utility is not None]
         if not chosen:
             raise ModelError(f"none of the jobs {self.parameters.jobs!r} has a utility")
-        return change_jobs(world, chosen, self._changed)
+        return change_jobs(state, chosen, self._changed)
 
     def _changed(self, job: Job) -> Job:
         p, u = self.parameters, job.utility

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import LARGEST, RESOURCES, Job, ModelError
-from twin.scenarios.edits.base import Edit, World, chosen_servers, listed, servers_field, to_come
+from twin.scenarios.edits.base import Edit, ScenarioState, chosen_servers, listed, servers_field, to_come
 
 BANDWIDTH = RESOURCES.index("bandwidth")
 
@@ -24,10 +24,10 @@ class ChangeBandwidth(Edit):
     Parameters = _Link
     begins = {"factor": 0.5}
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         factor = self.parameters.factor
-        servers = list(world.cluster.servers)
-        for i in chosen_servers(world.cluster, self.parameters.servers, self.at_ms):
+        servers = list(state.cluster.servers)
+        for i in chosen_servers(state.cluster, self.parameters.servers, self.at_ms):
             capacity = servers[i].capacity
             nic = servers[i].nic_gbps
             servers[i] = replace(
@@ -35,7 +35,7 @@ class ChangeBandwidth(Edit):
                 capacity=(*capacity[:BANDWIDTH], round(capacity[BANDWIDTH] * factor)),
                 nic_gbps=None if nic is None else nic * factor,
             )
-        return world.with_servers(servers)
+        return state.with_servers(servers)
 
     def _words(self) -> str:
         return f"Multiply the bandwidth of {listed(self.parameters.servers)} by {self.parameters.factor:g}"
@@ -58,10 +58,10 @@ class ChangeUploads(Edit):
     Parameters = _Upload
     begins = {"factor": 2.0}
 
-    def apply(self, world: World) -> World:
-        if all(job.upload_ms is None and job.cloud_upload_ms is None for job in world.jobs):
+    def apply(self, state: ScenarioState) -> ScenarioState:
+        if all(job.upload_ms is None and job.cloud_upload_ms is None for job in state.jobs):
             raise ModelError("no job of this trace has upload times")
-        return world.with_jobs([self._changed(job) if to_come(job, self.at_ms) else job for job in world.jobs])
+        return state.with_jobs([self._changed(job) if to_come(job, self.at_ms) else job for job in state.jobs])
 
     def _changed(self, job: Job) -> Job:
         p = self.parameters
@@ -88,11 +88,11 @@ class SwitchCloud(Edit):
     name, title, about = "switch_cloud", "Switch the cloud", "Enables or disables an unlimited cloud."
     Parameters = _Cloud
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         on = self.parameters.on
-        if on == world.cluster.unlimited_cloud:
+        if on == state.cluster.unlimited_cloud:
             raise ModelError(f"the cloud is already {'on' if on else 'off'}")
-        return replace(world, cluster=replace(world.cluster, unlimited_cloud=on))
+        return replace(state, cluster=replace(state.cluster, unlimited_cloud=on))
 
     def _words(self) -> str:
         return f"Switch the cloud {'on' if self.parameters.on else 'off'}"

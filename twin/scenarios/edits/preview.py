@@ -8,11 +8,13 @@ from typing import Any
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import LARGEST, Cluster, ModelError
 from twin.scenarios.edits import MAX_EDITS, parse_one
-from twin.scenarios.edits.base import Edit, World
+from twin.scenarios.edits.base import Edit, ScenarioState
 from twin.scenarios.edits.effect import effect
 
 
-def preview(base: World, given: Sequence[Any], kept: Sequence[Any] = ()) -> tuple[list[dict[str, Any]], World]:
+def preview(
+    base: ScenarioState, given: Sequence[Any], kept: Sequence[Any] = ()
+) -> tuple[list[dict[str, Any]], ScenarioState]:
     """Rows {sentence, effect, error, off} in the given order, and the resulting scenario state.
 
     Effects are relative to the edits before in time. An edit with an error is skipped, like one that is switched off.
@@ -32,17 +34,17 @@ def preview(base: World, given: Sequence[Any], kept: Sequence[Any] = ()) -> tupl
         row["sentence"], row["off"] = edit.sentence(), bool(plain.get("off"))
         if not row["off"]:
             edits.append(edit)
-    world = base
+    state = base
     for edit in sorted(edits, key=lambda edit: edit.at_ms):
         row = rows[edit.number - 1]
         try:
-            after = edit.checked(world) if given[edit.number - 1] in kept else edit.effective(world)
+            after = edit.checked(state) if given[edit.number - 1] in kept else edit.effective(state)
         except (ModelError, UnknownName) as error:
             row["error"] = _without_subject(str(error))
             continue
-        row["effect"] = effect(world, after)
-        world = after
-    return rows, world
+        row["effect"] = effect(state, after)
+        state = after
+    return rows, state
 
 
 def marks(before: Cluster, after: Cluster) -> dict[str, str]:

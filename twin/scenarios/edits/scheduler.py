@@ -8,7 +8,7 @@ from typing import Any
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import ModelError
-from twin.scenarios.edits.base import Edit, World
+from twin.scenarios.edits.base import Edit, ScenarioState
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class ChangeScheduler(Edit):
             row | {"choices": list(titles), "titles": titles} if row["name"] == "scheduler" else row for row in rows
         ]
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         if self.whole:
             raise ModelError("the initial scheduler is part of the scenario; change it there, or choose a later time")
         given = self._given()
         scheduler = build(self.parameters.scheduler, given)
-        scheduler.check(world.cluster)
-        return replace(world, scheduler=scheduler.name, parameters=given)
+        scheduler.check(state.cluster)
+        return replace(state, scheduler=scheduler.name, parameters=given)
 
     def _given(self) -> dict[str, Any]:
         words = self.parameters.parameters.split()

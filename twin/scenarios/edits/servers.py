@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server, shorten
 from scheduling.reporting.quantities import duration
-from twin.scenarios.edits.base import Edit, World, away_from, chosen_servers, listed, servers_field
+from twin.scenarios.edits.base import Edit, ScenarioState, away_from, chosen_servers, listed, servers_field
 from twin.scenarios.edits.moments import moment
 
 MAX_SERVERS = 20_000  # of a cluster
@@ -26,27 +26,27 @@ class AddServers(Edit):
     name, title, about = "add_servers", "Add servers", "Adds copies of an existing server."
     Parameters = _Add
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
-        chosen = chosen_servers(world.cluster, p.like, self.at_ms)
+        chosen = chosen_servers(state.cluster, p.like, self.at_ms)
         if len(chosen) > 1:
             raise ModelError(
                 f"like must select one server, got {len(chosen):,} with {shorten(p.like)!r}; name the server to copy"
             )
-        if len(world.cluster.servers) + p.count > MAX_SERVERS:
+        if len(state.cluster.servers) + p.count > MAX_SERVERS:
             raise ModelError(
-                f"a cluster has at most {MAX_SERVERS:,} servers, got {len(world.cluster.servers) + p.count:,}; "
+                f"a cluster has at most {MAX_SERVERS:,} servers, got {len(state.cluster.servers) + p.count:,}; "
                 "add fewer"
             )
-        model = world.cluster.servers[chosen[0]]
-        taken = {server.name for server in world.cluster.servers}
+        model = state.cluster.servers[chosen[0]]
+        taken = {server.name for server in state.cluster.servers}
         names = (name for n in range(1, MAX_SERVERS * 2) if (name := f"{model.name}+{n}") not in taken)
         added = [
             replace(model, name=name, site=p.site or model.site, away=_away_before(model, self.at_ms))
             for name, _ in zip(names, range(p.count), strict=False)
         ]
-        jobs = [_with_uploads(job, chosen[0], p.count) for job in world.jobs]
-        return world.with_servers([*world.cluster.servers, *added]).with_jobs(jobs)
+        jobs = [_with_uploads(job, chosen[0], p.count) for job in state.jobs]
+        return state.with_servers([*state.cluster.servers, *added]).with_jobs(jobs)
 
     def _words(self) -> str:
         p = self.parameters
@@ -66,20 +66,20 @@ class RemoveServers(Edit):
     name, title, about = "remove_servers", "Remove servers", "Removes servers permanently; jobs on them are displaced."
     Parameters = _Which
 
-    def apply(self, world: World) -> World:
-        chosen = set(chosen_servers(world.cluster, self.parameters.servers, self.at_ms))
-        there = [i for i, server in enumerate(world.cluster.servers) if not server.is_away(LARGEST - 1)]
-        if chosen >= set(there) and not world.cluster.unlimited_cloud:
+    def apply(self, state: ScenarioState) -> ScenarioState:
+        chosen = set(chosen_servers(state.cluster, self.parameters.servers, self.at_ms))
+        there = [i for i, server in enumerate(state.cluster.servers) if not server.is_away(LARGEST - 1)]
+        if chosen >= set(there) and not state.cluster.unlimited_cloud:
             raise ModelError("at least one server must remain")
         if not self.whole:  # the log refers to existing servers by index
-            servers = [away_from(s, self.at_ms) if i in chosen else s for i, s in enumerate(world.cluster.servers)]
-            return world.with_servers(servers)
-        kept = [i for i in range(len(world.cluster.servers)) if i not in chosen]
+            servers = [away_from(s, self.at_ms) if i in chosen else s for i, s in enumerate(state.cluster.servers)]
+            return state.with_servers(servers)
+        kept = [i for i in range(len(state.cluster.servers)) if i not in chosen]
         jobs = [
             job if job.upload_ms is None else replace(job, upload_ms=tuple(job.upload_ms[i] for i in kept))
-            for job in world.jobs
+            for job in state.jobs
         ]
-        return world.with_servers([world.cluster.servers[i] for i in kept]).with_jobs(jobs)
+        return state.with_servers([state.cluster.servers[i] for i in kept]).with_jobs(jobs)
 
     def _words(self) -> str:
         return f"Remove {listed(self.parameters.servers)}"
@@ -102,16 +102,16 @@ class ResizeServers(Edit):
     )
     Parameters = _Resize
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
         thousandths = round(p.amount * 1000)
         if abs(thousandths - p.amount * 1000) > 1e-6:
             raise ModelError(f"amount must have at most three decimals, got {p.amount!r}")
         r = RESOURCES.index(p.resource)
-        servers = list(world.cluster.servers)
-        for i in chosen_servers(world.cluster, p.servers, self.at_ms):
+        servers = list(state.cluster.servers)
+        for i in chosen_servers(state.cluster, p.servers, self.at_ms):
             servers[i] = replace(servers[i], capacity=_put(servers[i].capacity, r, thousandths))
-        return world.with_servers(servers)
+        return state.with_servers(servers)
 
     def _words(self) -> str:
         p = self.parameters
@@ -138,11 +138,11 @@ class FailServers(Edit):
     )
     Parameters = _Fail
 
-    def apply(self, world: World) -> World:
-        servers = list(world.cluster.servers)
-        for i in chosen_servers(world.cluster, self.parameters.servers, self.at_ms):
+    def apply(self, state: ScenarioState) -> ScenarioState:
+        servers = list(state.cluster.servers)
+        for i in chosen_servers(state.cluster, self.parameters.servers, self.at_ms):
             servers[i] = away_from(servers[i], self.at_ms, min(self.at_ms + self.parameters.for_ms, LARGEST))
-        return world.with_servers(servers)
+        return state.with_servers(servers)
 
     def _words(self) -> str:
         return f"Fail {listed(self.parameters.servers)} for {duration(self.parameters.for_ms)}"
@@ -174,7 +174,7 @@ class DrainServers(Edit):
     )
     Parameters = _Drain
 
-    def apply(self, world: World) -> World:
+    def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
         end_ms = LARGEST if p.to_ms is None else p.to_ms
         begin_ms = self._begin_ms
@@ -184,10 +184,10 @@ class DrainServers(Edit):
             )
         if end_ms <= begin_ms:
             raise ModelError(f"a drain must end after its start, got {moment(begin_ms)} to {moment(end_ms)}")
-        servers = list(world.cluster.servers)
-        for i in chosen_servers(world.cluster, p.servers, self.at_ms):
+        servers = list(state.cluster.servers)
+        for i in chosen_servers(state.cluster, p.servers, self.at_ms):
             servers[i] = away_from(servers[i], begin_ms, end_ms)
-        return world.with_servers(servers)
+        return state.with_servers(servers)
 
     def _words(self) -> str:
         p = self.parameters

@@ -1,4 +1,4 @@
-"""Small random worlds of typed lanes, jobs of a few chunks, and uploads; times are single ms to tens of them."""
+"""Small random clusters of typed workers with jobs of a few chunks and uploads; times are single ms to tens of them."""
 
 from __future__ import annotations
 
