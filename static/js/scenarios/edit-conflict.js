@@ -52,5 +52,6 @@ export function editLine(edit, verbs) {
       const { title: name, text } = named({ field: key }, key);
       return `${name} ${text(value)}`;
     });
-  return `${edit.off ? '(off) ' : ''}${title} at ${clock(edit.at_ms ?? 0)}${fields.length ? `: ${fields.join(', ')}` : ''}`;
+  const detail = fields.length ? `: ${fields.join(', ')}` : '';
+  return `${edit.off ? '(off) ' : ''}${title} at ${clock(edit.at_ms ?? 0)}${detail}`;
 }
