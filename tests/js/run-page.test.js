@@ -241,3 +241,28 @@ test('a frame that cannot be a drain says what to do instead', needsPage, async 
   drag([area.left + 10, area.top + 1], [area.right, area.bottom]);
   assert.match(await told(), /set the rows of the schedule to Servers first/);
 });
+
+test('what the run page says of the log and of the forks is told anew when they change', needsPage, async () => {
+  const { twin, asked } = await shown('slotted');
+  const { lastSeq } = twin.store;
+  $('#event-back').click();
+  await until(() => text('#event-at').includes(` of ${lastSeq}`), 'an event is shown');
+  twin.store.lastSeq = lastSeq + 3;
+  twin.stream.dispatchEvent(new Event('data'));
+  assert.ok(text('#event-at').includes(` of ${lastSeq + 3}`), text('#event-at'));
+  const forks = () => asked.filter(([, path]) => path.endsWith('/forks/')).length;
+  const before = forks();
+  twin.stream.dispatchEvent(new CustomEvent('status', { detail: { status: 'cancelled', metrics: {} } }));
+  await until(() => forks() === before + 1, 'the forks are asked for again');
+});
+
+test('the drawer keeps the name of a job that cannot be read any more', needsPage, async () => {
+  await shown('slotted');
+  const id = RUNS.slotted;
+  const gone = new Response(JSON.stringify({ detail: 'This run has been deleted.' }), { status: 404 });
+  serveRecorded([[`/api/runs/${id}/jobs/`, () => gone]]);
+  $('#jobs tbody tr').click();
+  await until(() => /has been deleted/.test(text('#drawer')), 'the refusal is told');
+  const info = await (await fetch(`/api/runs/${id}/static/`)).json();
+  assert.ok(info.ids.includes(text('#drawer h1')), text('#drawer h1'));
+});

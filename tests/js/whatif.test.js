@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { effectWords } from '../../static/js/scenarios/edit-list.js';
 import { displacedText } from '../../static/js/run/ask.js';
-import { obstacle } from '../../static/js/run/forks.js';
+import { obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
 import { clock } from '../../static/js/util/format.js';
@@ -129,6 +129,15 @@ test('why a fork cannot be promoted is said', () => {
     `This fork cannot be promoted: run 4 is cancelled, ${rule}`,
   );
   assert.equal(obstacle({ ...parent, mode: 'batch' }), `This fork cannot be promoted: run 4 is not live, ${rule}`);
+});
+
+test('the page of a run that was promoted over names the live run in its place', () => {
+  const own = { id: 4, mode: 'live', status: 'cancelled', wanted: 'cancelled', parent: null };
+  const fork = { id: 5, mode: 'batch', status: 'finished', wanted: 'running', parent: 4 };
+  const made = { id: 6, mode: 'live', status: 'running', wanted: 'running', parent: 4 };
+  assert.equal(successor(own, [own, fork, made]).id, 6);
+  assert.equal(successor(own, [own, fork]), undefined);
+  assert.equal(successor({ ...own, status: 'running', wanted: 'running' }, [own, fork, made]), undefined);
 });
 
 test('a moment reads alike in messages of the server, in fields and on pages', () => {

@@ -129,7 +129,9 @@ async function main() {
 
   const whatIf = info.run.mode === 'mirror' ? cutAt : forkAt;
   $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
-  inPanel($('#panel-family'), () => family.load())();
+  const paintFamily = inPanel($('#panel-family'), () => family.load());
+  paintFamily();
+  let was = info.run.status; // the forks tell the state of each run, and what may be done with it
   shortcutsHelp([
     ['Space', 'Play or pause'],
     ['L', 'Go to the latest time and follow it'],
@@ -198,6 +200,7 @@ async function main() {
   stream.addEventListener('data', () => {
     takeUpAdded();
     transport.reach();
+    steps.grown();
     gantt?.update();
     charts.notify('update');
     refreshTiles();
@@ -217,6 +220,8 @@ async function main() {
     paintFigures(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
+    if (detail.status !== was) paintFamily();
+    was = detail.status;
     transport.told(detail);
     following?.status(detail);
     if (drawer.job !== null) drawer.open(drawer.job);

@@ -158,6 +158,7 @@ async function main() {
   });
   stream.addEventListener('data', () => {
     transport.reach();
+    steps.grown();
     for (const chart of [...stacks, prices]) chart.update();
     refresh();
     refreshPrices.ask();

@@ -43,6 +43,11 @@ export class EventStep {
     this.#paint();
   }
 
+  /** The log has grown: the number of its events is told anew. */
+  grown() {
+    if (this.row) this.#paintPlace();
+  }
+
   async step(by) {
     if (this.transport.playhead.playing) this.transport.playhead.pause();
     const newest = this.store.lastSeq + (by < 0 ? 1 : 0);
@@ -78,6 +83,12 @@ export class EventStep {
   }
 
   #paint() {
+    this.#paintPlace();
+    url.set({ event: this.row && this.row.at_ms === this.transport.playhead.ms ? this.row.seq : '' });
+    this.onRow(this.row);
+  }
+
+  #paintPlace() {
     const { row } = this;
     const of = `of ${number(this.store.lastSeq, 0)}`;
     const text = row
@@ -87,7 +98,5 @@ export class EventStep {
     $('#event-at').title = row?.text ?? '';
     $('#event-back').disabled = row?.seq === 1;
     $('#event-on').disabled = this.transport.playhead.following || (row !== null && row.seq >= this.store.lastSeq);
-    url.set({ event: row && row.at_ms === this.transport.playhead.ms ? row.seq : '' });
-    this.onRow(row);
   }
 }

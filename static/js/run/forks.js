@@ -53,6 +53,7 @@ export class Family {
     if (rows.length < 2) return;
     const own = rows.find((row) => row.id === this.runId);
     const parent = rows.find((row) => row.id === own?.parent);
+    const heir = successor(own, rows);
     fill(
       $('.family-body', this.element),
       this.notes.length ? h('p', { class: 'note', id: 'cut-notes' }, this.notes.join(' ')) : null,
@@ -84,6 +85,14 @@ export class Family {
           ),
         ),
       ),
+      heir
+        ? h(
+            'p',
+            { class: 'note', id: 'successor' },
+            'This run is cancelled, and its fork continues live: ',
+            h('a', { href: `/runs/${heir.id}/` }, `run ${heir.id}`),
+          )
+        : null,
       parent
         ? h(
             'p',
@@ -153,6 +162,12 @@ export function obstacle(parent) {
   if (parent.mode !== 'live') return `This fork cannot be promoted: run ${parent.id} is not live, and ${rule}`;
   const state = parent.wanted === 'cancelled' ? 'cancelled' : parent.status;
   return `This fork cannot be promoted: run ${parent.id} is ${state}, and ${rule}`;
+}
+
+/** The live fork that goes on in place of a cancelled live run; undefined if there is none. */
+export function successor(own, rows) {
+  if (own?.mode !== 'live' || !(own.status === 'cancelled' || own.wanted === 'cancelled')) return undefined;
+  return rows.find((row) => row.parent === own.id && present(row));
 }
 
 /**

@@ -38,7 +38,7 @@ export class Drawer {
     this.job = job;
     if (fresh) {
       if (!this.element.contains(document.activeElement)) this.opener = finder(document.activeElement);
-      fill(this.element, this.#head(this.info.ids[job] ?? `job ${job}`, ''), h('p', { class: 'muted' }, 'Loading …'));
+      fill(this.element, this.#head(this.#titleOf(job), ''), h('p', { class: 'muted' }, 'Loading …'));
       if (!this.element.open) this.element.show();
       this.element.querySelector('button').focus({ preventScroll: true });
     }
@@ -49,7 +49,7 @@ export class Drawer {
     } catch (error) {
       logError(error);
       if (this.job !== job) return; // closed, or at another job
-      fill(this.element, this.#head(`job ${job}`, ''), h('p', { class: 'error', role: 'alert' }, error.message));
+      fill(this.element, this.#head(this.#titleOf(job), ''), h('p', { class: 'error', role: 'alert' }, error.message));
     }
   }
 
@@ -63,6 +63,10 @@ export class Drawer {
     this.onClose();
     if (back) (this.opener() ?? $(`main [data-job="${job}"]`) ?? $('main canvas'))?.focus({ preventScroll: true });
     this.opener = () => null;
+  }
+
+  #titleOf(job) {
+    return this.info.ids[job] ?? `job ${job}`;
   }
 
   #head(title, state) {
