@@ -41,6 +41,7 @@ class LoggedJob:
     state: str = WAITING
     outcome: str = ""
     bars: frozenset[Held] = frozenset()
+    submitted_ms: int = 0  # in ms of the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,11 @@ class Picture:
 
     def feed(self, lines: Iterable[Sequence[Any]], bars: np.ndarray) -> Picture:
         """Adds the events of one batch, as event_log.lines_and_bars gives it."""
-        for _, _, kind, data in lines:
+        for _, at_ms, kind, data in lines:
             if kind == "job_added":
                 self.jobs.append(LoggedJob(data["fields"]["id"]))
+            elif kind == "job_arrived":
+                self.jobs[data["job"]].submitted_ms = data.get("submitted_ms", at_ms)
             elif kind == "decided":
                 self._decided(self.jobs[data["job"]], data)
             elif kind == "plan_changed":
@@ -90,26 +93,26 @@ def compare(
     """(facts compared, differences) between a log and a complete look with the accounting of what has ended.
 
     first_ms is the time from which on the log must have every job; one that was submitted before and has ended may be
-    missing. Jobs are matched by name: of those that the cluster has given one key, the newest is compared.
+    missing. Of jobs that the cluster has given one key, the one with the submit time of the fact is compared, or else
+    the newest.
     """
-    newest = _newest_by_key(picture)
+    by_key = _by_key(picture)
     nodes = {_server_name(node): node for node in snapshot.nodes or ()}
     servers = {node.name: picture.nodes[name].server for name, node in nodes.items() if name in picture.nodes}
     found: list[Difference] = []
     compared = 0
     reported = set()
     for fact in (*snapshot.jobs, *history):
-        key = plain_name(fact.key)
-        job = newest.get(key)
-        reported.add(key)
+        job = _matching(by_key.get(plain_name(fact.key), ()), max(0, fact.submitted_ms - epoch_ms))
         if job is None:
             if fact.state != ENDED or fact.submitted_ms >= first_ms:
                 found.append(Difference(f"job {fact.key}", "presence", "absent", fact.state))
             continue
         compared += 1
+        reported.add(job.name)
         found += _job_differences(job, fact, servers, epoch_ms)
-    for key, job in newest.items():
-        if job.state != ENDED and key not in reported:
+    for job in picture.jobs:
+        if job.state != ENDED and job.name not in reported:
             found.append(Difference(f"job {job.name}", "presence", job.state, "absent"))
     for name in picture.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
         compared += 1
@@ -156,14 +159,19 @@ def _amounts(capacity: tuple[int, ...]) -> str:
     return f"{gpus / 1_000:g} GPUs, {cpus / 1_000:g} CPUs, {memory_mb:,} MB"
 
 
-def _newest_by_key(picture: Picture) -> dict[str, LoggedJob]:
-    """The newest job of each key: where a key is used again, a number stands behind its name."""
-    newest: dict[str, LoggedJob] = {}
-    names = {job.name for job in picture.jobs}
+def _by_key(picture: Picture) -> dict[str, list[LoggedJob]]:
+    """Jobs of each key, the newest last: where a key is used again, a number stands behind the name."""
+    found: dict[str, list[LoggedJob]] = {}
     for job in picture.jobs:
         base, mark, number = job.name.rpartition("~")
-        newest[base if mark and number.isdigit() and base in names else job.name] = job
-    return newest
+        for key in (job.name, base) if mark and number.isdigit() else (job.name,):
+            found.setdefault(key, []).append(job)
+    return found
+
+
+def _matching(jobs: Sequence[LoggedJob], submitted_ms: int) -> LoggedJob | None:
+    """The job with this submit time; the newest where none has it, as a requeue may have given it another one."""
+    return next((job for job in jobs if job.submitted_ms == submitted_ms), jobs[-1] if jobs else None)
 
 
 def _held(bars: np.ndarray) -> frozenset[Held]:

@@ -73,6 +73,22 @@ def test_what_only_one_of_both_knows_is_a_difference(log):
     assert differences(log.events, look(9, job("2"), running("1", 0), before)) == [], "it ended before the log began"
 
 
+def test_a_key_that_is_used_again_is_compared_with_its_own_job():
+    log = Log()
+    first = ended(running("1", 0), 4, complete_history=True)
+    again = running("1", 6, submitted_ms=at(5), node="cloud1")
+    log.look(look(2, running("1", 0)))
+    log.look(look(5, first))
+    log.look(look(9, again))
+    assert [job.name for job in log.mirror.jobs] == ["1", "1~2"]
+    assert differences(log.events, look(9, again), [first]) == []
+    later = Log()  # a log that begins when the key was already in its second use
+    later.mirror.called = {"1": "1~2"}
+    later.look(look(9, again))
+    assert [job.name for job in later.mirror.jobs] == ["1~2"]
+    assert differences(later.events, look(9, again)) == []
+
+
 def test_nodes_are_compared_by_capacity_and_availability(log):
     jobs = job("2"), running("1", 0)
     small = (replace(NODES[0], gpus=2), replace(NODES[1], state=DOWN))
