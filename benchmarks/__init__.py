@@ -54,7 +54,7 @@ def row(name: str) -> ModuleType:
 
 
 def machine() -> dict[str, str | int]:
-    """What the figures were measured on."""
+    """Description of the machine of the measurements."""
     return {
         "name": platform.node(),
         "cpu": _cpu(),

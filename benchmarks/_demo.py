@@ -1,4 +1,4 @@
-"""What a demo twin lacks to show every page, made through its API by a page that is logged in."""
+"""Content of the demo twin for the benchmarks of every page, created by its API from a page that is logged in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rows of typed lanes share: a run with metrics and the encoded log, without a database."""
+"""Helper of the rows of typed workers: a run with metrics and the encoded log, without a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would have changed a decision, asked of every job of a run: the whole answer, from the log to its sentences."""
+"""Counterfactuals of every job of a run: the whole answer, from the log to its sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of a run with groups of jobs: Harmony's figures, from the events alone."""
+"""Outcome of a run with co-location groups: Harmony's metrics, from the events alone."""
 
 from __future__ import annotations
 

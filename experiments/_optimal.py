@@ -1,4 +1,4 @@
-"""What schedulers earn of the clairvoyant optimum."""
+"""Share of the clairvoyant optimum that schedulers reach."""
 
 from __future__ import annotations
 

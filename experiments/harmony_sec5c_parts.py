@@ -1,4 +1,4 @@
-"""What each part of Harmony brings."""
+"""Contribution of each part of Harmony."""
 
 from __future__ import annotations
 

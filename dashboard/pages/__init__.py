@@ -1,1 +1,1 @@
-"""Pages, and the address that health checks ask."""
+"""Pages, and the endpoint of health checks."""

@@ -45,7 +45,7 @@ def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpR
 
 
 def _too_many(error: Exception) -> str:
-    """The limit that a form is over, when that is why it was refused."""
+    """Limit that a refused form exceeds, if any."""
     if isinstance(error, TooManyFieldsSent):
         return f"A form has at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} fields."
     if isinstance(error, TooManyFilesSent):

@@ -1,4 +1,4 @@
-"""GET /healthz: whether all parts of the twin do their work; open to everybody.
+"""GET /healthz: status of all parts of the twin, without login.
 
 The database, by a write; the broker and the bus of frames; the processes, and what they are busy with; runs that wait
 or stall; a full disk.
@@ -30,15 +30,15 @@ from twin.runs.activity import activity
 WORKERS = heartbeat.WORKERS.values()
 SHARED_S = 2.0
 _looking = threading.Lock()
-_latest: tuple[float, dict[str, Any]] = (float("-inf"), {})  # when pages asked, and what was answered
-NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # without one of each nothing goes on
+_latest: tuple[float, dict[str, Any]] = (float("-inf"), {})  # time and content of the shared answer
+NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # processes of which at least one must run
 
 
 @login_not_required
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
-    """200 when all is well, 503 otherwise. Runs that wait for busy workers are no reason for a 503."""
+    """200 without faults, 503 otherwise. Runs that wait for busy workers are no reason for a 503."""
     body, status = _look()
     return JsonResponse(body, status=status, headers={"X-Twin-Instance": settings.INSTANCE})
 
@@ -46,7 +46,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def shared(request: HttpRequest) -> JsonResponse:
-    """The same for pages, always with 200: an answer at most SHARED_S old, so that many pages cost one look."""
+    """Status for pages, always with 200: an answer at most SHARED_S old, so that many pages cost one check."""
     global _latest
     if not is_viewer(request.user):
         raise PermissionDenied
@@ -59,14 +59,14 @@ def shared(request: HttpRequest) -> JsonResponse:
 
 
 def _look() -> tuple[dict[str, Any], int]:
-    """What /healthz answers, and with which status."""
+    """Content and status of the answer of /healthz."""
     fault = database.fault()
     parts: dict[str, Any] = {"database": fault is None, "broker": _broker()}
     well = all(parts.values())
     known = vitals.take() if parts["broker"] else Vitals(None)
     if fault is not None:
         parts["database_fault"] = _database_fault(fault, known)
-    if fault is None or database.is_lock(fault):  # what is locked can be read
+    if fault is None or database.is_lock(fault):  # a locked database can be read
         parts["stalled"] = _stalled(known)
     if known.processes is not None:
         parts["processes"] = [_row(process) for process in known.processes]
@@ -79,7 +79,7 @@ def _look() -> tuple[dict[str, Any], int]:
 
 
 def _follows() -> bool:
-    """Whether there is a real cluster to follow."""
+    """True if there is a real cluster to follow."""
     return Followed.objects.filter(wanted=Followed.FOLLOWING).exists()
 
 
@@ -95,14 +95,15 @@ def _row(process: heartbeat.Process) -> dict[str, Any]:
 
 
 def _stalled(known: Vitals) -> list[str]:
-    """A sentence of each active run that does not go on."""
+    """Sentence for each active run that does not progress."""
     active = Run.objects.filter(status__in=Run.ACTIVE).defer("metrics", "certificate", "certificate_prices")
     found = [(run, activity(run, known)) for run in active]
     return [f"run {run.pk}: {what['text']}" for run, what in found if what is not None]
 
 
 def _database_fault(error: Exception, known: Vitals) -> str:
-    """Reason why it takes no write, and since when if known: a moment, which stays right while a page shows it."""
+    """Reason why the database takes no writes, with the start time if known, which stays valid while a page shows
+    it."""
     since = known.locked_since
     locked = f"; locked since {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
     return " ".join(str(error).split()) + locked

@@ -20,25 +20,25 @@ from twin.traces.importers import formats
 
 
 def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A page: GET and HEAD only, with the token that its scripts write with."""
+    """Decorator of pages: GET and HEAD only, with the CSRF token for its scripts."""
     return ensure_csrf_cookie(require_safe(view))
 
 
 @_looked_at
 def overview(request: HttpRequest) -> HttpResponse:
-    """The cluster, the runs, what is going on."""
+    """Overview of the cluster, the runs and current work."""
     return _page(request, "overview.html")
 
 
 @_looked_at
 def traces(request: HttpRequest) -> HttpResponse:
-    """Upload and list."""
+    """Traces: upload and list."""
     return _page(request, "traces.html")
 
 
 @_looked_at
 def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
-    """One trace: the choice of what is imported, preview and report."""
+    """Trace: selection, preview and report."""
     trace = Trace.objects.only("name").filter(pk=trace_id).first()
     if trace is None:
         return _gone(request, "trace", trace_id)
@@ -49,19 +49,19 @@ def trace(request: HttpRequest, trace_id: int) -> HttpResponse:
 
 @_looked_at
 def clusters(request: HttpRequest) -> HttpResponse:
-    """List, form and upload."""
+    """Clusters: list, form and upload."""
     return _page(request, "clusters.html")
 
 
 @_looked_at
 def scenarios(request: HttpRequest) -> HttpResponse:
-    """Choose and start."""
+    """Scenarios: selection and start."""
     return _page(request, "scenarios.html")
 
 
 @_looked_at
 def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
-    """Edit one: what if."""
+    """Scenario with its what-if edits."""
     scenario = Scenario.objects.only("name").filter(pk=scenario_id).first()
     return (
         _gone(request, "scenario", scenario_id)
@@ -72,20 +72,20 @@ def scenario(request: HttpRequest, scenario_id: int) -> HttpResponse:
 
 @_looked_at
 def sweeps(request: HttpRequest) -> HttpResponse:
-    """Start one, and all of them."""
+    """Sweeps: start and list."""
     return _page(request, "sweeps.html")
 
 
 @_looked_at
 def sweep(request: HttpRequest, sweep_id: int) -> HttpResponse:
-    """Watch one."""
+    """Sweep with its points."""
     sweep = Sweep.objects.only("name").filter(pk=sweep_id).first()
     return _gone(request, "sweep", sweep_id) if sweep is None else _page(request, "sweep.html", sweep=sweep)
 
 
 @_looked_at
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Watch a run."""
+    """Run page."""
     run = Run.objects.select_related("scenario").filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
@@ -93,7 +93,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> HttpResponse:
-    """The page of a run; connection: whose cluster it mirrors now."""
+    """Response of the run page; connection: that of the mirrored cluster, if any."""
     readers.mark(run.pk)
     history = borders.history(run) if run.mode == Run.MIRROR else None
     files = downloads.model_files(run)
@@ -102,13 +102,13 @@ def _run_page(request: HttpRequest, run: Run, connection: Connection | None) -> 
 
 @_looked_at
 def live(request: HttpRequest) -> HttpResponse:
-    """Real clusters that are followed."""
+    """Live clusters: list of the followed clusters."""
     return _page(request, "live.html")
 
 
 @_looked_at
 def connect(request: HttpRequest) -> HttpResponse:
-    """Connect a real cluster."""
+    """Form that connects a real cluster."""
     if is_viewer(request.user) and not is_operator(request.user):
         raise PermissionDenied("Connecting a cluster is for operators; you are logged in as a viewer.")
     return _page(request, "connect.html")
@@ -116,7 +116,7 @@ def connect(request: HttpRequest) -> HttpResponse:
 
 @_looked_at
 def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
-    """The present run of a connection; before it has one, what it waits for."""
+    """Current run of a connection; before the first one, a waiting page."""
     connection = Connection.objects.select_related("run__scenario").filter(name=name).first()
     if connection is None:
         message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
@@ -130,7 +130,7 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
 
 @_looked_at
 def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
-    """One server during a run."""
+    """Server page of a run."""
     run = Run.objects.select_related("scenario").filter(pk=run_id).first()
     if run is None:
         return _gone(request, "run", run_id)
@@ -143,7 +143,7 @@ def server(request: HttpRequest, run_id: int, server: int) -> HttpResponse:
 
 @_looked_at
 def compare(request: HttpRequest) -> HttpResponse:
-    """Runs side by side; chosen on the page, kept in its address."""
+    """Comparison of runs; the selection is kept in the URL."""
     return _page(request, "compare.html")
 
 

@@ -177,7 +177,7 @@ class BatchSche(BaseScheduler):
             self.free[held] = False
 
     def _alarm(self, now_ms: int) -> Decision:
-        """Time when the next batch opens."""
+        """Opening time of the next batch."""
         if self.parameters.rule == "period":
             return Decision(alarm_ms=-(-now_ms // self.period_ms) * self.period_ms)
         return NOTHING if self.running else Decision(alarm_ms=now_ms)

@@ -59,7 +59,7 @@ class Gang:
 
     @property
     def finish_ms(self) -> int:
-        """Time when it will be done, while it runs."""
+        """Completion time of a running gang."""
         return self.work_ms + self.left_ms
 
     def ran_ms(self, now_ms: int) -> int:

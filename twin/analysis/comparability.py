@@ -61,7 +61,7 @@ def basis_of(run: Run) -> Basis:
 
 
 def kin(basis: Basis, other: Basis) -> bool:
-    """Test whether jobs with the same id are the same job: of one trace, or of one real cluster and cuts of it."""
+    """True if jobs with the same id are the same job: of one trace, or of one real cluster and cuts of it."""
     return same_trace(basis.kin_id, other.kin_id)
 
 
@@ -79,7 +79,7 @@ def same_trace(trace_id: int, other_id: int) -> bool:
 
 
 def observed(models: Sequence[str]) -> bool:
-    """Test whether it is a real cluster, which nobody simulated."""
+    """True for the run of a real cluster, which is not simulated."""
     return tuple(models) == OBSERVED.supports
 
 

@@ -165,5 +165,5 @@ class Found:
 
     @property
     def well(self) -> bool:
-        """Test whether the cluster can be followed."""
+        """True if the cluster can be followed."""
         return all(finding.well for finding in self.findings if finding.needed)

@@ -41,7 +41,7 @@ class Kubernetes(Connector):
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Parameters):
-        """Where the API server is, and how it is asked."""
+        """Address of the API server, and the access to it."""
 
         url: str = parameter(
             "", "Address of the API server (kubectl cluster-info prints it); empty inside a pod of the cluster"

@@ -43,7 +43,7 @@ class PushConnector(Connector):
         self.mirror: Mirror | None = None
 
     def check(self) -> Found:
-        """Whether events have come, when the newest came, and what the jobs and nodes are."""
+        """Findings: whether events have arrived, the time of the newest, and the jobs and nodes."""
         row = PushSource.objects.filter(name=self.source).first()
         if row is None or not row.last_seq:
             remedy = (

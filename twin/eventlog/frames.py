@@ -41,7 +41,7 @@ def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
 
 
 def certifying(run: Run) -> bool:
-    """Whether a certificate of the run is being computed; a lease that has run out was left by a killed process."""
+    """True if a certificate of the run is being computed; an expired lease was left by a killed process."""
     return run.certify_began is not None and run.certify_until is not None and run.certify_until > timezone.now()
 
 

@@ -54,7 +54,7 @@ def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
 
 
 def _by_gpu(gpus: int, shares: Sequence[Share]) -> bool:
-    """Test whether workers are GPUs: there are some, on every node that the job holds."""
+    """True if workers are GPUs: the job has some on every node that it holds."""
     return gpus > 0 and all(share.gpus > 0 for share in shares)
 
 
@@ -66,7 +66,7 @@ def bars_of(job: int, attempts: Sequence[Attempt], servers: Mapping[str, int], e
         end_ms = OPEN if attempt.ended_ms is None else attempt.ended_ms - epoch_ms
         if end_ms <= 0:  # before the log begins
             continue
-        end_ms = max(start_ms + 1, end_ms)  # clusters tell whole seconds: what took less than one is drawn as 1 ms
+        end_ms = max(start_ms + 1, end_ms)  # clusters report whole seconds: shorter executions are shown as 1 ms
         by_gpu = _by_gpu(sum(share.gpus for share in attempt.shares), attempt.shares)
         for share in attempt.shares:
             server = servers.get(share.node)

@@ -31,14 +31,14 @@ UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not ha
 
 
 class Border:
-    """When the run of a mirror is full."""
+    """Limit of the run of a mirror."""
 
     def __init__(self, run: Run, mirror: Mirror) -> None:
         self.run, self.mirror = run, mirror
         self.first: tuple[int, int] | None = None  # (ms of the log, seq of the last event) of the first look
 
     def reached(self) -> bool:
-        """Test whether the next run is to begin."""
+        """True if the next run is due."""
         if self.first is None:
             looks = EventBatch.objects.filter(run=self.run).order_by("first_seq").values_list("first_ms", "last_seq")
             self.first = next(iter(looks[1:2]), None)  # behind the event that begins the run
@@ -99,7 +99,7 @@ def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
 
 
 def _as_seen(mirror: Mirror) -> Snapshot:
-    """What is open and all nodes, as a look at the cluster would show them with every earlier attempt."""
+    """Open jobs and all nodes, in the form of a poll of the cluster with every earlier attempt."""
     jobs = tuple(replace(known.fact, attempts=known.attempts) for known in _open(mirror))
     nodes = tuple(node.fact for node in sorted(mirror.nodes.values(), key=lambda node: node.index))
     return Snapshot(mirror.at_ms, jobs, nodes)

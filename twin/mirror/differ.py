@@ -1,6 +1,6 @@
-"""The differ: compares a look at a real cluster with what the log says, and tells the difference as events. It is pure.
+"""Differ: compares a poll of a real cluster with the log, and returns the difference as events. It is pure.
 
-Laws (tests/twin/mirror/test_differ_laws.py): the same look again tells nothing; after any looks, lost, repeated or out
+Laws (tests/twin/mirror/test_differ_laws.py): repeating a poll gives no events; after any looks, lost, repeated or out
 of order, the picture of the open jobs and of the nodes is that of the newest look; the time of the log never runs
 backwards; a job ends only when the cluster says so, or when a complete look no longer has it.
 """
@@ -58,7 +58,7 @@ class KnownNode:
 
 @dataclass(slots=True)
 class Mirror:
-    """What the log says of a cluster. epoch_ms: the cluster's time at which the log begins."""
+    """State of a cluster by the log. epoch_ms: the cluster's time at which the log begins."""
 
     epoch_ms: int
     sites: SiteRule = field(default_factory=SiteRule)
@@ -76,7 +76,7 @@ class Mirror:
     changed_nodes: set[str] = field(default_factory=set)
 
     def look(self, snapshot: Snapshot) -> list[EventData]:
-        """The events by which the log catches up with the look; one that is older than the newest tells nothing."""
+        """Events by which the log catches up with the poll; none for one that is older than the newest."""
         if snapshot.at_ms < self.at_ms:
             return []
         before_ms, self.at_ms = self.at_ms, snapshot.at_ms
@@ -174,7 +174,7 @@ class Mirror:
         return None
 
     def _is_past(self, fact: JobFact) -> bool:
-        """Test whether the fact is about a job that ended in an earlier run."""
+        """True if the fact is about a job that ended in an earlier run."""
         restarts = self.past.get((fact.key, fact.submitted_ms))
         if restarts is not None:
             return fact.restarts <= restarts
@@ -280,7 +280,7 @@ class Mirror:
     # Nodes.
 
     def _nodes(self, facts: Sequence[NodeFact], events: list[EventData]) -> set[str]:
-        """Tells what changed; returns the nodes that were not known."""
+        """Emits changes of nodes; returns the unknown nodes."""
         fresh = set()
         for fact in facts:
             known = self.nodes.get(fact.name)

@@ -55,7 +55,7 @@ class LoggedNode:
 
 @dataclass(slots=True)
 class Picture:
-    """What a log says about jobs and nodes after its last event."""
+    """State of jobs and nodes by a log, after its last event."""
 
     jobs: list[LoggedJob] = field(default_factory=list)
     nodes: dict[str, LoggedNode] = field(default_factory=dict)  # by the name of its server

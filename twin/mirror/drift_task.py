@@ -1,4 +1,4 @@
-"""The drift audit of followed clusters: once an hour each log is compared with a cold look at its cluster.
+"""The drift audit of followed clusters: once an hour each log is compared with a complete new poll of its cluster.
 
 What changes while log and cluster are read looks like a difference. Only what a second look some seconds later finds
 again is reported.
@@ -30,7 +30,7 @@ QUEUE = "io"
 EVERY_S = 3_600.0
 FIRST_S = 120.0  # after the beginning of a run
 AGAIN_S = 20.0  # until the second look at what differed
-ASKED_S = 30.0  # a request that no worker took up for this long is made again
+ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
 LIMIT_S = 120.0  # of one audit
 MAX_SHOWN = 20  # differences that are kept; all are counted
 SETTLED_MS = 10_000  # what the accounting says to have ended later than this ago may not have been seen yet
@@ -53,7 +53,7 @@ class Requests:
 
 
 def due(connection: Connection, now: float) -> bool:
-    """Whether the mirror has to be compared with its cluster."""
+    """True if an audit of the mirror is due."""
     assert connection.run is not None
     drift = connection.drift
     if drift.get("run") != connection.run_id:

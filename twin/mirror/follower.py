@@ -1,6 +1,6 @@
 """The follower: one process that follows every connection, a thread each.
 
-It goes on where it was when it is started again.
+It continues where it stopped after a restart.
 
 The lease of a connection's run makes sure that one follower at a time writes its log (twin/runs/lease.py).
 """
@@ -146,7 +146,7 @@ class Follow(threading.Thread):
         return run, None if run is None else stored.load(of)
 
     def _telling(self, of: Connection, border: Border) -> Callable[[float], bool]:
-        """What `Following` waits with: it tells how the following goes on the way."""
+        """Wait function of `Following`, which also writes the health."""
 
         def stopped(seconds: float) -> bool:
             if time.monotonic() - self.told_at > TOLD_S:

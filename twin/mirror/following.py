@@ -1,7 +1,7 @@
-"""Following a cluster: looks at it again and again, and hands the events by which the log catches up to a writer.
+"""Following a cluster: polls it repeatedly, and passes the events by which the log catches up to a writer.
 
-A cluster that does not answer ends nothing: the following goes on when it is back, and tells the interval that it did
-not see.
+A cluster that does not answer ends nothing: following continues when it is back, and reports the interval without data
+as a gap.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Following:
         self.interval_s, self.stopped = interval_s, stopped
         self.health = Health()
         self.looked = False  # by this process
-        self.unseen = ""  # why nobody looked before this process; told as a gap once there is a look
+        self.unseen = ""  # why there was no poll before this process; reported as a gap with the first poll
         self.lags, self.costs = Lags(), Costs(connector.times_controller)
         self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
 
@@ -107,7 +107,7 @@ class Following:
         self._cost()
 
     def _cost(self) -> None:
-        """Asks now and then what following costs; a cluster that does not tell it is followed all the same."""
+        """Reads the cost of following at intervals; clusters that do not report it are followed as well."""
         if not self.costs.due(time.monotonic()):
             return
         try:

@@ -1,4 +1,4 @@
-"""How the following of a cluster goes, for pages: when it was seen last, how late facts come, what asking costs."""
+"""Health of following a cluster, for pages: time of the last poll, lag of facts, cost of calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twin.connectors.facts import RUNNING
 from twin.mirror.differ import EventData, Mirror
 
 MAX_LAGS = 1_000  # newest facts that percentiles are taken of
-COST_S = 30.0  # between two questions for what following costs
+COST_S = 30.0  # between two readings of the cost
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Costs:
         self.before: tuple[float, float, float] | None = None  # (monotonic s, calls, ms)
 
     def due(self, now_s: float) -> bool:
-        """Whether it is time to ask again."""
+        """True if the cost is due to be read again."""
         return self.before is None or now_s - self.before[0] >= COST_S
 
     def add(self, cost: Mapping[str, float], now_s: float) -> dict[str, float]:

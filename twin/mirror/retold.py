@@ -1,4 +1,4 @@
-"""A mirrored cluster retold in its own time: every event when it happened, not when the twin learned it.
+"""History of a mirrored cluster in its own time: every event at the time at which it happened.
 
 The log of a mirror is ordered by when things were learned, and tells a job's bars again whenever more is known. This is
 the same history with everything that is known in the end, in the form that `simulate` writes and `verify` rechecks.
@@ -60,7 +60,7 @@ _Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kin
 
 
 def _before(job: KnownJob, mirror: Mirror) -> bool:
-    """Test whether the job ended before the log begins."""
+    """True if the job ended before the log begins."""
     ended = job.attempts[-1].ended_ms if job.attempts else job.fact.ended_ms
     return job.fact.state == ENDED and ended is not None and ended <= mirror.epoch_ms
 

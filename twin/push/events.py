@@ -1,4 +1,4 @@
-"""One accepted event, as it is handed from the reader of a body to the database and on to the fold."""
+"""Accepted event, passed from the reader of a body to the database and to the fold."""
 
 from __future__ import annotations
 

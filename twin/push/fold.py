@@ -58,7 +58,7 @@ def node(name: str, events: Iterable[ReadFact], looks: Sequence[int] = ()) -> No
 
 
 def node_fields(ordered: Iterable[ReadFact]) -> dict[str, Any] | None:
-    """What events of a node in their order state of it; None where it is removed."""
+    """State of a node by its events in order; None if it is removed."""
     fields: dict[str, Any] | None = None
     for event in ordered:
         if event.type == "node.removed":
@@ -123,7 +123,7 @@ class _Job:
         return replace(attempt, shares=(Share(attempt.shares[0].node, **amounts),))
 
     def _submitted(self, at_ms: int, data: Mapping[str, Any]) -> None:
-        pass  # what it asks for is taken from every event
+        pass  # requests are taken from every event
 
     _changed = _submitted
 
@@ -139,7 +139,7 @@ class _Job:
         shares = msgspec.convert(data.get("shares", ()), tuple[Share, ...])
         if self.attempts and at_ms not in self.attempts:
             self.restarts = max(self.restarts, len(self.attempts))
-            self._close(at_ms, REQUEUED, after_ms=self.last_ms)  # its end was not told
+            self._close(at_ms, REQUEUED, after_ms=self.last_ms)  # its end was not reported
         self.attempts[at_ms] = Attempt(at_ms, None, shares or getattr(self.attempts.get(at_ms), "shares", ()))
         self.state, self.outcome, self.ended_ms = RUNNING, "", None
 

@@ -10,7 +10,7 @@ from twin.push import fold, storage
 from twin.push.events import JOB, NODE, ReadFact
 
 KEPT_ENDED_MS = 3_600_000  # jobs that ended stay in a look for so long after their last event came
-MAX_ROWS = 5_000  # of one look at what is new
+MAX_ROWS = 5_000  # per poll
 
 
 class Mirror:
@@ -59,7 +59,7 @@ class Mirror:
         return [node for node in found if node is not None]
 
     def forget_ended(self, now_ms: int) -> None:
-        """Lets go of jobs that ended a while ago; a late event brings them back."""
+        """Removes jobs that ended a while ago; a late event loads them again."""
         old = [key for key, came_ms in self.touched.items() if key[0] == JOB and came_ms < now_ms - KEPT_ENDED_MS]
         for key in old:
             if all(job.state == ENDED for job in self.jobs([key])):

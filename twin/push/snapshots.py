@@ -55,7 +55,7 @@ _decoder = msgspec.json.Decoder(Begin | Part | End)
 
 
 def step(source: str, body: bytes, now_ms: int, count: Callable[[int], None]) -> dict[str, Any]:
-    """Does one step and returns what the sender is told; ModelError says in one sentence what does not fit.
+    """Executes one step and returns the answer to the sender; ModelError says in one sentence what does not fit.
 
     count: called with the number of jobs and nodes before anything is stored
     """

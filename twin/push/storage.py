@@ -34,7 +34,7 @@ def check_source(name: str) -> str:
 
 
 def channel(source: str) -> str:
-    """The channel of the frame bus that tells of new events."""
+    """Channel of the frame bus that announces new events."""
     return f"twin:push:{source}"
 
 
@@ -59,7 +59,7 @@ def locked(source: str) -> PushSource:
 
 
 def move(row: PushSource, count: int) -> None:
-    """Gives out so many sequence numbers and tells who waits; some of them may stay without an event."""
+    """Reserves so many sequence numbers and notifies listeners; some of them may stay without an event."""
     row.last_seq += count
     PushSource.objects.filter(pk=row.pk).update(last_seq=row.last_seq)
     transaction.on_commit(partial(pubsub.publish, channel(row.name), {"seq": row.last_seq}))

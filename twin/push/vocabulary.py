@@ -59,7 +59,7 @@ class AttemptData(_Data, kw_only=True):
 
 
 class JobData(_Data):
-    """What any event about a job may state: when it was submitted, and what it asks for."""
+    """Fields of any event about a job: its submission and its requests."""
 
     submitted_ms: Ms | UnsetType = UNSET
     reason: Text | UnsetType = UNSET
@@ -108,7 +108,7 @@ class JobStatement(JobData, kw_only=True):
 
 
 class NodeData(_Data):
-    """What an event about a node may state."""
+    """Fields of an event about a node."""
 
     state: NodeState | UnsetType = UNSET
     reason: Text | UnsetType = UNSET

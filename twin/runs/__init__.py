@@ -1,1 +1,1 @@
-"""Runs: what operators command, the slices that workers compute, leases, clocks and holds."""
+"""Runs: commands of operators, slices computed by workers, leases, clocks and holds."""

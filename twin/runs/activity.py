@@ -15,7 +15,7 @@ from twin.runs import lease
 from twin.runs.clock import Clock
 
 WAITS, NOTHING_LOST = "waiting: ", ". No data are lost; the run resumes automatically."
-WAITING_S = 3.0  # a slice that begins sooner was not waited for
+WAITING_S = 3.0  # shorter waits are not reported
 STALLED_S = 30.0
 
 
@@ -42,7 +42,7 @@ def activity(run: Run, vitals: Vitals) -> dict[str, Any] | None:
         seconds = (clock.now_ms(now) - run.next_event_ms) / 1000 / max(clock.speed, 1e-9)
     if seconds < WAITING_S:
         return None
-    if vitals.disk_full:  # that the run is held up could not be written either
+    if vitals.disk_full:  # the hold could not be written either
         return _held(vitals.disk_full, seconds)
     text = f"waiting for a worker for {_span(seconds)}: {_workers(run, vitals.processes)}"
     return {"state": "waiting", "text": text, "seconds": seconds}
@@ -66,7 +66,7 @@ def _working(run: Run, processes: Sequence[Process], seconds: float) -> dict[str
 
 
 def _workers(run: Run, processes: Sequence[Process] | None) -> str:
-    """Reason why nobody takes the run."""
+    """Reason why no worker takes the run."""
     if processes is None:
         return "the broker does not answer"
     kind = LONG if run.slow else RUNS

@@ -22,17 +22,17 @@ class Clock:
         return self.sim_ms + int(elapsed * self.speed)
 
     def with_speed(self, speed: float, wall: datetime) -> Clock:
-        """The same moment, passing at another speed."""
+        """Clock at the same time with another speed."""
         if not 0 <= speed <= MAX_SPEED:
             raise ValueError(f"speed must be from 0 (paused) to {MAX_SPEED:g} ms per ms, got {speed!r}")
         return Clock(self.now_ms(wall), wall, speed)
 
     def at(self, sim_ms: int, wall: datetime) -> Clock:
-        """Moved to a moment, keeping its speed."""
+        """Clock moved to a time, with the same speed."""
         return replace(self, sim_ms=sim_ms, wall=wall)
 
     def wall_of(self, sim_ms: int) -> datetime | None:
-        """Time when sim time reaches `sim_ms`; None while paused before it."""
+        """Wall time at which sim time reaches `sim_ms`; None while paused before it."""
         if sim_ms <= self.sim_ms:
             return self.wall
         return None if self.speed == 0 else self.wall + timedelta(milliseconds=(sim_ms - self.sim_ms) / self.speed)

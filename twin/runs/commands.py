@@ -48,7 +48,7 @@ def _new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, 
         _check_speed(speed)
     if scenario.trace.status != Trace.READY:
         raise Refused(f"trace {scenario.trace.name} is {scenario.trace.status}, not ready")
-    # An unknown name, a value out of range, a cluster too large for the scheduler are said here.
+    # An unknown name, a value out of range or a cluster too large for the scheduler fails here.
     store.check(scenario, edits)
     run = Run.objects.create(
         scenario=scenario,
@@ -66,7 +66,7 @@ def _new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, 
 
 
 def _inherit(run: Run, scenario: Scenario) -> None:
-    """A fork begins with its parent's log; one whose parent is gone computes its past again."""
+    """Start of a fork with its parent's log; without a parent its past is computed again."""
     parent = scenario.parent
     assert scenario.fork_ms is not None
     if parent is not None:
@@ -77,7 +77,7 @@ def _inherit(run: Run, scenario: Scenario) -> None:
 
 
 def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
-    """A scenario that goes on from a moment of the run (forks.py)."""
+    """Scenario that continues from a time of the run (forks.py)."""
     with transaction.atomic():
         return _audited(forks.fork(run_id, at_ms, name, user), run_id, user)
 
@@ -115,7 +115,7 @@ def fork_and_start(
 
 def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = None) -> Scenario:
     """New name or edits, if the version is the newest; Conflict otherwise, and nothing is lost."""
-    if "edits" in changes:  # what takes time is found out before the database is locked, and remembered
+    if "edits" in changes:  # slow checks run before the database is locked, and are cached
         store.check(Scenario.objects.get(pk=scenario_id), changes["edits"])
     with transaction.atomic():
         scenario = Scenario.objects.select_for_update().get(pk=scenario_id)
@@ -143,9 +143,9 @@ def edit(scenario_id: int, version: int, changes: dict[str, Any], user: Any = No
 
 
 def promote(run: Run, user: Any = None) -> Run:
-    """The fork becomes the present: it goes on live, at the pace and the clock of its parent, which is cancelled.
+    """Promotion of a fork: it continues live, with the speed and clock of its parent, which is cancelled.
 
-    Its edits are the run's own, whatever has become of the scenario's.
+    Its edits are those of the run, even if the scenario was edited since.
     """
     with transaction.atomic():
         parent = Run.objects.select_for_update().filter(pk=run.parent_id or 0).first()
@@ -163,7 +163,7 @@ def promote(run: Run, user: Any = None) -> Run:
         fields = {"clock_sim_ms": max(clock.now_ms(now), run.fork_ms or 0), "clock_wall": now}
         Run.objects.filter(pk=made.pk).update(**fields, wanted=parent.wanted)
         audit(user, "run.promote", f"run {run.pk}", {"in_place_of": parent.pk, "live": made.pk})
-        cancel_all([parent], user)  # in the same step: nobody else can promote in its place
+        cancel_all([parent], user)  # in the same step, so that no other fork is promoted
         transaction.on_commit(lambda: runner.enqueue(made.pk))
     made.refresh_from_db()
     runner.announce(made)
@@ -175,7 +175,7 @@ def discard(run: Run, user: Any = None) -> None:
     if run.fork_ms is None:
         raise Refused(f"run {run.pk} is not a fork; delete it after it has ended")
     with transaction.atomic():
-        # whoever works on it writes nothing more
+        # its worker cannot write any more
         Run.objects.filter(pk=run.pk).update(epoch=F("epoch") + 1, wanted=Run.CANCELLED)
         _remove(run, "run.discard", {"parent": run.parent_id}, user)
         if not run.scenario.runs.exists() and not run.scenario.sweeps.exists():
@@ -212,7 +212,7 @@ def cancel(run: Run, user: Any = None) -> Run:
     _simulated(run, "cancel")
     _active(run, "cancel")
     if not cancel_all([run], user):
-        _active(run, "cancel")  # it ended since it was looked at
+        _active(run, "cancel")  # it has ended since it was read
     run.refresh_from_db()
     return run
 
@@ -332,7 +332,7 @@ def _tell_deleted(numbers: Sequence[int]) -> None:
 
 
 def start_import(trace: Trace, user: Any = None) -> Trace:
-    """Queues an upload that has arrived: to be looked at or imported, as its stage says."""
+    """Queues a complete upload for the scan or the import, by its stage."""
     _queue(trace, {"stage": trace.stage})
     audit(user, "trace.upload", f"trace {trace.pk}", {"name": trace.name})
     return trace
@@ -380,7 +380,7 @@ def cancel_import(trace: Trace, user: Any = None) -> Trace:
 
 
 def clock_of(run: Run) -> Clock:
-    """The clock as stored; a paused run's stands still."""
+    """Clock as stored; that of a paused run does not advance."""
     moving = run.wanted == Run.RUNNING and run.status != Run.PAUSED
     return Clock(run.clock_sim_ms, run.clock_wall or timezone.now(), run.clock_speed if moving else 0.0)
 
@@ -418,14 +418,14 @@ def _check_speed(speed: float) -> None:
 def _want(run: Run, wanted: str, user: Any, action: str, **fields: Any) -> Run:
     with transaction.atomic():
         if not Run.objects.filter(pk=run.pk, status__in=Run.ACTIVE).update(wanted=wanted, **fields):
-            _active(run, action.partition(".")[2])  # it ended since it was looked at
+            _active(run, action.partition(".")[2])  # it has ended since it was read
         audit(user, action, f"run {run.pk}", {})
     runner.enqueue(run.pk)
     return _told(run)
 
 
 def _told(run: Run) -> Run:
-    """The run as it is now, told to who watches it."""
+    """Current run, after the publication of its status."""
     run.refresh_from_db()
     runner.announce(run)
     return run

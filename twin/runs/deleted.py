@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from twin.models import AuditEntry, Run, Scenario, Sweep, Trace
 
-# what has a page of its own, by the noun of its entries
+# objects with a page, by the noun of their entries
 MODELS: dict[str, Any] = {"run": Run, "scenario": Scenario, "sweep": Sweep, "trace": Trace}
 # entries that name it
 MADE = ("run.start", "scenario.create", "sweep.start", "trace.announce", "trace.upload", "trace.generate")

@@ -1,4 +1,4 @@
-"""A run's simulation in the memory of a worker, and how it is found again: from memory, or checkpoint and replay."""
+"""Engine: a run's simulation in a worker, restored from memory, or from a checkpoint and replay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twin.scenarios import store
 
 BATCH_EVENTS = 1_000
 BATCH_S = 0.05
-STRIDE = 20  # events between two looks at the wall clock
+STRIDE = 20  # events between two checks of the wall clock
 CHECKPOINT_S = 0.5
 CHECKPOINT_EVENTS = 20_000
 CHECKPOINT_SHARE = 10  # a checkpoint may cost a tenth of the time
@@ -26,7 +26,7 @@ KEPT = 2  # simulations that a worker process keeps in memory between slices
 
 
 class Diverged(RuntimeError):
-    """The replay of a run does not reach the end of its log: the code or the scenario is not the one that wrote it."""
+    """Error: the replay of a run does not reach the end of its log, since the code or the scenario has changed."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Engine:
         return events
 
     def step(self) -> list[Event]:
-        """The next instant at which something is told; empty at the end."""
+        """Next instant with events; empty at the end."""
         events: list[Event] = []
         while not events and self.simulation.next_ms is not None:
             events = self.simulation.run_until(self.simulation.next_ms, 1)
@@ -69,12 +69,12 @@ class Engine:
 
     @property
     def due(self) -> bool:
-        """Test whether a checkpoint is worth its cost."""
+        """True if a checkpoint is worth its cost."""
         pause = max(CHECKPOINT_S, self.cost * CHECKPOINT_SHARE)
         return self.unsaved > 0 and (self.unsaved >= CHECKPOINT_EVENTS or time.monotonic() - self.saved >= pause)
 
     def checkpoint(self) -> bytes:
-        """The state as bytes."""
+        """State as bytes."""
         began = time.monotonic()
         payload = pack_state({"simulation": self.simulation.state(), "decisions": np.array(self.decisions)})
         self.saved, self.unsaved = time.monotonic(), 0
@@ -154,7 +154,7 @@ def forget() -> None:
 
 
 def percentiles(seconds: list[float]) -> dict[str, Any]:
-    """Figures of the hooks' wall times, in ms."""
+    """Statistics of the hooks' wall times, in ms."""
     if not seconds:
         return {}
     p50, p95, most = (float(x) * 1000 for x in np.percentile(seconds, [50, 95, 100]))

@@ -1,4 +1,4 @@
-"""Runs that are held up because the database does not take their events (locked, disk full), until it does.
+"""Holds: runs that wait because the database does not accept their events (locked, disk full).
 
 A hold is written to the run where the database takes that much; a lock, which would only keep its worker waiting, is
 noted in the broker, and the ticker writes it as soon as it can. The ticker asks for a run that is held up like for any
@@ -24,7 +24,7 @@ from twin.runs.activity import NOTHING_LOST, WAITS
 
 log = logging.getLogger(__name__)
 NOTED = "twin:holds"  # hash: run id -> [reason, since when (wall clock)]
-SHORT_S = 3.0  # a write that took less was not held up
+SHORT_S = 3.0  # shorter writes are not reported as holds
 
 
 def hold(run_id: int, error: Exception) -> None:
@@ -59,7 +59,7 @@ def write(run_id: int, reason: str, since: datetime) -> bool:
 
 
 def _note(run_id: int, reason: str, since: datetime) -> bool:
-    """Notes the hold in the broker, and tells the run's watchers before the database knows it."""
+    """Records the hold in the broker, and publishes it before it is in the database."""
     try:
         client = pubsub.client()
         client.hsetnx(NOTED, str(run_id), orjson.dumps([reason, since.timestamp()]))  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ def late(run: Run, since: datetime, reason: str) -> None:
 
 
 def late_write(run: Run, seconds: float) -> None:
-    """The same of a write that took `seconds`, if that is long."""
+    """Hold of a write that took `seconds`, if that is long."""
     if seconds >= SHORT_S:
         late(
             run,
@@ -102,11 +102,11 @@ def recall(run: Run) -> None:
 
 
 def release(run: Run) -> dict[str, Any]:
-    """Fields of a held run that goes on, because its events were written; the audit list keeps what happened."""
+    """Fields of a held run that continues, because its events were written; the audit list records the hold."""
     assert run.held_since is not None
     seconds = round((timezone.now() - run.held_since).total_seconds(), 1)
     reason = run.message.removeprefix(WAITS).removesuffix(NOTHING_LOST)
-    clock = {"clock_ms": run.clock_sim_ms} if run.mode == Run.LIVE else {}  # it stood still there
+    clock = {"clock_ms": run.clock_sim_ms} if run.mode == Run.LIVE else {}  # it did not advance
     AuditEntry.objects.create(
         action="run.held", subject=f"run {run.pk}", detail={"seconds": seconds, "reason": reason} | clock
     )

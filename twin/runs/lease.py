@@ -1,6 +1,6 @@
-"""The right to write a run: whoever raised its epoch last holds it, for 15 s at a time.
+"""Lease of a run, the exclusive right to write it: held by the process that raised its epoch last, for 15 s.
 
-Every write checks the epoch (eventlog.append, here), so a task delivered twice or thought dead can do no harm.
+Every write checks the epoch (eventlog.append, here), so a task that is delivered twice or considered dead does no harm.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def release(run: Run) -> None:
 
 
 def held(run: Run) -> bool:
-    """Test whether somebody works on it."""
+    """True if a worker has the lease."""
     return run.lease_until is not None and run.lease_until > timezone.now() and not abandoned(run.lease_owner)
 
 
 def abandoned(owner: str) -> bool:
-    """Test whether the owner was a process of this host that has ended: its lease need not be waited for."""
+    """True if the owner was a process of this host that has ended, so that its lease can be ignored."""
     host, _, rest = owner.rpartition("/")
     if host != socket.gethostname():
         return False
@@ -108,5 +108,5 @@ class Heartbeat:
 
 
 def new_owner() -> str:
-    """A name of this process for one lease: no other lease has it."""
+    """Unique name of this process for one lease."""
     return f"{socket.gethostname()}/{os.getpid()}.{time.monotonic_ns()}"

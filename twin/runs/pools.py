@@ -1,8 +1,8 @@
 """Two workers for runs: one for quick slices, one for runs of which a single computation takes long.
 
 A decision cannot be interrupted. So that no other run waits behind it, a process of the quick worker that has computed
-for LONG_S hands its run over to the other worker and ends itself; its worker replaces it. The run goes on from its log
-there, and comes back when its computations are short again.
+for LONG_S hands its run over to the other worker and ends itself; its worker replaces it. The run continues from its
+log there, and returns when its computations are short again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _yields = False
 
 
 def yields() -> bool:
-    """Test whether this process hands long computations over."""
+    """True if this process hands long computations over."""
     return _yields
 
 

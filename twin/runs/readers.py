@@ -1,6 +1,6 @@
 """Readers of runs: marks with an expiry on the frame bus.
 
-A page, a comparison and an open socket mark their runs; what deletes runs of its own accord (demo.py) asks first.
+A page, a comparison and an open socket mark their runs; automatic deletions (demo.py) check them first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from twin.infra import pubsub
 
 log = logging.getLogger(__name__)
 KEPT_S = 3600  # after a page was opened, or a socket was last heard
-RENEW_S = 600.0  # an open socket marks its run anew
+RENEW_S = 600.0  # an open socket renews its mark
 
 
 def key(run_id: int) -> str:

@@ -1,4 +1,4 @@
-"""One slice of a run: take the lease, go on where the log ends, write events in batches, give the lease back.
+"""Slice of a run: take the lease, continue at the end of the log, write events in batches, release the lease.
 
 A batch run works up to SLICE_S and enqueues itself again. A live run does what its clock says is due. Killed at any
 point, the next slice restores the last checkpoint and computes the same events again; the log drops those it has.
@@ -108,7 +108,7 @@ def _slice(run: Run, watch: Watch) -> bool:
 
 
 def _keep_moment(run: Run) -> None:
-    """A live run that was held up, or that nobody worked on, goes on from the moment where it was."""
+    """Resumes a live run after a hold, or after a time without a worker, at the time where it stopped."""
     if run.mode != Run.LIVE:
         return
     clock = _clock(run)
@@ -123,13 +123,13 @@ def _keep_moment(run: Run) -> None:
 
 
 def _set_clock_back(run: Run, clock: Clock, since: datetime) -> None:
-    """The clock stood still since then."""
+    """Shifts the clock by the time without progress."""
     now = timezone.now()
     lease.write(run, clock_sim_ms=clock.now_ms(min(since, now)), clock_wall=now)
 
 
 def _go_on(run: Run) -> None:
-    """A run that was held up has written what there was to write."""
+    """Ends the hold of a run whose events are written."""
     if run.held_since is None:
         return
     if run.mode == Run.LIVE and (clock := _clock(run)).wall < run.held_since:  # held up by this write
@@ -194,7 +194,7 @@ def _write(run: Run, of_run: Engine, events: list[Event], save: bool) -> None:
 
 
 def _stopped(run: Run) -> bool:
-    """Test whether the operator wants a pause, which it then makes."""
+    """True if the operator has requested a pause, which is then made."""
     run.refresh_from_db(fields=["wanted", "status"])
     if run.wanted != Run.PAUSED:
         return False
@@ -239,7 +239,7 @@ def _end(run: Run, status: str, metrics: dict[str, Any], **fields: Any) -> None:
 
 
 def _fail(run: Run | None, error: Exception) -> None:
-    """A defect of the scheduler or the scenario: the run ends with the reason, unless another worker has it by now."""
+    """Failure by a defect of the scheduler or scenario: the run ends with the reason, unless another worker has it."""
     if run is None:
         return
     try:
@@ -252,5 +252,5 @@ def _fail(run: Run | None, error: Exception) -> None:
 
 
 def _over(run: Run) -> dict[str, Any]:
-    """Fields of a run that will not go on."""
+    """Fields of a run that has ended."""
     return {"finished_at": timezone.now(), "end_ms": run.sim_ms, "next_event_ms": None}

@@ -15,7 +15,7 @@ VERB = "change_scheduler"
 
 
 class Charge(NamedTuple):
-    """A scheduler, from a moment on until the next one."""
+    """Scheduler from a time on until the next one."""
 
     from_ms: int
     name: str
@@ -30,7 +30,7 @@ def of_run(run: Run) -> list[Charge]:
 
 
 def in_order(scheduler: str, edits: Sequence[Any]) -> list[Charge]:
-    """The scheduler that begins and those that plain edits bring, without reading cluster and jobs."""
+    """First scheduler and those set by plain edits, without reading cluster and jobs."""
     known = {**schedulers(), **{name: scheduler_class(name) for name in ELSEWHERE}}
     found: list[Charge] = []
     for from_ms, name in ((0, scheduler), *sorted(_changes(edits), key=lambda change: change[0])):
@@ -42,13 +42,13 @@ def in_order(scheduler: str, edits: Sequence[Any]) -> list[Charge]:
 
 
 def present(run: Run) -> Charge:
-    """The one in charge at the moment that the run has reached."""
+    """Scheduler at the time that the run has reached."""
     charges = of_run(run)
     return next((one for one in reversed(charges) if one.from_ms <= run.sim_ms), charges[0])
 
 
 def found_by(text: str) -> Q:
-    """The runs of which a scheduler has this in its name or title, whether it began or was put in charge by an edit."""
+    """The runs of which a scheduler has this in its name or title, as the first one or set by an edit."""
     asked = text.lower()
     titled = [name for name, cls in schedulers().items() if asked in cls.title.lower()]
     edited = Run.objects.exclude(edits=[]).select_related("scenario")

@@ -1,4 +1,4 @@
-"""Forks: a scenario that begins with what a run has told up to a moment, and goes on with edits of its own.
+"""Forks: scenarios that begin with the log of a run up to a given time, and continue with edits of their own.
 
 The log of a fork's run begins with a copy of the parent's, so the past is there at once; the state behind it comes from
 the parent's checkpoint nearest to the moment. Events depend on nothing but the scenario and its edits: the copied log
@@ -59,7 +59,7 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
 
 
 def _reached_ms(run: Run) -> int:
-    """Up to when everything that happens in the run is in its log: for a live one, that is until its next event."""
+    """End of the time for which the log is complete: for a live run, until its next event."""
     if run.mode == Run.LIVE and run.next_event_ms is not None:
         return max(run.sim_ms, run.next_event_ms - 1)
     return run.sim_ms

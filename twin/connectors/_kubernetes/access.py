@@ -49,12 +49,12 @@ class Access:
 
     @property
     def has_token(self) -> bool:
-        """Whether a token is sent."""
+        """True if a token is sent."""
         return bool(self.token_from or self.token_text)
 
     @property
     def is_somebody(self) -> bool:
-        """Whether a token or a certificate says who asks."""
+        """True if a token or a certificate identifies the client."""
         return self.has_token or bool(self.certificate_file or self.certificate_text)
 
     @property

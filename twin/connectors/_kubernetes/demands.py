@@ -69,14 +69,14 @@ class Reader:
         return Demand(gpus, cpu, memory)
 
     def is_gpu(self, name: str) -> bool:
-        """Whether a resource of that name counts as GPUs."""
+        """True if a resource of that name counts as GPUs."""
         known = self._is_gpu.get(name)
         if known is None:
             known = self._is_gpu[name] = any(fnmatchcase(name, pattern) for pattern in self._patterns)
         return known
 
     def pod(self, spec: Mapping[str, Any]) -> Demand:
-        """What a scheduler reserves for a pod: its containers and sidecars, or the largest init container."""
+        """Resources that a scheduler reserves for a pod: its containers and sidecars, or the largest init container."""
         total, before = Demand(), Demand()  # `before`: sidecars that run while an init container does
         largest = Demand()
         for container in spec.get("initContainers") or ():

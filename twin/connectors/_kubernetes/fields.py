@@ -50,12 +50,12 @@ def conditions(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def is_true(condition: Mapping[str, Any] | None) -> bool:
-    """Whether a condition is there and true."""
+    """True if a condition exists and is true."""
     return (condition or {}).get("status") == "True"
 
 
 def created_ms(meta: Mapping[str, Any], seen_ms: int) -> int:
-    """When an object was created."""
+    """Creation time of an object."""
     return first(unix_ms(meta.get("creationTimestamp")), seen_ms)
 
 

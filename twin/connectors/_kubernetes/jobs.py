@@ -35,14 +35,14 @@ class Family:
 
     @property
     def over(self) -> bool:
-        """Whether it has no future: its object has ended or is gone; a pod of its own has ended."""
+        """True if it cannot run again: its object has ended or is gone; a pod of its own has ended."""
         if self.root is not None:
             return self.root.ended_ms is not None or self.root.gone_ms is not None
         return all(pod.ended_ms is not None for pod in self.pods)
 
     @property
     def ended(self) -> bool:
-        """Whether it is over and holds no node any more."""
+        """True if it has ended and holds no node any more."""
         return self.over and not any(pod.holds_node for pod in self.pods)
 
 

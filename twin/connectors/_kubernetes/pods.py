@@ -50,7 +50,7 @@ class PodRow:
 
     @property
     def holds_node(self) -> bool:
-        """Whether its share of a node is taken."""
+        """True while it holds its share of a node."""
         return bool(self.node) and self.ended_ms is None
 
 
@@ -103,7 +103,7 @@ def gone_pod(row: PodRow, after_ms: int | None, seen_ms: int) -> PodRow:
 
 
 def _placed(spec: Any, status: Any, told: Any, before: PodRow | None, seen_ms: int) -> int | None:
-    """When the pod was bound to its node; None while it is not."""
+    """Time of the binding of the pod to its node; None while unbound."""
     if not spec.get("nodeName"):
         return None
     known = before.placed_ms if before is not None else None  # it identifies the attempt, and must not move

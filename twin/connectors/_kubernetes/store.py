@@ -102,7 +102,7 @@ class Store:
         return tuple(sorted(jobs, key=lambda fact: fact.key)), tuple(nodes)
 
     def waits(self) -> bool:
-        """Whether a change is kept back until the owner of the object arrives."""
+        """True if a change is delayed until the owner of the object arrives."""
         return bool(self._touched)
 
     def _waiting(self) -> set[str]:
@@ -251,6 +251,6 @@ class Store:
 
 
 def _is_gone(family: Family) -> bool:
-    """Whether nothing of it is there any more, so that no event can follow."""
+    """True if no object of it is left, so that no event can follow."""
     jobs = [family.root, *family.below] if family.root else family.below
     return all(pod.gone for pod in family.pods) and all(job.gone_ms is not None for job in jobs)

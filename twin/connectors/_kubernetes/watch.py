@@ -22,7 +22,7 @@ MAX_EMPTY = 3  # watches in a row that end within a second without a word
 
 
 class Event(NamedTuple):
-    """What a watch said: a change of an object, that its source has to be listed anew, or that it is lost.
+    """Message of a watch: a change of an object, a request to list its source again, or a lost connection.
 
     verb  ADDED, MODIFIED, DELETED; RELIST; LOST
     """

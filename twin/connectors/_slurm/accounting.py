@@ -74,7 +74,7 @@ def jobs_of(records: list[Record]) -> Iterator[JobFact]:
 
 
 def _goes_on(record: Record, following: Record) -> bool:
-    """Test whether the following record is the next attempt of the job, and not another job that has got its number."""
+    """True if the following record is the next attempt of the job, and not another job with its number."""
     if record.said not in states.AGAIN or record.ended_ms is None:
         return False
     return following.submitted_ms == record.submitted_ms or following.submitted_ms - record.ended_ms <= MAX_REQUEUE_MS

@@ -13,7 +13,7 @@ from twin.connectors.facts import ENDED, REQUEUED, Attempt, JobFact, Share
 
 @dataclass(slots=True)
 class Known:
-    """What the looks before have shown of a job.
+    """State of a job from earlier polls.
 
     ended  attempts that are over
     now    the attempt that runs
@@ -78,14 +78,14 @@ class Attempts:
 
 
 def _same(fact: JobFact, known: Known) -> bool:
-    """Test whether it is the job that is known, and not another one that has got its number."""
+    """True if it is the known job, and not another one with its number."""
     return fact.submitted_ms == known.submitted_ms or (
         0 < fact.restarts >= known.restarts and fact.submitted_ms > known.submitted_ms
     )
 
 
 def _end(fact: JobFact, known: Known, at_ms: int) -> int:
-    """Time when the attempt before was over at the latest: a requeued job is submitted anew at that time."""
+    """Latest end of the attempt before: a requeued job is submitted again at that time."""
     return (
         fact.submitted_ms if known.now and fact.submitted_ms > max(known.submitted_ms, known.now.started_ms) else at_ms
     )

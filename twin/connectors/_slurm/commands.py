@@ -57,7 +57,7 @@ class Commands:
     spent_ms: dict[str, int] = field(default_factory=dict)
 
     def run(self, *command: str) -> str:
-        """What the command prints; ConnectorError when it is missing, fails, hangs or prints too much."""
+        """Output of the command; ConnectorError if it is missing, fails, hangs or prints too much."""
         name = command[0]
         began = time.monotonic()
         try:
@@ -92,7 +92,7 @@ class Commands:
 
 
 def remedy(said: str) -> str:
-    """What helps against an error message of Slurm, munge or ssh; "" when it is not known."""
+    """Remedy for an error message of Slurm, munge or ssh; "" if unknown."""
     return next((helps for pattern, helps in REMEDIES if re.search(pattern, said, re.IGNORECASE)), "")
 
 

@@ -1,4 +1,4 @@
-"""What running jobs hold, node by node, from `scontrol show job -d -o`: CPUs, memory and the indices of their GPUs.
+"""Resources of running jobs by node, from `scontrol show job -d -o`: CPUs, memory and GPU indices.
 
 The text holds names and commands that users chose. A job's own text can at worst hide what that job holds: what is
 found counts only where it names exactly the nodes that squeue names, and a record that occurs twice is asked for alone.

@@ -33,7 +33,7 @@ LEFT_OUT = {  # why jobs of the mirror are not in a cut, behind their number
 
 @dataclass(frozen=True, slots=True)
 class Choice(Parameters):
-    """What a cut believes about durations, and whether it has the jobs that came later."""
+    """Assumptions of a cut about durations, and whether it includes later jobs."""
 
     durations: str = parameter(
         TURNED_OUT,
@@ -154,13 +154,13 @@ def _duration(
 
 
 def arrival_ms(known: KnownJob, mirror: Mirror) -> int:
-    """When the job came, in ms of the log: one with a new submit time after its first start came by that start."""
+    """Arrival of the job, in ms of the log: that of one with a new submit time after its first start is that start."""
     first = min((attempt.started_ms for attempt in known.attempts), default=known.fact.submitted_ms)
     return max(0, min(known.fact.submitted_ms, first) - mirror.epoch_ms)
 
 
 def _end_ms(known: KnownJob, mirror: Mirror) -> int | None:
-    """When the job ended, in ms of the log; None while it is open."""
+    """End of the job, in ms of the log; None while it is open."""
     if known.fact.state != ENDED:
         return None
     ended = known.attempts[-1].ended_ms if known.attempts else known.fact.ended_ms
@@ -168,7 +168,7 @@ def _end_ms(known: KnownJob, mirror: Mirror) -> int | None:
 
 
 def _covers(attempt: Attempt, mirror: Mirror, at_ms: int) -> bool:
-    """Test whether the attempt is in progress at at_ms."""
+    """True if the attempt is in progress at at_ms."""
     now = mirror.epoch_ms + at_ms
     return attempt.started_ms <= now and (attempt.ended_ms is None or attempt.ended_ms > now)
 

@@ -83,7 +83,7 @@ def drop_unused(trace: Trace, spec: ClusterSpec) -> None:
 
 
 def sentences(found: Made) -> list[str]:
-    """What a cut takes from the cluster and what it believes, for people."""
+    """Notes for users on the content and the assumptions of a cut."""
     of, at = found.cut, moment(found.cut.at_ms)
     away = sum(bool(server.away) for server in of.servers)
     parts = [f"{count(of.count(RUNNING), 'running job')}, {count(of.count(WAITING), 'waiting job')}"]

@@ -18,7 +18,7 @@ EXAMPLE = "2026-05-04T10:00:00.250Z"
 
 
 def fits(item: dict[str, Any]) -> bool:
-    """Whether the object is an event of this kind."""
+    """True if the object is an event of this kind."""
     return "specversion" in item
 
 

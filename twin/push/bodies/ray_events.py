@@ -25,12 +25,12 @@ Statement = tuple[str, str, int, dict[str, Any]]  # type, subject, time, data
 
 
 def fits(item: dict[str, Any]) -> bool:
-    """Whether the object is an event of Ray."""
+    """True if the object is an event of Ray."""
     return bool(_of(item, "event_type")) and "type" not in item
 
 
 def read(item: dict[str, Any], now_ms: int) -> list[PushedFact]:
-    """What the event states; nothing for types that are not about nodes, driver jobs and tasks."""
+    """Events from an object; none for types that are not about nodes, driver jobs and tasks."""
     type = str(_of(item, "event_type"))
     statements = READERS.get(type)
     if statements is None:

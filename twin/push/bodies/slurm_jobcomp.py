@@ -1,6 +1,6 @@
 """Documents of Slurm's plugin jobcomp/elasticsearch: one for each job that ended (or each end of it that was requeued).
 
-Of a document only what `read` names is looked at: the job's script, its folders, paths and comments are never stored.
+Only the fields named in `read` are read: the job's script, its folders, paths and comments are never stored.
 Times are in UTC without a zone, the time limit is in seconds, and GPUs are told only where AccountingStorageTRES names
 gres/gpu.
 """
@@ -22,12 +22,12 @@ OUTCOMES = {
     "OUT_OF_MEMORY": OUT_OF_MEMORY, "PREEMPTED": PREEMPTED, "REQUEUED": REQUEUED, "BOOT_FAIL": NODE_FAIL,
     "DEADLINE": TIMEOUT,
 }  # fmt: skip
-NO_LIMIT_S = 365 * 86_400  # Slurm's word for it in this plugin
+NO_LIMIT_S = 365 * 86_400  # Slurm's name for it in this plugin
 SCALES = {"": 1 / 2**20, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}  # of a memory in MB
 
 
 def fits(item: dict[str, Any]) -> bool:
-    """Whether the object is such a document."""
+    """True if the object is such a document."""
     return {"jobid", "state", "@submit", "@end"} <= item.keys()
 
 
