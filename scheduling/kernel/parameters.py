@@ -8,6 +8,8 @@ from typing import Any
 
 from scheduling.model.values import ModelError, shorten
 
+KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}  # in messages
+
 
 class UnknownName(ValueError):
     """Error for an unknown scheduler or parameter; the message lists the known names."""
@@ -90,6 +92,4 @@ def _convert(subject: str, key: str, metadata: Mapping[str, Any], raw: Any) -> A
             raise ValueError(raw)
         return kind(raw)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"{subject}: parameter {key} must be of type {kind.__name__}, got {shorten(repr(raw))}"
-        ) from error
+        raise ModelError(f"{subject}: parameter {key} must be {KINDS[kind]}, got {shorten(repr(raw))}") from error

@@ -253,7 +253,7 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
     answer = post(operator, "/api/scenarios/", body)
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "scheduler oasis: parameter worker_share must be of type float, got True",
+        "scheduler oasis: parameter worker_share must be a number, got True",
     )
     for address, rest in (
         ("/api/runs/", {"scenario": base.pk, "mode": "live"}),

@@ -125,7 +125,7 @@ def test_a_cluster_that_prints_without_end_is_stopped():
         ({"name": "my lab"}, "name", "name must have 1 to 60 letters, digits, hyphens and underscores, got 'my lab'"),
         ({"name": "test"}, "name", "name must not be 'test', which is a part of an address; choose another one"),
         ({"connector": "pbs"}, "connector", "unknown connector 'pbs'; known: kubernetes, push, replay, slurm"),
-        ({"parameters": {"speed": "fast"}}, "parameters.speed", "must be of type float, got 'fast'"),
+        ({"parameters": {"speed": "fast"}}, "parameters.speed", "must be a number, got 'fast'"),
         ({"parameters": {"speed": -1}}, "parameters.speed", "parameter speed must be >= 0, got -1"),
         ({"parameters": {"pace": 1}}, "parameters.pace", "unknown parameter 'pace'; known: path, speed"),
         (

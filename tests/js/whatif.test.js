@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { effectWords } from '../../static/js/scenarios/edit-list.js';
-import { displacedText } from '../../static/js/run/ask.js';
+import { displacedText, parseChanges } from '../../static/js/run/ask.js';
 import { obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
@@ -138,6 +138,16 @@ test('the page of a run that was promoted over names the live run in its place',
   assert.equal(successor(own, [own, fork, made]).id, 6);
   assert.equal(successor(own, [own, fork]), undefined);
   assert.equal(successor({ ...own, status: 'running', wanted: 'running' }, [own, fork, made]), undefined);
+});
+
+test('changes are read line by line; a column of jobs.csv is answered with the field that works', () => {
+  assert.deepEqual(parseChanges('epochs = 5\nworker: {"gpu": 1}'), { epochs: 5, worker: { gpu: 1 } });
+  assert.throws(() => parseChanges('worker.gpu = 500'), {
+    message:
+      '“worker.gpu” is a column of jobs.csv; here the names of jobs.jsonl work: enter the whole field ' +
+      '“worker = {"gpu": 500, …}” with all its parts.',
+  });
+  assert.throws(() => parseChanges('many epochs'), /is not a “field = value” line/);
 });
 
 test('a moment reads alike in messages of the server, in fields and on pages', () => {

@@ -43,6 +43,8 @@ def test_thousandths_are_exact_in_both_directions():
         ({"colour": 1}, "cluster: unknown key 'colour'; known: name, slot_ms"),
         ({"cloud": True}, 'cloud must be null or {"unlimited": true}, got True'),
         ({"servers": []}, "servers must be at least 1, got 0"),
+        ({"slot_ms": "abc"}, "cluster c: slot_ms must be a whole number, got 'abc'"),
+        ({"servers": "abc"}, "cluster: servers must be a list, got 'abc'"),
         ({"servers": [{"name": "cloud", "capacity": {}}]}, "reserved 'cloud'"),
         (
             {"servers": [{"name": "a", "capacity": {"tpu": 1}}]},

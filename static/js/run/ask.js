@@ -191,10 +191,20 @@ export function parseChanges(text) {
     .map((one) => one.trim())
     .filter(Boolean)) {
     const parts = /^([a-z_]+)\s*[=:]\s*(.+)$/.exec(line);
+    const column = /^([a-z_]+)\.([a-z_]+)\s*[=:]\s*(.+)$/.exec(line);
+    if (column) throw new Refusal(partRefused(column));
     if (!parts) throw new Refusal(`“${line}” is not a “field = value” line such as “epochs = 5”.`);
     changes[parts[1]] = valueOf(parts[2]);
   }
   return changes;
+}
+
+/** worker.gpu is the name of a column of jobs.csv; fields here are those of jobs.jsonl, which have such parts. */
+function partRefused([, field, part, value]) {
+  return (
+    `“${field}.${part}” is a column of jobs.csv; here the names of jobs.jsonl work: enter the whole field ` +
+    `“${field} = {"${part}": ${value}, …}” with all its parts.`
+  );
 }
 
 /** A line of jobs.jsonl; its id and arrival are left out: it would come now. */
