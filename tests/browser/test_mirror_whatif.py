@@ -52,7 +52,7 @@ def test_a_mirrored_run_is_forked_compared_and_asked(open_page: Callable[..., Pa
     page.wait_for_url(lambda url: re.search(r"/runs/\d+/", url) is not None and f"/runs/{run}/" not in url)
     expect(page.locator("#status")).to_have_text("finished")
     expect(page.locator("#cut-notes")).to_contain_text("2 running jobs, 1 waiting job, 1 job that arrived later")
-    expect(page.locator("#cut-notes")).to_contain_text("placed anew on any node")
+    expect(page.locator("#cut-notes")).to_contain_text("placed again on any node")
     page.get_by_role("link", name=f"Compare with run {run}").click()
     expect(page.locator("main")).to_contain_text("different training models")
     page.goto(f"/runs/{run}/")

@@ -21,7 +21,7 @@ async function open() {
   return { form, cutFields };
 }
 
-test('the form begins with FIFO with backfill and the durations as they turned out', needsPage, async () => {
+test('the form begins with FIFO with backfill and the actual durations', needsPage, async () => {
   const { form, cutFields } = await open();
   assert.equal($('#cut-title').textContent, 'What if, from 01:00:00');
   assert.deepEqual(cutFields(form), { durations: 'as_it_turned_out', assumed_ms: 3_600_000, arrivals: false });

@@ -98,7 +98,7 @@ export class Ask {
 
   #paint(a, like) {
     const facts = [
-      ['Answer', a.verdict === null ? 'not decided in this time' : a.verdict],
+      ['Answer', a.verdict === null ? 'no decision in this time' : a.verdict],
       ['Start', clock(a.start_ms)],
       ['Finish', a.finish_ms === null ? 'not in this time' : clock(a.finish_ms)],
       ['Workers', a.workers ? `at most ${number(a.workers, 0)}` : '–'],

@@ -10,7 +10,7 @@ import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
 const BACKFILL = 'fifo with backfill'; // value of the option; the server's default
 const ASSUMED_MS = 3_600_000;
 const DURATIONS = [
-  ['as_it_turned_out', 'as they turned out'],
+  ['as_it_turned_out', 'actual'],
   ['limit', 'by time limit'],
 ];
 
@@ -55,7 +55,7 @@ export function cutForm(atMs, schedulers) {
       'p',
       { class: 'wide muted small' },
       'The scenario has the nodes, the running and the waiting jobs of this time. Jobs that ran arrive first, with ' +
-        'the work that is left, and are placed anew.',
+        'their remaining work, and are placed again.',
     ),
     field('cut-scheduler', 'Scheduler', h('select', { id: 'cut-scheduler' }, options)),
     field(
@@ -66,13 +66,13 @@ export function cutForm(atMs, schedulers) {
         { id: 'cut-durations' },
         DURATIONS.map(([value, text]) => h('option', { value }, text)),
       ),
-      'of a job whose end is not known: its time limit',
+      'time limit for jobs whose end is unknown',
     ),
     field(
       'cut-assumed',
       'Without a time limit',
       h('input', { id: 'cut-assumed', type: 'text', value: timeText(ASSUMED_MS) }),
-      `work left of such a job, ${EXAMPLE}`,
+      `remaining work of such a job, ${EXAMPLE}`,
     ),
     field(
       'cut-arrivals',

@@ -1,7 +1,7 @@
 """A cut of a mirrored cluster at a moment: which jobs are open then, and how much work each has left. It is pure.
 
 Every job of the mirror is either in the cut or counted with the reason why it is not. What a cluster never tells is
-believed, and each job says from where: how long it takes as it turned out, by its time limit, or as assumed.
+believed, and each job states the origin of its duration: actual, by its time limit, or assumed.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Choice(Parameters):
 
     durations: str = parameter(
         TURNED_OUT,
-        "duration of a job: as it turned out where its end is known, else by its time limit; or always by its limit",
+        "duration of a job: actual where its end is known, else its time limit; or always its limit",
         choices=DURATIONS,
     )
     assumed_ms: int = parameter(
-        HOUR_MS, "work left of a job without a time limit whose end is not known", low=1_000, high=LARGEST, unit="ms"
+        HOUR_MS, "remaining work of a job without a time limit whose end is unknown", low=1_000, high=LARGEST, unit="ms"
     )
     arrivals: bool = parameter(False, "include the jobs that arrived later, at the times at which they arrived")
 

@@ -19,7 +19,7 @@ from twin.traces.importers.report import Origins
 
 FORMAT = "cut of a mirrored run"
 PREVIEW = 20  # jobs that the trace's page shows
-WORDS = {TURNED_OUT: "as it turned out", LIMIT: "from the time limit", ASSUMED: "assumed"}
+ORIGIN_TEXTS = {TURNED_OUT: "actual", LIMIT: "from the time limit", ASSUMED: "assumed"}
 
 
 def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
@@ -90,15 +90,17 @@ def sentences(found: Made) -> list[str]:
     if found.choice.arrivals:
         parts.append(f"{count(of.count(ARRIVING), 'job')} that arrived later")
     gone = f", {away} of them not available from then on" if away else ""
-    said = [f"Cut from run {found.moment.run.pk} at {at}: {count(len(of.servers), 'node')}{gone}; {', '.join(parts)}."]
+    notes = [f"Cut from run {found.moment.run.pk} at {at}: {count(len(of.servers), 'node')}{gone}; {', '.join(parts)}."]
     if of.count(RUNNING):
-        said.append(f"Jobs that ran at {at} arrive first, with the work that is left, and are placed anew on any node.")
-    origins = {origin: sum(part.origin == origin for part in of.parts) for origin in WORDS}
-    told = [f"{WORDS[origin]} for {count(number, 'job')}" for origin, number in origins.items() if number]
-    if told:
+        notes.append(
+            f"Jobs that ran at {at} arrive first, with their remaining work, and are placed again on any node."
+        )
+    origins = {origin: sum(part.origin == origin for part in of.parts) for origin in ORIGIN_TEXTS}
+    shares = [f"{ORIGIN_TEXTS[origin]} for {count(number, 'job')}" for origin, number in origins.items() if number]
+    if shares:
         limit = f" ({duration(found.choice.assumed_ms)})" if origins[ASSUMED] else ""
-        said.append(f"Durations: {', '.join(told)}{limit}.")
+        notes.append(f"Durations: {', '.join(shares)}{limit}.")
     if of.left_out:
         kinds = [f"{of.left_out[why]:,} {words}" for why, words in LEFT_OUT.items() if of.left_out[why]]
-        said.append(f"Jobs not included: {'; '.join(kinds)}.")
-    return said
+        notes.append(f"Jobs not included: {'; '.join(kinds)}.")
+    return notes

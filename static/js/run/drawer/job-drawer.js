@@ -316,7 +316,7 @@ export class Drawer {
       trace: 'from the trace',
       derived: 'derived',
       drawn: 'sampled',
-      as_it_turned_out: 'from the duration as it turned out',
+      as_it_turned_out: 'from the actual duration',
       limit: 'from the time limit',
       assumed: 'from an assumed duration',
     };

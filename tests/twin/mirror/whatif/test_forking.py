@@ -76,8 +76,8 @@ def test_the_notes_say_what_is_believed(mirrored):
     moment_ = moments.moment(at(mirrored, 660))
     assert scenario.trace.report["notes"] == [
         f"Cut from run {mirrored.pk} at {moment_}: 2 nodes; 2 running jobs, 1 waiting job, 1 job that arrived later.",
-        f"Jobs that ran at {moment_} arrive first, with the work that is left, and are placed anew on any node.",
-        "Durations: as it turned out for 1 job, from the time limit for 3 jobs.",
+        f"Jobs that ran at {moment_} arrive first, with their remaining work, and are placed again on any node.",
+        "Durations: actual for 1 job, from the time limit for 3 jobs.",
     ]
     assert scenario.trace.report["provenance"]["minibatch_ms"] == {"as_it_turned_out": 1, "limit": 3}
 
