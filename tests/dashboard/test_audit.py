@@ -135,6 +135,10 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("run-step", "post"): (["run.step"], asked("runs", "step/", **PAUSED)),
     ("run-clock", "post"): (["run.speed"], lambda w: (f"/api/runs/{live_run(w).pk}/clock/", {"speed": 60})),
     ("run-forks", "post"): (["run.fork"], lambda w: (f"/api/runs/{done_run(w).pk}/forks/", {"at_ms": 40_000_000})),
+    ("run-certificate", "post"): (
+        ["certificate.request"],
+        lambda w: (f"/api/runs/{done_run(w).pk}/certificate/", {}),
+    ),
     ("run-certificate", "delete"): (
         ["certificate.cancel"],
         lambda w: (f"/api/runs/{certified(w).pk}/certificate/", {}),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.dashboard.builders import downloaded
-from tests.twin.mirror.test_retold import write
+from tests.twin.mirror.builders_stored import write
 from tests.twin.mirror.whatif.builders_forty import at, mirrored_run
 from twin.connectors.facts import ENDED
 from twin.eventlog import event_log

@@ -1,11 +1,17 @@
-"""A connection in the database that is followed by looks that are written down."""
+"""Followers of looks that are written down, with and without a database, and the files of a mirror."""
 
 from __future__ import annotations
 
+from scheduling.observed.scheduler import ObservedScheduler
+from scheduling.reporting.metrics import summarize
 from tests.twin.mirror.builders import EPOCH, NODES, S, Scripted, ended, job, look, running
 from twin.connectors.facts import Snapshot
+from twin.files.outputs import OutputWriter
+from twin.management.commands.verify import problems_of
 from twin.mirror import stored
+from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
+from twin.mirror.retold import retold
 from twin.models import Connection
 from twin.runs import lease
 
@@ -31,3 +37,32 @@ def following(connection: Connection, *looks: Snapshot) -> Following:
     assert run is not None
     mirror = stored.load(connection)
     return Following(Scripted(*looks), mirror, stored.Writer(run, mirror), stopped=lambda seconds: True)
+
+
+def follow(connector: Scripted, looks: int):
+    """Follows for so many waits; (following, events, the waits in seconds)."""
+    events, waits = [], []
+
+    def stopped(seconds: float) -> bool:
+        if seconds:
+            waits.append(seconds)
+        return len(waits) >= looks
+
+    following = Following(
+        connector, Mirror(EPOCH), lambda told, log_ms: events.extend((log_ms, *each) for each in told), stopped=stopped
+    )
+    following.run()
+    return following, events, waits
+
+
+def write(mirror: Mirror, folder) -> list[str]:
+    """Writes the files; the problems that the verifier finds in them."""
+    cluster, jobs, events = retold(mirror, "lab")
+    writer = OutputWriter(folder, cluster, jobs)
+    metrics = summarize(writer.passing(iter(events)), cluster, jobs)
+    scheduler = ObservedScheduler()
+    writer.finish({
+        "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
+        "metrics": metrics, "certificate": None, "decision_ms": None, "wall_s": 0.0,
+    })  # fmt: skip
+    return problems_of(folder)

@@ -5,25 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, look, running
+from tests.twin.mirror.builders_stored import follow
 from twin.connectors.facts import ConnectorError
-from twin.mirror.differ import Mirror
-from twin.mirror.following import Following
-
-
-def follow(connector: Scripted, looks: int):
-    """Follows for so many waits; (following, events, the waits in seconds)."""
-    events, waits = [], []
-
-    def stopped(seconds: float) -> bool:
-        if seconds:
-            waits.append(seconds)
-        return len(waits) >= looks
-
-    following = Following(
-        connector, Mirror(EPOCH), lambda told, log_ms: events.extend((log_ms, *each) for each in told), stopped=stopped
-    )
-    following.run()
-    return following, events, waits
 
 
 def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_told():

@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.model.values import ModelError
 from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, look, running
-from tests.twin.mirror.test_following import follow
+from tests.twin.mirror.builders_stored import follow
 from twin.connectors._slurm import prefix
 from twin.connectors.facts import ConnectorError
 from twin.mirror.differ import Mirror

@@ -10,27 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import ModelError
-from scheduling.observed.scheduler import ObservedScheduler
-from scheduling.reporting.metrics import summarize
 from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, look, running
 from tests.twin.mirror.builders_moves import MOVES, looks_of
-from twin.files.outputs import OutputWriter
-from twin.management.commands.verify import problems_of
+from tests.twin.mirror.builders_stored import write
 from twin.mirror.differ import Mirror
 from twin.mirror.retold import retold
-
-
-def write(mirror: Mirror, folder) -> list[str]:
-    """Writes the files; the problems that the verifier finds in them."""
-    cluster, jobs, events = retold(mirror, "lab")
-    writer = OutputWriter(folder, cluster, jobs)
-    metrics = summarize(writer.passing(iter(events)), cluster, jobs)
-    scheduler = ObservedScheduler()
-    writer.finish({
-        "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
-        "metrics": metrics, "certificate": None, "decision_ms": None, "wall_s": 0.0,
-    })  # fmt: skip
-    return problems_of(folder)
 
 
 def test_the_files_of_a_small_cluster(tmp_path):

@@ -11,16 +11,12 @@ from hypothesis import strategies as st
 from scheduling.model.values import LARGEST, ModelError
 from tests.twin.mirror.builders import NODES, Log, S, ended, job, look, running, suspended
 from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.connectors.facts import DOWN, ENDED
-from twin.mirror.as_values import server_of
 from twin.mirror.differ import Mirror
 from twin.mirror.whatif.cut import ASSUMED, DURATIONS, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING, Choice, cut
 
 MINUTE = 60 * S
-
-
-def servers_of(mirror: Mirror):
-    return [server_of(node.fact, mirror.sites.site(node.fact), node.away) for node in mirror.nodes.values()]
 
 
 def at(mirror: Mirror, ms: int, held=(), **choice):

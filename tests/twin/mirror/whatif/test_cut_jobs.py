@@ -11,7 +11,7 @@ from scheduling.kernel.registry import build, names, schedulers
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster
 from tests.twin.mirror.builders import NODES, Log, S, job, look, running
-from tests.twin.mirror.whatif.test_cut import servers_of
+from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.mirror.whatif.cut import ASSUMED, LIMIT, Choice, cut
 from twin.mirror.whatif.jobs import SLOTS_MS, drafts_of, job_of, job_table, slot_for
 from twin.traces.importers.shapes import shapes
