@@ -37,12 +37,12 @@ class CertificateView(APIView):
             {"certificate": run.certificate or None, "certifying": frames.certifying(run), "prices": prices}
         )
 
-    @extend_schema(request=None, responses={202: None})
+    @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
         """Requests a certificate of the run as its log stands, also after a cancel."""
         get_object_or_404(Run.objects.only("pk"), pk=pk)
         commands.request_certificate(pk, request.user)
-        return Response(status=status.HTTP_202_ACCEPTED)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:

@@ -69,7 +69,7 @@ def test_a_certificate_that_was_cancelled_can_be_requested(operator, viewer, mak
     operator.delete(address)
     assert certificate_task._due(timezone.now()) is None
     assert viewer.post(address).status_code == 403
-    assert operator.post(address).status_code == 202
+    assert operator.post(address).status_code == 204
     assert certificate_task._due(timezone.now()) == run.pk
     certificate_task.run(run.pk)
     assert operator.get(address).json()["certificate"]["bound"] > 0
