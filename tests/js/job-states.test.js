@@ -8,7 +8,7 @@ import { summary } from '../../static/js/run/tiles.js';
 import { ABSENT, JOB_STATES, MEANING, jobCounts, jobStates } from '../../static/js/core/job-state.js';
 import { statesOf } from '../../static/js/models/index.js';
 import { Store } from '../../static/js/core/store.js';
-import { frame } from './builders.js';
+import { frame, plan } from './builders.js';
 
 const pinned = JSON.parse(readFileSync(new URL('../fixtures/job_states.json', import.meta.url)));
 const JOBS = 9;
@@ -71,4 +71,18 @@ test('over any time every job that has arrived is in one state', () => {
     );
     assert.ok(Math.abs(all - arrived) < 1e-9, `bin ${bin}: ${all} of ${arrived}`);
   }
+});
+
+test('a job whose end is still to come in the next frame is not suspended', () => {
+  const store = new Store();
+  store.feed(
+    frame([
+      [1, 0, 'job_arrived', { job: 0 }],
+      [2, 0, 'decided', { job: 0, kind: 'started', code: 'in_order', values: {} }],
+      [3, 0, 'plan_changed', plan(0, 0, 100, [0, 0, 0, 0, 100, 1, -1, -1, -1])],
+    ]),
+  );
+  assert.equal(JOB_STATES[jobStates(store, 100)[0]], 'running');
+  store.feed(frame([[4, 100, 'job_completed', { job: 0, utility: 1 }]]));
+  assert.equal(JOB_STATES[jobStates(store, 100)[0]], 'completed');
 });

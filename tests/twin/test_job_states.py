@@ -48,3 +48,14 @@ def test_the_state_of_every_job(at_ms, wanted):
 def test_a_run_that_was_cancelled_leaves_its_jobs_as_they_were():
     state = RunState().feed(event for event in events() if event.at_ms < 1_000)
     assert words(state, 5_000)[2:5] == ["suspended", "planned", "queued"]
+
+
+def test_a_job_whose_end_is_still_to_come_is_not_suspended():
+    """Events of one instant may come in two frames: the bars have ended, and the completion is in the second one."""
+    plan = {"scope": "job", "keys": [0], "jobs": [[0, 0, 100]], "bars": [[0, 0, 0, 0, 100, 1, -1, -1, -1]]}
+    started = {"job": 0, "kind": "started", "code": "in_order", "values": {}}
+    log = [Event(1, 0, "job_arrived", {"job": 0}), Event(2, 0, "decided", started), Event(3, 0, "plan_changed", plan)]
+    state = RunState().feed(log)
+    assert words(state, 100)[0] == "running"
+    state.feed([Event(4, 100, "job_completed", {"job": 0, "utility": 1.0})])
+    assert words(state, 100)[0] == "completed"

@@ -7,7 +7,7 @@ planned      is admitted, and has not run yet
 profiling    is in a group, while its times are measured
 moving       is in a group, while its model and input are transferred
 running      has a worker that runs
-suspended    has run and is not done, and no worker of it runs
+suspended    has run and is not done, no worker of it runs, and its plan has no end by now
 completed    has ended with its work done
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
 unfinished   was none of the two when the run ended
@@ -33,6 +33,7 @@ def job_states(state: RunState, at_ms: int) -> np.ndarray:
     ran, doing = _work(state, at_ms)
     codes = np.where(happened["decided_ms"], PLANNED, QUEUED)
     codes[ran] = SUSPENDED
+    codes[ran & happened["finish_ms"]] = RUNNING  # it ends at this instant: the event of its end is still to come
     codes = np.where(doing != ABSENT, doing, codes)
     if state.finished and at_ms >= state.sim_ms:
         codes[:] = UNFINISHED

@@ -58,7 +58,8 @@ export function jobStates(store, p) {
     else if (by(jobs.rejected_ms[job])) codes[job] = REJECTED;
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
-    else if (ran[job]) codes[job] = SUSPENDED;
+    else if (ran[job])
+      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : SUSPENDED; // the event of its end is to come
     else codes[job] = by(jobs.decided_ms[job]) ? PLANNED : QUEUED;
   }
   return codes;
