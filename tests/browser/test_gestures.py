@@ -147,7 +147,7 @@ def test_what_stands_in_the_form_is_added_before_it_runs(open_page: Callable[...
     page.locator("[data-parameter=factor]").fill("3")
     page.locator("#e-at").fill("soon")
     page.locator("#run").click()
-    expect(page.locator("#add .error")).to_contain_text("“soon” is not a time")
+    expect(page.locator("#add .error:visible")).to_contain_text("“soon” is not a time")
     page.locator("#e-at").fill("0")
     page.locator("#run").click()
     page.wait_for_url(re.compile(r"/runs/\d+/"))
