@@ -32,8 +32,10 @@ class Agenda:
 
     def schedule(self, at_ms: int, priority: Priority, id_: int = 0) -> None:
         """Adds an entry at that time; it replaces an earlier one."""
-        self.due[priority][id_] = at_ms
-        heapq.heappush(self._heap, (at_ms, priority, id_))
+        due = self.due[priority]
+        if due.get(id_) != at_ms:  # else the heap has it
+            due[id_] = at_ms
+            heapq.heappush(self._heap, (at_ms, priority, id_))
 
     def cancel(self, priority: Priority, id_: int = 0) -> None:
         """Removal of an entry."""

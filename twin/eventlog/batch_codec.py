@@ -106,7 +106,7 @@ def _table(columns: dict[str, np.ndarray], name: str) -> np.ndarray:
 
 def _matrix(parts: Sequence[Any], width: int) -> np.ndarray:
     """int64 [row, width] of parts that are lists of rows, or matrices."""
-    if any(isinstance(part, np.ndarray) for part in parts):
+    if np.ndarray in set(map(type, parts)):
         return np.concatenate([np.asarray(part, dtype=np.int64).reshape(-1, width) for part in parts])
     flat: Iterable[int] = chain.from_iterable(chain.from_iterable(parts))
     return np.fromiter(flat, dtype=np.int64).reshape(-1, width)
