@@ -87,6 +87,16 @@ def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(
     assert page.evaluate("() => window.twin.playhead.ms === window.twin.answer.partings[0].at_ms")
 
 
+def test_the_schedules_are_shown_by_server_too(open_page: Callable[..., Page], compared: dict[str, str]) -> None:
+    page = open_page(f"{compared['path']}&rows=servers")
+    page.wait_for_function(
+        "() => window.twin?.gantts.list.length === 2 && "
+        "window.twin.gantts.list.every(({ gantt }) => gantt.rows.list.some((row) => row.kind === 'server'))"
+    )
+    expect(page.locator("#panel-gantts .gantt-head").first).to_contain_text("rows")
+    expect(page.get_by_text("This panel failed")).to_have_count(0)
+
+
 def test_differences_are_filtered_and_the_address_keeps_it(
     open_page: Callable[..., Page], compared: dict[str, str]
 ) -> None:

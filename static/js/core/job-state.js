@@ -127,7 +127,7 @@ export function jobCounts(store, p, from, width, bins) {
       add(state, Math.max(begin, reached), Math.min(until, end));
       reached = Math.max(reached, Math.min(until, end));
     }
-    add('suspended', reached, end);
+    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // the event of its end is to come
   }
   for (const sum of Object.values(sums)) settle(sum, bins);
   return sums;

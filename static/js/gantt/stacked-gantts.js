@@ -1,7 +1,7 @@
 // The schedules of several runs below each other: one time axis, one crosshair, one moment; rows scroll together.
 
 import { KIND_COLORS, leading, masks } from '../compare/comparison.js';
-import { get } from '../core/api.js';
+import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
 import { Store, countTrue } from '../core/store.js';
@@ -53,7 +53,7 @@ export class Gantts {
             tip,
           ),
         );
-        const info = await get(`/api/runs/${run.id}/static/`);
+        const info = await runInfo(run.id);
         const stream = new Stream(run.id, store);
         await stream.snapshot();
         const gantt = new Gantt(canvas, {

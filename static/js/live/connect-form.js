@@ -61,7 +61,14 @@ export function connectForm(form, { connectors, sites }, onMade) {
       declared.map((one) => parameterField({ ...one, placeholder: 'none' })),
     );
     forget();
+    nameSource();
     showGuide();
+  }
+
+  /** The source of a cluster that posts has the name of the connection, until another one is entered. */
+  function nameSource() {
+    const source = $('#p-source', parameters);
+    if (source && !source.dataset.entered) source.value = name.input.value.trim().toLowerCase();
   }
 
   /** For a cluster that posts its events: the token, and a first event. */
@@ -163,7 +170,12 @@ export function connectForm(form, { connectors, sites }, onMade) {
   }, 300);
 
   choice.addEventListener('change', show);
-  parameters.addEventListener('input', () => {
+  name.input.addEventListener('input', () => {
+    nameSource();
+    showGuide();
+  });
+  parameters.addEventListener('input', ({ target }) => {
+    target.dataset.entered = 'true';
     forget();
     showGuide();
   });

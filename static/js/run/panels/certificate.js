@@ -176,9 +176,8 @@ class CertificatePanel {
     const known = [sentence(certificate), searchSentence(certificate?.search), due(newest)].filter(Boolean);
     const operator = document.body.dataset.role === 'operator';
     this.request.hidden = !(operator && certificate?.given_up && !computing && ENDED.includes(newest.status));
-    const text = [...known, computing && !known.length ? 'The certificate is being computed …' : '']
-      .filter(Boolean)
-      .join('\n');
+    const coming = !known.length || certificate?.given_up ? 'The certificate is being computed …' : '';
+    const text = [...known, computing ? coming : ''].filter(Boolean).join('\n');
     this.#offerCancel(computing);
     this.panel.hidden = !text;
     this.#say(text);
