@@ -71,6 +71,7 @@ export class Store {
     this.started = {};
     this.jobs = /** @type {JobColumns} */ (new Columns(JOB_TYPES));
     this.bars = /** @type {BarColumns} */ (new Columns(BAR_TYPES));
+    this.counted = { seq: -1, number: 0 }; // of `standing`
     /** @type {(Verdict | null)[]} */
     this.verdicts = []; // [first kind, latest kind, latest code] of each job, or null
     /** @type {Map<number | string, number[]>} */
@@ -198,6 +199,17 @@ export class Store {
     for (let row = 0; row < bars.length; row++) {
       if (bars.died_ms[row] === NEVER) this.#reaches(bars.end_ms[row]);
     }
+  }
+
+  /** Number of bars of the newest plans and of the past, without those that a later plan replaced. */
+  get standing() {
+    const { bars, lastSeq, counted } = this;
+    if (counted.seq !== lastSeq) {
+      let number = 0;
+      for (let bar = 0; bar < bars.length; bar++) if (bars.died_ms[bar] === NEVER) number++;
+      this.counted = { seq: lastSeq, number };
+    }
+    return this.counted.number;
   }
 
   /** @param {number} index */
@@ -377,17 +389,6 @@ export class Store {
 export function trueAt(bars, row, p) {
   const died = bars.died_ms[row];
   return bars.born_ms[row] <= p && (died === NEVER || died > p);
-}
-
-/**
- * Bars of the newest plans and of the past, without those that a later plan replaced.
- *
- * @param {BarColumns} bars
- */
-export function countTrue(bars) {
-  let count = 0;
-  for (let row = 0; row < bars.length; row++) if (bars.died_ms[row] === NEVER) count++;
-  return count;
 }
 
 /**

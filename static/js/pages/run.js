@@ -167,7 +167,7 @@ async function main() {
             : '',
     );
     options?.refresh();
-    setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.bars.length, 0)} bars`);
+    setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.standing, 0)} bars`);
   });
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
