@@ -74,7 +74,7 @@ def test_the_focus_returns_to_the_row_that_opened_the_drawer(open_page: Callable
     expect(row).to_be_focused()
     page.keyboard.press("Enter")
     page.evaluate("() => { window.before = document.querySelector('#jobs tr[data-job]'); }")
-    page.locator("#play").dispatch_event("click")  # time goes on, and the table is painted anew
+    page.locator("#play").dispatch_event("click")  # the time advances and the table is painted again
     page.wait_for_function(
         "() => !window.before.isConnected && document.querySelector('#drawer-close') === document.activeElement"
     )

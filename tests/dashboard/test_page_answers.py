@@ -1,6 +1,6 @@
 """Answers of the API that the unit tests of the browser's modules read: tests/fixtures/page_answers.json.gz.
 
-They are those of the API: this test compares their shapes. TWIN_WRITE_FIXTURES=1 writes the file anew.
+They are those of the API: this test compares their shapes. TWIN_WRITE_FIXTURES=1 rewrites the file.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Costs:
         if "calls" not in cost:
             return {}
         before, self.before = self.before, (now_s, cost["calls"], cost.get("ms", 0.0))
-        if before is None or cost["calls"] < before[1]:  # the first answer, or the cluster began to count anew
+        if before is None or cost["calls"] < before[1]:  # the first answer, or the cluster reset its counters
             return {}
         seconds, calls, ms = (now - was for now, was in zip(self.before, before, strict=True))
         found = {"calls_per_minute": round(calls * 60 / seconds, 1)}

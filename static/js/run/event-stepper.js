@@ -43,7 +43,7 @@ export class EventStep {
     this.#paint();
   }
 
-  /** The log has grown: the number of its events is told anew. */
+  /** Updates the number of events after the log has grown. */
   grown() {
     if (this.row) this.#paintPlace();
   }

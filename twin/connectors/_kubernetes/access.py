@@ -26,7 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class Access:
     """How to reach one API server.
 
-    token_from  file, or $NAME of an environment variable; read anew for each connection, because tokens are renewed
+    token_from  file, or $NAME of an environment variable; read for each connection, because tokens are renewed
     """
 
     url: str

@@ -101,7 +101,7 @@ def create(name: str, connector: Connector, sites: SiteRule, interval_ms: int, u
 
 
 def change(connection: Connection, connector: Connector, interval_ms: int, user: Any = None) -> Connection:
-    """Other parameters; the follower begins with them anew, and the run goes on."""
+    """Changes the parameters; the follower restarts with them, and the run continues."""
     parameters = asdict(connector.parameters)
     changed = sorted(key for key, value in parameters.items() if connection.parameters.get(key) != value)
     if checked_interval(interval_ms) != connection.interval_ms:
