@@ -18,6 +18,7 @@ def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
     return {
         "type": "status",
         "id": run.pk,
+        "parent": run.parent_id,
         "status": run.status,
         "wanted": run.wanted,
         "message": run.message,

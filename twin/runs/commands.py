@@ -26,8 +26,7 @@ def start_run(scenario: Scenario, mode: str = Run.BATCH, speed: float = 3600.0, 
     """Queues a run. `speed` (live): ms of the cluster's time in each ms."""
     with transaction.atomic():
         run = _new_run(scenario, scenario.edits, mode, speed, user)
-        transaction.on_commit(lambda: runner.enqueue(run.pk))
-    runner.announce(run)
+        transaction.on_commit(lambda: _begin(run))
     return run
 
 
@@ -36,9 +35,14 @@ def start_runs(entered: Sequence[Scenario], user: Any = None) -> list[Run]:
     with transaction.atomic():
         runs = [_new_run(scenario, scenario.edits, Run.BATCH, 0, user) for scenario in entered]
         transaction.on_commit(lambda: runner.enqueue_all([run.pk for run in runs]))
-    for run in runs:
-        runner.announce(run)
+        transaction.on_commit(lambda: _announce_all(runs))
     return runs
+
+
+def _begin(run: Run) -> None:
+    """Announcement of a stored run, before its worker announces it: whoever hears of it can read it."""
+    runner.announce(run)
+    runner.enqueue(run.pk)
 
 
 def _new_run(scenario: Scenario, edits: Sequence[Any], mode: str, speed: float, user: Any) -> Run:

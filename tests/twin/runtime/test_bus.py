@@ -2,12 +2,16 @@
 
 import orjson
 import pytest
+from django.db import transaction
 
 from scheduling.model.values import Event, Placement
+from tests.twin.builders import played_out
 from twin.eventlog.batch_codec import encode
 from twin.infra import pubsub
 from twin.infra.columns import unpack
-from twin.runs import runner
+from twin.models import Run
+from twin.runs import commands, runner
+from twin.scenarios import forks
 
 
 def test_a_frame_arrives_as_it_was_sent(layer):
@@ -52,3 +56,21 @@ def test_the_overview_hears_of_every_status(layer, make_run):
     listener.close()
     assert got["type"] == "run"
     assert (got["run"]["id"], got["run"]["status"], got["run"]["last_seq"]) == (run.pk, "queued", 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_is_announced_with_its_parent_once_others_can_read_it(layer, make_run):
+    """A page that reads it on the first message must find it."""
+    parent = played_out(make_run())
+    fork = forks.fork(parent.pk, 1, "")
+    listener = pubsub.client().pubsub(ignore_subscribe_messages=True)
+    listener.subscribe(pubsub.RUNS)
+    listener.get_message(timeout=5)
+    with transaction.atomic():
+        run = commands.start_run(fork)
+        commands.start_runs([fork])
+        assert listener.get_message(timeout=0.05) is None
+    told = [orjson.loads(listener.get_message(timeout=5)["data"])["run"] for _ in range(2)]
+    listener.close()
+    assert [(row["parent"], row["status"]) for row in told] == [(parent.pk, Run.QUEUED)] * 2
+    assert told[0]["id"] == run.pk
