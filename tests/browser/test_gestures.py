@@ -263,7 +263,8 @@ def test_a_promoted_run_is_not_compared_with_the_present_which_it_is(
     promoted = posted(page, f"/api/runs/{fork}/promote/", {})["id"]
     page.goto(f"/runs/{promoted}/")
     expect(page.locator("#panel-family .primary")).to_have_text(f"Compare with run {live}")
-    expect(page.locator("#promote")).to_have_count(0)
+    expect(page.locator("#promote")).to_be_disabled()
+    expect(page.locator("#promote-why")).to_have_text("This fork need not be promoted: it is live already.")
     page.goto(f"/runs/{fork}/")
     expect(page.locator("#promote")).to_be_disabled()
     expect(page.locator("#promote-why")).to_contain_text(f"This fork cannot be promoted: run {live} is cancelled")

@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { RUNS, needsPage, openPage, painted, serveRecorded, until } from './dom.js';
+import { RUNS, needsPage, openPage, painted, serveRecorded, sockets, until } from './dom.js';
 
 const $ = (selector) => document.querySelector(selector);
 const text = (selector) => $(selector)?.textContent ?? '';
 
 let visits = 0; // a page's module runs once for each address that it is imported by
 
-async function shown(name, query = '') {
+async function shown(name, query = '', first = []) {
   const id = RUNS[name];
   const names = { 'run.pk': String(id), 'run.scenario.name': name, 'run.status': 'finished' };
   const window = openPage(`/runs/${id}/${query}`, 'run.html', names);
-  const asked = serveRecorded([[`/api/runs/${id}/events/table/?until_ms`, { rows: [] }]]);
+  const asked = serveRecorded([...first, [`/api/runs/${id}/events/table/?until_ms`, { rows: [] }]]);
   painted.length = 0;
   await import(`../../static/js/pages/run.js${visits++ ? `?${visits}` : ''}`);
   await until(() => globalThis.twin?.store.finished && $('#jobs tbody tr'), 'the jobs are shown');
@@ -255,6 +255,32 @@ test('what the run page says of the log and of the forks is told anew when they 
   twin.stream.dispatchEvent(new CustomEvent('status', { detail: { status: 'cancelled', metrics: {} } }));
   await until(() => forks() === before + 1, 'the forks are asked for again');
 });
+
+test(
+  'a fork that starts elsewhere is listed, its state follows, and a deleted parent leaves a reason',
+  needsPage,
+  async () => {
+    const id = RUNS.slotted;
+    const own = { id, parent: null, fork_ms: null, depth: 0, name: 'slotted', status: 'finished', wanted: 'running' };
+    const fork = { ...own, id: 900, parent: id, fork_ms: 1000, depth: 1, mode: 'batch', said: [] };
+    let rows = [{ ...own, mode: 'batch', said: [] }];
+    await shown('slotted', '', [[`/api/runs/${id}/forks/`, () => rows]]);
+    const overview = sockets.findLast(({ address }) => address.endsWith('/ws/overview/'));
+    assert.equal($('#panel-family').hidden, true);
+    for (const status of ['queued', 'running']) {
+      rows = [rows[0], { ...fork, status }];
+      overview.hear({ type: 'run', run: rows[1] });
+      await until(() => text('#panel-family').includes(status), `the fork is ${status}`);
+    }
+    assert.match(text('#panel-family'), /Run 900.*forked at 00:00:01/);
+    rows = [{ ...rows[0], fork_ms: 1000 }];
+    overview.hear({ type: 'deleted', id: 900 });
+    await until(() => $('#promote-why'), 'the reason is given');
+    assert.match(text('#promote-why'), /the run that it was forked from has been deleted/);
+    assert.equal($('#promote').disabled, true);
+    assert.equal($('#discard').disabled, false);
+  },
+);
 
 test('the drawer keeps the name of a job that cannot be read any more', needsPage, async () => {
   await shown('slotted');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { effectWords } from '../../static/js/scenarios/edit-list.js';
 import { displacedText, parseChanges } from '../../static/js/run/ask.js';
-import { obstacle, successor } from '../../static/js/run/forks.js';
+import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
 import { clock } from '../../static/js/util/format.js';
@@ -120,15 +120,48 @@ test('what a job would do to others tells rejections apart from delays', () => {
 });
 
 test('why a fork cannot be promoted is said', () => {
+  const own = { id: 5, mode: 'batch', status: 'finished', wanted: 'running' };
   const parent = { id: 4, mode: 'live', status: 'running', wanted: 'running' };
   const rule = 'and a fork can only replace an active live run.';
-  assert.equal(obstacle(parent), '');
-  assert.equal(obstacle({ ...parent, status: 'finished' }), `This fork cannot be promoted: run 4 is finished, ${rule}`);
+  assert.equal(obstacle(own, parent), '');
+  for (const [of, why] of [
+    [{ ...parent, status: 'finished' }, `cannot be promoted: run 4 is finished, ${rule}`],
+    [{ ...parent, wanted: 'cancelled' }, `cannot be promoted: run 4 is cancelled, ${rule}`],
+    [{ ...parent, mode: 'batch' }, `cannot be promoted: run 4 is not live, ${rule}`],
+    [undefined, 'cannot be promoted: the run that it was forked from has been deleted, so there is none to replace.'],
+  ])
+    assert.equal(obstacle(own, of), `This fork ${why}`);
+  const live = { ...own, mode: 'live', status: 'running' };
   assert.equal(
-    obstacle({ ...parent, wanted: 'cancelled' }),
-    `This fork cannot be promoted: run 4 is cancelled, ${rule}`,
+    obstacle(live, { ...parent, status: 'cancelled' }),
+    'This fork need not be promoted: it is live already.',
   );
-  assert.equal(obstacle({ ...parent, mode: 'batch' }), `This fork cannot be promoted: run 4 is not live, ${rule}`);
+  assert.equal(
+    obstacle(live, parent),
+    'This fork need not be promoted: it is live already; to keep only this one, cancel run 4.',
+  );
+});
+
+test('a family changes by a new fork, by another state and by a deletion, and by nothing else', () => {
+  const family = new Family(null, 4, { operator: true, onError: assert.fail });
+  family.rows = [
+    { id: 4, status: 'running', wanted: 'running' },
+    { id: 5, status: 'queued', wanted: 'running' },
+  ];
+  const run = { id: 5, parent: 4, status: 'queued', wanted: 'running' };
+  for (const [message, concerned] of [
+    [{ type: 'run', run }, false],
+    [{ type: 'run', run: { ...run, status: 'running' } }, true],
+    [{ type: 'run', run: { ...run, wanted: 'cancelled' } }, true],
+    [{ type: 'run', run: { ...run, id: 9 } }, true],
+    [{ type: 'run', run: { ...run, id: 9, parent: 5 } }, true],
+    [{ type: 'run', run: { ...run, id: 9, parent: 8 } }, false],
+    [{ type: 'run', run: { ...run, id: 9, parent: null } }, false],
+    [{ type: 'deleted', id: 5 }, true],
+    [{ type: 'deleted', id: 9 }, false],
+    [{ type: 'trace', trace: { id: 5 } }, false],
+  ])
+    assert.equal(family.concerns(message), concerned, JSON.stringify(message));
 });
 
 test('the page of a run that was promoted over names the live run in its place', () => {

@@ -12,6 +12,7 @@ import { inPanel } from '../ui/panel-isolation.js';
 import { number, plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
+import { watchOverview } from '../core/overview-socket.js';
 import { View, url } from '../core/time-range.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
@@ -43,6 +44,7 @@ import { Transport } from '../run/transport.js';
 
 const TILES_MS = 200; // tiles and counts are recomputed at most this often
 const JOBS_MS = 1500; // the server's table, too
+const FAMILY_MS = 1000; // the family of forks is asked for at most this often, when one of it changes
 const ADDED_MS = 1000; // jobs that a real cluster got are taken up at most this often
 const THEN_MS = 700; // and the drawer while time is played
 const runId = Number($('main').dataset.runId);
@@ -131,6 +133,11 @@ async function main() {
   $('#fork')?.addEventListener('click', () => whatIf(runId, transport.forkMs).catch(refused));
   const paintFamily = inPanel($('#panel-family'), () => family.load());
   paintFamily();
+  const familyAgain = new Later(FAMILY_MS, async () => deleted || paintFamily());
+  watchOverview(
+    (message) => family.concerns(message) && familyAgain.ask(),
+    () => familyAgain.ask(),
+  );
   let was = info.run.status; // the forks tell the state of each run, and what may be done with it
   shortcutsHelp([
     ['Space', 'Play or pause'],

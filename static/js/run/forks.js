@@ -45,14 +45,18 @@ export class Family {
   /** element: a panel with a body; onError(error); notes: what a fork of a real cluster believes. */
   constructor(element, runId, { operator, onError, notes = [] }) {
     Object.assign(this, { element, runId, operator, onError, notes });
+    this.rows = []; // the family as shown
   }
 
   async load() {
     const rows = await get(`/api/runs/${this.runId}/forks/`);
-    this.element.hidden = rows.length < 2;
-    if (rows.length < 2) return;
+    this.rows = rows;
     const own = rows.find((row) => row.id === this.runId);
     const parent = rows.find((row) => row.id === own?.parent);
+    const isFork = own !== undefined && own.fork_ms !== null;
+    this.element.hidden = rows.length < 2 && !isFork;
+    if (this.element.hidden) return;
+    const why = isFork ? obstacle(own, parent) : '';
     const heir = successor(own, rows);
     fill(
       $('.family-body', this.element),
@@ -93,46 +97,56 @@ export class Family {
             h('a', { href: `/runs/${heir.id}/` }, `run ${heir.id}`),
           )
         : null,
-      parent
+      isFork
         ? h(
             'p',
             { class: 'actions' },
-            h(
-              'a',
-              { class: 'button primary', href: `/compare/?runs=${parent.id},${this.runId}` },
-              present(parent) ? 'Compare with the live run' : `Compare with run ${parent.id}`,
-            ),
-            this.operator && !present(own) ? this.#promotion(parent) : null,
-            this.operator
+            parent
               ? h(
-                  'button',
-                  { type: 'button', class: 'danger', id: 'discard', onclick: () => this.#discard(parent) },
-                  'Discard',
+                  'a',
+                  { class: 'button primary', href: `/compare/?runs=${parent.id},${this.runId}` },
+                  present(parent) ? 'Compare with the live run' : `Compare with run ${parent.id}`,
                 )
               : null,
+            this.operator ? [this.#promotion(parent, why), this.#discarding(parent)] : null,
           )
         : null,
-      parent && this.operator && !present(own) && obstacle(parent)
-        ? h('p', { class: 'muted small', id: 'promote-why' }, obstacle(parent))
-        : null,
+      isFork && this.operator && why ? h('p', { class: 'muted small', id: 'promote-why' }, why) : null,
     );
   }
 
-  /** A fork that is not the present itself always has the button; the sentence below says why it cannot be used. */
-  #promotion(parent) {
-    const why = obstacle(parent);
-    const title = why || `Continue this fork live and cancel run ${parent.id}`;
+  /** Whether a message of the overview's socket changes the family: a new fork, another state, a run deleted. */
+  concerns(message) {
+    const run = message.run ?? message;
+    const known = this.rows.find(({ id }) => id === run.id);
+    if (message.type === 'deleted') return known !== undefined;
+    if (message.type !== 'run') return false;
+    if (!known) return this.rows.some(({ id }) => id === run.parent);
+    return known.status !== run.status || known.wanted !== run.wanted;
+  }
+
+  /** The button that every fork has; where it is disabled, the sentence below the buttons says why. */
+  #promotion(parent, why) {
     return h(
       'button',
       {
         type: 'button',
         id: 'promote',
-        title,
+        title: why || `Continue this fork live and cancel run ${parent.id}`,
         disabled: why !== '',
         'aria-describedby': why ? 'promote-why' : null,
         onclick: () => this.#promote(parent),
       },
       'Promote',
+    );
+  }
+
+  #discarding(parent) {
+    const title = 'Delete this fork with its log';
+    return h(
+      'button',
+      { type: 'button', class: 'danger', id: 'discard', title, onclick: () => this.#discard(parent) },
+      'Discard',
     );
   }
 
@@ -149,19 +163,29 @@ export class Family {
       `Discard run ${this.runId}? The run is cancelled if it is active, and its log is deleted. ` +
       'Its scenario is deleted too, unless another run or a sweep uses it.';
     if (!(await confirmed(question, 'Discard'))) return;
-    await post(`/api/runs/${this.runId}/discard/`).then(() => location.assign(`/runs/${parent.id}/`), this.onError);
+    await post(`/api/runs/${this.runId}/discard/`).then(
+      () => location.assign(parent ? `/runs/${parent.id}/` : '/'),
+      this.onError,
+    );
   }
 }
 
-/** Why a fork cannot take the place of its parent; '' where it can. */
-export function obstacle(parent) {
+/** Why a fork cannot take the place of its parent (undefined: it was deleted); '' where it can. */
+export function obstacle(own, parent) {
+  const cannot = 'This fork cannot be promoted:';
+  if (!parent) return `${cannot} the run that it was forked from has been deleted, so there is none to replace.`;
+  if (present(own)) return `This fork need not be promoted: it is live already${besides(parent)}.`;
   if (present(parent)) return '';
+  if (parent.mode === 'mirror') return `${cannot} run ${parent.id} mirrors a real cluster, which no fork can replace.`;
   const rule = 'a fork can only replace an active live run.';
-  if (parent.mode === 'mirror')
-    return `This fork cannot be promoted: run ${parent.id} mirrors a real cluster, which no fork can replace.`;
-  if (parent.mode !== 'live') return `This fork cannot be promoted: run ${parent.id} is not live, and ${rule}`;
+  if (parent.mode !== 'live') return `${cannot} run ${parent.id} is not live, and ${rule}`;
   const state = parent.wanted === 'cancelled' ? 'cancelled' : parent.status;
-  return `This fork cannot be promoted: run ${parent.id} is ${state}, and ${rule}`;
+  return `${cannot} run ${parent.id} is ${state}, and ${rule}`;
+}
+
+/** What a live fork says of its parent that still goes on. */
+function besides(parent) {
+  return present(parent) ? `; to keep only this one, cancel run ${parent.id}` : '';
 }
 
 /** The live fork that goes on in place of a cancelled live run; undefined if there is none. */
