@@ -12,9 +12,6 @@ class MachineLedger(Ledger):
     The verifier checks from `grouped` events which jobs share one.
     """
 
-    def _check_place(self, bar: Placement) -> None:
-        self._check_server(bar)
-
     def _take(self, now_ms: int, bar: Placement) -> None:
         """Empty: machines are shared."""
 

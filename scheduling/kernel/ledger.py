@@ -1,6 +1,6 @@
 """The newest plan of each job, and what every ledger does with plans: all of one or nothing.
 
-A ledger says what else a bar must obey (`_check_place`), and reserves and releases what bars need: amounts of resources
+A ledger may check where a bar is (`_check_place`), and reserves and releases what bars need: amounts of resources
 (slotted/ledger.py), or workers (typed_workers/ledger.py).
 """
 
@@ -72,10 +72,6 @@ class Ledger(ABC):
             self._plans.setdefault(bar.job, []).append(bar)
 
     @abstractmethod
-    def _check_place(self, bar: Placement) -> None:
-        """Check of all rules except free capacity."""
-
-    @abstractmethod
     def _take(self, now_ms: int, bar: Placement) -> None:
         """Reservation of the bar's demand; Overbooked if it is not free."""
 
@@ -84,20 +80,22 @@ class Ledger(ABC):
         """The inverse, from now_ms on."""
 
     def _check(self, now_ms: int, job: int, bar: Placement) -> None:
+        """Check of all rules except free capacity."""
         if {*map(type, bar)} != _INTEGERS:
             self._refuse(bar, "must be integers")
-        if bar.job != job or not 0 <= job < len(self._jobs):
+        owner, role, _, start_ms, end_ms, _, _, _, _ = bar
+        if owner != job or not 0 <= job < len(self._jobs):
             self._refuse(bar, f"must name the job of its plan, {job} of {len(self._jobs)}")
-        if not 0 <= bar.role <= _TRANSFER:
+        if not 0 <= role <= _TRANSFER:
             self._refuse(bar, f"must have a role from 0 to {_TRANSFER}")
-        if not now_ms <= bar.start_ms < bar.end_ms:
+        if not now_ms <= start_ms < end_ms:
             self._refuse(bar, f"must start at or after now ({now_ms} ms) and end later")
-        if self._horizon_ms is not None and bar.end_ms > self._horizon_ms:
+        if self._horizon_ms is not None and end_ms > self._horizon_ms:
             self._refuse(bar, f"must end by the horizon ({self._horizon_ms} ms)")
         self._check_place(bar)
 
-    def _check_server(self, bar: Placement) -> None:
-        """Rejects a bar that is not on a server with its role, in the unlimited cloud, or intentionally on none."""
+    def _check_place(self, bar: Placement) -> None:
+        """Check of the server: one that accepts the role, the unlimited cloud, or intentionally none."""
         _, role, server, _, _, count, _, _, _ = bar
         if count < 1:
             self._refuse(bar, "must have a count >= 1")

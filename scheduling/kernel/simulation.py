@@ -25,7 +25,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.kernel.steps import STEPS
 from scheduling.model.values import LARGEST, Cluster, Event, Job, ModelError, Server
 
-_OUTAGE, _END = int(Priority.OUTAGE), int(Priority.END)
+_OUTAGE, _SLOT, _END = int(Priority.OUTAGE), int(Priority.SLOT), int(Priority.END)
 HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
 
 
@@ -103,7 +103,10 @@ class Simulation:
             entry = self.peek()
             if entry is None or (limit_ms is not None and entry[0] > limit_ms):
                 break
-            self.step(*entry)
+            self.now_ms, priority, id_ = entry
+            if priority != _END:
+                self.agenda.take()
+            STEPS[priority](self, self.now_ms, id_)
         return out
 
     @property
@@ -132,13 +135,6 @@ class Simulation:
             return entry
         waits = self.open and self.horizon_ms is not None
         return max(self.now_ms, self.horizon_ms or 0) if waits else self.now_ms, _END, 0
-
-    def step(self, at_ms: int, priority: int, id_: int) -> None:
-        """Executes the next entry of the agenda."""
-        if priority != _END:
-            self.agenda.take()
-        self.now_ms = at_ms
-        STEPS[priority](self, at_ms, id_)
 
     def close(self) -> None:
         """Ends additions: the run ends when no entries remain."""
@@ -196,7 +192,8 @@ class Simulation:
         """Requests a call of `on_slot` at the next start of a slot, from at_ms on."""
         if self.on_slot:
             slot = -(-at_ms // self.slot_ms)
-            self.schedule(slot * self.slot_ms, Priority.SLOT, slot)
+            if slot not in self.agenda.due[_SLOT]:
+                self.schedule(slot * self.slot_ms, Priority.SLOT, slot)
 
     def emit(self, at_ms: int, kind: str, data: Mapping[str, Any]) -> None:
         """Adds an event at the end of the log."""

@@ -41,12 +41,6 @@ class SlottedLedger(Ledger):
         i = bisect_right(self._times[server], at_ms) - 1
         return unpack(self._free[server][max(i, 0)])
 
-    def _check_place(self, bar: Placement) -> None:
-        """Check of all rules except capacity."""
-        self._check_server(bar)
-        if bar.server >= 0 and bar.role != _TRANSFER and bar.count * self._need(bar)[1] >= LIMIT:
-            self._refuse(bar, f"must need less than {LIMIT} thousandths")
-
     def _take(self, now_ms: int, bar: Placement) -> None:
         if bar.server < 0 or bar.role == _TRANSFER:
             return
@@ -57,7 +51,10 @@ class SlottedLedger(Ledger):
             del times[:passed], free[:passed]
         if start_ms < now_ms:
             start_ms = now_ms
-        need = self._need(bar)[0] * count
+        unit, largest = self._need(bar)
+        if count * largest >= LIMIT:
+            self._refuse(bar, f"must need less than {LIMIT} thousandths")
+        need = unit * count
         first = bisect_right(times, start_ms) - 1
         last = bisect_left(times, end_ms)
         for i in range(first, last):

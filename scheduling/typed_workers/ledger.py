@@ -100,7 +100,7 @@ class WorkerLedger(Ledger):
             self._free(bar)
 
     def _check_place(self, bar: Placement) -> None:
-        """Check of all rules except that a worker runs one bar at a time."""
+        """Check of the worker, its type, and the outages of its server."""
         job, role, server, start_ms, end_ms, count, lane, _, _ = bar
         if server == CLOUD and self._cluster.unlimited_cloud:
             if count < 1:
