@@ -40,7 +40,7 @@ test('how long a run has waited is asked for every two seconds until it goes on'
   assert.equal(world.timers.size, 0, 'nothing is asked any more');
 });
 
-test('a run that works is not asked about; what is wrong is told as such', () => {
+test('a run that works is not asked about; a fault is named', () => {
   const { world, said, tell } = page([]);
   tell({ status: 'running', message: '', activity: null });
   tell({ status: 'failed', message: 'out of memory', activity: null });

@@ -34,7 +34,7 @@ test('window, clusters, sample and limit are applied one after the other', () =>
 });
 
 /** What a scan tells of these arrivals, with the arrivals of the jobs `places`. */
-function told(arrivals, places = []) {
+function scanOf(arrivals, places = []) {
   const bin = Math.ceil((arrivals.at(-1) + 1) / 120);
   const counts = Array.from({ length: 120 }, (_, i) => arrivals.filter((ms) => Math.floor(ms / bin) === i).length);
   const ranks = places.map((n) => [n, arrivals[n - 1]]);
@@ -45,7 +45,7 @@ test('the span is that of the jobs chosen, however unevenly jobs arrive', () => 
   // 300 jobs over 26.5 h, and then many more in a short time
   const slow = Array.from({ length: 300 }, (_, i) => Math.round((i * 26.5 * HOUR) / 299));
   const fast = Array.from({ length: 2700 }, (_, i) => 27 * HOUR + i * 10_000);
-  const uneven = told([...slow, ...fast], [1, 300, 310, 320, 3000]);
+  const uneven = scanOf([...slow, ...fast], [1, 300, 310, 320, 3000]);
   assert.deepEqual(about(uneven, { limit: 300 }).over, { ms: 26.5 * HOUR, exact: true });
   assert.deepEqual(about(uneven, { limit: 300, rate: 2 }).over, { ms: 13.25 * HOUR, exact: true });
   assert.deepEqual(about(uneven, {}).over, { ms: fast.at(-1), exact: true });
@@ -60,7 +60,7 @@ test('the span is that of the jobs chosen, however unevenly jobs arrive', () => 
 
 test('no span is stated where the histogram is too coarse for one', () => {
   const lone = Array.from({ length: 400 }, (_, i) => i * 1000);
-  const scanned = told([...lone, 1000 * HOUR]); // all but one job arrive in the first bin
+  const scanned = scanOf([...lone, 1000 * HOUR]); // all but one job arrive in the first bin
   assert.equal(about(scanned, { limit: 300 }).over, null);
   assert.equal(about(scanned, { from_ms: HOUR, to_ms: 2 * HOUR }).over, null);
 });

@@ -68,7 +68,7 @@ test('an admission against a rejection colours a job before a shift does', () =>
   assert.equal(leading(0, BITS), null);
 });
 
-test('the base gets the kinds of the run it is told against, job by job', () => {
+test('the base gets the kinds of the run it is compared with, job by job', () => {
   const columns = {
     run_1: new Uint8Array(3),
     run_2: Uint8Array.of(9, 4, 1),
@@ -107,7 +107,7 @@ test('a logarithmic axis of time has round ticks, and not too many', () => {
   assert.ok(logTicks(1, 1e12).length <= 6);
 });
 
-test('a change is told only where there is one, and where the two can be ranked', () => {
+test('a change is shown only where there is one, and where the two can be ranked', () => {
   const cell = { value: 2, delta: 1, relative: 1, verdict: 'better', ranked: true };
   assert.equal(changeText(cell, ''), '+1, +100 % better');
   assert.equal(changeText({ ...cell, delta: 1e-12, relative: 1e-12, verdict: 'same' }, ''), 'same');

@@ -22,7 +22,7 @@ const VALUES = {
   ],
 };
 
-test('the finish of the best schedule is told against the moment at which the value halves', () => {
+test('the finish of the best schedule is compared with the moment at which the value halves', () => {
   assert.equal(finishOf(VALUES, WORTH), 36 * HOUR);
   assert.equal(finishSentence(VALUES, WORTH), 'It would finish at 1d 12:00:00, 18h 30m after its utility has halved.');
   assert.equal(

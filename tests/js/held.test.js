@@ -1,4 +1,4 @@
-// What is held of a server: each resource summed by itself, the largest share told by its name, of what servers run out
+// What is held of a server: each resource summed by itself, the largest share with its name, of what servers run out
 // of.
 
 import assert from 'node:assert/strict';

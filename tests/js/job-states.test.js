@@ -13,7 +13,7 @@ import { frame, plan } from './builders.js';
 const pinned = JSON.parse(readFileSync(new URL('../fixtures/job_states.json', import.meta.url)));
 const JOBS = 9;
 
-function told(untilMs = Infinity) {
+function storeUpTo(untilMs = Infinity) {
   const store = new Store();
   store.feed(frame(pinned.events.filter(([, at]) => at <= untilMs)));
   return store;
@@ -37,12 +37,12 @@ test('the words are those of the file, and each has its meaning', () => {
 
 for (const { at_ms: at, states } of pinned.moments) {
   test(`the state of every job at ${at}, looking back and at the newest moment`, () => {
-    assert.deepEqual(words(told(), at), states);
-    assert.deepEqual(words(told(at), at), states);
+    assert.deepEqual(words(storeUpTo(), at), states);
+    assert.deepEqual(words(storeUpTo(at), at), states);
   });
 
   test(`the chart at ${at} counts the same jobs`, () => {
-    for (const store of [told(), told(at)]) {
+    for (const store of [storeUpTo(), storeUpTo(at)]) {
       const sums = Object.fromEntries(
         Object.entries(jobCounts(store, at, at, 1, 1)).map(([name, sum]) => [name, sum[0]]),
       );
@@ -51,7 +51,7 @@ for (const { at_ms: at, states } of pinned.moments) {
   });
 
   test(`the tiles at ${at} add up to the number of jobs`, () => {
-    const sum = summary(told(), at, JOBS);
+    const sum = summary(storeUpTo(), at, JOBS);
     assert.deepEqual(tally(states), Object.fromEntries(JOB_STATES.map((name) => [name, sum[name]])));
     assert.equal(
       JOB_STATES.reduce((all, name) => all + sum[name], sum['not arrived']),
@@ -61,7 +61,7 @@ for (const { at_ms: at, states } of pinned.moments) {
 }
 
 test('over any time every job that has arrived is in one state', () => {
-  const store = told();
+  const store = storeUpTo();
   const sums = jobCounts(store, 1000, 0, 10, 100);
   for (let bin = 0; bin < 100; bin++) {
     const all = JOB_STATES.reduce((total, name) => total + sums[name][bin], 0);

@@ -110,7 +110,7 @@ test('a chunk is under way from its dispatch for its delay, also in a snapshot, 
   assert.deepEqual(flight.grouped(cloud, 60, 200, 70), [{ job: 1, server: -2, from: 70, until: 110, count: 1 }]);
 });
 
-test('a bar that was stopped and goes on later is told from one that is cut by a new plan alone', () => {
+test('a bar that was stopped and goes on later differs from one that only a new plan cuts', () => {
   const store = story();
   const pieces = new Pieces(store);
   const { bars } = store;

@@ -9,21 +9,21 @@ import { World } from './world.js';
 function line() {
   const world = new World();
   const socket = new LiveSocket('/ws/overview/', world);
-  const told = [];
-  socket.addEventListener('change', () => told.push(socket.state));
-  for (const name of ['message', 'closed']) socket.addEventListener(name, ({ detail }) => told.push(detail));
+  const events = [];
+  socket.addEventListener('change', () => events.push(socket.state));
+  for (const name of ['message', 'closed']) socket.addEventListener(name, ({ detail }) => events.push(detail));
   socket.open();
-  return { world, socket, told };
+  return { world, socket, events };
 }
 
 test('a line is live once something comes over it, not when it opens', () => {
-  const { world, socket, told } = line();
+  const { world, socket, events } = line();
   assert.equal(world.socket.path, '/ws/overview/');
   world.socket.accept();
   assert.equal(socket.state, 'connecting');
   assert.deepEqual(world.socket.said, [{ type: 'ping' }]);
   world.socket.hear({ type: 'pong' });
-  assert.deepEqual(told, ['live', { type: 'pong' }]);
+  assert.deepEqual(events, ['live', { type: 'pong' }]);
   assert.equal(socket.heardAt, world.wallNow());
 });
 
@@ -127,19 +127,19 @@ test('a connection that does not come about in 10 s is given up', () => {
 });
 
 test('what a line that was given up still says is not heard', () => {
-  const { world, socket, told } = line();
+  const { world, socket, events } = line();
   const first = world.socket;
   world.tell('offline');
   first.hear({ type: 'frame' });
   first.end();
-  assert.deepEqual(told, ['offline']);
+  assert.deepEqual(events, ['offline']);
   assert.equal(socket.attempt, 1);
 });
 
 test('a code of 44xx ends the line for good', () => {
-  const { world, socket, told } = line();
+  const { world, socket, events } = line();
   world.socket.end(4401);
-  assert.deepEqual(told, ['closed', 4401]);
+  assert.deepEqual(events, ['closed', 4401]);
   world.tell('online');
   world.pass(60_000);
   assert.equal(world.sockets.length, 1);

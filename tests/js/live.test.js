@@ -33,7 +33,7 @@ const condition = (changes = {}) => ({
   ...changes,
 });
 
-test('the age is told in whole seconds and is old after three intervals, or while the cluster does not answer', () => {
+test('the age is shown in whole seconds and is old after three intervals, or while the cluster does not answer', () => {
   assert.equal(ageText(condition(), 0), 'data 1 s old');
   assert.equal(ageText(condition(), 900), 'data 2 s old');
   assert.equal(ageText(condition({ age_ms: null }), 0), '');
@@ -42,7 +42,7 @@ test('the age is told in whole seconds and is old after three intervals, or whil
   assert.equal(isOld(condition({ state: 'failing' }), 0), true);
 });
 
-test('an audit is told with its count, its total and its time, and a failed one with the reason', () => {
+test('an audit is shown with its count, its total and its time, and a failed one with the reason', () => {
   assert.equal(auditText(condition()), '');
   const audit = { checked_at: 1_795_354_800, compared: 5012, count: 0, differences: [], error: '' };
   assert.match(auditText(condition({ audit })), /^audit: 0 differences in 5,012 jobs and nodes, 2026-11-22 /);
@@ -50,7 +50,7 @@ test('an audit is told with its count, its total and its time, and a failed one 
   assert.equal(auditText(condition({ audit: { ...audit, error: 'no answer' } })), 'audit failed: no answer');
 });
 
-test('lag, cost, counts and clocks are told where they are known', () => {
+test('lag, cost, counts and clocks are shown where they are known', () => {
   assert.equal(lagText(condition()), '');
   assert.equal(
     lagText(condition({ lag: { p50_ms: 700, p99_ms: 1300, facts: 9 } })),

@@ -20,7 +20,7 @@ test('common names are recognised, each column once', () => {
   });
 });
 
-test('the start of a job is told from its submission', () => {
+test('the start of a job is distinguished from its submission', () => {
   const found = guess(['id', 'submit', 'start', 'end'], ['1', '0', '50', '60']);
   assert.deepEqual(found, { id: 'id', arrival: 'submit', start: 'start', end: 'end' });
   assert.deepEqual(guess(['SubmitTime', 'start_time', 'end_time']), {

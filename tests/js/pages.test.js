@@ -39,11 +39,11 @@ test(
     assert.match(location.search, /q=nothing/);
     serveRecorded([['/api/audit/', refusal(500, 'The database is locked.')]]);
     change(window, '#q', 'more', 'input');
-    await until(() => /The database is locked/.test(text('#list')), 'the refusal is told');
+    await until(() => /The database is locked/.test(text('#list')), 'the refusal is shown');
   },
 );
 
-test('the overview lists runs, counts, and follows what is told on the socket', needsPage, async () => {
+test('the overview lists runs, counts, and follows what comes on the socket', needsPage, async () => {
   const { window, asked } = await visit('overview', '/', {});
   const rows = await until(() => $$('#runs tbody tr').length >= 5 && $$('#runs tbody tr'), 'runs are listed');
   assert.match(rows.map((row) => row.textContent).join(), /oasis → srtf at 03:00:00/);

@@ -22,7 +22,7 @@ test('a job whose earlier plan stands does not wait', () => {
   assert.equal(standingText({ state: 'not arrived', at_ms: null, plan: null }), 'it has not arrived');
 });
 
-test('where runs cannot be compared, the reason is told instead of a divergence', () => {
+test('where runs cannot be compared, the reason is shown instead of a divergence', () => {
   assert.equal(
     noneText({ why: null }, null),
     'None: up to the end both runs decide the same about every job that they share.',

@@ -226,8 +226,8 @@ test('a frame that cannot be a drain says what to do instead', needsPage, async 
     pointer(window, 'pointermove', to, { altKey: true });
     pointer(window, 'pointerup', to, { altKey: true });
   };
-  const told = async () => {
-    const dialog = await until(() => $('dialog.confirm'), 'it is told');
+  const explanation = async () => {
+    const dialog = await until(() => $('dialog.confirm'), 'the explanation is shown');
     const sentence = dialog.querySelector('p').textContent;
     dialog.close('');
     return sentence;
@@ -236,13 +236,13 @@ test('a frame that cannot be a drain says what to do instead', needsPage, async 
   twin.view.set(twin.store.simMs - 1000, twin.store.simMs + 100_000);
   await until(() => twin.gantt.frame.from === twin.store.simMs - 1000, 'the picture has moved');
   drag([area.left + 100, area.top + 1], [area.right, area.bottom]);
-  assert.match(await told(), /^The run ended at .*, and the selection begins after that\. .* hold Alt and drag/);
+  assert.match(await explanation(), /^The run ended at .*, and the selection begins after that\. .* hold Alt and drag/);
   $('#gantt-rows [data-rows="jobs"]').click();
   drag([area.left + 10, area.top + 1], [area.right, area.bottom]);
-  assert.match(await told(), /set the rows of the schedule to Servers first/);
+  assert.match(await explanation(), /set the rows of the schedule to Servers first/);
 });
 
-test('what the run page says of the log and of the forks is told anew when they change', needsPage, async () => {
+test('what the run page says of the log and of the forks is rendered again when they change', needsPage, async () => {
   const { twin, asked } = await shown('slotted');
   const { lastSeq } = twin.store;
   $('#event-back').click();
@@ -288,7 +288,7 @@ test('the drawer keeps the name of a job that cannot be read any more', needsPag
   const gone = new Response(JSON.stringify({ detail: 'This run has been deleted.' }), { status: 404 });
   serveRecorded([[`/api/runs/${id}/jobs/`, () => gone]]);
   $('#jobs tbody tr').click();
-  await until(() => /has been deleted/.test(text('#drawer')), 'the refusal is told');
+  await until(() => /has been deleted/.test(text('#drawer')), 'the refusal is shown');
   const info = await (await fetch(`/api/runs/${id}/static/`)).json();
   assert.ok(info.ids.includes(text('#drawer h1')), text('#drawer h1'));
 });

@@ -86,7 +86,7 @@ test(
     add();
     await until(() => !$('#save').disabled, 'the edits are checked');
     $('#save').click();
-    await until(() => !$('#conflict').hidden, 'the conflict is told');
+    await until(() => !$('#conflict').hidden, 'the conflict is shown');
     assert.match(text('#conflict'), /Version 2 was saved in another window or by another user/);
     assert.match(text('#conflict'), /Fail servers at 20:00:00: servers edge-0, for 6h/);
     assert.doesNotMatch(text('#conflict'), /reload|_ms|21600000/);

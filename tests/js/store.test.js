@@ -32,7 +32,7 @@ const STORY = [
   [5, MOVED, 'plan_changed', plan(0, HOUR, 3 * HOUR, [0, 0, 1, MOVED, 3 * HOUR, 3, 1, 2, 4])],
 ];
 
-function told(log = frame(STORY)) {
+function storeOf(log = frame(STORY)) {
   const store = new Store();
   store.feed(log);
   return store;
@@ -83,7 +83,7 @@ function asSnapshot(store) {
 }
 
 test('the golden log folds to the state that Python folded', () => {
-  const store = told(unpacked(golden.frame_base64));
+  const store = storeOf(unpacked(golden.frame_base64));
   assert.deepEqual(asSnapshot(store), golden.state);
   assert.deepEqual([...store.unknownKinds], []);
 });
@@ -95,13 +95,13 @@ test('the snapshot that Python packed loads to the same state', () => {
 });
 
 test('events that were folded already are passed over', () => {
-  const store = told(unpacked(golden.frame_base64));
+  const store = storeOf(unpacked(golden.frame_base64));
   assert.equal(store.feed(unpacked(golden.frame_base64)), 0);
   assert.deepEqual(asSnapshot(store), golden.state);
 });
 
 test('before the move the playhead sees the plan of then, afterwards the cut past and the new plan', () => {
-  const { bars } = told();
+  const { bars } = storeOf();
   const picture = (p) =>
     [...Array(bars.length).keys()]
       .filter((row) => trueAt(bars, row, p))
@@ -120,21 +120,21 @@ test('before the move the playhead sees the plan of then, afterwards the cut pas
 });
 
 test('bars that a later plan replaced are not counted', () => {
-  const store = told();
+  const store = storeOf();
   assert.deepEqual([store.bars.length, store.standing], [6, 3]);
 });
 
 test('the first verdict is kept beside the latest', () => {
-  const store = told();
+  const store = storeOf();
   assert.deepEqual(store.verdicts, [['admitted', 'moved', 'in_order']]);
   assert.deepEqual([store.jobs.decided_ms[0], store.jobs.start_ms[0], store.jobs.finish_ms[0]], [0, HOUR, 3 * HOUR]);
 });
 
 test('a snapshot at any event of the golden log, and the events after it, give the state of all events', () => {
   const log = unpacked(golden.frame_base64);
-  const whole = plain(told(log));
+  const whole = plain(storeOf(log));
   for (let cut = 1; cut < log.events.length; cut++) {
-    const early = told({ ...log, events: log.events.slice(0, cut) });
+    const early = storeOf({ ...log, events: log.events.slice(0, cut) });
     const columns = {};
     for (const [prefix, table] of [
       ['jobs_', early.jobs],
@@ -172,14 +172,14 @@ test('every job has arrived, also those with which the columns grow', () => {
 
 test('columns grow past their capacity without losing rows', () => {
   const bars = Array.from({ length: 3000 }, (_, i) => [0, 0, 0, i * 10, i * 10 + 10, 1, -1, -1, -1]);
-  const store = told(frame([[1, 0, 'plan_changed', plan(0, 0, 30_000, ...bars)]]));
+  const store = storeOf(frame([[1, 0, 'plan_changed', plan(0, 0, 30_000, ...bars)]]));
   assert.equal(store.bars.length, 3000);
   assert.equal(store.bars.start_ms[2999], 29_990);
   assert.equal(store.horizonMs, 30_000);
   assert.equal(store.jobs.start_ms[0], 0);
 });
 
-test('what a real cluster did is told again from its beginning; what has not ended ends at the moment shown', () => {
+test('a plan of a real cluster repeats its past; what has not ended ends at the moment shown', () => {
   const store = new Store();
   const bar = (end) => [0, 0, 0, 5, end, 2, -1, -1, -1];
   const observed = (...bars) => ({ scope: 'observed', keys: [0], jobs: [[0, 5, -1]], bars });

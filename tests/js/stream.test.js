@@ -54,11 +54,11 @@ function page(last = 3) {
   const server = new Server(last);
   const store = new Store();
   const stream = new Stream(7, store, world, server);
-  const told = [];
+  const events = [];
   for (const name of ['data', 'status', 'connection', 'deleted']) {
-    stream.addEventListener(name, ({ detail }) => told.push(name === 'connection' ? stream.state : (detail ?? name)));
+    stream.addEventListener(name, ({ detail }) => events.push(name === 'connection' ? stream.state : (detail ?? name)));
   }
-  return { world, server, store, stream, told };
+  return { world, server, store, stream, events };
 }
 
 async function live(last) {
@@ -66,7 +66,7 @@ async function live(last) {
   await seen.stream.start();
   seen.world.socket.accept();
   seen.world.socket.hear({ type: 'pong' });
-  seen.world.socket.said.length = seen.told.length = 0;
+  seen.world.socket.said.length = seen.events.length = 0;
   return seen;
 }
 
@@ -75,7 +75,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const refusal = (status, message) => Object.assign(new Error(message), { status });
 
 test('a page takes the snapshot, then asks for what came after it', async () => {
-  const { world, server, store, stream, told } = page();
+  const { world, server, store, stream, events } = page();
   await stream.start();
   assert.deepEqual(server.asked, ['/api/runs/7/snapshot/']);
   assert.equal(store.lastSeq, 3);
@@ -84,7 +84,7 @@ test('a page takes the snapshot, then asks for what came after it', async () => 
   assert.deepEqual(world.socket.said, [{ type: 'ping' }, { type: 'after', seq: 3 }]);
   world.socket.hear(frame(4, 5));
   assert.equal(store.lastSeq, 5);
-  assert.deepEqual(told, [{ status: 'running' }, 'data', 'live', 'data']);
+  assert.deepEqual(events, [{ status: 'running' }, 'data', 'live', 'data']);
   assert.equal(stream.heardAt, world.wallNow());
 });
 
@@ -103,7 +103,7 @@ test('a frame after a gap is not folded; the gap is asked for by number, once in
 });
 
 test('the answer closes the gap, and the next gap is asked for at once', async () => {
-  const { world, store, told } = await live();
+  const { world, store, events } = await live();
   world.socket.hear(frame(6, 7));
   world.socket.hear(frame(4, 7));
   assert.equal(store.lastSeq, 7);
@@ -112,22 +112,22 @@ test('the answer closes the gap, and the next gap is asked for at once', async (
     { type: 'after', seq: 3 },
     { type: 'after', seq: 7 },
   ]);
-  assert.deepEqual(told, ['data']);
+  assert.deepEqual(events, ['data']);
 });
 
 test('a frame that was folded already changes nothing', async () => {
-  const { world, store, told } = await live();
+  const { world, store, events } = await live();
   world.socket.hear(frame(2, 3));
   assert.equal(store.lastSeq, 3);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
 });
 
 test('a status that knows more events than the page is a gap, too', async () => {
-  const { world, stream, told } = await live();
+  const { world, stream, events } = await live();
   world.socket.hear({ type: 'status', status: 'finished', last_seq: 9 });
   assert.deepEqual(world.socket.said, [{ type: 'after', seq: 3 }]);
   assert.equal(stream.ended, true);
-  assert.equal(told[0].status, 'finished');
+  assert.equal(events[0].status, 'finished');
 });
 
 test('a page that was too slow takes a new snapshot, and asks for what came after that', async () => {
@@ -150,7 +150,7 @@ test('a snapshot older than what the page has is left alone', async () => {
 });
 
 test('after a reconnect the page asks for what it missed', async () => {
-  const { world, stream, told } = await live();
+  const { world, stream, events } = await live();
   world.socket.hear(frame(4, 4));
   world.socket.end();
   assert.equal(stream.state, 'offline');
@@ -158,7 +158,7 @@ test('after a reconnect the page asks for what it missed', async () => {
   world.socket.accept();
   assert.deepEqual(world.socket.said, [{ type: 'ping' }, { type: 'after', seq: 4 }]);
   world.socket.hear(frame(5, 6));
-  assert.deepEqual(told, ['data', 'offline', 'live', 'data']);
+  assert.deepEqual(events, ['data', 'offline', 'live', 'data']);
 });
 
 test('a hidden page listens to nothing, and takes a new snapshot when it is looked at again', async () => {
@@ -218,16 +218,16 @@ test('a session that has ended is said, and nothing is tried any more', async ()
 });
 
 test('a run that was deleted is gone, whoever tells it', async () => {
-  const told = await live();
-  told.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
-  told.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
-  assert.deepEqual(told.told, ['deleted', 'Run 7 was deleted.']);
+  const deleted = await live();
+  deleted.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
+  deleted.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
+  assert.deepEqual(deleted.events, ['deleted', 'Run 7 was deleted.']);
 
   const closed = await live();
   closed.server.problem = refusal(404, 'There is no run 7.');
   closed.world.socket.end(4404);
   await settled();
-  assert.deepEqual(closed.told, ['deleted', 'There is no run 7.']);
+  assert.deepEqual(closed.events, ['deleted', 'There is no run 7.']);
 
   const never = page();
   never.server.problem = refusal(404, 'There is no run 7.');
@@ -235,7 +235,7 @@ test('a run that was deleted is gone, whoever tells it', async () => {
   assert.deepEqual([never.stream.state, never.world.sockets.length], ['deleted', 0]);
 });
 
-test('what the server says went wrong is told, and the line goes on', async () => {
+test('an error that the server reports is shown, and the socket stays open', async () => {
   const { world, stream } = await live();
   world.socket.hear({ type: 'error', message: 'after: seq must be a whole number' });
   assert.deepEqual([stream.state, stream.error], ['live', 'after: seq must be a whole number']);
@@ -280,7 +280,7 @@ test('a stream that only took a snapshot holds nothing, and opens no line when t
   assert.deepEqual([world.sockets.length, world.timers.size, world.listeners.size], [0, 0, 0]);
 });
 
-test('an event of a kind that the page does not know is told once, and what follows it is folded', async () => {
+test('an event of a kind that the page does not know is reported once, and what follows it is folded', async () => {
   const { world, stream, store } = await live(3);
   const said = [];
   stream.addEventListener('unknown', ({ detail }) => said.push(detail));

@@ -7,7 +7,7 @@ import { needsPage, open } from './dom.js';
 
 const characters = (element) => element.style.getPropertyValue('--characters');
 
-test('the length of a value is told to its style, also when it changes', needsPage, async () => {
+test('the length of a value is passed to its style, also when it changes', needsPage, async () => {
   open();
   const { setTileText, tile } = await import('../../static/js/ui/tile.js');
   const node = tile('Total utility', '–', { hint: 'what it is', id: 'tile-utility' });

@@ -9,18 +9,18 @@ function view(extent = 1000) {
   const made = new View();
   made.setExtent(extent);
   made.fit();
-  const told = [];
-  for (const name of ['range', 'cursor']) made.addEventListener(name, () => told.push(name));
-  return { made, told };
+  const events = [];
+  for (const name of ['range', 'cursor']) made.addEventListener(name, () => events.push(name));
+  return { made, events };
 }
 
 test('a fitted range follows a run that grows, in steps, so that the axis stands still between them', () => {
-  const { made, told } = view(1000);
+  const { made, events } = view(1000);
   assert.deepEqual([made.from, made.to], [0, 1010]);
   made.setExtent(1005);
-  assert.deepEqual([made.to, told.length], [1010, 0]);
+  assert.deepEqual([made.to, events.length], [1010, 0]);
   made.setExtent(2000);
-  assert.deepEqual([made.from, made.to, told.length], [0, 2080, 1]);
+  assert.deepEqual([made.from, made.to, events.length], [0, 2080, 1]);
   made.setExtent(100); // plans were given up
   assert.equal(made.to, 104);
 });
@@ -43,26 +43,26 @@ test('zooming keeps the moment under the pointer where it is', () => {
 });
 
 test('a moment outside comes into the middle, one inside changes nothing', () => {
-  const { made, told } = view(1000);
+  const { made, events } = view(1000);
   made.set(0, 100);
-  told.length = 0;
+  events.length = 0;
   made.reveal(50);
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   made.reveal(500);
   assert.deepEqual([made.from, made.to], [450, 550]);
 });
 
-test('the crosshair is told when it moves, and not when it stays', () => {
-  const { made, told } = view();
+test('the crosshair is announced when it moves, and not when it stays', () => {
+  const { made, events } = view();
   for (const ms of [10, 10, 20, null, null]) made.point(ms);
-  assert.deepEqual(told, ['cursor', 'cursor', 'cursor']);
+  assert.deepEqual(events, ['cursor', 'cursor', 'cursor']);
 });
 
-test('a range that stays is not told', () => {
-  const { made, told } = view(1000);
+test('a range that stays is not announced', () => {
+  const { made, events } = view(1000);
   made.set(100, 300);
   made.set(100, 300);
-  assert.deepEqual(told, ['range']);
+  assert.deepEqual(events, ['range']);
 });
 
 test('parameters of the address are read as numbers, and written without those that are empty', (t) => {

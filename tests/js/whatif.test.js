@@ -30,8 +30,8 @@ test('times are read as people type them, and written so that they are read back
 });
 
 test('undo and redo go back and forth; a change drops what was undone', () => {
-  let told = 0;
-  const history = new History([], () => told++);
+  let changes = 0;
+  const history = new History([], () => changes++);
   history.change([1]);
   history.change([1, 2]);
   history.undo();
@@ -41,7 +41,7 @@ test('undo and redo go back and forth; a change drops what was undone', () => {
   history.undo();
   history.change([3]);
   history.redo();
-  assert.deepEqual([history.value, told], [[3], 6]);
+  assert.deepEqual([history.value, changes], [[3], 6]);
 });
 
 test('what edits do, in words', () => {

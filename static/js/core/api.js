@@ -13,7 +13,7 @@ export class ApiError extends Error {
     super(message);
     this.status = status;
     this.fields = fields; // {field: sentence} of a refused form
-    this.body = body; // all of the answer
+    this.body = body; // the complete answer
   }
 }
 

@@ -6,12 +6,12 @@
  * @property {() => number} wallNow ms since 1970
  * @property {() => number} random in [0, 1)
  * @property {(ms: number, action: () => void) => number} later
- * @property {(timer: number) => void} cancel what `later` or `every` gave
+ * @property {(timer: number) => void} cancel a timer of `later` or `every`
  * @property {(ms: number, action: () => void) => number} every
  * @property {(path: string) => WebSocket} connect
  * @property {(name: string, action: () => void) => () => void} on 'online', 'offline' or 'visibilitychange';
- *   gives what ends it
- * @property {() => boolean} hidden whether nobody sees the page
+ *   returns a function that ends it
+ * @property {() => boolean} hidden whether the page is hidden
  */
 
 /** @type {Browser} */

@@ -1,4 +1,4 @@
-// Errors of a page, written to its console and to the server's log: each once, and a limited number per page.
+// Reports of a page's errors to its console and to the server's log: each once, and a limited number per page.
 
 import { ApiError, csrfToken } from './api.js';
 
@@ -6,13 +6,13 @@ const MAX_REPORTS = 10;
 /** @type {Record<string, number>} */
 const MAX_LENGTHS = { message: 500, page: 500, stack: 4000 };
 const reported = new Set();
-const LAYOUT_NOTICE = /^ResizeObserver loop /; // the browser put a resize off to its next frame: nothing failed
+const LAYOUT_NOTICE = /^ResizeObserver loop /; // the browser deferred a resize to its next frame, which is no error
 
-/** What the page itself refuses, in a sentence for whoever asked for it: no defect. */
+/** A refusal by the page itself, with a sentence for the user; not a defect. */
 export class Refusal extends Error {}
 
 /**
- * An error that the page has dealt with, and that the server must hear of all the same; what it refused it knows.
+ * Reports an error that the page has handled; refusals of the server are not reported back to it.
  *
  * @param {unknown} error
  */
@@ -22,7 +22,7 @@ export function logError(error) {
   send(error);
 }
 
-/** From now on the server hears of every error that nobody dealt with; the browser's console has it already. */
+/** Reports every unhandled error from now on; the browser's console has it already. */
 export function tellUncaught() {
   addEventListener('error', ({ error, message }) => send(error ?? { message }));
   addEventListener('unhandledrejection', ({ reason }) => send(reason));

@@ -1,4 +1,4 @@
-// The log's batches, as the server stores and sends them (twin/eventlog/batch_codec.py): consecutive events, and the
+// Batches of the log, as the server stores and sends them (twin/eventlog/batch_codec.py): consecutive events, and the
 // rows of their plans as columns.
 
 /** @typedef {[atMs: number, kind: string, data: any]} Line */

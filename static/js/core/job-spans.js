@@ -3,13 +3,13 @@
 import { NEVER, WORKER, trueAt } from './store.js';
 
 /** @type {WeakMap<Store, BarIndex>} */
-const kept = new WeakMap(); // store -> its index, and the spans of the moment asked for last
+const kept = new WeakMap(); // store -> its index, and the spans of the last request
 
 /** @typedef {import('./store.js').Store} Store */
 /** @typedef {{begin: number, until: number, state: 'running' | 'profiling' | 'moving'}} Span */
 
 /**
- * The spans of each job in order of time: all that has begun by p.
+ * The spans of each job that have begun by p, in order.
  *
  * @param {Store} store
  * @param {number} p
@@ -35,7 +35,7 @@ class BarIndex {
     this.newest = new Int32Array(0); // [job] its newest bar
     this.earlier = new Int32Array(0); // [bar] the bar of the same job before it
     /** @type {Spans | null} */
-    this.spans = null; // of the moment `key`
+    this.spans = null; // at the time `key`
     this.key = '';
   }
 
@@ -88,7 +88,7 @@ class Spans {
     const { bars } = this;
     const list = this.grouped.get(job) ?? [];
     /** @type {Span | null} */
-    let last = null; // of those made of bars
+    let last = null; // the last span made of bars
     for (const bar of this.#begun(job)) {
       const [begin, until] = [bars.start_ms[bar], bars.end_ms[bar]];
       if (last && begin <= last.until) last.until = Math.max(last.until, until);

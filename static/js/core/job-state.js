@@ -1,5 +1,5 @@
-// What each job does at a moment, and how many do what over time, by the rules of twin/eventlog/job_states.py;
-// tests/fixtures/job_states.json pins both. These words are used wherever a job's state is named: tiles, charts,
+// State of each job at a time, and number of jobs in each state over time, by the rules of twin/eventlog/job_states.py;
+// tests/fixtures/job_states.json pins both. These names are used wherever a job's state is shown: tiles, charts,
 // tables, legends.
 
 import { NEVER, WORKER, trueAt } from './store.js';
@@ -36,11 +36,11 @@ export const MEANING = {
   unfinished: 'not completed when the run ended',
 };
 
-/** The states that jobs can be in under every execution model; only jobs in groups are measured and moved. */
+/** The states that jobs can be in under every execution model; only jobs in groups are profiled and moved. */
 export const SHARED_STATES = JOB_STATES.filter((_, code) => code !== PROFILING && code !== MOVING);
 
 /**
- * [job] place in JOB_STATES at moment p, or ABSENT.
+ * [job] index in JOB_STATES at time p, or ABSENT.
  *
  * @param {Store} store
  * @param {number} p
@@ -59,7 +59,7 @@ export function jobStates(store, p) {
     else if (over) codes[job] = UNFINISHED;
     else if (doing[job] !== ABSENT) codes[job] = doing[job];
     else if (ran[job])
-      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : SUSPENDED; // the event of its end is to come
+      codes[job] = by(jobs.finish_ms[job]) ? RUNNING : SUSPENDED; // its completion follows in the log
     else codes[job] = by(jobs.decided_ms[job]) ? PLANNED : QUEUED;
   }
   return codes;
@@ -92,7 +92,7 @@ function work({ jobs, bars, groups }, p) {
 }
 
 /**
- * {state: mean number of jobs in it per bin}, as known at p; what lies behind p is empty.
+ * {state: mean number of jobs in it per bin}, as known at p; bins after p are empty.
  *
  * @param {Store} store
  * @param {number} p
@@ -115,7 +115,7 @@ export function jobCounts(store, p, from, width, bins) {
     if (by(jobs.arrived_ms[job]) === Infinity) continue;
     const { state: last, ms: ended } = lastState(by(jobs.completed_ms[job]), by(jobs.rejected_ms[job]), over);
     if (last) addStep(sums[last], bins, from, width, ended, 1);
-    const end = Math.min(ended, p + 1); // the moment shown is a ms that counts
+    const end = Math.min(ended, p + 1); // the ms of p is included
     const list = spans.of(job);
     const begun = Math.min(end, list.length ? list[0].begin : Infinity);
     const decided = Math.min(begun, by(jobs.decided_ms[job]));
@@ -127,14 +127,14 @@ export function jobCounts(store, p, from, width, bins) {
       add(state, Math.max(begin, reached), Math.min(until, end));
       reached = Math.max(reached, Math.min(until, end));
     }
-    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // the event of its end is to come
+    add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // its completion follows
   }
   for (const sum of Object.values(sums)) settle(sum, bins);
   return sums;
 }
 
 /**
- * The state that a job stays in, and since when; Infinity = it has not come.
+ * The final state of a job, and its time; Infinity = not yet.
  *
  * @param {number} completed
  * @param {number} rejected

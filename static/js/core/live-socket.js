@@ -12,8 +12,8 @@ const OPENING_MS = 10000; // maximum time for a connection to open
 
 export class LiveSocket extends EventTarget {
   /**
-   * Events: 'open', 'message' with .detail the parsed message, 'change' when .state or .heardAt of a lost line matters,
-   * 'closed' with .detail the code when the server ended it for good.
+   * Events: 'open', 'message' with .detail the parsed message, 'change' after a change of .state, or of .heardAt while
+   * the connection is lost, 'closed' with .detail the code when the server ended it for good.
    *
    * @param {string} path of the address
    * @param {import('./browser.js').Browser} env
@@ -25,7 +25,7 @@ export class LiveSocket extends EventTarget {
     /** @type {'connecting' | 'live' | 'offline' | 'closed'} */
     this.state = 'connecting';
     this.error = ''; // message, if any
-    this.heardAt = 0; // wall time of the last message: how old the data are
+    this.heardAt = 0; // wall time of the last message: the age of the data
     this.attempt = 0;
     this.missed = 0;
     /** @type {WebSocket | null} */
@@ -34,17 +34,17 @@ export class LiveSocket extends EventTarget {
     this.wanted = false;
     this.retry = 0; // the timer of the next attempt, the only one
     /** @type {(() => void)[]} */
-    this.releases = []; // of what is held of the browser while it is wanted: listeners and the timer of the pings
+    this.releases = []; // functions that release listeners and the timer of the pings
   }
 
-  /** Connects, and stays connected until `close`. */
+  /** Connects, and reconnects until `close`. */
   open() {
     if (!this.wanted) this.#hold();
     this.wanted = true;
     this.#connect();
   }
 
-  /** Ends the connection; nothing is heard any more, and nothing of the browser is held. */
+  /** Ends the connection for good, and releases its listeners and timers. */
   close() {
     this.wanted = false;
     for (const release of this.releases.splice(0)) release();
@@ -61,7 +61,7 @@ export class LiveSocket extends EventTarget {
     if (this.socket?.readyState === OPEN) this.socket.send(JSON.stringify(message));
   }
 
-  /** Something was heard, here or by HTTP. */
+  /** The server has answered, here or by HTTP. */
   heard() {
     this.heardAt = this.env.wallNow();
     this.missed = 0;
@@ -91,7 +91,7 @@ export class LiveSocket extends EventTarget {
   }
 
   #opened() {
-    this.say({ type: 'ping' }); // a line is live once something comes over it: a proxy may open one to nobody
+    this.say({ type: 'ping' }); // live after its first message: a proxy may open a dead connection
     this.dispatchEvent(new Event('open'));
   }
 
@@ -104,7 +104,7 @@ export class LiveSocket extends EventTarget {
   }
 
   /**
-   * 44xx: the server does not want this page any more, and says why by the code.
+   * 44xx: the server rejects this page for good; the code is the reason.
    *
    * @param {number} code
    */

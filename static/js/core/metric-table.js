@@ -9,7 +9,7 @@ import { get } from './api.js';
 let table = null;
 
 /**
- * Map of key -> metric, in the order shown; a page asks for it once.
+ * Map of key -> metric, in the order shown; fetched once per page.
  *
  * @returns {Promise<Map<string, Metric>>}
  */
@@ -17,7 +17,7 @@ export function metricTable() {
   table ??= get('/api/metrics/')
     .then(tableOf)
     .catch((error) => {
-      table = null; // the next one who asks tries again
+      table = null; // the next call tries again
       throw error;
     });
   return table;

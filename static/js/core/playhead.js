@@ -9,13 +9,13 @@ export const SPEEDS = [
   [21600, '6 h/s'],
   [86400, '1 d/s'],
   [604800, '7 d/s'],
-]; // simulated time per second of watching
+]; // simulated time per second
 
 export class Playhead extends EventTarget {
   constructor() {
     super();
-    this.liveMs = 0; // the newest moment of the run
-    this.ms = 0; // the moment shown
+    this.liveMs = 0; // the newest time of the run
+    this.ms = 0; // the time shown
     this.following = true;
     this.playing = false;
     this.speed = 3600;
@@ -35,7 +35,7 @@ export class Playhead extends EventTarget {
   }
 
   /**
-   * Shows the moment `ms`, held inside [0, live].
+   * Shows the time `ms`, clipped to [0, live].
    *
    * @param {number} ms
    */
@@ -71,7 +71,7 @@ export class Playhead extends EventTarget {
   }
 
   /**
-   * One animation frame at wall time nowMs; true while it wants another. Reaching the live moment, it stays there.
+   * One animation frame at wall time nowMs; true while it needs another. At the newest time it becomes live.
    *
    * @param {number} nowMs
    */

@@ -9,7 +9,7 @@ const tickers = new Set();
 let scheduled = false;
 
 /**
- * Runs `draw` in the next frame, once, however often it is asked for.
+ * Runs `draw` once in the next frame, however often it is requested.
  *
  * @param {(nowMs: number) => void} draw
  */
@@ -51,7 +51,7 @@ function run(nowMs) {
 }
 
 /**
- * Whether a ticker wants another frame; one that fails gets none.
+ * Whether a ticker needs another frame; one that fails gets none.
  *
  * @param {(nowMs: number) => boolean} tick
  * @param {number} nowMs

@@ -15,7 +15,7 @@ import { get } from './api.js';
  * @property {string[]} ids [job]
  * @property {{servers: object[]}} cluster
  * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
- * @property {{from_ms: number, model: string, title: string, quotes: boolean}[]} phases who is in charge, in order
+ * @property {{from_ms: number, model: string, title: string, quotes: boolean}[]} phases in order, with their schedulers
  */
 
 /** @type {Record<string, string>} */
@@ -35,7 +35,7 @@ export async function runInfo(runId) {
 }
 
 /**
- * Adds jobs that a real cluster got since. False if servers were added: the page has to be reloaded.
+ * Adds the new jobs of a real cluster. False if servers were added: the page has to be reloaded.
  *
  * @param {RunInfo} info
  * @param {RunInfo} fresh

@@ -1,6 +1,6 @@
-// Folds a run's events exactly as twin/eventlog/fold.py does (tests/fixtures/golden_log.json is folded by both).
+// State of a run, folded from its events exactly as in twin/eventlog/fold.py; the tests of both fold one golden log.
 //
-// Bars are bi-temporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still true).
+// Bars are bitemporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still valid).
 // At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 
 import { Columns } from '../util/growing-columns.js';
@@ -8,7 +8,7 @@ import { eachEvent } from './frames.js';
 
 export const NEVER = -1;
 export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended
-const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster still waits
+const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster waits
 export const WORKER = 0;
 export const PS = 1;
 export const TRANSFER = 2;
@@ -79,24 +79,24 @@ export class Store {
     /** @type {Map<number, Prices>} */
     this.prices = new Map(); // slot -> [low, mean, high], each flat [site][resource]
     /** @type {Prices | null} */
-    this.defaultPrices = null; // of slots never named
-    this.horizonMs = 0; // the latest end of any bar or event: how far the time axis reaches
-    this.generation = 1; // rises when everything was replaced; charts rebuild their indexes
-    this.deaths = 0; // rises when a row's died_ms or end changed
+    this.defaultPrices = null; // of slots without an entry
+    this.horizonMs = 0; // the latest end of any bar or event: extent of the time axis
+    this.generation = 1; // increases when everything was replaced; charts rebuild their indexes
+    this.deaths = 0; // increases when a row's died_ms or end changed
     this.priceVersion = 0;
-    this.added = 0; // rises when jobs or servers were added or changed
+    this.added = 0; // increases when jobs or servers were added or changed
     /** @type {Regrouping[]} */
     this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order of the log
     /** @type {[atMs: number, said: string[]][]} */
     this.edits = []; // [atMs, [what was changed]] in the order of the log
     /** @type {[fromMs: number, toMs: number, reason: string][]} */
-    this.gaps = []; // when a real cluster was not seen, in the order of the log
+    this.gaps = []; // gaps of a real cluster, in the order of the log
     /** @type {[fromMs: number, untilMs: number, data: Grouped][]} */
-    this.groups = []; // [fromMs, untilMs, data of grouped] in the order of the log; -1 = until further notice
+    this.groups = []; // [fromMs, untilMs, data of grouped] in the order of the log; -1 = open
     /** @type {Map<number, number>} */
-    this.grouped = new Map(); // group -> its place in groups, while it has jobs
+    this.grouped = new Map(); // group -> its index in groups, while it has jobs
     /** @type {Set<string>} */
-    this.unknownKinds = new Set(); // of events that were fed and are not folded here
+    this.unknownKinds = new Set(); // of events that are not folded here
   }
 
   clear() {
@@ -139,7 +139,7 @@ export class Store {
   }
 
   /**
-   * Folds the events of a frame; those already folded are passed over. Returns how many were new.
+   * Folds the events of a frame, except those already folded. Returns the number of new ones.
    *
    * @param {import('./frames.js').Frame} frame
    */
@@ -183,7 +183,7 @@ export class Store {
   }
 
   /**
-   * How far the time axis reaches, at least.
+   * Extends the time axis at least to a time.
    *
    * @param {number} endMs
    */
@@ -191,7 +191,7 @@ export class Store {
     if (endMs > this.horizonMs && endMs < OPEN) this.horizonMs = endMs;
   }
 
-  /** Nothing comes any more: plans that were given up no longer stretch the axis. */
+  /** The log is complete: replaced plans no longer extend the axis. */
   #finish() {
     const { bars } = this;
     this.finished = true;
@@ -268,7 +268,7 @@ export class Store {
   }
 
   /**
-   * Ends the rows' future at atMs: what had begun is cut, what had not is dropped.
+   * Ends the rows' future at atMs: started bars are cut, later ones dropped.
    *
    * @param {number[]} rows
    * @param {number} atMs
@@ -326,7 +326,7 @@ export class Store {
   }
 
   /**
-   * A row that is true: the next plan of its job, or of its worker, finds it.
+   * Registers a valid row, so that the next plan of its job or worker finds it.
    *
    * @param {number | string} key
    * @param {number} row
@@ -351,7 +351,7 @@ export class Store {
   }
 
   /**
-   * The next phase begins; its prices follow, if it has any.
+   * Begins the next phase; events with its prices follow, if it has any.
    *
    * @param {number} atMs
    * @param {any} data
@@ -380,7 +380,7 @@ export class Store {
 }
 
 /**
- * Whether a row belongs to the picture at playhead p.
+ * Whether a row is visible at playhead p.
  *
  * @param {BarColumns} bars
  * @param {number} row
@@ -392,7 +392,7 @@ export function trueAt(bars, row, p) {
 }
 
 /**
- * The end of a bar as it is shown at playhead p: of one that has not ended, p.
+ * The end of a bar as shown at playhead p; p for one that has not ended.
  *
  * @param {BarColumns} bars
  * @param {number} row
@@ -403,8 +403,7 @@ export function endAt(bars, row, p) {
 }
 
 /**
- * The worker that a bar stands on, for plans of workers: of bars with a chunk, and of parameter servers of their own;
- * else null.
+ * The worker of a bar, for plans of workers: bars with a chunk, and bars of dedicated parameter servers; else null.
  *
  * @param {BarColumns} bars
  * @param {number} row

@@ -5,7 +5,7 @@ import * as http from './api.js';
 import { browser } from './browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 
-const REPAIR_MS = 2000; // a gap not answered by then is requested again
+const REPAIR_MS = 2000; // after which a gap without an answer is requested again
 const NO_LONGER_WELCOME = [4401, 4403];
 const OVER = ['refused', 'deleted', 'dropped'];
 const ENDED = ['finished', 'cancelled', 'failed'];
@@ -13,7 +13,7 @@ const ENDED = ['finished', 'cancelled', 'failed'];
 export class Stream extends EventTarget {
   /**
    * Events: 'data' after the store changed, 'status' with .detail the status message, 'connection' when .state changed,
-   * 'deleted' with .detail a sentence once the run is gone: nothing comes after it; 'unknown' with .detail a sentence
+   * 'deleted' with .detail a sentence after the run was deleted, the last event; 'unknown' with .detail a sentence
    * for each kind of event that the store does not know, once.
    *
    * @param {number | string} runId
@@ -30,29 +30,29 @@ export class Stream extends EventTarget {
     /** @type {'connecting' | 'live' | 'offline' | 'paused' | 'refused' | 'deleted' | 'dropped'} */
     this.state = 'connecting';
     this.error = ''; // message, if any
-    this.ended = false; // whether the run has, so that its data do not age
+    this.ended = false; // whether the run has ended, so that its data do not age
     this.outcome = 'complete'; // how it ended: 'cancelled', 'failed', or with all its data
     /** @type {number | null} */
     this.endMs = null; // when it ended, in its own time
-    this.repairing = 0; // the clock's ms when a gap was asked for, 0 = no gap
+    this.repairing = 0; // ms of the clock when a gap was requested, 0 = no gap
     this.gaps = 0;
     /** @type {Promise<void> | null} */
-    this.loading = null; // the snapshot that is on its way
+    this.loading = null; // the snapshot being loaded
     this.line = new LiveSocket(`/ws/runs/${runId}/`, env);
     this.line.addEventListener('open', () => this.#askAfter());
     this.line.addEventListener('message', (event) => this.#receive(detailOf(event)));
     this.line.addEventListener('change', () => this.#follow(this.line.state));
     this.line.addEventListener('closed', (event) => this.#closed(detailOf(event)));
     this.unknown = new Set(); // kinds of events that were reported
-    this.release = () => {}; // of what is held of the browser since `start`
+    this.release = () => {}; // releases listeners and timers since `start`
   }
 
-  /** Ends it for good: nothing is heard any more, and nothing of the browser is held. */
+  /** Ends the stream for good, and releases its listeners and timers. */
   drop() {
     this.#end('dropped');
   }
 
-  /** Wall time when the server was heard last: the age of the data. */
+  /** Wall time of the last message of the server: the age of the data. */
   get heardAt() {
     return this.line.heardAt;
   }
@@ -83,7 +83,7 @@ export class Stream extends EventTarget {
     this.#emit('data');
   }
 
-  /** Opens the line, unless the run is gone or nobody looks, who may have left while the snapshot came. */
+  /** Connects, unless the run was deleted or the page hidden while the snapshot was loaded. */
   #listen() {
     if (this.#over) return;
     if (this.env.hidden()) this.#sleep();
@@ -152,7 +152,7 @@ export class Stream extends EventTarget {
   /** @param {number} code */
   #closed(code) {
     if (NO_LONGER_WELCOME.includes(code)) return this.#refuse('The session has ended; log in again.');
-    this.api.get(`/api/runs/${this.runId}/`).catch((error) => this.#gone(error.message)); // what it was
+    this.api.get(`/api/runs/${this.runId}/`).catch((error) => this.#gone(error.message)); // says what it was
   }
 
   /** @param {string} sentence */
@@ -183,7 +183,7 @@ export class Stream extends EventTarget {
       .then(() => this.#listen());
   }
 
-  /** Whether nothing is to be heard any more. */
+  /** Whether the stream has ended for good. */
   get #over() {
     return OVER.includes(this.state);
   }

@@ -1,6 +1,6 @@
 // Time range, crosshair and filters of the page, shared by every chart and kept in the URL.
 
-const SLACK = 1.04; // how far the range goes, of the run's extent
+const SLACK = 1.04; // factor of the run's extent
 
 export class View extends EventTarget {
   /** Range in ms of simulated time. `fitted`: the range follows the whole run as it grows. */
@@ -15,7 +15,7 @@ export class View extends EventTarget {
   }
 
   /**
-   * The run has grown (or was loaded): a fitted range follows.
+   * Updates the extent after the run has grown or was loaded; a fitted range follows.
    *
    * @param {number} extent
    */
@@ -23,12 +23,12 @@ export class View extends EventTarget {
     extent = Math.max(1, extent);
     if (extent === this.extent) return;
     this.extent = extent;
-    const follows = this.fitted && (extent > this.to || extent < this.to * 0.8); // in steps: axes stand still between
+    const follows = this.fitted && (extent > this.to || extent < this.to * 0.8); // in steps, so that axes rarely move
     if (follows) this.#set(0, extent * SLACK);
   }
 
   /**
-   * Shows a range, held inside the run: no time is before 0.
+   * Shows a range, clipped to the run: no time is before 0.
    *
    * @param {number} from
    * @param {number} to
@@ -60,7 +60,7 @@ export class View extends EventTarget {
   }
 
   /**
-   * Brings t into the picture, keeping the width.
+   * Pans to t, keeping the width.
    *
    * @param {number} t
    */

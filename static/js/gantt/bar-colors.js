@@ -5,7 +5,7 @@ import { duration, number, plural, significant } from '../util/format.js';
 import { ABSENT, JOB_STATES, jobStates } from '../core/job-state.js';
 import { NEVER } from '../core/store.js';
 
-const MAX_KEYS = 10; // names in a legend; the others are counted
+const MAX_KEYS = 10; // names in a legend; the rest are counted
 export const STATE_COLORS = {
   queued: 'muted',
   planned: 'warn',
@@ -18,7 +18,7 @@ export const STATE_COLORS = {
   unfinished: 'same',
 };
 
-/** Each job its own colour. */
+/** A colour for each job. */
 export function byJob() {
   return {
     paint: (job, c) => [c.jobs[job % c.jobs.length], c.onJob[job % c.jobs.length]],
@@ -58,7 +58,7 @@ export function byName(names, word) {
   };
 }
 
-/** By what each job does at the moment shown. */
+/** By the state of each job at the time shown. */
 export function byState(store, playhead) {
   let known = { key: '', codes: [] };
   const codes = () => {
@@ -139,7 +139,7 @@ export function byPayoff(store, payoffs) {
   });
 }
 
-/** Time since the arrival; of a completed job until it was done. */
+/** Time since the arrival; for a completed job, its completion time. */
 export function byAge(store, playhead) {
   const valueOf = (job) => {
     const arrived = store.jobs.arrived_ms[job];

@@ -2,7 +2,7 @@
 
 import { endAt, trueAt } from '../core/store.js';
 
-const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by what is held
+const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by utilization
 const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
 
 /**
@@ -18,11 +18,11 @@ export class Frame {
   constructor({ store, info, view, playhead, rows }) {
     Object.assign(this, { store, info, view, playhead, rows });
     this.detail = ''; // 'bars' | 'shade'
-    this.visible = 0; // bars in the picture
+    this.visible = 0; // bars in view
     this.low = 0; // rows that are shaded because they are too low for their sub-lanes
     this.hidesPs = false; // whether some rows are too low for their parameter servers
     this.selected = null; // job
-    this.marked = null; // [job] 1 for those that stand out
+    this.marked = null; // [job] 1 for highlighted jobs
     this.views = [];
   }
 
@@ -50,7 +50,7 @@ export class Frame {
     return { row, y, low, high, how, lanes: 0, lanePx: 0, gap: 0 };
   }
 
-  /** Bars where they are few and rows are high enough; where many rows are too low, all are shaded rather than some. */
+  /** Bars if they are few and rows are high enough; if many rows are too low, all are shaded. */
   #choose() {
     const open = this.views.filter(({ how }) => how === 'shade');
     this.detail = 'shade';
@@ -71,19 +71,19 @@ export class Frame {
     each.gap = each.lanePx >= 6 ? 1 : 0;
   }
 
-  /** px of a moment. */
+  /** px of a time. */
   xOf(ms) {
     return this.area.left + (ms - this.from) * this.pxPerMs;
   }
 
-  /** [x, right] of a stretch of time, cut to the plot; null outside. */
+  /** [x, right] of an interval, clipped to the plot; null outside. */
   spanOf(from, until) {
     const x = Math.max(this.area.left, this.xOf(from));
     const right = Math.min(this.area.right, this.xOf(until));
     return right > x ? [x, right] : null;
   }
 
-  /** Whether a job stands back behind the selected one, or behind those that a search found. */
+  /** Whether a job is dimmed: another one is selected, or others were found by a search. */
   dims(job) {
     return this.selected !== null ? this.selected !== job : this.marked !== null && !this.marked[job];
   }
@@ -117,7 +117,7 @@ export class Frame {
   }
 
   /**
-   * The row and the moment at a point of the canvas: {row, how, t, slack: ms of a pixel, lane}; null outside the plot.
+   * Row and time at a point of the canvas: {row, how, t, slack: ms of a pixel, lane}; null outside the plot.
    */
   at(x, y) {
     const { area } = this;

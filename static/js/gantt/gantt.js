@@ -1,7 +1,7 @@
-// The Gantt: an empty Chart.js scatter chart for the axes, and a loop over layers that paint what lies on its rows.
+// The Gantt: an empty Chart.js scatter chart for the axes, and a loop over layers that paint its rows.
 //
-// Up to a number of visible bars they are rectangles, in sub-lanes where a row is high enough; beyond, and in rows too
-// low for their sub-lanes, each pixel is shaded by the share held of what is fullest there (frame.js decides).
+// Few visible bars are rectangles, in sub-lanes if the row is high enough. With many bars, and in rows too low
+// for their sub-lanes, each pixel is shaded by the utilization of the fullest resource (frame.js decides).
 
 import { gestures } from '../charts/gestures.js';
 import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
@@ -32,11 +32,11 @@ export class Gantt {
   ) {
     Object.assign(this, { canvas, store, info, view, playhead, scroller, tip, onPick, onServer, onFrame, paint });
     this.rows = new Rows(store, info, order);
-    this.rowPx = null; // null = as high as fits
+    this.rowPx = null; // null = fit the height
     this.top = 0; // px scrolled
     this.selected = null; // job
-    this.marked = null; // [job] 1 for those that a search found: the others stand back
-    this.onDetail = null; // called when what the frame says of its detail has changed
+    this.marked = null; // [job] 1 for search results; the others are dimmed
+    this.onDetail = null; // called when the level of detail has changed
     this.frame = new Frame(this);
     this.draw = inPanel(canvas, () => this.#draw());
     const context = { store, info, redraw: () => redraw(this.draw) };
@@ -110,13 +110,13 @@ export class Gantt {
     redraw(this.draw);
   }
 
-  /** Lets the jobs with a 1 stand out; null: all alike. */
+  /** Highlights the jobs with a 1; null: none. */
   mark(marked) {
     this.marked = marked;
     redraw(this.draw);
   }
 
-  /** Another way to colour bars: paint(job, colors) -> [fill, ink]. */
+  /** Sets the colour scheme of bars: paint(job, colors) -> [fill, ink]. */
   setPaint(paint) {
     this.paint = paint;
     redraw(this.draw);
@@ -140,7 +140,7 @@ export class Gantt {
       this.view.reveal(bars.start_ms[first]);
   }
 
-  /** factor > 1: higher rows; 0: as high as fits. */
+  /** factor > 1: higher rows; 0: fit the height. */
   scaleRows(factor) {
     const middle = (this.top + this.height / 2) / this.rowHeight();
     this.rowPx = factor ? clamp(this.rowHeight() * factor, MIN_ROW_PX, MAX_ROW_PX) : null;
@@ -156,7 +156,7 @@ export class Gantt {
     return area ? area.bottom - area.top : 1;
   }
 
-  /** Scrolls by px; false when there is nothing to scroll. */
+  /** Scrolls by px; false if all rows are visible. */
   scrollBy(px) {
     const before = this.top;
     this.scrollTo(this.top + px);
@@ -169,7 +169,7 @@ export class Gantt {
     redraw(this.draw);
   }
 
-  /** What lies on the rows in the range of time shown, as a table: {head, rows, total}. */
+  /** Table of the content of the rows in the visible time range: {head, rows, total}. */
   table(limit = 500) {
     const rows = [];
     let total = 0;
@@ -225,7 +225,7 @@ export class Gantt {
     if (before !== shown()) this.onDetail?.();
   }
 
-  /** A box over rows of servers: while it is drawn, and when it is let go. */
+  /** Selection box over rows of servers, during the drag and at its end. */
   #select(box, done) {
     const selection = this.layer('selection');
     if (box) selection.box = box;
@@ -236,7 +236,7 @@ export class Gantt {
     if (chosen) this.onFrame(chosen);
   }
 
-  /** What the layers have at a point of the canvas, from the lowest up: [[layer, hit], ...]. */
+  /** Hits of the layers at a point of the canvas, from the lowest up: [[layer, hit], ...]. */
   hits(x, y) {
     const found = this.layers.map((layer) => [layer, layer.hit(x, y, this.frame)]).filter(([, hit]) => hit);
     return found.some(([, { alone }]) => alone) ? [found.findLast(([, { alone }]) => alone)] : found;
@@ -250,7 +250,7 @@ export class Gantt {
     if (picked) this.onPick?.(picked[1].job);
   }
 
-  /** The row whose name stands at a point left of the plot. */
+  /** The row whose name is at a point left of the plot. */
   #named(x, y) {
     const { left, top, bottom } = this.chart.chartArea;
     return x < left && y >= top && y < bottom

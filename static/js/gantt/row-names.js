@@ -2,7 +2,7 @@
 
 const LABEL_PX = 11;
 
-/** Headings first: where rows are low, the names of the others give way. */
+/** Headings have priority: if rows are low, other names are omitted. */
 export function paintRowNames(ctx, frame, hovered) {
   const { area, views } = frame;
   ctx.save();
@@ -27,7 +27,7 @@ export function paintRowNames(ctx, frame, hovered) {
   ctx.restore();
 }
 
-/** Cut at the front: names of servers and jobs differ at their ends. */
+/** Truncates at the front: names of servers and jobs differ at their ends. */
 function shorten(ctx, text, room) {
   if (ctx.measureText(text).width <= room) return text;
   let cut = 1;

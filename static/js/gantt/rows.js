@@ -7,8 +7,8 @@ import { giveLanes } from './sub-lanes.js';
 import { CLOUD, NEVER, PS, trueAt } from '../core/store.js';
 
 const UNLAID = 255;
-const MAX_LAID = 4000; // bars of a row of many that get lanes; beyond, they are shaded
-const TYPED_PX = 3; // of a lane, below which parameter servers are left out
+const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded
+const TYPED_PX = 3; // height of a lane below which parameter servers are hidden
 
 /**
  * One row: a site header, a server, a job, or all of a site, user or queue. `index` names which; bars are rows of the
@@ -74,7 +74,7 @@ export class Rows {
     return this.order !== 'servers' && this.order !== 'jobs';
   }
 
-  /** Takes in what arrived since the last call; true when something did. */
+  /** Adds the bars that arrived since the last call; true if there were any. */
   sync() {
     if (this.generation !== this.store.generation) {
       this.rebuild();
@@ -100,7 +100,7 @@ export class Rows {
     return [...row.sorted.subarray(low, high)].filter((bar) => bars.end_ms[bar] > from && trueAt(bars, bar, p));
   }
 
-  /** Makes sure that every bar of the row has its lane; the number of lanes that are drawn in a row of that height. */
+  /** Assigns a lane to each bar of the row; returns the number of lanes drawn in a row of that height. */
   lanesOf(row, rowPx) {
     if (row.kind === 'many' && row.length > MAX_LAID) return Infinity;
     if (row.unlaid) {
@@ -119,14 +119,14 @@ export class Rows {
     return Math.max(1, row.lanes);
   }
 
-  /** How many bars this one stands for in the picture; 0 when another stands for it. */
+  /** Number of bars that this one represents; 0 if another one represents it. */
   copiesOf(bar) {
     return this.copies.get(bar) ?? 1;
   }
 
   /**
-   * The chunks of a job in the cloud run all at once: one bar for all that were planned together. Returns the first of
-   * each.
+   * Merges the chunks of a job in the cloud that were planned together, which run at the same time, into one bar.
+   * Returns the first of each.
    */
   #alike(fresh) {
     const { bars } = this.store;
@@ -153,8 +153,8 @@ export class Rows {
   }
 
   /**
-   * What is summed of the row's bars (held-shares.js): what a server has, or workers, of the most that a job or the
-   * cloud has at a time.
+   * What is summed over the row's bars (held-shares.js): resources of a server, or workers, as a share of the most that
+   * a job or the cloud has at a time.
    */
   measures(row) {
     if (row.kind === 'server' && row.index !== CLOUD) {
@@ -278,7 +278,7 @@ export class Rows {
     this.seen = bars.length;
   }
 
-  /** On a server with typed lanes a bar's place is its own: workers above, parameter servers below; null elsewhere. */
+  /** On a server with typed workers, the lane of a bar is given: workers above, parameter servers below; else null. */
   #ownLane(bar, row) {
     const { bars } = this.store;
     if (!row.typed || bars.lane[bar] < 0) return null;
@@ -286,7 +286,7 @@ export class Rows {
   }
 }
 
-/** Moves the last bar of the row to its place. */
+/** Moves the last bar of the row to its position. */
 function sink(row, start) {
   const { sorted } = row;
   const last = row.length - 1;

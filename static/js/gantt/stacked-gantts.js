@@ -1,4 +1,4 @@
-// The schedules of several runs below each other: one time axis, one crosshair, one moment; rows scroll together.
+// Schedules of several runs below each other, with one time axis, crosshair and playhead; rows scroll together.
 
 import { KIND_COLORS, leading, masks } from '../compare/comparison.js';
 import { runInfo } from '../core/run-info.js';

@@ -1,9 +1,8 @@
-// Sub-lanes within a Gantt row: several jobs share a server at once, and a bar keeps its lane for ever.
+// Sub-lanes of a Gantt row, in which bars that overlap lie below each other. A bar keeps its sub-lane.
 
 /**
- * Gives each new bar the lowest lane that no bar overlaps which was true when it was decided. Lanes given earlier do
- * not
- * change, so nothing jumps when bars arrive, the playhead moves or the picture is panned.
+ * Gives each new bar the lowest lane without an overlap with bars that were valid when it was decided. Lanes given
+ * earlier do not change, so nothing jumps when bars arrive, the playhead moves or the view is panned.
  *
  * bars   columns start_ms, end_ms, born_ms, died_ms
  * sorted rows of this Gantt row by start; longest: ms of its longest bar

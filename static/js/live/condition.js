@@ -1,4 +1,4 @@
-// The condition of a followed cluster in words: its state, the age of its data, the lag of facts, what following costs.
+// Condition of a followed cluster in words: state, age of the data, lag of facts, cost of following.
 
 import { duration, number, percent, plural, wall } from '../util/format.js';
 
@@ -14,7 +14,7 @@ import { duration, number, percent, plural, wall } from '../util/format.js';
  * }} Condition
  */
 
-const MAX_OFFSET_MS = 2000; // of clocks, that is worth a word
+const MAX_OFFSET_MS = 2000; // clock offsets above this are reported
 
 /** @type {Record<string, string>} */
 const STATES = {
@@ -32,7 +32,7 @@ export const stateText = (state) => STATES[state] ?? state;
  * The age of the data now, ms; null before the first answer.
  *
  * @param {Condition} condition
- * @param {number} elapsedMs since the condition was told
+ * @param {number} elapsedMs since the condition was received
  */
 export const ageMs = ({ age_ms: age }, elapsedMs) => (age === null ? null : age + elapsedMs);
 
@@ -48,7 +48,7 @@ export function ageText(condition, elapsedMs) {
 }
 
 /**
- * Whether the data are too old to be taken for the present.
+ * Whether the data are too old to count as current.
  *
  * @param {Condition} condition
  * @param {number} elapsedMs
@@ -74,7 +74,7 @@ export function costText({ cost }) {
 }
 
 /**
- * A sentence where the clocks differ enough to matter.
+ * A sentence about the clocks if they differ by more than MAX_OFFSET_MS.
  *
  * @param {Condition} condition
  */
@@ -115,7 +115,7 @@ export function countsText(condition) {
 }
 
 /**
- * A remedy in pieces: text, and commands that can be copied.
+ * A remedy in parts: text, and commands that can be copied.
  *
  * @param {string} remedy
  * @returns {{text?: string, code?: string}[]}
@@ -133,7 +133,7 @@ export function remedyParts(remedy) {
 }
 
 /**
- * What each site would have: [{site, nodes, gpus, cpus}], the edge first.
+ * Totals of each site: [{site, nodes, gpus, cpus}], the edge first.
  *
  * @param {{site: string, gpus: number, cpus: number}[]} nodes
  */

@@ -10,7 +10,7 @@ import { copyable, paintSites, paintTrial } from './trial-result.js';
 
 const TITLES = { edge_by: 'Sites by', edge_pattern: 'Nodes at the edge' };
 
-/** Fills `form` by the declarations of GET /api/connectors/; onMade(connection) after it is stored. */
+/** Renders `form` from the declarations of GET /api/connectors/; onMade(connection) is called after it is stored. */
 export function connectForm(form, { connectors, sites }, onMade) {
   const name = field(
     'Name',
@@ -65,13 +65,13 @@ export function connectForm(form, { connectors, sites }, onMade) {
     showGuide();
   }
 
-  /** The source of a cluster that posts has the name of the connection, until another one is entered. */
+  /** The default name of a push source is the name of the connection. */
   function nameSource() {
     const source = $('#p-source', parameters);
     if (source && !source.dataset.entered) source.value = name.input.value.trim().toLowerCase();
   }
 
-  /** For a cluster that posts its events: the token, and a first event. */
+  /** For a cluster that posts its events: its token, and a command for a first event. */
   function showGuide() {
     if (choice.value !== 'push') return fill(guide);
     const source = $('#p-source', parameters)?.value.trim() || 'lab';
@@ -108,7 +108,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     showError(null);
   }
 
-  /** Each sentence at its field; one without a field below the form. */
+  /** Shows each message at its field; those without a field below the form. */
   function showError(error) {
     for (const one of [name, connector, interval]) one.say('');
     for (const control of $$('[data-parameter]', form)) sayAt(control, '');
@@ -150,7 +150,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
       result.scrollIntoView({ block: 'nearest' });
     });
 
-  /** Another rule over the nodes that the test showed; the cluster is not asked again. */
+  /** Applies another rule to the nodes of the test, without a new request to the cluster. */
   const remap = debounce(async () => {
     if (!trial?.nodes.length) return;
     const given = { edge_by: $('#p-edge_by', rule).value, edge_pattern: $('#p-edge_pattern', rule).value };

@@ -1,11 +1,11 @@
-// The table of followed clusters: on the page of live clusters, and on top of the overview.
+// Table of followed clusters: on the page of live clusters, and at the top of the overview.
 
 import { wall } from '../util/format.js';
 import { duration, number } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
 
-/** elapsed() gives the ms since the rows were told; act(row): a button or null. */
+/** elapsed() gives the ms since the rows were received; act(row): a button or null. */
 export function columns(elapsed, act = null) {
   const count = (key) => (row) => number(row.condition.counts[key] ?? null, 0);
   return [

@@ -21,11 +21,11 @@ export class FollowLine extends EventTarget {
     super();
     Object.assign(this, { element, runId, name: element.dataset.connection });
     this.operator = document.body.dataset.role === 'operator';
-    this.connection = null; // as the server told it
-    this.toldAt = 0; // wall ms
-    this.error = ''; // of the newest question
+    this.connection = null; // as received from the server
+    this.receivedAt = 0; // wall ms
+    this.error = ''; // of the newest request
     this.over = false;
-    this.actions = h('div', { class: 'actions' }); // kept: a click may not lose its button
+    this.actions = h('div', { class: 'actions' }); // kept between renders: a click must not lose its button
     this.trial = h('div', { class: 'trial', 'aria-live': 'polite' });
   }
 
@@ -34,24 +34,24 @@ export class FollowLine extends EventTarget {
     setInterval(() => this.paint(), PAINT_MS);
   }
 
-  /** The moment up to which the cluster was seen, in ms of a log that begins at epochMs; null before the first look. */
+  /** Time of the last poll, in ms of a log that begins at epochMs; null before the first one. */
   seenMs(epochMs) {
     const seen = this.connection?.condition.seen_ms ?? null;
     return seen === null ? null : seen - epochMs;
   }
 
-  /** The cluster's present in ms of that log, in whole seconds; null while it is not followed. */
+  /** Current time of the cluster in ms of that log, in whole seconds; null while it is not followed. */
   presentMs(epochMs) {
     if (!this.connection || this.connection.wanted === 'paused') return null;
     const seen = this.seenMs(epochMs);
-    const age = ageMs(this.connection.condition, Date.now() - this.toldAt);
+    const age = ageMs(this.connection.condition, Date.now() - this.receivedAt);
     return seen === null || age === null ? null : Math.floor((seen + age) / 1000) * 1000;
   }
 
-  /** Why the cluster is not seen now; '' while it is. */
+  /** Why the cluster is not seen now; '' while it is seen. */
   get blind() {
     const condition = this.connection?.condition;
-    if (!condition || (condition.state === 'following' && !isOld(condition, Date.now() - this.toldAt))) return '';
+    if (!condition || (condition.state === 'following' && !isOld(condition, Date.now() - this.receivedAt))) return '';
     return condition.said || stateText(condition.state);
   }
 
@@ -59,7 +59,7 @@ export class FollowLine extends EventTarget {
     if (!document.hidden || !this.connection) {
       try {
         this.connection = await get(`/api/connections/${this.name}/`);
-        this.toldAt = Date.now();
+        this.receivedAt = Date.now();
         this.error = '';
         this.dispatchEvent(new Event('update'));
       } catch (error) {
@@ -80,7 +80,7 @@ export class FollowLine extends EventTarget {
       return;
     }
     const { condition } = connection;
-    const elapsed = Date.now() - this.toldAt;
+    const elapsed = Date.now() - this.receivedAt;
     const old = isOld(condition, elapsed);
     const facts = [lagText(condition), costText(condition), countsText(condition)].filter(Boolean);
     const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
@@ -142,7 +142,7 @@ export class FollowLine extends EventTarget {
   async #change(verb) {
     await this.#run(async () => {
       this.connection = await post(`/api/connections/${this.name}/${verb}/`);
-      this.toldAt = Date.now();
+      this.receivedAt = Date.now();
       this.dispatchEvent(new Event('update'));
       this.paint();
     });
@@ -178,7 +178,7 @@ export class FollowLine extends EventTarget {
   }
 }
 
-/** What log and cluster disagree on. */
+/** Table of the differences between log and cluster. */
 function differences({ count, differences: shown }) {
   const lines = shown.map((one) => h('li', {}, `${one.subject}, ${one.field}: log ${one.log}, cluster ${one.cluster}`));
   const title = `Differences between log and cluster (${shown.length} of ${count} shown)`;

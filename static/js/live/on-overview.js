@@ -1,4 +1,4 @@
-// Followed clusters on top of the overview; hidden where there are none.
+// Followed clusters at the top of the overview; hidden if there are none.
 
 import { get } from '../core/api.js';
 import { DataTable } from '../ui/data-table.js';
@@ -8,28 +8,28 @@ import { columns } from './connections-table.js';
 const AGAIN_MS = 5000;
 
 export class LiveClusters {
-  /** section: with a box .list in it. */
+  /** section: contains a box .list. */
   constructor(section) {
     this.section = section;
-    this.toldAt = 0;
+    this.receivedAt = 0;
     this.table = null;
   }
 
   async start() {
-    if (!document.hidden || !this.toldAt) {
-      const page = await get('/api/connections/?size=50').catch(() => null); // the badge tells of a server that is gone
+    if (!document.hidden || !this.receivedAt) {
+      const page = await get('/api/connections/?size=50').catch(() => null); // the badge reports a lost server
       if (page) this.#paint(page.results);
     }
     setTimeout(() => this.start(), AGAIN_MS);
   }
 
   #paint(rows) {
-    this.toldAt = Date.now();
+    this.receivedAt = Date.now();
     this.section.hidden = !rows.length;
     if (!rows.length) return;
     this.table ??= new DataTable($('.list', this.section), {
       name: 'connections',
-      columns: columns(() => Date.now() - this.toldAt),
+      columns: columns(() => Date.now() - this.receivedAt),
     });
     this.table.paint(rows);
   }

@@ -1,4 +1,4 @@
-// What a followed cluster adds to the page of its run: the line on top, the present moment, and what is not seen now.
+// Additions to the page of a mirrored run: the follow line, the current time, and the present gap.
 
 import { FollowLine } from './follow-line.js';
 

@@ -1,11 +1,11 @@
-// What a connection test found: findings with their remedies, and the site of each node.
+// Result of a connection test: findings with their remedies, and the site of each node.
 
 import { fill, h } from '../ui/dom.js';
 import { shown, table } from '../ui/data-table.js';
 import { duration, number, plural } from '../util/format.js';
 import { bySite, remedyParts } from './condition.js';
 
-const MAX_ROWS = 100; // nodes of the table
+const MAX_ROWS = 100; // nodes in the table
 
 /** Fills the box with the result of a test; '' as result empties it. */
 export function paintTrial(box, found) {
@@ -24,7 +24,7 @@ export function paintTrial(box, found) {
   );
 }
 
-/** Which site each node is put on. */
+/** The site of each node. */
 export function paintSites(box, { nodes, total_nodes: total }) {
   const sites = bySite(nodes);
   fill(

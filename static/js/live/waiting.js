@@ -1,4 +1,4 @@
-// The page of a cluster that has no run yet: what it waits for; it is loaded again once there is one.
+// Page of a cluster without a run yet: what it waits for. It reloads once there is a run.
 
 import { FollowLine } from './follow-line.js';
 import { $ } from '../ui/dom.js';

@@ -15,7 +15,7 @@ const PAGES = {
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,
-}; // subjects that have a page of their own
+}; // subjects with their own page
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let turn = 0;
 
@@ -40,7 +40,7 @@ const list = new DataTable($('#list'), {
 });
 list.page = url.number('page') ?? 1;
 
-/** A link to what was changed; where it is gone, what it was. */
+/** A link to what was changed; its name if it was deleted. */
 function subject({ subject: text, gone }) {
   const [noun, id] = text.split(' ');
   if (gone)
@@ -98,7 +98,7 @@ function paint({ count, results, users, actions }, filtered) {
   list.paint(results, { page: list.page, count, none });
 }
 
-/** Fills a select, keeping what was chosen: also one that came with the address. */
+/** Fills a select and keeps its value, also one from the address that is not in the list. */
 function options(select, all, pairs) {
   const chosen = select.value;
   fill(

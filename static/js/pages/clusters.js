@@ -1,4 +1,4 @@
-// Clusters: the list, a form, the upload of a cluster.json, and what one consists of.
+// Clusters: the list, a form, the upload of a cluster.json, and the content of one.
 
 import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
@@ -65,7 +65,7 @@ async function leave(cluster) {
   }
 }
 
-/** Shows what a cluster consists of: its servers by kind, and its GPUs over time when servers come and go. */
+/** Shows the content of a cluster: its servers by type, and its GPUs over time if servers join or leave. */
 async function open(id, asked) {
   const cluster = await get(`/api/clusters/${id}/`);
   const { servers } = cluster.spec;

@@ -1,4 +1,4 @@
-// On every page: the theme button, toolbars, faults of the twin, and errors that the server hears of.
+// On every page: the theme button, toolbars, faults of the twin, and reports of errors to the server.
 
 import { tellUncaught } from '../core/client-errors.js';
 import { themeChanged } from '../util/colors.js';
@@ -29,7 +29,7 @@ button?.addEventListener('click', () => {
   label();
   themeChanged();
 });
-// a narrow bar scrolls
+// a narrow toolbar scrolls
 document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 system.addEventListener('change', () => {
   label();
@@ -39,7 +39,7 @@ label();
 for (const element of $$('[role="toolbar"]')) toolbar(element);
 
 const HEALTH_MS = 5000;
-const FAULTY_MS = 2000; // while something is wrong
+const FAULTY_MS = 2000; // between two polls during a fault
 const notice = document.getElementById('health');
 
 async function checkHealth() {
@@ -51,7 +51,7 @@ async function checkHealth() {
     notice.replaceChildren(...found.map((text) => h('p', {}, text)));
     notice.hidden = !found.length;
   } catch {
-    // Without a connection the badge says so.
+    // The badge reports a lost connection.
   }
 }
 

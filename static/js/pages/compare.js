@@ -82,7 +82,7 @@ async function compare() {
       if (!ids.includes((message.run ?? message).id)) return;
       if (message.type === 'deleted')
         fail(new Refusal(`${message.said} This page shows the data that it had already loaded.`));
-      else again.ask(); // of a run that has ended there is news too: its certificate
+      else again.ask(); // an ended run may still receive its certificate
     },
     () => again.ask(),
   );
@@ -114,7 +114,7 @@ async function showRace(id) {
   );
 }
 
-/** The name that all runs share, or that there are several. */
+/** The name that all runs share, or the number of different names. */
 function oneOr(many, nameOf) {
   const names = new Set(answer.runs.map(nameOf));
   return names.size === 1 ? [...names][0] : `${names.size} ${many}`;
@@ -142,7 +142,7 @@ function paint() {
   paintAgainst();
 }
 
-/** All panels about one run compared with the baseline. */
+/** Renders all panels that compare one run with the baseline. */
 function paintAgainst() {
   const full = answer.runs.slice(1, answer.in_full.length);
   fill(
@@ -216,7 +216,7 @@ function paintSpreads() {
   draw();
 }
 
-/** How far the time axis goes, and the moment that all runs have reached. */
+/** Updates the extent of the time axis, and the time that all runs have reached. */
 function reach() {
   if (!gantts?.list.length) return;
   const going = gantts.list.filter(({ store }) => !store.finished && store.lastSeq).map(({ store }) => store.simMs);
@@ -348,7 +348,7 @@ function choose(open) {
   choose.list.load();
 }
 
-/** All runs of the address but one were deleted: says so, and offers others beside that one. */
+/** Notice that all runs of the address but one were deleted, with other runs to choose. */
 function onlyOne() {
   const [left] = answer.runs;
   const notes = answer.notes.join(' ');

@@ -1,4 +1,4 @@
-// Overview: what runs, and the cluster of the newest run by site.
+// Overview: active runs, and the cluster of the newest run by site.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -21,18 +21,18 @@ const RESOURCES = [
   ['bandwidth', 'Gbps'],
 ];
 const ACTIVE = ['running', 'paused'];
-const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed']; // a tile each
-const MAX_LIVE = 8; // active runs whose figures are kept fresh
+const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed']; // one tile each
+const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const FRESH_MS = 1000;
 const WAITING_MS = 2000; // between two polls of waiting runs
-const live = new Map(); // run id -> its newest moment in figures
-const ended = new Map(); // run id -> the same at the end of a run that kept no metrics
+const live = new Map(); // run id -> its newest metrics
+const ended = new Map(); // run id -> the same of an ended run without stored metrics
 let metrics = null; // the table of metrics
-let list = null; // the table of runs, once its columns can be named
+let list = null; // the table of runs, once its columns are known
 let cluster = null; // of the newest run
 let runs = [];
 let total = 0;
-let byStatus = {}; // status -> how many of all runs have it
+let byStatus = {}; // status -> number of runs
 
 const ticked = new Set(); // runs to compare, the base first
 const columns = () => [
@@ -75,18 +75,18 @@ function stateCell(run) {
   return [state, partly(run), run.activity ? h('div', { class: 'muted small' }, run.activity.text) : null];
 }
 
-/** The newest figures of a run that goes on: those that came before its end are not those of its end. */
+/** The newest metrics of an active run; once it has ended they are out of date. */
 const figuresOf = (run) => (run && ACTIVE.includes(run.status) ? live.get(run.id) : undefined);
 
-/** The figures of a run that kept no metrics. */
+/** The metrics of an ended run that stored none. */
 const moment = (run) => figuresOf(run) ?? ended.get(run.id);
 
-/** Says up to when the figures of a run go that ended before its end. */
+/** A note up to which time the metrics of a cancelled or failed run are. */
 function partly(run) {
   return ended.has(run.id) ? h('div', { class: 'muted small' }, `metrics ${untilText(run)}`) : null;
 }
 
-/** Jobs in a group that is measured or moves hold machines, too. */
+/** Jobs that hold machines: running ones, and those whose group is profiled or moved. */
 function busy(jobs) {
   return jobs && jobs.running + (jobs.profiling ?? 0) + (jobs.moving ?? 0);
 }
@@ -151,10 +151,10 @@ async function loadCounts() {
   paint();
 }
 
-/** The servers of the newest run's cluster; of the newest cluster when nothing ran. */
+/** The servers of the newest run's cluster; without runs, those of the newest cluster. */
 async function loadCluster() {
   if (runs[0]?.mode === 'mirror') {
-    cluster = { name: runs[0].scenario_name, spec: { servers: [] } }; // its servers are those of its log: figures.sites
+    cluster = { name: runs[0].scenario_name, spec: { servers: [] } }; // its servers are in its log: figures.sites
     return paintSites();
   }
   const scenario = runs.length ? await get(`/api/scenarios/${runs[0].scenario}/`) : null;
@@ -198,7 +198,7 @@ function paintSites() {
   );
 }
 
-/** Rows of the table of sites, of the servers of a cluster.json. */
+/** Rows of the table of sites, from the servers of a cluster.json. */
 function sitesOfSpec(servers, figures) {
   const sum = (own, key) => own.reduce((total, server) => total + (server.capacity[key] ?? 0), 0);
   return ['edge', 'cloud']
@@ -215,7 +215,7 @@ function sitesOfSpec(servers, figures) {
     }));
 }
 
-/** The same of a run that mirrors a real cluster, whose nodes run workers only. */
+/** The same for a mirrored run, whose nodes run workers only. */
 function sitesOfLog(figures) {
   return (figures?.sites ?? []).map((row) => ({ ...row, roles: { worker: row.servers, ps: 0 } }));
 }
@@ -243,33 +243,33 @@ function utilization(ofRun) {
   );
 }
 
-/** Asks for the figures of the runs that go on. */
+/** Fetches the metrics of active runs. */
 async function ask() {
   const wanted = runs.filter((run) => ACTIVE.includes(run.status)).slice(0, MAX_LIVE);
   const answers = await Promise.allSettled(wanted.map((run) => get(`/api/runs/${run.id}/now/`)));
   live.clear();
-  answers.forEach(({ value }, i) => value && live.set(wanted[i].id, value)); // one that has just gone has none
+  answers.forEach(({ value }, i) => value && live.set(wanted[i].id, value)); // null if the run was just deleted
   paint();
   paintSites();
 }
 
-/** Asks once for those of each listed run that was cancelled or failed, one after the other: logs are read. */
+/** Fetches once those of each listed run that was cancelled or failed; in sequence, because the server reads logs. */
 async function askEnded() {
   for (const run of runs.filter((one) => untilText(one) && !hasMetrics(one) && one.last_seq && !ended.has(one.id))) {
-    const found = await get(`/api/runs/${run.id}/now/`).catch(() => null); // deleted meanwhile
+    const found = await get(`/api/runs/${run.id}/now/`).catch(() => null); // deleted in between
     if (found) ended.set(run.id, found);
   }
   paint();
 }
 
 let asking = 0;
-/** A run that waits says for how long: its row is asked for again. */
+/** The rows of waiting runs state for how long they wait, so they are fetched again. */
 function watchWaiting() {
   clearTimeout(watchWaiting.timer);
   if (runs.some((run) => run.activity)) watchWaiting.timer = setTimeout(() => load().catch(watchWaiting), WAITING_MS);
 }
 
-/** Asks, at most once in FRESH_MS. */
+/** Fetches, at most once in FRESH_MS. */
 function refresh() {
   asking ||= setTimeout(() => ask().finally(() => (asking = 0)), FRESH_MS);
 }
@@ -303,7 +303,7 @@ function onMessage(message) {
   reload();
 }
 
-/** Each part of the page fails alone: in the place of what it would have shown. */
+/** Each part of the page fails alone, and shows its error in its place. */
 function failIn(selector) {
   return (error) => {
     logError(error);

@@ -43,19 +43,19 @@ import { Tip } from '../ui/tooltip.js';
 import { Transport } from '../run/transport.js';
 
 const TILES_MS = 200; // tiles and counts are recomputed at most this often
-const JOBS_MS = 1500; // the server's table, too
-const FAMILY_MS = 1000; // the family of forks is asked for at most this often, when one of it changes
-const ADDED_MS = 1000; // jobs that a real cluster got are taken up at most this often
-const THEN_MS = 700; // and the drawer while time is played
+const JOBS_MS = 1500; // and the table of jobs, which the server computes
+const FAMILY_MS = 1000; // the family of forks is fetched at most this often after a change of one of them
+const ADDED_MS = 1000; // new jobs of a real cluster are fetched at most this often
+const THEN_MS = 700; // and the drawer during playback
 const runId = Number($('main').dataset.runId);
 const store = new Store();
 const operator = document.body.dataset.role === 'operator';
 const view = new View();
 const playhead = new Playhead();
-let deleted = false; // the run, while this page shows it
+let deleted = false; // whether the run was deleted while the page shows it
 let shown = null; // the moment that table and drawer show; null = the newest
 const transport = new Transport({ store, view, playhead });
-const refused = (error) => informed(error.message); // what was asked for is not done: not to be missed
+const refused = (error) => informed(error.message); // a dialog, so that a refusal is not overlooked
 const charts = new ChartPanels($('#charts'), PANELS);
 
 main().catch((error) => {
@@ -138,7 +138,7 @@ async function main() {
     (message) => family.concerns(message) && familyAgain.ask(),
     () => familyAgain.ask(),
   );
-  let was = info.run.status; // the forks tell the state of each run, and what may be done with it
+  let was = info.run.status; // the list of forks shows the state of each run
   shortcutsHelp([
     ['Space', 'Play or pause'],
     ['L', 'Go to the latest time and follow it'],
@@ -229,7 +229,7 @@ async function main() {
     $('#status').dataset.state = detail.status;
     if (detail.status !== was) paintFamily();
     was = detail.status;
-    transport.told(detail);
+    transport.setStatus(detail);
     following?.status(detail);
     if (drawer.job !== null) drawer.open(drawer.job);
   });
@@ -248,7 +248,7 @@ async function main() {
   await steps.start();
   if (wantedJob !== null) pick(wantedJob);
 
-  /** Servers and a range of time, framed with Alt on the schedule: a fork in which they are drained. */
+  /** Selection of servers and a time range on the schedule (Alt and drag): a fork in which they are drained. */
   async function framed({ servers, from, to, why }) {
     if (why) return informed(why);
     const names = servers.map((server) => info.cluster.servers[server].name);
@@ -260,7 +260,7 @@ async function main() {
     forkAt(runId, atMs, edits).catch(refused);
   }
 
-  /** The form for a job that is not submitted is there while the run goes on. */
+  /** The form that previews a job is shown while the run is active. */
   function askable(status) {
     const active = ['queued', 'running', 'paused'].includes(status);
     $('#panel-ask').hidden = !active;
@@ -277,7 +277,7 @@ async function main() {
   }
 }
 
-/** What `make` gives, or null where the panel cannot be made: then it says so in its place. */
+/** The panel that `make` returns; null if it fails: the error is then shown in its place. */
 function panel(selector, make) {
   return inPanel($(selector), make)();
 }
@@ -304,7 +304,7 @@ function hideNotice() {
 }
 
 function notice(text, bad = false) {
-  if (deleted) return; // nothing said after that matters more
+  if (deleted) return; // later messages do not replace this one
   const element = $('#notice');
   element.hidden = false;
   element.classList.toggle('bad', bad);

@@ -1,4 +1,4 @@
-// One scenario: its edits in their order, what they do, and its runs.
+// One scenario: its edits in order, their effects, and its runs.
 
 import { get, patch, post } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
@@ -28,7 +28,7 @@ let history = null;
 let form = null;
 let picture = null;
 let asked = 0;
-let saved = ''; // what was said when the edits were saved
+let saved = ''; // message of the newest save
 
 const edits = () => history.value;
 const fresh = () => (answer?.of === edits() ? answer : null);
@@ -65,7 +65,7 @@ async function start() {
   await Promise.all([preview(), runs()]);
 }
 
-/** Makes what the server has the present state. */
+/** Replaces the present state by that of the server. */
 function take(found) {
   scenario = found;
   setText($('#name'), found.name);
@@ -115,7 +115,7 @@ function wire() {
 }
 
 /**
- * Adds what stands in the form, and waits until all edits are checked; false when it cannot be read: the form says why.
+ * Adds the edit in the form, and waits until all edits are checked. False if the form is invalid; it shows why.
  */
 async function taken() {
   fail(null);
@@ -178,11 +178,11 @@ async function copy() {
 }
 
 function leave(address) {
-  scenario = { ...scenario, edits: edits() }; // what was edited is kept elsewhere
+  scenario = { ...scenario, edits: edits() }; // the edited list is in `history`
   location.assign(address);
 }
 
-/** Another version was saved meanwhile: both lists are there, and the operator chooses. */
+/** Conflict with a version saved by somebody else: shows both lists for the operator to choose. */
 function conflict(newest) {
   showConflict($('#conflict'), {
     verbs: form.verbs,
@@ -205,17 +205,17 @@ const previewSoon = debounce(() => preview().catch(fail), PREVIEW_MS);
 async function preview() {
   const mine = ++asked;
   paint();
-  const told = await post(`/api/scenarios/${id}/edits/`, { edits: edits() });
+  const checked = await post(`/api/scenarios/${id}/edits/`, { edits: edits() });
   if (mine !== asked) return;
-  answer = { ...told, of: edits() };
+  answer = { ...checked, of: edits() };
   paint();
 }
 
 function paint() {
-  const told = fresh();
+  const current = fresh();
   paintEdits($('#edits'), {
     edits: edits(),
-    rows: told?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
+    rows: current?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
     isPast,
     editable: operator,
     onChange: (list) => history.change(list),
@@ -223,14 +223,14 @@ function paint() {
   });
   setText(
     $('#effect'),
-    told
+    current
       ? edits().some((edit) => !edit.off)
-        ? `Total effect: ${effectWords(told.effect).join(', ') || 'none on cluster, jobs or scheduler'}`
+        ? `Total effect: ${effectWords(current.effect).join(', ') || 'none on cluster, jobs or scheduler'}`
         : ''
       : 'Checking …',
   );
-  $('#whole').hidden = !told?.error;
-  setText($('#whole'), told?.error ?? '');
+  $('#whole').hidden = !current?.error;
+  setText($('#whole'), current?.error ?? '');
   const to = Math.max(
     scenario.ends_ms ?? 0,
     scenario.fork_ms ?? 0,
@@ -247,13 +247,13 @@ function paint() {
     editable: operator,
     onMove: (place, atMs) => history.change(edits().map((edit, i) => (i === place ? { ...edit, at_ms: atMs } : edit))),
   });
-  if (picture && told) paintServers(told);
+  if (picture && current) paintServers(current);
   if (!operator) return;
   $('#undo').disabled = !history.past.length;
   $('#redo').disabled = !history.future.length;
   const filled = Boolean(form?.filled);
-  $('#save').disabled = !(changed() || filled) || wrong() || !told;
-  $('#run').disabled = wrong() || !told;
+  $('#save').disabled = !(changed() || filled) || wrong() || !current;
+  $('#run').disabled = wrong() || !current;
   const compare = scenario.parent ? `Run and compare with run ${scenario.parent}` : 'Run';
   setText($('#save'), filled ? 'Add and save' : 'Save');
   setText($('#run'), filled ? 'Add, save and run' : changed() ? 'Save and run' : compare);
@@ -341,7 +341,7 @@ function deletion(run) {
 }
 
 function fail(error) {
-  if (error) logError(error); // null: what was said no longer holds
+  if (error) logError(error); // null clears the message
   const box = $('#failed');
   box.hidden = !error;
   setText(box, error ? error.message : '');

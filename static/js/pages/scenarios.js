@@ -1,4 +1,4 @@
-// Scenarios: the form of a new run, generated from the scheduler's own declaration, and the list.
+// Scenarios: the form of a new run, generated from the declaration of the scheduler, and the list.
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

@@ -1,4 +1,4 @@
-// One server during a run: each resource stacked by job over time, its prices, and what is on it at the moment shown.
+// One server during a run: each resource stacked by job over time, its prices, and its jobs at the time shown.
 
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
@@ -164,7 +164,7 @@ async function main() {
     refreshPrices.ask();
   });
   stream.addEventListener('status', ({ detail }) => {
-    transport.told(detail);
+    transport.setStatus(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
   });
@@ -181,7 +181,7 @@ async function main() {
   if (wantedJob !== null) pick(wantedJob);
 }
 
-/** () -> {bars: the store's, rows: those on this server}; found again only when bars have come. */
+/** () -> {bars: the store's, rows: those on this server}; searched again only after new bars. */
 function ownBars() {
   let [rows, seen, generation] = [[], 0, -1];
   return () => {
@@ -260,7 +260,7 @@ function tiles(measures, source) {
   );
 }
 
-/** What runs here at the moment shown, and what is planned to come. */
+/** Jobs that run here at the time shown, and planned ones. */
 function jobTable(info, source, pick) {
   const { bars, rows } = source;
   const p = playhead.ms;
@@ -334,7 +334,7 @@ function fail(error) {
   logError(error);
   $('#loading')?.remove();
   say(error.message, true);
-  fail.said = true; // and nothing in its place
+  fail.said = true; // later errors do not replace it
 }
 
 function say(text, bad) {

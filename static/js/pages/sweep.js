@@ -1,4 +1,4 @@
-// One sweep: its grid as it fills, curves with confidence bands, and its points.
+// One sweep: progress of its grid, curves with confidence bands, and its points.
 
 import { get, post } from '../core/api.js';
 import { metricTable, valueText } from '../core/metric-table.js';

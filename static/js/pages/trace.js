@@ -1,4 +1,4 @@
-// One trace: while it is read, its progress; when it was looked at, charts and the choice; once imported, the report.
+// One trace: progress while it is read; charts and the selection of jobs once it is scanned; the report once imported.
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -37,7 +37,7 @@ async function load() {
   const trace = await get(`/api/traces/${id}/`);
   const key = JSON.stringify([trace.status, trace.format, trace.options, trace.message, trace.scan]);
   status = trace.status;
-  if (key === painted) return progress(trace); // a form that somebody fills in is left alone
+  if (key === painted) return progress(trace); // keeps a form that is being filled in
   painted = key;
   paint(trace);
 }
@@ -142,7 +142,7 @@ function paintUnclear(trace) {
   fill($('#unclear'), notices, firstLines(files), form);
 }
 
-/** Earlier imports of the same files, so that nobody imports them twice unknowingly. */
+/** Earlier imports of the same files, so that nobody imports them twice by mistake. */
 function before(earlier = []) {
   if (!earlier.length) return null;
   const links = earlier.flatMap(({ id: other, name, job_count: jobs }) => [
@@ -204,7 +204,7 @@ function paintLook(trace) {
   rows(report, scan.preview, scan.jobs, 'These files list machines, not jobs.');
 }
 
-/** A chart on a canvas of its own, so that nothing of an earlier look stays. */
+/** A chart on a new canvas, so that nothing of an earlier one remains. */
 function drawn(name, before, make) {
   before?.destroy();
   const hints = {

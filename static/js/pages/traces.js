@@ -1,5 +1,5 @@
-// Traces: files dropped or chosen are sent in pieces and go on after a break or a reload; the list shows imports as
-// they go on.
+// Traces: uploads in parts, which resume after a lost connection or a reload, and the list of imports with their
+// progress.
 
 import { confirmed } from '../ui/confirm.js';
 import { get, post, remove } from '../core/api.js';
@@ -137,14 +137,14 @@ function wireUpload() {
   $('#upload').addEventListener('submit', (event) => event.preventDefault());
 }
 
-/** Files that belong together: a new upload, or the rest of one that was broken off. */
+/** Starts the upload of these files, or resumes one that was interrupted. */
 async function take(files) {
   if (!files.length) return;
   $('#upload-error').hidden = true;
   const hollow = files.find((file) => file.size === 0);
   if (hollow) return fail(new Refusal(`${hollow.name} is empty.`));
   try {
-    await load(); // how far an earlier attempt has got
+    await load(); // progress of an earlier attempt
     const open = unfinished(
       files,
       traces.filter((trace) => !transfers.get(trace.id)?.transfer.active),
@@ -181,7 +181,7 @@ const go = (transfer) =>
     .then(() => load())
     .catch(fail);
 
-/** One upload: its files, how much is sent and how fast; then where its trace stands. */
+/** One upload: its files, progress and speed; then the status of its trace. */
 function uploadRow(transfer) {
   const { files, id } = transfer;
   const names =
@@ -254,12 +254,12 @@ function uploadRow(transfer) {
   return { element, paint };
 }
 
-/** When each file was last changed, so that one that has changed since is not sent as the rest of the old one. */
+/** Modification time of each file: a file that has changed since is not taken for the rest of an interrupted upload. */
 function remember(id, files) {
   try {
     localStorage.setItem(`upload-${id}`, JSON.stringify(files.map((file) => file.lastModified)));
   } catch {
-    // Without storage name and size must do.
+    // Without storage, name and size have to identify a file.
   }
 }
 
@@ -276,7 +276,7 @@ function forget(id) {
   try {
     localStorage.removeItem(`upload-${id}`);
   } catch {
-    // Nothing was kept.
+    // Nothing was stored.
   }
 }
 

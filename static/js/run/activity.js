@@ -1,4 +1,4 @@
-// What a run waits for, as its page says it: asked again while it waits, because its sentence says for how long.
+// What a run waits for: polled while it waits, because the sentence states for how long.
 
 import * as http from '../core/api.js';
 import { browser } from '../core/browser.js';
@@ -26,7 +26,7 @@ export class Activity {
     const again = () => (this.timer = this.env.later(AGAIN_MS, () => this.#ask()));
     const asked = this.timer;
     const run = await this.api.get(`/api/runs/${this.runId}/`).catch(() => null);
-    if (asked !== this.timer) return; // a status has come meanwhile
+    if (asked !== this.timer) return; // a newer status has arrived
     if (run) this.#update(run);
     else again();
   }

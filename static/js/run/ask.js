@@ -1,4 +1,4 @@
-// Ask before you submit: a job like one of the run's, with changes, and what would become of it and of the others.
+// Preview of a job: based on a job of the run, with changes; the outcome for it and for the other jobs.
 
 import { Refusal } from '../core/client-errors.js';
 import { post } from '../core/api.js';
@@ -10,7 +10,7 @@ const MAX_SUGGESTIONS = 200; // ids that the field offers
 
 export class Ask {
   /**
-   * element: where form and answer go; info: the run's static description; idOf(): the id of the job that is chosen on
+   * element: container of form and answer; info: the run's static description; idOf(): the id of the job selected on
    * the page.
    */
   constructor(element, runId, info, idOf) {
@@ -78,7 +78,7 @@ export class Ask {
     button.disabled = true;
     button.textContent = 'Asking …';
     this.errorLine.hidden = true;
-    fill(this.answer); // a former answer is none to this question
+    fill(this.answer); // the earlier answer belongs to another question
     try {
       const text = this.changes.value.trim();
       const whole = text.startsWith('{');
@@ -173,7 +173,7 @@ export class Ask {
   }
 }
 
-/** What the job would do to others: a rejection is no delay, and neither is an end that is not known. */
+/** Effect on other jobs. Rejections and unknown ends are listed separately from delays. */
 export function displacedText({ later, later_ms: laterMs, open, rejected }, untilMs) {
   const parts = [
     rejected && `${plural(rejected, 'other job')} would be rejected`,
@@ -183,7 +183,7 @@ export function displacedText({ later, later_ms: laterMs, open, rejected }, unti
   return parts.join('; ') || 'No other job would be rejected or finish later';
 }
 
-/** 'epochs = 5' a line -> {epochs: 5}; an error's message says which line cannot be read. */
+/** Lines like 'epochs = 5' -> {epochs: 5}; the error names the invalid line. */
 export function parseChanges(text) {
   const changes = {};
   for (const line of text
@@ -199,7 +199,7 @@ export function parseChanges(text) {
   return changes;
 }
 
-/** worker.gpu is the name of a column of jobs.csv; fields here are those of jobs.jsonl, which have such parts. */
+/** Nested fields of jobs.jsonl from column names of jobs.csv such as worker.gpu. */
 function partRefused([, field, part, value]) {
   return (
     `“${field}.${part}” is a column of jobs.csv; here the names of jobs.jsonl work: enter the whole field ` +
@@ -207,7 +207,7 @@ function partRefused([, field, part, value]) {
   );
 }
 
-/** A line of jobs.jsonl; its id and arrival are left out: it would come now. */
+/** A line of jobs.jsonl without id and arrival: the job would arrive now. */
 export function parseJob(text) {
   try {
     const fields = JSON.parse(text);

@@ -1,5 +1,4 @@
-// The form of a what-if from a real cluster: who schedules from the moment shown on, and what is believed about the
-// jobs.
+// Form of a what-if from a real cluster: the scheduler from the time shown on, and the assumptions about the jobs.
 
 import { get, post } from '../core/api.js';
 import { $, fill, h } from '../ui/dom.js';
@@ -15,7 +14,7 @@ const DURATIONS = [
 ];
 
 /**
- * Asks how the cluster at atMs goes on, and opens the scenario or the run that is made.
+ * Asks how the cluster continues after atMs, and opens the scenario or run that is created.
  *
  * @param {number} runId
  * @param {number} atMs
@@ -98,7 +97,7 @@ export function cutForm(atMs, schedulers) {
 }
 
 /**
- * What the form says, as fields of POST forks/; null where a time cannot be read: the form then says so.
+ * Values of the form, as fields of POST forks/; null if a time is invalid: the form then shows why.
  *
  * @param {HTMLElement} form
  */

@@ -1,10 +1,10 @@
-// Deletes a run that has ended, after a question that names what goes with it and what stays.
+// Deletion of an ended run, after a dialog that lists what is deleted with it and what is kept.
 
 import { confirmed } from '../ui/confirm.js';
 import { get, remove } from '../core/api.js';
 import { plural } from '../util/format.js';
 
-/** Whether it was deleted; the run is {id, name, events}. */
+/** Deletes {id, name, events} on confirmation; whether it was deleted. */
 export async function deleteRun(run) {
   const family = await get(`/api/runs/${run.id}/forks/`);
   if (!(await confirmed(deletionQuestion(run, family), 'Delete run'))) return false;

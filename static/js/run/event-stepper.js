@@ -1,4 +1,4 @@
-// Which event of the log the moment shown is at, and stepping through the log event by event.
+// The event at the time shown, and steps to the next and the previous event.
 
 import { get } from '../core/api.js';
 import { $, setText } from '../ui/dom.js';
@@ -12,8 +12,8 @@ export class EventStep {
   /** transport moves the page; store has the last event; onRow(row) after the event shown has changed. */
   constructor(runId, transport, store, onRow = () => {}) {
     Object.assign(this, { runId, transport, store, onRow });
-    this.row = null; // {seq, at_ms, text, id, ...} of the event that is shown, or the last one before the moment
-    this.wanted = null; // seq that was asked for and has not come: a quick second step starts from there
+    this.row = null; // {seq, at_ms, text, id, ...} of the event shown, or of the last one before the time
+    this.wanted = null; // requested seq, not yet received: a second step starts from it
     this.turn = 0;
     $('#event-back').addEventListener('click', () => this.step(-1));
     $('#event-on').addEventListener('click', () => this.step(1));
@@ -21,7 +21,7 @@ export class EventStep {
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => later.ask());
   }
 
-  /** The event that the address names, if it names one. */
+  /** Shows the event of the address, if it has one. */
   async start() {
     const wanted = url.number('event');
     if (wanted !== null)
@@ -29,7 +29,7 @@ export class EventStep {
     else this.#refresh();
   }
 
-  /** Shows event `seq`; reveal: pans to it where it is out of the picture. */
+  /** Shows event `seq`; reveal: pans to it if it is out of view. */
   async go(seq, reveal = true) {
     const turn = ++this.turn;
     this.wanted = Math.min(Math.max(1, seq), this.store.lastSeq);
@@ -55,7 +55,7 @@ export class EventStep {
   }
 
   async #refresh() {
-    if (this.wanted !== null) return; // a step is on its way
+    if (this.wanted !== null) return; // a step is in progress
     const { playhead } = this.transport;
     if (playhead.following || playhead.playing) {
       this.turn++;

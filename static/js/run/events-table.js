@@ -1,4 +1,4 @@
-// The table of events: filtered by the server, the newest first; each row moves the page to its moment.
+// Table of events: filtered by the server, the newest first; a click on a row shows its time.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -23,7 +23,7 @@ const KINDS = [
 const PAGE_SIZE = 50;
 
 export class EventsTable {
-  /** onShow(row) shows an event's moment; onPick(job) opens the drawer. */
+  /** onShow(row) moves the playhead to an event; onPick(job) opens the drawer. */
   constructor(runId, { onShow, onPick }) {
     Object.assign(this, { runId, onShow, onPick, rows: [], next: null, open: url.get('events') === '1' });
     this.kind = KINDS.some(([value]) => value === url.get('kind')) ? url.get('kind') : '';
@@ -39,7 +39,7 @@ export class EventsTable {
     this.#again({});
   }
 
-  /** Shows only the events of one job; null: of all. */
+  /** Filters by one job; null: all jobs. */
   of(job, name) {
     this.about = job;
     fill(
@@ -62,7 +62,7 @@ export class EventsTable {
     if (this.open) this.#load(true);
   }
 
-  /** The event that the page shows is marked. */
+  /** Marks the event that the page shows. */
   at(row) {
     if ((row?.seq ?? null) === this.seq) return;
     this.seq = row?.seq ?? null;

@@ -10,7 +10,7 @@ export function marksOf(info, order) {
   return here.filter(({ text }, i) => here.findIndex((other) => other.text === text) === i);
 }
 
-/** Says what the marks mean, and again when the rows change. */
+/** Renders the legend, and again when the order of rows changes. */
 export function ganttLegend(gantt, info) {
   const paint = () => {
     const marks = marksOf(info, gantt.rows.order).map(({ mark, text }) => h('span', {}, h('i', { class: mark }), text));

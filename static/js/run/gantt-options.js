@@ -1,4 +1,4 @@
-// How the schedule is read: rows by server, site, job, user or queue; what colours the bars; which jobs stand out.
+// Options of the schedule: rows by server, site, job, user or queue; colours of bars; highlighted jobs.
 
 import { get } from '../core/api.js';
 import { colors, onTheme } from '../util/colors.js';
@@ -36,7 +36,7 @@ export class ScheduleOptions {
     onTheme(() => this.paintLegend());
   }
 
-  /** The run went on, or another moment is shown. */
+  /** The log has grown, or another time is shown. */
   refresh() {
     if (this.colour === 'payoff') this.later.ask();
     this.paintLegend();
@@ -111,7 +111,7 @@ export class ScheduleOptions {
     this.paintLegend();
   }
 
-  /** Jobs whose id, model, user or queue holds the text stand out; Enter goes from one to the next. */
+  /** Highlights jobs whose id, model, user or queue contains the text; Enter moves to the next one. */
   #search() {
     const field = $('#job-search');
     const { ids, models, users, groups } = this.info;

@@ -1,4 +1,4 @@
-// The metrics of a run that has finished, as summary.json has them.
+// Metrics of a finished run, as in summary.json.
 
 import { valueOf, valueText } from '../core/metric-table.js';
 import { fill, h, setText } from '../ui/dom.js';
@@ -11,7 +11,7 @@ export function metricCells(table, metrics, decisions, worth) {
   return [...cells, ...decisionCells(table, decisions)];
 }
 
-/** One cell of a plain value; one of each site and worker type where the value is divided by them. */
+/** One cell; one for each site and worker type if the metric is broken down by them. */
 function cellsOf({ title, unit, definition }, value) {
   if (value === null) return [];
   if (typeof value !== 'object') return [{ title, text: valueText(value, unit), help: definition }];
@@ -31,16 +31,16 @@ function decisionCells(table, decisions) {
   return [{ title, text: valueText(decisions.p95, unit), help }];
 }
 
-/** 'until cancelled at 05:00:00' of a run that ended before its end; '' of others. */
+/** 'until cancelled at 05:00:00' for a run that did not complete; '' for others. */
 export function untilText({ status, sim_ms: simMs }) {
   return status === 'cancelled' || status === 'failed' ? `until ${status} at ${clock(simMs)}` : '';
 }
 
-/** Whether a run has kept its metrics: only one that reached its end does. */
+/** Whether a run has stored metrics: only finished ones have. */
 export const hasMetrics = ({ metrics }) => Object.keys(metrics ?? {}).length > 0;
 
 /**
- * panel: hidden until there are metrics. until: of a run that did not reach its end, as 'until cancelled at 05:00:00'.
+ * panel: hidden without metrics. until: as 'until cancelled at 05:00:00', for a run that did not complete.
  */
 export function paintMetrics(panel, table, metrics, decisions, worth, until = '') {
   const cells = metrics ? metricCells(table, metrics, decisions, worth) : [];

@@ -1,5 +1,5 @@
-// What an operator can do with a run: pause, resume, step, speed, cancel; delete, once it has ended.
-// A viewer's page has no place for it.
+// Operator controls of a run: pause, resume, step, speed, cancel; delete, once it has ended.
+// Absent from a viewer's page.
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
@@ -27,7 +27,7 @@ export class Operate {
     const signature = [status.status, status.wanted, status.mode, status.clock?.speed].join();
     if (!this.element || signature === this.signature) return;
     this.signature = signature;
-    if (status.mode === 'mirror' && ACTIVE.includes(status.status)) return void fill(this.element); // its own line
+    if (status.mode === 'mirror' && ACTIVE.includes(status.status)) return void fill(this.element); // see follow-line.js
     if (!ACTIVE.includes(status.status)) return void fill(this.element, this.#delete(status.last_seq));
     const live = status.mode === 'live';
     const paused = status.wanted === 'paused' || status.status === 'paused';

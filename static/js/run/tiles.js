@@ -31,8 +31,7 @@ export function summary(store, p, total) {
 
 export class Tiles {
   /**
-   * The states of jobs, which add up to all jobs of the run; then what is in use, and what was achieved; metrics: their
-   * table.
+   * Job states, which add up to all jobs of the run; then utilization and results. metrics: the table of metrics.
    */
   constructor(element, store, info, metrics) {
     Object.assign(this, { store, info });
@@ -81,7 +80,7 @@ export class Tiles {
     return sum;
   }
 
-  /** {key of a tile: what is in use per bin, both sites together}; NaN while another model is in charge. */
+  /** {key of a tile: utilization per bin, both sites together}; NaN in phases of another execution model. */
   #shares(p, from, width, bins) {
     const { models, info, store } = this;
     const parts = models.map(({ name, shares }) => [name, shares(store, info, p, from, width, bins)]);

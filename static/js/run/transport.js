@@ -1,4 +1,4 @@
-// The bar that moves the page through time: play, speed, scrubber, newest; and how far the run has reached.
+// Transport bar: play, speed, scrubber, jump to the newest time; and how far the run has got.
 
 import { animate, redraw } from '../core/render-loop.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
@@ -10,21 +10,21 @@ export class Transport {
   constructor({ store, view, playhead }) {
     Object.assign(this, { store, view, playhead });
     this.status = null; // newest status message of the run
-    this.present = () => null; // of a real cluster that is followed, in ms of the run
-    this.seen = () => null; // up to when it was seen
+    this.present = () => null; // current time of a followed cluster, in ms of the run
+    this.seen = () => null; // time of its last poll
     this.skewMs = 0; // wall clock of the server minus ours
     this.#wire();
   }
 
-  /** A status message has come. */
-  told(status) {
+  /** Takes a new status message of the run. */
+  setStatus(status) {
     this.status = status;
     this.skewMs = (status.server_wall_ms ?? Date.now()) - Date.now();
     this.reach();
     animate(() => this.#live());
   }
 
-  /** The moment the run has reached, also between two events of a live run; and how far the time axis goes. */
+  /** Updates the time that the run has reached, also between two events of a live run, and the extent of the axis. */
   reach() {
     const { store, status } = this;
     let ms = store.simMs;
@@ -38,13 +38,13 @@ export class Transport {
     this.view.setExtent(Math.max(store.horizonMs, ms));
   }
 
-  /** Shows the moment `ms`, in the picture. */
+  /** Moves the playhead to `ms`, and the visible range with it. */
   show(ms) {
     this.playhead.scrub(ms);
     this.view.reveal(ms);
   }
 
-  /** The moment shown, as far as the log is known to be complete: from there a fork goes on. Whole ms, at least 1. */
+  /** The time shown, at most up to where the log is complete: the time of a fork. Whole ms, at least 1. */
   get forkMs() {
     const { store, status, playhead } = this;
     const complete = Math.max(
@@ -55,12 +55,12 @@ export class Transport {
     return Math.max(1, Math.floor(Math.min(playhead.ms, complete)));
   }
 
-  /** The moment to ask the server for; null while the newest is shown. */
+  /** The time to request from the server; null for the newest. */
   get then() {
     return this.playhead.following ? null : Math.floor(this.playhead.ms);
   }
 
-  /** Takes moment and zoom from the address, and keeps them there from now on. */
+  /** Reads time and zoom from the address, and writes them there from now on. */
   keepAddress() {
     const [from, to, at] = ['from', 'to', 't'].map((name) => url.number(name));
     if (from !== null && to !== null && to > from) this.view.set(from, to);
@@ -132,7 +132,7 @@ export class Transport {
   }
 }
 
-/** Keys of the whole page; not while a field has the focus, and the space bar not while a button has it. */
+/** Keyboard shortcuts of the page: inactive in fields, and the space bar also on buttons. */
 export function onKeys(actions) {
   addEventListener('keydown', (event) => {
     if (
@@ -151,8 +151,8 @@ export function onKeys(actions) {
 }
 
 /**
- * The address carries run, moment, event, zoom, selection and filters; where it may not be written, it is there to be
- * copied by hand.
+ * Copies the address, which holds run, time, event, zoom, selection and filters. If the clipboard cannot be written,
+ * the address is shown, to be copied by hand.
  */
 async function copyAddress(button) {
   try {

@@ -1,4 +1,4 @@
-// Bars as rectangles filled colour by colour, and their names where they are wide enough.
+// Bars as rectangles filled colour by colour, with names if they are wide enough.
 
 import { OPEN, PS, TRANSFER, endAt } from '../../core/store.js';
 import { stripes } from '../../util/colors.js';
@@ -102,13 +102,13 @@ export class Bars extends Layer {
   }
 }
 
-/** How long a bar lasts; of one that has not ended, how long it has lasted. */
+/** Duration of a bar; of one that has not ended, so far. */
 function spanOf(bars, bar, { p }) {
   const span = duration(endAt(bars, bar, p) - bars.start_ms[bar]);
   return bars.end_ms[bar] < OPEN ? span : `for ${span} so far`;
 }
 
-/** Names on bars, over all that lies on the bars. */
+/** Names of bars, above all other layers on bars. */
 class Labels extends Layer {
   constructor() {
     super('labels', LEVEL.LABELS);

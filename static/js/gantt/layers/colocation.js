@@ -9,7 +9,7 @@ import { LEVEL, Layer } from './layer.js';
 
 const COMP = 1;
 const SUBTASK_PX = 24; // an iteration this wide shows its subtasks
-const MAX_WINDOWS = 60; // answers that are kept
+const MAX_WINDOWS = 60; // cached answers
 const LABEL_PX = 11;
 const CAUSES = {
   cpu: 'limited by the computation of all its jobs',
@@ -18,18 +18,18 @@ const CAUSES = {
 };
 
 export class GroupBands extends Layer {
-  /** onData() is called when subtasks have come; inCharge(ms): whether jobs run in groups at that moment. */
+  /** onData() is called when subtasks have arrived; inCharge(ms): whether jobs run in groups at that time. */
   constructor(store, info, onData, inCharge) {
     super('group-bands', LEVEL.GROUPS);
     Object.assign(this, { store, info, onData, inCharge });
-    this.bands = []; // the places in store.groups of a group whose servers and jobs stay the same, in order
+    this.bands = []; // indexes in store.groups of a group with the same servers and jobs, in order
     this.byServer = new Map(); // server -> bands, in order
     this.newest = new Map(); // group -> its newest band
     this.seen = 0;
-    this.windows = new Map(); // of subtasks: key -> answer, or null while it is on its way
+    this.windows = new Map(); // of subtasks: key -> answer, or null while it is loading
   }
 
-  /** The segment that a server belongs to at a moment: [from, until, data], or undefined. */
+  /** The group record of a server at a time: [from, until, data], or undefined. */
   at(server, ms) {
     this.#index();
     for (const band of this.byServer.get(server) ?? []) {
@@ -49,7 +49,7 @@ export class GroupBands extends Layer {
       const [from, until] = this.#span(band);
       const data = this.#dataAt(band, p);
       const x = Math.max(area.left, xOf(from));
-      // how long it will stand is not known at p
+      // its end is not known at p
       const right = Math.min(area.right, xOf(until === NEVER || until > p ? Math.max(p, from) : until));
       if (right <= x) continue;
       const rect = {
@@ -80,7 +80,7 @@ export class GroupBands extends Layer {
     );
   }
 
-  /** The group that holds the row's server, or that none does while groups are in charge. */
+  /** The group that holds the row's server, or the note that it is idle. */
   hit(x, y, frame) {
     const point = frame.at(x, y);
     if (point?.row.kind !== 'server') return null;
@@ -149,7 +149,7 @@ export class GroupBands extends Layer {
     return [this.store.groups[places[0]][0], this.store.groups[places.at(-1)][1]];
   }
 
-  /** What the group of a band says of itself at a moment: the newest that was told by then. */
+  /** The newest record of a band's group up to a moment. */
   #dataAt(band, ms) {
     const places = this.bands[band];
     const place = places.findLast((i) => this.store.groups[i][0] <= ms) ?? places[0];
@@ -222,7 +222,7 @@ export class GroupBands extends Layer {
     }
   }
 
-  /** The subtasks around the view; asked for once, for a stretch three times as long. */
+  /** The subtasks around the view; fetched once, for an interval three times as long. */
   #window(place, view) {
     const [from, , data] = this.store.groups[place];
     const step = 2 ** Math.ceil(Math.log2(Math.max(1, view.to - view.from)));

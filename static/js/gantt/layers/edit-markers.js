@@ -1,4 +1,4 @@
-// Where what-if edits changed a run: a line across the rows with a number, and what was changed in the tooltip.
+// Markers of what-if edits: a numbered line across the rows, with the changes in the tooltip.
 
 import { clock } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
@@ -12,7 +12,7 @@ export class EditMarkers extends Layer {
     this.store = store;
   }
 
-  /** Those that had happened by the moment shown. */
+  /** Edits up to the time shown. */
   paint(ctx, frame) {
     this.store.edits.forEach(([atMs], i) => {
       const x = Math.round(frame.xOf(atMs)) + 0.5;

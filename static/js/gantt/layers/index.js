@@ -1,6 +1,6 @@
 // The layers that every Gantt has, besides those of the execution models.
 //
-// A layer: {name, level, paint(ctx, frame), hit(x, y, frame), describe(hit, frame)}, what it does not need left out of
+// A layer: {name, level, paint(ctx, frame), hit(x, y, frame), describe(hit, frame)}; unused methods are inherited from
 // class Layer. A hit may name a `job` to be picked by a click, and may be `alone`: the tooltip then shows nothing else.
 
 import { Bars } from './bars.js';

@@ -1,4 +1,4 @@
-// In rows of jobs: the wait as a thin line, a rejection as a cross, each where it happened.
+// Marks in rows of jobs: the wait as a thin line, a rejection as a cross at its time.
 
 import { NEVER } from '../../core/store.js';
 import { LEVEL, Layer } from './layer.js';
@@ -29,7 +29,7 @@ export class JobMarks extends Layer {
     if (rejected) cross(ctx, until, y + rowPx / 2, Math.min(4, rowPx / 3), c.bad);
   }
 
-  /** All of the row is its job's. */
+  /** A hit anywhere in the row names its job. */
   hit(x, y, frame) {
     const point = frame.at(x, y);
     return point?.row.kind === 'job' ? { job: point.row.index } : null;

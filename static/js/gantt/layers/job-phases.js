@@ -11,9 +11,8 @@ const FROM = 1;
 const UNTIL = 2;
 
 /**
- * [[state, from, until (-1 = until further notice), segment, place of the job in it], ...] of a job, in order.
- * segments: the job's
- * entries of store.groups. Neighbours that differ in nothing but ratios on disk are one.
+ * [[state, from, until (-1 = open), segment, index of the job in it], ...] of a job, in order.
+ * segments: the job's entries of store.groups. Neighbours that differ only in ratios on disk are merged.
  */
 export function stretchesOf(job, segments) {
   const found = [];
@@ -46,7 +45,7 @@ export class JobPhases extends Layer {
     Object.assign(this, { store, info, segments: new Map(), made: new Map(), seen: 0 });
   }
 
-  /** The stretches of a job. */
+  /** The phases of a job. */
   of(job) {
     this.#index();
     const { lastSeq } = this.store;
@@ -61,7 +60,7 @@ export class JobPhases extends Layer {
   }
 
   /**
-   * The stretch at a moment, as known at the moment p; undefined outside. After the last one a job that is not done is
+   * The phase at a time, as known at p; undefined outside. After the last one, a job that is not completed is
    * suspended.
    */
   at(job, ms, p = Infinity) {
@@ -75,7 +74,7 @@ export class JobPhases extends Layer {
       : undefined;
   }
 
-  /** Rows of jobs, once there are groups: what was done in groups is no bar. */
+  /** Rows of jobs that ran in groups, whose work has no bars. */
   owns(row) {
     return row.kind === 'job' && this.store.groups.length > 0;
   }
@@ -118,7 +117,7 @@ export class JobPhases extends Layer {
     return lines;
   }
 
-  /** The row of a job: what was, and from the moment shown on what is planned. */
+  /** The row of a job: its past, and its plan after the time shown. */
   #row(ctx, frame, { row, y }) {
     const { area, rowPx, view, p, selected, c } = frame;
     const own = frame.paint(row.index, c);
@@ -190,7 +189,7 @@ export class JobPhases extends Layer {
 
 const patterns = new Map();
 
-/** Dots in `color`: the mark of a job that is being measured. */
+/** Dots in `color`: the mark of a job that is profiled. */
 function dots(ctx, color, panel) {
   const key = `${color}/${panel}`;
   if (!patterns.has(key)) {

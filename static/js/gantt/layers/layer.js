@@ -19,10 +19,10 @@ export class Layer {
     this.level = level;
   }
 
-  /** Paints what of it is in the frame. */
+  /** Paints the part in the frame. */
   paint(_ctx, _frame) {}
 
-  /** What of it lies at a point of the canvas, or null. */
+  /** The hit at a point of the canvas, or null. */
   hit(_x, _y, _frame) {
     return null;
   }
@@ -32,12 +32,12 @@ export class Layer {
     return [];
   }
 
-  /** Whether it paints this row in place of its bars. */
+  /** Whether it paints this row instead of its bars. */
   owns(_row) {
     return false;
   }
 
-  /** What of it is on a row, as rows of a table: job, role, server, count, start, end. */
+  /** Table rows of its content on a row: job, role, server, count, start, end. */
   table(_row, _frame) {
     return [];
   }

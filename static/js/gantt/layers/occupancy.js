@@ -1,4 +1,4 @@
-// Rows with many bars, or too low for them: each pixel is shaded by the share held there of what is fullest.
+// Rows with many bars, or too low for them: each pixel is shaded by the utilization of the fullest resource.
 
 import { CLOUD, NEVER } from '../../core/store.js';
 import { number, percent } from '../../util/format.js';
@@ -6,7 +6,7 @@ import { fullest } from '../../util/held-shares.js';
 import { addInterval, settle } from '../../util/interval-sums.js';
 import { LEVEL, Layer } from './layer.js';
 
-const GAP_PX = 6; // rows this high are set apart
+const GAP_PX = 6; // rows this high have a gap between them
 
 export class Occupancy extends Layer {
   constructor(store) {
@@ -43,7 +43,7 @@ export class Occupancy extends Layer {
     });
   }
 
-  /** What the row holds at a moment of what is fullest there. */
+  /** Utilization of the row's fullest resource at a time. */
   hit(x, y, frame) {
     const point = frame.at(x, y);
     if (!point || point.how === 'owned' || point.how === 'none' || point.row.kind === 'job') return null;

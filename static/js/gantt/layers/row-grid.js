@@ -1,4 +1,4 @@
-// The ground of the rows: headings, lines between rows, and when a server is unavailable.
+// Background of the rows: headings, lines between rows, and outages of servers.
 
 import { clock } from '../../util/format.js';
 import { OPEN } from '../../core/store.js';

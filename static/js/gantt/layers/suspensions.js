@@ -5,7 +5,7 @@ import { LEVEL, Layer } from './layer.js';
 
 const NOTCH_PX = 5;
 const MAX_LINES = 6; // bars listed in a tooltip
-const GANG = 0xfffff; // stands for the chunk of a bar that has none
+const GANG = 0xfffff; // chunk of a bar without one
 
 export class Pieces {
   constructor(store) {
@@ -57,7 +57,7 @@ export class Pieces {
   }
 }
 
-/** In rows of jobs a thin line from start to finish, which shows wherever no bar covers it. */
+/** In rows of jobs: a thin line from start to finish, visible where no bar covers it. */
 export class SuspensionLines extends Layer {
   constructor(store) {
     super('suspension-lines', LEVEL.MARKS);
@@ -81,7 +81,7 @@ export class SuspensionLines extends Layer {
   }
 }
 
-/** In rows of servers a corner cut off a bar's end: a slope down where it was suspended, up where it was resumed. */
+/** In rows of servers: a notched corner of a bar, at its right edge if suspended, at its left edge if resumed. */
 export class SuspensionMarks extends Layer {
   constructor(store) {
     super('suspension-marks', LEVEL.ON_BARS);

@@ -1,7 +1,7 @@
-// Uploads of chunks: from their dispatch, when they first stand in a plan, to their arrival after the upload delay.
+// Uploads of chunks: from their dispatch, when they first appear in a plan, to their arrival after the upload delay.
 //
-// A chunk stays where it is sent, so its first bar in the log says when and where to; how long that takes follows from
-// its job.
+// A chunk stays on its server, so its first bar in the log gives time and target; the duration follows from its
+// job.
 
 import { getColumns } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
@@ -11,11 +11,11 @@ import { CLOUD, NEVER, WORKER } from '../../core/store.js';
 import { LEVEL, Layer } from './layer.js';
 import { addStrip, fillAll } from './strips.js';
 
-const GANG = 0xfffff; // stands for the chunk of a bar that has none
+const GANG = 0xfffff; // chunk of a bar without one
 const MAX_LINES = 4;
 
 export class Uploads extends Layer {
-  /** onData() is called when the delays have come. delays: for tests. */
+  /** onData() is called when the delays have arrived. delays: for tests. */
   constructor(store, info, onData, delays = null) {
     super('uploads', LEVEL.ON_BARS);
     Object.assign(this, { store, info, delays });
@@ -27,7 +27,7 @@ export class Uploads extends Layer {
         this.#forget();
         onData();
       })
-      .catch(() => {}); // without them only the uploads are missing
+      .catch(() => {}); // only uploads are missing then
   }
 
   get any() {

@@ -1,4 +1,4 @@
-// What a dispatch cost by Eq. (5) of A_online, in its four terms, and who was displaced by whom.
+// Cost of a dispatch by Eq. (5) of A_online, in its four terms, and the jobs that it displaced.
 
 import { h } from '../../ui/dom.js';
 import { duration } from '../../util/format.js';
@@ -10,10 +10,10 @@ const TERMS = [
   ['processing_ms', 'Processing'],
   ['postponed_ms', 'Delay of later chunks'],
 ];
-const MAX_NAMED = 40; // jobs that are named
+const MAX_NAMED = 40; // jobs listed by name
 
 /**
- * Nodes below a decision's sentence; none where the decision has no such cost. onPick(job) opens the story of another
+ * Elements below the sentence of a decision; none if it has no such cost. onPick(job) opens the drawer of another
  * job.
  */
 export function terms({ kind, values }, ids, onPick) {

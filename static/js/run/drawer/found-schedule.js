@@ -1,4 +1,4 @@
-// The schedule that was found for a job when it was decided by payoff: when it would finish, and where it costs most.
+// The schedule found for a job that was decided by payoff: its finish, and the cells that cost most.
 
 import { clock, duration, fixed } from '../../util/format.js';
 
@@ -7,7 +7,7 @@ const NOTHING = fixed(0);
 /** ms of its finish: the end of its last slot. */
 export const finishOf = ({ finish_slot: slot }, { slot_ms: slotMs }) => (slot + 1) * slotMs;
 
-/** When it would finish, against the moment at which the job's value halves; worth: of the API's story. */
+/** Its finish, compared with the time at which the job's utility halves; worth: from the API's job story. */
 export function finishSentence(values, worth) {
   const { slot_ms: slotMs, from_slot: fromSlot, sensitivity, target_slots: target } = worth;
   const begin = `It would finish at ${clock(finishOf(values, worth))}`;
@@ -19,5 +19,5 @@ export function finishSentence(values, worth) {
     : `${begin}, ${duration(-lateMs)} before its utility halves.`;
 }
 
-/** Those of rows whose cost is not written as nothing; costOf(row). */
+/** Rows whose cost is not rounded to 0; costOf(row). */
 export const costly = (rows, costOf) => rows.filter((row) => fixed(costOf(row)) !== NOTHING);

@@ -1,4 +1,4 @@
-// The drawer: one job's whole story, first of all why it was decided as it was.
+// Drawer with the history of one job, its decision and the reason first.
 
 import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
@@ -16,19 +16,19 @@ import { utilityCurve } from '../../charts/utility-curve.js';
 import { phaseAt } from '../../models/phases.js';
 
 const MAX_BARS = 60;
-const MAX_SEARCH_S = 20; // of a longer search for what would have changed a decision
+const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
 
 export class Drawer {
   /**
-   * element: a dialog that stands beside the page; info: the run's static description; onShow(ms) moves the playhead;
+   * element: a dialog beside the page; info: the run's static description; onShow(ms) moves the playhead;
    * onPick(job) opens another job; onClose(); then(): the moment shown, null for the newest.
    */
   constructor(element, runId, info, { onShow, onPick, onClose, then = () => null }) {
     Object.assign(this, { element, runId, info, onShow, onPick, onClose, then });
     this.job = null;
-    this.opener = () => null; // what had the focus when the drawer was opened
+    this.opener = () => null; // the element that had the focus before
     addEventListener('keydown', ({ key, target }) => {
-      const other = (target.closest?.('dialog') ?? element) !== element; // a question: the key is its own
+      const other = (target.closest?.('dialog') ?? element) !== element; // another dialog handles the key itself
       if (key === 'Escape' && !other) this.close();
     });
   }
@@ -48,7 +48,7 @@ export class Drawer {
       if (this.job === job && this.then() === then) this.#paint(story);
     } catch (error) {
       logError(error);
-      if (this.job !== job) return; // closed, or at another job
+      if (this.job !== job) return; // closed, or showing another job
       fill(this.element, this.#head(this.#titleOf(job), ''), h('p', { class: 'error', role: 'alert' }, error.message));
     }
   }
@@ -208,7 +208,7 @@ export class Drawer {
     ];
   }
 
-  /** What would have changed the decision; computed by the server once a decision, on the state as it was. */
+  /** Counterfactuals of the decision; the server computes them on the state at that time, and caches them. */
   #flips(seq) {
     const list = h('ul', { class: 'plain' });
     const more = h(
@@ -227,7 +227,7 @@ export class Drawer {
     );
   }
 
-  /** seconds: how long the server may search; a fraction of one unless told. */
+  /** seconds: how long the server may search; by default a fraction of one. */
   #ask(seq, list, more, seconds) {
     fill(list, h('li', { class: 'muted' }, 'Computing …'));
     more.hidden = true;
@@ -345,7 +345,7 @@ export class Drawer {
   }
 }
 
-/** The finish on the curve of a job's value: done, planned, or of the schedule that was found when it was rejected. */
+/** The finish on the job's utility curve: actual, planned, or of the schedule found when it was rejected. */
 function finishShown({ completed_ms: completed, finish_ms: planned, worth, decisions }, found) {
   if (typeof completed === 'number') return { finishMs: completed, kind: 'done' };
   if (typeof planned === 'number') return { finishMs: planned, kind: 'planned' };

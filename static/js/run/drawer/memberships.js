@@ -1,4 +1,4 @@
-// The groups that a job was in, for the drawer: what it did when, on how many machines, and where its data were.
+// Co-location groups of a job, for the drawer: its states over time, its machines, and where its data were.
 
 import { h } from '../../ui/dom.js';
 import { clock, duration, number, percent } from '../../util/format.js';

@@ -31,11 +31,11 @@ const SPREAD =
   'the sum over the jobs of the shortest completion time on the workers of their type without other jobs, ' +
   'with each worker available from the upload of its data and at most one worker per chunk';
 
-/** The same about times, which are bounded from below. */
+/** The same for times, which are bounded from below. */
 function timesSentence(certificate) {
   const { kind, achieved, bound, ratio, jobs, left_out: leftOut, coarse, at_ms: at, seconds } = certificate;
   const [what, proofText] = TIMES[kind];
-  // of older certificates nothing more is known
+  // older certificates have no more data
   const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : proofText;
   if (!achieved) return 'No certificate yet: no job is completed or planned.';
   const rest = leftOut ? ` ${number(leftOut, 0)} jobs without a planned completion are not included.` : '';
@@ -57,19 +57,19 @@ function timesSentence(certificate) {
   );
 }
 
-/** Why the certificate that stands is not the newest; '' where it is. */
+/** Why the certificate shown is not up to date; '' if it is. */
 function older({ kind, why }) {
   return why && kind !== 'none' ? ` This certificate is not up to date: ${why}.` : '';
 }
 
-/** Of a run that has ended, whether a certificate of its last part is still to come. */
+/** Whether an ended run still waits for the certificate of its last part. */
 export function due({ certificate, status, last_seq: last }) {
   if (!ENDED.includes(status) || certificate?.seq === undefined || certificate.seq >= last || certificate.why)
     return '';
   return 'The run has continued since; its final certificate is still to be computed.';
 }
 
-/** One sentence: what is achieved, what nobody could exceed, and by which proof; '' without a certificate. */
+/** Sentence with the achieved value, the bound and its proof; '' without a certificate. */
 export function sentence(certificate) {
   if (!certificate?.kind) return '';
   if (certificate.kind === 'none') return `No certificate: ${certificate.why}.`;
@@ -154,7 +154,7 @@ class CertificatePanel {
     return `/api/runs/${this.runId}/certificate/`;
   }
 
-  /** A request about the computation: if it fails, the sentence of the server and the state as it is now are shown. */
+  /** A request about the computation; if it fails, the message and the current state are shown. */
   async #change(ask) {
     setText(this.failure, '');
     try {
@@ -167,8 +167,8 @@ class CertificatePanel {
   }
 
   /**
-   * The run's status has come: a newer certificate is fetched with its prices. computing: whether the next one is on
-   * its way.
+   * Handles a status of the run: fetches a newer certificate with its prices. computing: whether the next one is being
+   * computed.
    */
   status(newest) {
     this.newest = newest;
@@ -191,10 +191,10 @@ class CertificatePanel {
         this.chart.update();
         this.#say(text);
       })
-      .catch(() => (this.seq = -1)); // with the next status
+      .catch(() => (this.seq = -1)); // retried with the next status
   }
 
-  /** A computation that takes longer than a moment can be cancelled by an operator. */
+  /** An operator can cancel a computation that takes long. */
   #offerCancel(computing) {
     if (computing === Boolean(this.offer)) return;
     clearTimeout(this.offer);

@@ -1,4 +1,4 @@
-// The charts of the run page, from the top down: a chart is a file in this folder and a line in this list.
+// The charts of the run page, from top to bottom: a chart is a file in this folder and a line in this list.
 
 import { certificatePanel } from './certificate.js';
 import { jobCountsPanel } from './job-counts.js';

@@ -1,4 +1,4 @@
-// How many jobs are in each state over time.
+// Number of jobs in each state over time.
 
 import { queueChart } from '../../charts/job-counts.js';
 

@@ -1,4 +1,4 @@
-// The charts of the run page. Each panel of the list stands in a section of its own and fails alone.
+// The charts of the run page. Each panel of the list has its own section and fails alone.
 //
 // A panel: {id, title, make(page, section)}. `make` gives {chart, update(), refresh(), moved(), status(detail)}, of
 // which only the chart is needed: update after new data, refresh now and then, moved when another moment is shown,
@@ -11,7 +11,7 @@ import { clock } from '../../util/format.js';
 import { chartSection } from './section.js';
 
 export class ChartPanels {
-  /** Puts the sections of the panels into the box, in their order. */
+  /** Adds the sections of the panels to the box, in order. */
   constructor(box, panels) {
     this.panels = panels.map((panel) => ({ panel, section: chartSection(panel), made: null }));
     box.append(...this.panels.map(({ section }) => section.element));
@@ -31,7 +31,7 @@ export class ChartPanels {
     }
   }
 
-  /** Tells every panel that was made: verb is 'update', 'refresh', 'moved' or 'status'. */
+  /** Calls a method of every panel that was made: 'update', 'refresh', 'moved' or 'status'. */
   notify(verb, detail) {
     for (const { made, notify } of this.panels) if (made) notify(verb, detail);
   }

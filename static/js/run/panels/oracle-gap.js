@@ -1,4 +1,4 @@
-// How the groups of a run compare with the Oracle's wider search: a comparison at a few moments, beside the
+// Gap between the groups of a run and those of the Oracle's wider search, at a few times, beside the
 // certificate.
 
 import { clock, number, plural } from '../../util/format.js';
@@ -6,7 +6,7 @@ import { clock, number, plural } from '../../util/format.js';
 const share = (gap) =>
   Math.abs(gap) < 5e-5 ? 'equal' : gap > 0 ? `${number(gap * 100, 2)} % below` : `${number(-gap * 100, 2)} % above`;
 
-/** One sentence; '' where nothing is compared. search: {moments, regroupings, most_jobs, weight} or {why} */
+/** One sentence; '' without a comparison. search: {moments, regroupings, most_jobs, weight} or {why} */
 export function searchSentence(search) {
   if (!search) return '';
   if (search.why) return `No comparison with the Oracle's wider search: ${search.why}.`;

@@ -1,5 +1,5 @@
-// The prices of the sites as they were at the moment shown: the stream keeps only the newest, the server knows the
-// others.
+// Prices of the sites at the time shown: the stream has only the newest, the server has
+// the others.
 
 import { get } from '../../core/api.js';
 import { Later } from '../../util/throttle.js';
@@ -7,14 +7,14 @@ import { Later } from '../../util/throttle.js';
 const REST_MS = 300;
 
 export class PastPrices {
-  /** transport: which moment; store: the newest prices; onChange() after others are to be drawn. */
+  /** transport: gives the time; store: has the newest prices; onChange() is called when other prices are shown. */
   constructor(runId, transport, store, onChange) {
     Object.assign(this, { runId, transport, store, onChange, past: null });
     this.later = new Later(REST_MS, () => this.#load());
     for (const name of ['move', 'state']) transport.playhead.addEventListener(name, () => this.#moved());
   }
 
-  /** {prices: Map of slots, defaultPrices} of the moment shown. */
+  /** {prices: Map of slots, defaultPrices} at the time shown. */
   get source() {
     return this.past ?? this.store;
   }

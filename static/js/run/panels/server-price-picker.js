@@ -1,14 +1,14 @@
-// The choice of one server whose prices are shown in every slot, instead of the means of its site.
+// Picker of one server whose prices are shown for every slot, instead of the means of its site.
 
 import { get } from '../../core/api.js';
 import { h } from '../../ui/dom.js';
 
 const FRESH_MS = 3000;
-const REST_MS = 300; // after the moment shown has moved
+const REST_MS = 300; // after the playhead has moved
 
 export class ServerPrices {
   /**
-   * actions: where the field goes; then(): the moment shown, null for the newest; onChange() after other prices are to
+   * actions: container of the field; then(): the time shown, null for the newest; onChange() when other prices are to
    * be drawn.
    */
   constructor(actions, runId, info, then, onChange) {
@@ -42,7 +42,7 @@ export class ServerPrices {
     this.refresh();
   }
 
-  /** Another moment is shown. */
+  /** The playhead has moved. */
   moved() {
     if (this.index < 0) return;
     clearTimeout(this.timer);

@@ -1,4 +1,4 @@
-// What is in use over time.
+// Utilization over time.
 
 import { utilizationChart } from '../../charts/utilization.js';
 import { modelsOf } from '../../models/index.js';
