@@ -12,7 +12,7 @@ from scheduling.model.values import Event
 
 
 def lateness(options: Options, instances: Sequence[Instance]) -> Table:
-    """Mean and variance over all completed jobs. Completing only the easy ones looks good: their number is told."""
+    """Mean and variance over all completed jobs, and their number: completing only the easy ones looks good."""
     rows = []
     for name, player in SEPARATE.items():
         options.report(name)

@@ -29,7 +29,7 @@ def test_every_scheduler_is_listed():
     assert cells(ROOT / "README.md") == set(schedulers())
 
 
-def test_every_experiment_is_told_of():
+def test_every_experiment_is_documented():
     tables = [cells(page) for page in sorted((DOCS / "papers").glob("*.md"))]
     assert set().union(*tables) == set(experiments.names())
 

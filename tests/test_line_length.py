@@ -14,8 +14,10 @@ FENCE = re.compile(r"\s*```")
 
 def tracked(kind: str) -> list[str]:
     """The files of the repository that end like this, as far as they are written by hand."""
-    told = subprocess.run(["git", "ls-files", "-z", f"*.{kind}"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [name for name in told.stdout.split("\0") if name and not EXEMPT.search(name) and (ROOT / name).is_file()]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", f"*.{kind}"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [name for name in listed.stdout.split("\0") if name and not EXEMPT.search(name) and (ROOT / name).is_file()]
 
 
 def prose(lines: list[str]) -> list[tuple[int, str]]:

@@ -42,7 +42,7 @@ class CompareViewSet(viewsets.ViewSet):
     def list(self, request: Request) -> Response:
         """Metrics with differences and direction, distributions, counts of differences, divergence, breakdowns."""
         found = _listed(request)
-        return Response(comparisons.told(found.runs, found.lost))
+        return Response(comparisons.payload(found.runs, found.lost))
 
     @extend_schema(
         operation_id="compare_jobs",

@@ -41,10 +41,10 @@ class SubtasksView(APIView):
             ]
         if not found:
             raise NotFound(f"Run {pk} has no group {group} at {at_ms} ms.")
-        told_ms, until_ms, data = found[-1]
-        from_ms = max(number(asked, "from", told_ms, 0, LARGEST), told_ms)
+        recorded_ms, until_ms, data = found[-1]
+        from_ms = max(number(asked, "from", recorded_ms, 0, LARGEST), recorded_ms)
         to_ms = min(number(asked, "to", at_ms + 1, 0, LARGEST), until_ms if until_ms != NEVER else end_ms)
-        bars = of_group(data, told_ms, from_ms, to_ms, most=MAX_BARS) if to_ms > from_ms else []
+        bars = of_group(data, recorded_ms, from_ms, to_ms, most=MAX_BARS) if to_ms > from_ms else []
         whole = len(bars) < MAX_BARS
         reached = to_ms if whole else bars[-1].start_ms
         empty = idle(bars, from_ms, reached, data["bound"] or "") if bars else []

@@ -157,8 +157,8 @@ class ForkView(APIView):
             pk, given.get("at_ms"), given["name"], given["edits"], given["start"], request.user,
             {name: given[name] for name in OF_MIRRORS if name in given},
         )  # fmt: skip
-        told = {"scenario": ScenarioSerializer(scenario).data, "run": RunSerializer(run).data if run else None}
-        return Response(told, status=status.HTTP_201_CREATED)
+        created = {"scenario": ScenarioSerializer(scenario).data, "run": RunSerializer(run).data if run else None}
+        return Response(created, status=status.HTTP_201_CREATED)
 
 
 class PromoteView(APIView):

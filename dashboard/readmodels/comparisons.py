@@ -92,7 +92,7 @@ def forget() -> None:
     KEPT.clear("compared")
 
 
-def told(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
+def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     """Response of GET /api/compare/. lost: sentences about runs of the list that no longer exist."""
     found = compared(runs)
     values = [
@@ -170,7 +170,7 @@ def kinds(runs: Sequence[Run]) -> bytes:
 
 def metric_lines(runs: Sequence[Run]) -> Iterator[bytes]:
     """metrics.csv: a row per metric, with the value of each run and its difference from the base."""
-    answer = told(runs)
+    answer = payload(runs)
     head = ["figure", "unit", "direction"]
     for run in runs:
         in_charge = scheduler_history.words(scheduler_history.of_run(run), by_name=True)
@@ -258,23 +258,24 @@ def _notes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iter
     """Notes on the validity of the comparison, for all runs including those only listed."""
     first = runs[0]
     pairs = list(zip(runs, bases, strict=True))
-    apart = [(run, basis.models) for run, basis in pairs if not comparable(basis.models, bases[0].models)]
-    if apart:
-        told = ", ".join(f"{named(models)} in run {run.pk}" for run, models in apart)
+    unlike = [(run, basis.models) for run, basis in pairs if not comparable(basis.models, bases[0].models)]
+    if unlike:
+        rest = ", ".join(f"{named(models)} in run {run.pk}" for run, models in unlike)
         yield (
-            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {told}. The same "
+            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {rest}. The same "
             "job has different durations, so the metrics of "
-            f"{'these runs' if len(apart) > 1 else f'run {apart[0][0].pk}'} are not ranked."
+            f"{'these runs' if len(unlike) > 1 else f'run {unlike[0][0].pk}'} are not ranked."
         )
     for run, basis in pairs:
         if basis.from_ms:
             yield _note_of_cut(run)
-    strange = [run for run, basis in pairs if not kin(basis, bases[0])]
-    if strange:
-        told = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in strange)
+    unrelated = [run for run, basis in pairs if not kin(basis, bases[0])]
+    if unrelated:
+        rest = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in unrelated)
         yield (
-            f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {told}. Their jobs "
-            f"differ, so the metrics of {'these runs' if len(strange) > 1 else f'run {strange[0].pk}'} are not ranked."
+            f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {rest}. Their jobs "
+            "differ, so the metrics of "
+            f"{'these runs' if len(unrelated) > 1 else f'run {unrelated[0].pk}'} are not ranked."
         )
     if len(runs) > MAX_DRAWN:
         yield (
@@ -315,7 +316,8 @@ def _note_of_cut(run: Run) -> str:
     cut = run.scenario.trace.report["cut"]
     return (
         f"Run {run.pk} is cut from run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
-        "then; their JCT counts from then. The first divergence leaves out jobs that ran then, which it places anew."
+        "then; their JCT counts from then. It assigns those that ran then to servers again, so the first divergence "
+        "leaves them out."
     )
 
 

@@ -30,7 +30,7 @@ def compared() -> dict[str, str]:
 def test_two_schedulers_race_and_the_first_divergence_says_why(
     open_page: Callable[..., Page], compared: dict[str, str]
 ) -> None:
-    """OASiS and FIFO on the demo's trace, side by side on the workers; both decisions are told in words."""
+    """OASiS and FIFO on the demo's trace, side by side on the workers; both decisions are described in words."""
     page = open_page("/scenarios/")
     expect(page.get_by_role("button", name="Race schedulers").last).to_be_visible()
     scenario = page.evaluate(
@@ -52,12 +52,12 @@ def test_two_schedulers_race_and_the_first_divergence_says_why(
     utility = page.locator("[data-figure=total_utility]")
     expect(utility).to_contain_text("higher")
     expect(utility.locator(".delta")).to_contain_text(re.compile("better|worse|same"))
-    told = page.evaluate(
+    painted = page.evaluate(
         "() => { const { answer } = window.twin; return [answer.metrics[0].values.map((v) => "
         "v.value), answer.differences[0]]; }"
     )
-    assert told[0][0] > 0
-    expect(page.locator("#differences-count")).to_contain_text(f"{told[1]['differing']} jobs differ")
+    assert painted[0][0] > 0
+    expect(page.locator("#differences-count")).to_contain_text(f"{painted[1]['differing']} jobs differ")
 
 
 def test_zoom_is_linked_and_a_job_is_found_in_both_schedules(

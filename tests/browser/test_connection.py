@@ -71,7 +71,7 @@ def test_a_browser_that_goes_offline_turns_red_at_once_and_comes_back(
 
 @pytest.mark.parametrize("path", ["/runs/{run}/", "/"])
 def test_a_line_on_which_nobody_answers_turns_red(context: BrowserContext, live_run: int, path: str) -> None:
-    """Neither end is told: the network swallows what is sent."""
+    """Neither end notices: the network drops what is sent."""
     page = context.new_page()
     swallows = {"on": False}
 

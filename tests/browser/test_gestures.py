@@ -81,9 +81,9 @@ def test_servers_that_are_framed_are_drained_in_a_fork_at_the_moment_shown(
     page.wait_for_url(re.compile(r"/compare/\?runs="))
     expect(page.locator("#compared")).to_be_visible()
     run = int(re.split(r"%2C|,", page.url.split("runs=")[1])[1].split("&")[0])
-    told = answered(page, f"/api/runs/{run}/")
-    assert told["fork_ms"] == 20 * H
-    kept = answered(page, f"/api/scenarios/{told['scenario']}/")["edits"]
+    run_now = answered(page, f"/api/runs/{run}/")
+    assert run_now["fork_ms"] == 20 * H
+    kept = answered(page, f"/api/scenarios/{run_now['scenario']}/")["edits"]
     assert [(edit["verb"], edit["at_ms"]) for edit in kept] == [("drain_servers", 20 * H)]
 
 

@@ -53,11 +53,11 @@ def test_bands_states_subtasks_and_claims(open_page: Callable[..., Page], groupe
     page = open_page(f"/runs/{online}/", viewport={"width": width, "height": 900})
     finished(page)
     page.locator("#panel-gantt").scroll_into_view_if_needed()
-    told = page.evaluate(
+    band = page.evaluate(
         "() => window.twin.store.groups.find(([from, until, data]) => data.jobs.length > 1 && until > from)"
     )
-    point_at(page, told[2]["servers"][0], (told[0] + told[1]) / 2)
-    expect(page.locator("#tip")).to_contain_text(f"group {told[2]['group']}")
+    point_at(page, band[2]["servers"][0], (band[0] + band[1]) / 2)
+    expect(page.locator("#tip")).to_contain_text(f"group {band[2]['group']}")
     expect(page.locator("#tip")).to_contain_text("on disk")
 
     page.locator("#gantt-rows button[data-rows=jobs]").click()

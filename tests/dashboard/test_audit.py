@@ -245,7 +245,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     )
 
 
-def test_an_upload_in_pieces_is_told_when_announced_and_when_whole(world):
+def test_an_upload_in_pieces_is_recorded_when_announced_and_when_whole(world):
     trace = world.operator.post(
         "/api/traces/", {"files": [{"name": "a.csv", "size": len(JOBS)}]}, content_type=JSON
     ).json()["id"]

@@ -171,28 +171,28 @@ def test_a_deleted_run_is_left_out_and_said(operator, pair):
     assert operator.delete(f"/api/runs/{gone}/").status_code == 204
     answer = operator.get(address(*runs))
     assert answer.status_code == 200
-    told = answer.json()
-    assert [run["id"] for run in told["runs"]] == told["in_full"] == [pair[1].pk, third.pk]
-    assert told["notes"][0].startswith(f"Run {gone} (")
-    assert "was deleted by olga on " in told["notes"][0]
-    assert told["notes"][0].endswith(f"The comparison is made without it; run {pair[1].pk} is the base.")
-    assert told == operator.get(address(pair[1], third)).json() | {"notes": told["notes"]}
+    payload = answer.json()
+    assert [run["id"] for run in payload["runs"]] == payload["in_full"] == [pair[1].pk, third.pk]
+    assert payload["notes"][0].startswith(f"Run {gone} (")
+    assert "was deleted by olga on " in payload["notes"][0]
+    assert payload["notes"][0].endswith(f"The comparison is made without it; run {pair[1].pk} is the base.")
+    assert payload == operator.get(address(pair[1], third)).json() | {"notes": payload["notes"]}
     for tail in ("jobs/", "kinds/", "metrics.csv", "differences.csv"):
         assert operator.get(address(*runs, tail=tail)).status_code == 200
 
 
-def test_the_only_run_that_is_left_of_a_list_is_told_alone(viewer, pair):
+def test_the_only_run_that_is_left_of_a_list_is_shown_alone(viewer, pair):
     gone = pair[1].pk
     pair[1].delete()
     answer = viewer.get(address(pair[0], gone))
-    told = answer.json()
-    assert (answer.status_code, [run["id"] for run in told["runs"]]) == (200, [pair[0].pk])
-    assert told["notes"][0] == (
+    payload = answer.json()
+    assert (answer.status_code, [run["id"] for run in payload["runs"]]) == (200, [pair[0].pk])
+    assert payload["notes"][0] == (
         f"Run {gone} does not exist; it may have been deleted. The comparison is made without "
         f"it; only run {pair[0].pk} is left, "
         "choose another run to compare with it."
     )
-    assert (told["differences"], told["partings"]) == ([], [])
+    assert (payload["differences"], payload["partings"]) == ([], [])
     assert viewer.get(address(pair[0], gone, tail="kinds/")).status_code == 200
     answer = viewer.get(address(pair[0], gone, tail="jobs/"))
     assert (answer.status_code, answer.json()["detail"]) == (
@@ -211,14 +211,14 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
         runner.enqueue(run.pk)
     work()
     stranger, again = runs
-    told = viewer.get(address(pair[1], stranger, again)).json()
-    assert told["partings"][0] == {
+    payload = viewer.get(address(pair[1], stranger, again)).json()
+    assert payload["partings"][0] == {
         "run": stranger.pk,
         "at_ms": None,
         "why": f"Runs {pair[1].pk} and {stranger.pk} have different traces. Jobs with the same id are different jobs, "
         "so their decisions are not compared.",
     }
-    account = told["differences"][0]
+    account = payload["differences"][0]
     assert (account["differing"], set(account["counts"].values())) == (0, {0})
     assert account["accounts"] == {
         "total": 32,
@@ -228,7 +228,7 @@ def test_jobs_of_different_traces_are_not_matched(viewer, pair, make_scenario):
         "only_other": 12,
         "not_in_all": 0,
     }
-    assert told["partings"][1]["at_ms"] is not None, "the jobs are equal in every field"
+    assert payload["partings"][1]["at_ms"] is not None, "the jobs are equal in every field"
 
 
 def test_the_seventh_run_is_listed_with_the_figures_that_it_kept(viewer, pair):
@@ -256,7 +256,7 @@ def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
 
 
 def test_a_run_that_goes_on_is_compared_as_far_as_it_is(viewer, pair):
-    """The base stands in the middle: the other is told up to that instant, and grows with it."""
+    """The base stands in the middle: the other is shown up to that instant, and grows with it."""
     middle = pair[0].sim_ms // 8
     Run.objects.filter(pk=pair[0].pk).update(status=Run.RUNNING, sim_ms=middle)
     answer = viewer.get(address(*pair)).json()
@@ -275,14 +275,14 @@ def test_runs_can_be_searched_by_scheduler(viewer, pair):
 def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario, layer):
     """The OASiS paper's workload has no samples, so PD-ORS is left out; the rest run side by side and are compared."""
     scenario = make_scenario(scheduler="oasis")
-    told = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
-    left_out = {row["scheduler"]: row["reason"] for row in told["left_out"]}
+    race = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
+    left_out = {row["scheduler"]: row["reason"] for row in race["left_out"]}
     assert left_out["pd_ors"] == (
         "its training model is PD-ORS (slotted), but that of this race is OASiS "
         "(slotted), so its metrics could not be ranked"
     )
-    assert {row["scheduler"] for row in told["able"]} | set(left_out) == set(schedulers())
-    assert {"oasis", "fifo", "drf", "rrh"} <= {row["scheduler"] for row in told["able"]}
+    assert {row["scheduler"] for row in race["able"]} | set(left_out) == set(schedulers())
+    assert {"oasis", "fifo", "drf", "rrh"} <= {row["scheduler"] for row in race["able"]}
     assert all(
         "its metrics could not be ranked" in left_out[name]
         for name, cls in schedulers().items()
@@ -341,8 +341,8 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
 def test_shares_of_different_things_are_not_ranked(viewer, pair):
     """A proved share is of utility, of completion times or of the makespan, and says so."""
     for run, about, ratio in zip(pair, ("utility", "makespan"), (0.8, 0.9), strict=True):
-        told = {"about": about, "ratio": ratio, "seq": run.last_seq}
-        Run.objects.filter(pk=run.pk).update(certificate=run.certificate | told)
+        certificate = {"about": about, "ratio": ratio, "seq": run.last_seq}
+        Run.objects.filter(pk=run.pk).update(certificate=run.certificate | certificate)
     rows = {row["key"]: row["values"] for row in viewer.get(address(*pair)).json()["metrics"]}
     first, second = rows["certificate_ratio"]
     assert (first["about"], second["about"]) == ("total utility", "makespan")
@@ -424,7 +424,7 @@ def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_
     assert not _metrics(viewer, *runs)["certificate_ratio"][1]["ranked"]
 
 
-def test_a_later_run_of_another_trace_or_cluster_is_told(viewer, pair, make_scenario):
+def test_a_later_run_of_another_trace_or_cluster_is_noted(viewer, pair, make_scenario):
     """What holds for the first six holds for the seventh: a banner, and no rank for the figures of other jobs."""
     more = [Run.objects.create(scenario=pair[0].scenario) for _ in range(4)]
     of = pair[0].scenario
@@ -486,15 +486,12 @@ def test_the_counts_of_an_answer_are_of_one_moment_and_add_up(viewer, pair):
             viewer.get(address(*pair)).json()["differences"][0],
             viewer.get(address(*pair, tail="jobs/")).json(),
         ):
-            told = answer["accounts"]
+            accounts = answer["accounts"]
             assert answer["at_ms"] == at_ms
-            assert (
-                told["equal"] + told["differ"] + told["only_base"] + told["only_other"] + told["not_in_all"]
-                == told["total"]
-            )
-            assert told["differ"] == answer["differing"]
-            assert max(answer["counts"].values()) <= told["differ"]
-            seen.append((at_ms, told["total"], told["differ"]))
+            assert sum(count for name, count in accounts.items() if name != "total") == accounts["total"]
+            assert accounts["differ"] == answer["differing"]
+            assert max(answer["counts"].values()) <= accounts["differ"]
+            seen.append((at_ms, accounts["total"], accounts["differ"]))
         arrived = sum(job.arrival_ms <= at_ms for job in store.jobs_of(pair[0].scenario.trace_id))
         assert seen[-1] == seen[-2]
         assert seen[-1][1] == arrived
@@ -509,12 +506,11 @@ def test_jobs_that_only_one_run_has_are_accounted_for(viewer, pair):
     run = Run.objects.create(scenario=of, edits=[drop, add])
     runner.enqueue(run.pk)
     work()
-    told = viewer.get(address(pair[0], run)).json()["differences"][0]["accounts"]
-    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (1, 2, 0, 22)
-    told = viewer.get(address(*pair, run)).json()["differences"][0]["accounts"]
-    assert (told["only_base"], told["only_other"], told["not_in_all"], told["total"]) == (0, 0, 1, 20), (
-        "a third run lacks it"
-    )
+    names = ("only_base", "only_other", "not_in_all", "total")
+    accounts = viewer.get(address(pair[0], run)).json()["differences"][0]["accounts"]
+    assert [accounts[name] for name in names] == [1, 2, 0, 22]
+    accounts = viewer.get(address(*pair, run)).json()["differences"][0]["accounts"]
+    assert [accounts[name] for name in names] == [0, 0, 1, 20], "a third run lacks it"
 
 
 def _metrics(viewer, *runs):

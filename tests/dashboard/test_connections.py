@@ -225,10 +225,10 @@ def test_the_schema_describes_connections(viewer):
     assert "findings" in schema["components"]["schemas"]["Trial"]["properties"]
 
 
-def test_the_newest_audit_of_the_current_run_is_told(viewer):
+def test_the_newest_audit_of_the_current_run_is_shown(viewer):
     connection = Connection.objects.create(name="audited", connector="slurm")
     assert viewer.get("/api/connections/audited/").json()["condition"]["audit"] == {}
     drift = {"run": None, "at": 5.0, "checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "suspected": []}
     Connection.objects.filter(pk=connection.pk).update(drift=drift | {"error": ""})
-    told = viewer.get("/api/connections/audited/").json()["condition"]["audit"]
-    assert told == {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}
+    audit = viewer.get("/api/connections/audited/").json()["condition"]["audit"]
+    assert audit == {"checked_at": 5.0, "compared": 3, "count": 0, "differences": [], "error": ""}

@@ -41,7 +41,7 @@ async def overview(client) -> Peer:
     raise AssertionError("nobody subscribed")
 
 
-async def test_who_watches_a_run_or_the_overview_is_told_at_once(viewer, operator, finished_run):
+async def test_who_watches_a_run_or_the_overview_is_notified_at_once(viewer, operator, finished_run):
     page, front = socket(viewer, finished_run.pk), await overview(viewer)
     await page.connect()
     assert (await receive(page))["type"] == "status"
@@ -112,17 +112,17 @@ def test_a_run_that_was_handed_over_is_named_with_both_schedulers(operator, make
     )
 
 
-def test_the_runs_of_a_sweep_are_told_with_it(operator, make_scenario, monkeypatch):
-    told = []
-    monkeypatch.setattr(pubsub, "publish", lambda channel, message: told.append((channel, message)) or True)
+def test_the_runs_of_a_sweep_are_announced_with_it(operator, make_scenario, monkeypatch):
+    published = []
+    monkeypatch.setattr(pubsub, "publish", lambda channel, message: published.append((channel, message)) or True)
     sweep = sweeps.start(
         make_scenario(scheduler="oasis"), "", [{"parameter": "model", "values": ["oasis"]}], [0, 1], operator.user
     )
     work()
     numbers = [point.run_id for point in sweep.points.all()]
-    told.clear()
+    published.clear()
     sweeps.delete(sweep, operator.user)
-    lost = [(channel, message["id"]) for channel, message in told if message["type"] == "deleted"]
+    lost = [(channel, message["id"]) for channel, message in published if message["type"] == "deleted"]
     assert sorted(lost) == sorted([(pubsub.run_channel(n), n) for n in numbers] + [(pubsub.RUNS, n) for n in numbers])
 
 
@@ -145,10 +145,10 @@ def test_what_is_deleted_with_its_sweep_says_by_whom_and_when(viewer, operator, 
     assert AuditEntry.objects.get(action="run.delete", subject=f"run {run.pk}").detail["sweep"] == number
 
 
-def test_a_deletion_that_is_taken_back_is_not_told(finished_run, monkeypatch):
-    told = []
-    monkeypatch.setattr(pubsub, "publish", lambda channel, message: told.append(message) or True)
+def test_a_deletion_that_is_rolled_back_is_not_announced(finished_run, monkeypatch):
+    published = []
+    monkeypatch.setattr(pubsub, "publish", lambda channel, message: published.append(message) or True)
     with transaction.atomic():
         commands.delete(finished_run)
         transaction.set_rollback(True)
-    assert told == []
+    assert published == []

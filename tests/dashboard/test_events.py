@@ -68,6 +68,6 @@ def test_the_summary_tells_the_certificate(viewer, finished_run):
     from twin.analysis import certificate_task
 
     certificate_task.run(finished_run.pk)
-    told = viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()["certificate"]
-    assert set(told) == {"kind", "achieved", "bound", "ratio"}
-    assert told["achieved"] <= told["bound"]
+    certificate = viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()["certificate"]
+    assert set(certificate) == {"kind", "achieved", "bound", "ratio"}
+    assert certificate["achieved"] <= certificate["bound"]

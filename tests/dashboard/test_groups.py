@@ -1,4 +1,4 @@
-"""Groups of co-located jobs: what the page is told, and the subtasks of a window."""
+"""Groups of co-located jobs: what the page receives, and the subtasks of a window."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -65,7 +65,7 @@ def test_a_group_that_is_not_there_is_said(viewer, grouped_run):
     assert (answer.status_code, f"Run {grouped_run.pk} has no group 999 at 5 ms.") == (404, answer.json()["detail"])
 
 
-def test_the_page_is_told_that_jobs_share_machines(viewer, grouped_run):
+def test_the_page_learns_that_jobs_share_machines(viewer, grouped_run):
     static = viewer.get(f"/api/runs/{grouped_run.pk}/static/").json()
     assert (static["scheduler"]["model"], [phase["model"] for phase in static["phases"]]) == (
         "colocation",
@@ -120,15 +120,15 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
 def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_run):
     """Beside the bound on the makespan; moments that are over are not looked at again."""
     certificate_task.run(grouped_run.pk)
-    told = viewer.get(f"/api/runs/{grouped_run.pk}/certificate/").json()["certificate"]
-    assert told["kind"] in ("machine_work", "longest_job")
-    search = told["search"]
+    certificate = viewer.get(f"/api/runs/{grouped_run.pk}/certificate/").json()["certificate"]
+    assert certificate["kind"] in ("machine_work", "longest_job")
+    search = certificate["search"]
     assert search["moments"][0]["at_ms"] == 0
     assert all(0 < row["score"] <= row["best"] * (1 + 1e-9) or row["jobs"] for row in search["moments"])
     assert search["regroupings"] >= len(search["moments"])
     before = {
-        **told,
-        "at_ms": told["at_ms"] + 1,
+        **certificate,
+        "at_ms": certificate["at_ms"] + 1,
         "search": {"moments": [{**row, "best": 7.0} for row in search["moments"]]},
     }
     Run.objects.filter(pk=grouped_run.pk).update(certificate=before)

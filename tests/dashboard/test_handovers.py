@@ -32,18 +32,18 @@ def handed(make_scenario, first: str, *edits: dict) -> Run:
 
 
 @pytest.mark.parametrize(("first", "then"), PAIRS)
-def test_the_page_is_told_what_every_family_of_the_run_needs(viewer, make_scenario, first, then):
+def test_the_page_receives_what_every_model_of_the_run_needs(viewer, make_scenario, first, then):
     run = handed(make_scenario, first, change(then))
-    told = viewer.get(f"/api/runs/{run.pk}/static/").json()
-    assert [(phase["from_ms"], phase["name"]) for phase in told["phases"]] == [(0, first), (3 * H, then)]
+    static = viewer.get(f"/api/runs/{run.pk}/static/").json()
+    assert [(phase["from_ms"], phase["name"]) for phase in static["phases"]] == [(0, first), (3 * H, then)]
     models = [scheduler_class(name).model.name for name in (first, then)]
-    assert [phase["model"] for phase in told["phases"]] == models
-    assert told["scheduler"]["model"] == models[-1]
-    assert told["scheduler"]["quotes"] == any(phase["quotes"] for phase in told["phases"])
-    assert ("typed_workers" in told) == ("typed_workers" in models), "what the charts of typed workers are drawn from"
+    assert [phase["model"] for phase in static["phases"]] == models
+    assert static["scheduler"]["model"] == models[-1]
+    assert static["scheduler"]["quotes"] == any(phase["quotes"] for phase in static["phases"])
+    assert ("typed_workers" in static) == ("typed_workers" in models), "what the charts of typed workers are drawn from"
     assert viewer.get(f"/api/runs/{run.pk}/snapshot/").status_code == 200
     slotted = {"fifo", "oasis"} & {first, then}
-    assert told["limits"] == (list(RESOURCES) if slotted else []), "what is drawn while slots are in charge"
+    assert static["limits"] == (list(RESOURCES) if slotted else []), "what is drawn while slots are in charge"
 
 
 def test_who_is_in_charge_is_what_the_edited_worlds_say(make_scenario):
@@ -59,10 +59,10 @@ def test_who_is_in_charge_is_what_the_edited_worlds_say(make_scenario):
 
 def test_every_answer_about_a_run_names_who_is_and_who_was_in_charge(viewer, make_scenario):
     run, other = handed(make_scenario, "fifo", change("srtf", 26 * H)), handed(make_scenario, "fifo")
-    told = [{"from_ms": 0, "name": "fifo", "title": "FIFO"}, {"from_ms": 26 * H, "name": "srtf", "title": "SRTF"}]
+    schedulers = [{"from_ms": 0, "name": "fifo", "title": "FIFO"}, {"from_ms": 26 * H, "name": "srtf", "title": "SRTF"}]
     row = viewer.get(f"/api/runs/{run.pk}/").json()
-    assert (row["scheduler"], row["schedulers"]) == ("srtf", told)
-    assert viewer.get("/api/runs/").json()["results"][1]["schedulers"] == told
+    assert (row["scheduler"], row["schedulers"]) == ("srtf", schedulers)
+    assert viewer.get("/api/runs/").json()["results"][1]["schedulers"] == schedulers
     compared = viewer.get("/api/compare/", {"runs": f"{run.pk},{other.pk}"}).json()["runs"]
     assert [(one["scheduler"], one["title"]) for one in compared] == [
         ("srtf", "FIFO → SRTF at 1d 02:00:00"),
@@ -72,7 +72,7 @@ def test_every_answer_about_a_run_names_who_is_and_who_was_in_charge(viewer, mak
     assert f"run {run.pk} fifo → srtf at 1d 02:00:00" in head
     assert f"run {other.pk} fifo," in head
     summary = viewer.get(f"/api/runs/{run.pk}/summary.json").json()
-    assert (summary["scheduler"], summary["schedulers"]) == ("fifo", told), "what it began with, and who followed"
+    assert (summary["scheduler"], summary["schedulers"]) == ("fifo", schedulers), "what it began with, and who followed"
     assert "schedulers" not in viewer.get(f"/api/runs/{other.pk}/summary.json").json()
 
 
@@ -148,8 +148,8 @@ def test_jobs_that_the_second_scheduler_turns_away_are_rejected_and_none_is_left
     assert "rejected" not in {row["state"] for row in then}, "not known before it was decided"
 
 
-def test_a_share_of_resources_is_told_only_while_places_are_amounts_of_them(viewer, make_scenario):
-    for first, then, told in (("srtf", "fifo", True), ("fifo", "srtf", False), ("fifo", "harmony", False)):
+def test_a_share_of_resources_is_reported_only_while_bars_hold_amounts_of_them(viewer, make_scenario):
+    for first, then, reported in (("srtf", "fifo", True), ("fifo", "srtf", False), ("fifo", "harmony", False)):
         run = handed(make_scenario, first, change(then))
         allocated = [bool(site["allocated"]) for site in viewer.get(f"/api/runs/{run.pk}/now/").json()["sites"]]
-        assert set(allocated) == {told}, (first, then)
+        assert set(allocated) == {reported}, (first, then)

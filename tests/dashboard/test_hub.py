@@ -85,7 +85,7 @@ async def test_a_channel_that_nobody_listens_to_is_given_up_and_can_be_joined_ag
     assert bus.publish("c", b"4") == 0
 
 
-async def test_who_was_listening_when_the_bus_was_killed_is_told_once_it_is_back(bus):
+async def test_who_was_listening_when_the_bus_was_killed_is_notified_once_it_is_back(bus):
     hub, box = Hub(bus.url), Mailbox()
     await hub.join(box, "c")
     bus.kill()
@@ -95,7 +95,7 @@ async def test_who_was_listening_when_the_bus_was_killed_is_told_once_it_is_back
     assert await got(box) == b"new"
 
 
-async def test_who_comes_while_the_bus_is_away_is_served_and_told_later(bus, monkeypatch):
+async def test_who_comes_while_the_bus_is_away_is_served_and_notified_later(bus, monkeypatch):
     monkeypatch.setattr("dashboard.live.hub.PATIENCE_S", 0.1)
     bus.kill()
     hub, box = Hub(bus.url), Mailbox()

@@ -17,15 +17,15 @@ from twin.mirror import stored
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_the_schedule_is_that_of_the_retold_log(operator, tmp_path):
+def test_the_schedule_is_that_of_the_history(operator, tmp_path):
     """The files of `follow --out` with schedule.csv as the page gives it: the verifier holds it against the log."""
     run = mirrored_run()
     assert write(stored.load_run(run), tmp_path) == []
-    retold = (tmp_path / "schedule.csv").read_text()
+    schedule = (tmp_path / "schedule.csv").read_text()
     (tmp_path / "schedule.csv").write_bytes(downloaded(operator.get(f"/api/runs/{run.pk}/schedule.csv")))
     assert problems_of(tmp_path) == []
     lines = (tmp_path / "schedule.csv").read_text().splitlines()
-    assert len(lines) == len(retold.splitlines()) == 4
+    assert len(lines) == len(schedule.splitlines()) == 4
     (tmp_path / "schedule.csv").write_text("\n".join(lines[:-1]) + "\n")
     assert problems_of(tmp_path), "a bar that is missing is found"
 

@@ -76,9 +76,9 @@ def output(tmp_path, name):
     (inputs / "cluster.json").write_bytes(dump_cluster(CLUSTER))
     (inputs / "jobs.jsonl").write_bytes(b"".join(job_lines(JOBS)))
     files = ("--cluster", inputs / "cluster.json", "--jobs", inputs / "jobs.jsonl")
-    code, told, said = command("simulate", *files, "--scheduler", name, "--seed", 1, "--out", out)
-    assert (code, said) == (0, [])
-    assert ": 4 jobs, 4 completed, 0 rejected" in told[0]
+    code, lines, errors = command("simulate", *files, "--scheduler", name, "--seed", 1, "--out", out)
+    assert (code, errors) == (0, [])
+    assert ": 4 jobs, 4 completed, 0 rejected" in lines[0]
     return out
 
 
@@ -108,9 +108,9 @@ def test_it_is_run_and_verified(output):
 
 def test_each_decision_has_a_sentence(output, name):
     decisions = [json.loads(line) for line in (output / "decisions.jsonl").open()]
-    told = [sentence(row["reason"]["code"], row["reason"]["values"]) for row in decisions]
-    assert len(told) >= len(JOBS)
-    assert STARTED[name] in [text for text, row in zip(told, decisions, strict=True) if row["job"] == "a"]
+    sentences = [sentence(row["reason"]["code"], row["reason"]["values"]) for row in decisions]
+    assert len(sentences) >= len(JOBS)
+    assert STARTED[name] in [text for text, row in zip(sentences, decisions, strict=True) if row["job"] == "a"]
     own = {row["reason"]["code"] for row in decisions if row["reason"]["code"].startswith(f"{name}.")}
     assert own == set(registry.schedulers()[name].reasons)
 
@@ -119,11 +119,11 @@ def test_a_reason_of_its_own_without_a_sentence_is_reported(output, name):
     for file in ("events.jsonl", "decisions.jsonl"):
         text = (output / file).read_text()
         (output / file).write_text(text.replace(f"{name}.placed", f"{name}.other"))
-    code, told, _ = command("verify", output)
+    code, reported, _ = command("verify", output)
     expected = f"reason '{name}.other': ValueError: no sentence for reason '{name}.other'; known: "
-    assert any(expected in line and f"{name}.placed" in line for line in told) == bool(
+    assert any(expected in line and f"{name}.placed" in line for line in reported) == bool(
         registry.schedulers()[name].reasons
-    ), told
+    ), reported
     assert code == int(bool(registry.schedulers()[name].reasons))
 
 
@@ -165,9 +165,9 @@ def test_it_is_found_guilty_when_two_jobs_stand_where_one_may(output, name):
     for file in ("schedule.csv", "groups.csv"):
         if (output / file).exists():
             (output / file).write_text((output / file).read_text().replace(",s1,", ",s0,"))
-    code, told, _ = command("verify", output)
+    code, reported, _ = command("verify", output)
     assert code == 1
-    assert any(line.startswith(GUILTY[name]) for line in told), told
+    assert any(line.startswith(GUILTY[name]) for line in reported), reported
 
 
 def test_it_is_drawn_and_downloaded(output, played, name, viewer):
@@ -182,10 +182,10 @@ def test_it_is_drawn_and_downloaded(output, played, name, viewer):
     assert drawn
     assert {"bars_job", "bars_start_ms", "bars_end_ms", "jobs_start_ms"} <= columns.keys()
     assert set(columns["bars_job"].tolist()) == {0, 1, 2, 3}
-    told = viewer.get(f"/api/runs/{played.pk}/events/table/", {"kind": "decided"}).json()["rows"]
-    assert len(told) >= len(JOBS)
-    assert all(": " in row["text"] for row in told)
-    assert f"started: {STARTED[name]}" in [row["text"] for row in told]
+    rows = viewer.get(f"/api/runs/{played.pk}/events/table/", {"kind": "decided"}).json()["rows"]
+    assert len(rows) >= len(JOBS)
+    assert all(": " in row["text"] for row in rows)
+    assert f"started: {STARTED[name]}" in [row["text"] for row in rows]
     drawer = viewer.get(f"/api/runs/{played.pk}/jobs/0/").json()
     assert STARTED[name] in [row["sentence"] for row in drawer["decisions"]]
     page = viewer.get(f"/runs/{played.pk}/").content.decode()

@@ -37,7 +37,7 @@ def shared_run(db, request):
 def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
     rows = viewer.get(f"/api/runs/{shared_run.pk}/jobs/").json()["rows"]
     jobs = store.jobs_of(shared_run.scenario.trace_id)
-    told = {}
+    sentences = {}
     for job in rows:
         if not job["code"].startswith("payoff"):
             continue
@@ -47,8 +47,8 @@ def test_decisions_say_what_would_have_flipped_them(viewer, shared_run):
         assert {"priority", "workers", "arrival_ms"} <= set(by_name)
         assert by_name["workers"]["actual"] == jobs[job["index"]].global_batch
         assert all(row["sentence"].endswith(".") for row in found["rows"])
-        told.setdefault(found["admitted"], by_name["priority"]["sentence"])
-    assert told[True].startswith("Admitted with a priority down to")
+        sentences.setdefault(found["admitted"], by_name["priority"]["sentence"])
+    assert sentences[True].startswith("Admitted with a priority down to")
 
 
 def test_the_prices_of_a_server_are_those_that_the_scheduler_ended_with(viewer, shared_run):
@@ -97,8 +97,8 @@ def test_what_the_model_does_not_pack_is_reported_nowhere(viewer, shared_run):
     assert viewer.get(f"{one}/static/").json()["limits"] == list(RESOURCES[:4])
     summary = viewer.get(f"{one}/summary.json").json()
     assert (summary["execution"]["model"], summary["execution"]["packs"]) == ("slotted", list(RESOURCES[:4]))
-    for told in (summary["metrics"], viewer.get(f"{one}/").json()["metrics"]):
-        assert [name for name, share in told["utilization"].items() if share is None] == ["bandwidth"]
+    for metrics in (summary["metrics"], viewer.get(f"{one}/").json()["metrics"]):
+        assert [name for name, share in metrics["utilization"].items() if share is None] == ["bandwidth"]
     for site in viewer.get(f"{one}/now/").json()["sites"]:
         assert "bandwidth" not in site["allocated"]
     rows = {row["key"]: row for row in viewer.get(f"/api/compare/?runs={shared_run.pk},{other.pk}").json()["metrics"]}

@@ -1,4 +1,4 @@
-"""The run's socket: frames in order, gaps repaired from the log, slow clients told to take a snapshot."""
+"""The run's socket: frames in order, gaps repaired from the log, slow clients asked to fetch a snapshot."""
 
 import asyncio
 
@@ -131,7 +131,7 @@ async def test_a_flood_of_questions_is_cut_off(viewer, finished_run):
     await peer.leave()
 
 
-async def test_a_slow_client_loses_its_queue_and_is_told_once():
+async def test_a_slow_client_loses_its_queue_and_is_notified_once():
     """The queue is bounded: what the server holds for one client never grows beyond it."""
     box = Mailbox()
     for _ in range(MAX_MESSAGES + 100):
@@ -170,7 +170,7 @@ async def test_a_snapshot_and_the_frames_behind_it_are_the_fold_of_the_whole_log
         np.testing.assert_array_equal(column, whole_columns[name], err_msg=name)
 
 
-async def test_who_is_far_behind_is_told_to_take_a_snapshot(viewer, finished_run, monkeypatch):
+async def test_who_is_far_behind_is_asked_to_fetch_a_snapshot(viewer, finished_run, monkeypatch):
     monkeypatch.setattr("dashboard.live.consumers.MAX_EVENTS_BEHIND", finished_run.last_seq - 3)
     peer = socket(viewer, finished_run.pk)
     await peer.connect()

@@ -27,8 +27,8 @@ def test_the_table_of_jobs(viewer, finished_run, moments):
             int(i): STATES[codes[i]] for i in np.flatnonzero(codes >= 0)
         }
         for row in answer["rows"]:
-            told = [-1 if row[name] is None else row[name] for name in JOB_FIELDS]
-            assert told == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
+            fields = [-1 if row[name] is None else row[name] for name in JOB_FIELDS]
+            assert fields == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
         assert answer["total"] == len(answer["rows"])
 
 
@@ -57,9 +57,9 @@ def test_a_story_without_a_moment_is_the_newest(viewer, finished_run):
 def test_prices_of_the_sites(viewer, finished_run, moments):
     for moment in moments:
         then = at(finished_run.pk, at_ms=moment)
-        told = viewer.get(f"/api/runs/{finished_run.pk}/prices/", {"at_ms": moment}).json()
-        assert told["default_prices"] == then.default_prices
-        assert told["prices"] == [[slot, *then.prices[slot]] for slot in sorted(then.prices)]
+        prices = viewer.get(f"/api/runs/{finished_run.pk}/prices/", {"at_ms": moment}).json()
+        assert prices["default_prices"] == then.default_prices
+        assert prices["prices"] == [[slot, *then.prices[slot]] for slot in sorted(then.prices)]
 
 
 def test_prices_of_a_server_before_anything_was_planned_are_the_floor(viewer, finished_run):
@@ -71,11 +71,11 @@ def test_prices_of_a_server_before_anything_was_planned_are_the_floor(viewer, fi
 
 def test_payoffs_are_those_of_the_decisions(viewer, finished_run):
     decided = [e for batch in event_log.after(finished_run.pk, 0) for e in batch if e.kind == "decided"]
-    told = viewer.get(f"/api/runs/{finished_run.pk}/payoffs/").json()
-    assert told["last_seq"] == finished_run.last_seq
-    assert [job for job, _ in told["rows"]] == [e.data["job"] for e in decided if "payoff" in e.data["values"]]
+    answer = viewer.get(f"/api/runs/{finished_run.pk}/payoffs/").json()
+    assert answer["last_seq"] == finished_run.last_seq
+    assert [job for job, _ in answer["rows"]] == [e.data["job"] for e in decided if "payoff" in e.data["values"]]
     payoffs = [e.data["values"]["payoff"] for e in decided if "payoff" in e.data["values"]]
-    assert [payoff for _, payoff in told["rows"]] == pytest.approx(payoffs, rel=1e-5)
+    assert [payoff for _, payoff in answer["rows"]] == pytest.approx(payoffs, rel=1e-5)
     assert viewer.get(f"/api/runs/{finished_run.pk}/payoffs/", {"after": decided[-1].seq}).json()["rows"] == []
 
 

@@ -66,7 +66,7 @@ def test_a_file_over_the_limit_is_stopped_on_its_way(operator, settings):
     assert Trace.objects.count() == 0
 
 
-def test_a_form_of_too_many_parts_is_told_the_limit(operator, settings):
+def test_a_form_of_too_many_parts_is_refused_with_the_limit(operator, settings):
     many = [SimpleUploadedFile(f"{i}.csv", PHILLY) for i in range(101)]
     answer = operator.post("/api/traces/", {"file": many})
     assert answer.status_code == 400

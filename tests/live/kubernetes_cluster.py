@@ -53,8 +53,10 @@ class Cluster:
             if done.returncode == 0:
                 break
         assert done.returncode == 0, (self.folder / "start.log").read_text()
-        told = dict(part.split("=", 1) for part in done.stdout.decode().split()[1:])
-        self.url, self.ca, self.token, self.reader = (told[f"KUBE_{name}"] for name in ("URL", "CA", "TOKEN", "READER"))
+        variables = dict(part.split("=", 1) for part in done.stdout.decode().split()[1:])
+        self.url, self.ca, self.token, self.reader = (
+            variables[f"KUBE_{name}"] for name in ("URL", "CA", "TOKEN", "READER")
+        )
         self._tls = ssl.create_default_context(cafile=self.ca)
         for name in ("admin", "reader"):
             (self.folder / f"{name}.token").chmod(0o600)

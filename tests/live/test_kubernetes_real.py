@@ -63,7 +63,7 @@ def connect(cluster):
 
 
 class Looks:
-    """All that a connector's looks have told: the newest fact of each job and node."""
+    """All that a connector has reported: the newest fact of each job and node."""
 
     def __init__(self, connector):
         self.connector, self.jobs, self.nodes, self.whole = connector, {}, {}, 0
@@ -129,7 +129,7 @@ def bound(cluster, name):
     )
 
 
-def test_a_pod_is_told_as_the_api_server_has_it(cluster, looks):
+def test_a_pod_is_reported_as_the_api_server_has_it(cluster, looks):
     name = cluster.name("pod")
     created = cluster.pod(name, gpus=2, seconds=1, activeDeadlineSeconds=90, priority=None)
     fact = looks.job(f"default/pod/{name}", ENDED)
@@ -150,13 +150,15 @@ def test_a_pod_is_told_as_the_api_server_has_it(cluster, looks):
 def test_what_does_not_fit_waits_with_the_words_of_the_scheduler(cluster, looks):
     name = cluster.name("large")
     cluster.pod(name, gpus=5)
-    looks.until(lambda looks: looks.jobs.get(f"default/pod/{name}", JobFact("", 0, WAITING)).reason, "a reason is told")
+    looks.until(
+        lambda looks: looks.jobs.get(f"default/pod/{name}", JobFact("", 0, WAITING)).reason, "a reason is reported"
+    )
     fact = looks.jobs[f"default/pod/{name}"]
     assert (fact.state, fact.reason) == (WAITING, "Unschedulable")
     assert fact.message == f"0/{len(looks.nodes)} nodes are available: {len(looks.nodes)} Insufficient nvidia.com/gpu."
 
 
-def test_a_pod_without_gpus_and_without_a_job_is_not_told(cluster, looks):
+def test_a_pod_without_gpus_and_without_a_job_is_not_reported(cluster, looks):
     idle, busy = cluster.name("idle"), cluster.name("busy")
     cluster.pod(idle, gpus=0)
     cluster.pod(busy)
@@ -202,7 +204,7 @@ def test_a_new_pod_after_a_failure_is_a_second_attempt(cluster, looks):
     assert fact.attempts[1].ended_ms is None
 
 
-def test_a_pod_that_was_bound_and_gone_between_two_looks_is_told(cluster, looks):
+def test_a_pod_that_was_bound_and_gone_between_two_looks_is_reported(cluster, looks):
     name = cluster.name("short")
     cluster.pod(name, gpus=3)
     pod = bound(cluster, name)
@@ -247,7 +249,7 @@ def test_what_was_deleted_while_nobody_watched_ended_between_the_two_looks(clust
     assert (fact.key, fact.state, fact.outcome) == (f"default/pod/{name}", ENDED, CANCELLED)
     assert fact.attempts[0].ended_after_ms == max(before.at_ms, fact.attempts[0].started_ms)
     assert fact.attempts[0].ended_after_ms <= fact.attempts[0].ended_ms <= after.at_ms
-    assert looks.connector.snapshot().jobs == (), "it is told once"
+    assert looks.connector.snapshot().jobs == (), "it is reported once"
 
 
 def test_a_version_that_is_gone_leads_to_a_whole_look(cluster, looks):
@@ -275,7 +277,7 @@ def test_a_server_that_is_killed_ends_no_job(cluster, looks):
     looks.until(lambda looks: looks.jobs[running.key].reason == "", "its container runs")
     cluster.kill()
     with pytest.raises(ConnectorError, match=r"nothing listens at port|the connection failed"):
-        looks.until(lambda looks: False, "the loss is told")
+        looks.until(lambda looks: False, "the loss is reported")
     with pytest.raises(ConnectorError, match="nothing listens at port"):
         looks.connector.snapshot()
     cluster.start()
@@ -291,7 +293,7 @@ def test_a_server_that_hangs_is_noticed(cluster, connect):
     cluster.signal("api", signal.SIGSTOP)
     try:
         with pytest.raises(ConnectorError, match="no answer within 3 s"):
-            looks.until(lambda looks: False, "the loss is told")
+            looks.until(lambda looks: False, "the loss is reported")
         with pytest.raises(ConnectorError, match="no answer within 3 s"):
             looks.connector.snapshot()
     finally:
@@ -379,7 +381,7 @@ def test_nodes_come_drain_and_go(cluster, looks):
     cluster.ask("/api/v1/nodes/cpu-only/status", "PATCH", body)
     taints = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
     cluster.ask("/api/v1/nodes/cpu-only", "PATCH", {"spec": {"taints": taints}})
-    looks.until(lambda looks: states().get("cpu-only") == (UP, 0, ""), "the new node is told")
+    looks.until(lambda looks: states().get("cpu-only") == (UP, 0, ""), "the new node is reported")
     assert (looks.nodes["cpu-only"].cpus, looks.nodes["cpu-only"].memory_mb) == (7, 16384)
     assert looks.nodes["cpu-only"].labels == {"zone": "lab", "taint:nvidia.com/gpu": "present:NoSchedule"}
     name = cluster.name("drained")
@@ -395,7 +397,7 @@ def test_nodes_come_drain_and_go(cluster, looks):
     cluster.ask("/api/v1/nodes/cpu-only/status", "PATCH", {"status": {"conditions": [lost]}})
     looks.until(lambda looks: states()["cpu-only"] == (DOWN, 0, "NodeStatusUnknown"), "a node that is lost is down")
     cluster.delete("/api/v1/nodes/cpu-only")
-    looks.until(lambda looks: "cpu-only" not in looks.nodes, "a node that is gone is not told")
+    looks.until(lambda looks: "cpu-only" not in looks.nodes, "a removed node is not reported")
 
 
 @pytest.fixture
@@ -490,7 +492,7 @@ def test_the_facts_of_many_pods_are_the_list_of_the_api_server(cluster, looks):
                     cluster.delete(f"{PODS}/{victim}")
             if i in (20, 40):
                 cluster.kill()
-                until(lambda i=i: len(losses) > i // 30, "the loss is told")
+                until(lambda i=i: len(losses) > i // 30, "the loss is reported")
                 cluster.start()
 
     def all_ended():
@@ -507,7 +509,7 @@ def test_the_facts_of_many_pods_are_the_list_of_the_api_server(cluster, looks):
                 looks.begin_again()
         submitting.result()
     keys = {f"default/pod/{name}" for name in names if name not in deleted}
-    looks.until(lambda looks: all(looks.jobs[key].state == ENDED for key in keys), "all ends are told")
+    looks.until(lambda looks: all(looks.jobs[key].state == ENDED for key in keys), "all ends are reported")
     for pod in cluster.ask(PODS)["items"]:
         fact = looks.jobs[f"default/pod/{pod['metadata']['name']}"]
         ended = ms(pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"])

@@ -333,7 +333,7 @@ def test_a_hint_brings_a_look_long_before_the_interval_is_over(cluster):
     pytest.fail("the start was not seen")
 
 
-def test_what_following_costs_is_told(cluster):
+def test_what_following_costs_is_reported(cluster):
     connector = cluster.connector()
     before = connector.cost()
     connector.snapshot()
@@ -357,12 +357,12 @@ def test_history_tells_all_attempts(cluster, follower):
     cluster.run("scancel", key, waiting)
     follower(key, lambda job: job.state == facts.ENDED)
 
-    def told():
+    def records():
         end_ms = follower.connector.snapshot().at_ms + 2000
         found = {job.key: job for job in follower.connector.history(start_ms, end_ms)}
         return found if {key, waiting} <= found.keys() else None
 
-    jobs = until(told, "sacct tells both jobs")
+    jobs = until(records, "sacct tells both jobs")
     assert [attempt.outcome for attempt in jobs[key].attempts] == [facts.REQUEUED, facts.CANCELLED]
     assert [attempt.started_ms for attempt in jobs[key].attempts] == [attempt.started_ms for attempt in live.attempts]
     assert (jobs[key].submitted_ms, jobs[key].restarts, jobs[key].gpus) == (live.submitted_ms, 1, 1)

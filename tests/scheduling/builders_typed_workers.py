@@ -37,7 +37,7 @@ def job(name, arrival_ms, work_ms, *, chunks=1, upload=(0,), cloud=None, kind="a
     )  # fmt: skip
 
 
-def told(events, kind):
+def decisions_of(events, kind):
     return [
         (e.data["job"], e.data["kind"], e.data["values"])
         for e in events

@@ -15,14 +15,14 @@ from twin.infra.columns import pack_state, unpack_state
 SCHEDULERS = ("harmony", "oracle", "isolated", "naive_colocation")
 
 
-def told(cluster, jobs, scheduler, parameters=None, seed=0):
+def events_of(cluster, jobs, scheduler, parameters=None, seed=0):
     return list(Simulation(cluster, jobs, build(scheduler, parameters or {}), seed).events())
 
 
 def rows_of(cluster, jobs, scheduler, parameters=None, seed=0):
     """The rows that the verifier reads, groups.csv among them."""
     rows = output_of(cluster, jobs, scheduler, seed, parameters or {})
-    events = told(cluster, jobs, scheduler, parameters, seed)
+    events = events_of(cluster, jobs, scheduler, parameters, seed)
     futures, history = Futures(), GroupHistory()
     for event in events:
         futures.feed(event)

@@ -15,7 +15,7 @@ def workload(world, num_jobs=40, num_servers=20, seed=0, slots=40):
     return pd_ors("calibrated", num_jobs, num_servers, seed, slots, 3_600_000)
 
 
-def told(cluster, jobs, scheduler, seed=0, **parameters):
+def events_of(cluster, jobs, scheduler, seed=0, **parameters):
     return list(Simulation(cluster, jobs, build(scheduler, parameters), seed).events())
 
 
@@ -60,7 +60,7 @@ def rows_of(cluster, jobs, scheduler, seed=0, **parameters):
             "job": jobs[bar.job].id, "chunk": "", "role": ROLES[bar.role], "server": names[bar.server], "lane": "",
             "group": "", "count": str(bar.count), "start_ms": str(bar.start_ms), "end_ms": str(bar.end_ms),
         }
-        for bars in bars_of(told(cluster, jobs, scheduler, seed, **parameters)).values() for bar in bars
+        for bars in bars_of(events_of(cluster, jobs, scheduler, seed, **parameters)).values() for bar in bars
     ]  # fmt: skip
     return rows
 

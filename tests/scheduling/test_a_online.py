@@ -11,7 +11,7 @@ from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
-from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
+from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
 from tests.scheduling.reference_a_online import a_online as reference
 from twin.infra.columns import pack_state, unpack_state
 
@@ -60,12 +60,12 @@ def test_the_faster_chunk_preempts_the_slower_and_both_say_so():
     events = run(world(machine()), [job("a", 0, 10), job("b", 4, 3)], "a_online_edge")
     assert chunks_of(events) == {(0, 0): (0, 0, [(0, 4), (7, 13)]), (1, 0): (0, 0, [(4, 7)])}
     cost = {"cost_ms": 6.0, "upload_ms": 0.0, "waiting_ms": 0.0, "processing_ms": 3.0, "postponed_ms": 3.0}
-    assert told(events, "admitted")[1] == (
+    assert decisions_of(events, "admitted")[1] == (
         1,
         "admitted",
         {"edge": 1, "servers": 1, "cloud": 0, **cost, "displaced": [0]},
     )
-    assert told(events, "preempted") == [(0, "preempted", {"by": 1, "by_id": "b", "chunks": 1, **cost})]
+    assert decisions_of(events, "preempted") == [(0, "preempted", {"by": 1, "by_id": "b", "chunks": 1, **cost})]
     assert [(e.at_ms, e.data["job"]) for e in events if e.kind == "job_completed"] == [(7, 1), (13, 0)]
 
 
@@ -125,8 +125,8 @@ def test_storage_keeps_a_job_out_until_its_chunks_fit():
     assert chunks_of(events)[1, 0] == (0, 0, [(10, 15)])
     events = run(world(machine(storage_mb=2)), jobs, "a_online_edge", storage="chunk")
     assert chunks_of(events)[1, 0] == (0, 0, [(5, 10)])  # one chunk of a is done, and b has the higher rate
-    assert [values["waiting"] for _, _, values in told(events, "postponed")] == [1]
-    assert told(events, "rejected") == [(2, "rejected", {"chunks": 3, "chunk_mb": 1.0, "most": 2})]
+    assert [values["waiting"] for _, _, values in decisions_of(events, "postponed")] == [1]
+    assert decisions_of(events, "rejected") == [(2, "rejected", {"chunks": 3, "chunk_mb": 1.0, "most": 2})]
     events = run(world(machine(storage_mb=0), cloud=True), [job("a", 0, 5, chunk_mb=1.0, cloud=900)], storage="job")
     assert chunks_of(events)[0, 0] == (CLOUD, -1, [(900, 905)]), "what does not fit goes to the cloud"
 
@@ -135,7 +135,7 @@ def test_a_type_without_a_worker_goes_to_the_cloud_or_is_refused_with_the_reason
     jobs = [job("a", 0, 5, kind="b", cloud=7)]
     assert chunks_of(run(world(machine(), cloud=True), jobs)) == {(0, 0): (CLOUD, -1, [(7, 12)])}
     for name, cloud in (("a_online", False), ("a_online_edge", True), ("a_online_edge", False)):
-        assert told(run(world(machine(), cloud=cloud), jobs, name), "rejected") == [
+        assert decisions_of(run(world(machine(), cloud=cloud), jobs, name), "rejected") == [
             (0, "rejected", {"type": "b", "types": ["a"]})
         ]
 
@@ -161,18 +161,17 @@ def test_what_lies_behind_the_horizon_is_not_planned():
         cluster, [job("a", 0, 10, upload=(25,)), job("b", 0, 5, upload=(100,)), job("c", 40, 1)], "a_online_edge"
     )
     assert chunks_of(events) == {(0, 0): (0, 0, [(25, 30)])}
-    assert [job for job, _, _ in told(events, "unfinished")] == [0, 1, 2]
+    assert [job for job, _, _ in decisions_of(events, "unfinished")] == [0, 1, 2]
     rows = output_of(cluster, [job("a", 0, 10, upload=(25,)), job("b", 0, 5, upload=(100,))], "a_online_edge", 0, {})
     assert verify(**rows) == []
 
 
 def test_bad_jobs_are_refused_with_a_sentence():
     cluster = world(machine())
-    assert told(run(cluster, [replace(job("a", 0, 5), num_chunks=None)], "a_online_edge"), "rejected")[0][2] == {
-        "part": "num_chunks"
-    }
+    without = run(cluster, [replace(job("a", 0, 5), num_chunks=None)], "a_online_edge")
+    assert decisions_of(without, "rejected")[0][2] == {"part": "num_chunks"}
     huge = run(cluster, [job("a", 0, 1e13)], "a_online_edge")
-    assert told(huge, "rejected")[0][2]["work_ms"] == 10**13
+    assert decisions_of(huge, "rejected")[0][2]["work_ms"] == 10**13
     with pytest.raises(ModelError, match="job a: upload_ms must hold one delay per server of the cluster, 1, got 2"):
         run(cluster, [job("a", 0, 5, upload=(1, 2))], "a_online_edge")
 

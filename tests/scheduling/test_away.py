@@ -15,7 +15,7 @@ from tests.scheduling import tiny
 from tests.scheduling.builders import output_of, random_away, with_away
 
 
-def told(cluster, jobs, scheduler="fifo", **parameters):
+def events_of(cluster, jobs, scheduler="fifo", **parameters):
     return list(Simulation(cluster, jobs, build(scheduler, parameters), 0).events())
 
 
@@ -47,7 +47,7 @@ def test_the_ledger_has_nothing_free_on_a_server_that_is_away():
 def test_fifo_stops_a_job_and_resumes_it_with_the_work_left():
     """4 worker-slots by 2 workers need 2 slots; the server leaves after one and comes back in slot 3."""
     cluster = with_away(tiny.cluster(slots=8, gpus=2), {"w0": ((1_000, 3_000),)})
-    events = told(cluster, [tiny.job(work=4, chunks=2)])
+    events = events_of(cluster, [tiny.job(work=4, chunks=2)])
     plans = [
         [(bar.start_ms, bar.end_ms) for bar in e.data["bars"] if bar.role == 0]
         for e in events
@@ -67,14 +67,14 @@ def test_fifo_stops_a_job_and_resumes_it_with_the_work_left():
 
 def test_fifo_waits_for_a_server_that_is_away_from_the_beginning():
     cluster = with_away(tiny.cluster(slots=8), {"w0": ((0, 2_500),)})
-    events = told(cluster, [tiny.job(work=2, chunks=2)])
+    events = events_of(cluster, [tiny.job(work=2, chunks=2)])
     assert next(e.at_ms for e in events if e.kind == "plan_changed") == 3_000
 
 
 def test_oasis_plans_around_the_absence():
     """1 worker a slot, 3 worker-slots, slot 1 is closed: slots 0, 2 and 3."""
     cluster = with_away(tiny.cluster(slots=6, gpus=1), {"w0": ((1_500, 1_600),)})
-    events = told(cluster, [tiny.job(work=3, chunks=1)], "oasis")
+    events = events_of(cluster, [tiny.job(work=3, chunks=1)], "oasis")
     bars = next(e.data["bars"] for e in events if e.kind == "plan_changed")
     assert [(bar.start_ms, bar.end_ms) for bar in bars if bar.role == 0] == [(0, 1_000), (2_000, 4_000)]
 
@@ -105,7 +105,7 @@ def test_whatever_leaves_the_schedule_is_verified(scheduler, seed):
     rows = output_of(cluster, jobs, name, seed, parameters)
     assert verify(**rows) == []
     assert any(row["kind"] == "preempted" for row in rows["decisions"]) or name == "oasis" or seed not in (0, 1, 2)
-    whole = told(cluster, jobs, name, **parameters)
+    whole = events_of(cluster, jobs, name, **parameters)
     first = Simulation(cluster, jobs, build(name, parameters), 0)
     events = first.run_until(max_events=len(whole) // 2)
     second = Simulation(cluster, jobs, build(name, parameters), 0)

@@ -8,7 +8,7 @@ from scheduling.model.values import CLOUD
 from scheduling.verification.verify import verify
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
-from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
+from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
 from twin.infra.columns import pack_state, unpack_state
 
 HOUR = 3_600_000
@@ -28,7 +28,7 @@ def test_each_job_takes_what_costs_least_in_order_of_work():
     assert placed(events) == {(0, CLOUD): (5, 13, 2), (1, CLOUD): (5, 9, 1)}
     events = run(world(machine(workers=20), cloud=True), jobs, "batch_sche")
     assert placed(events) == {(0, CLOUD): (5, 13, 2), (1, 0): (0, 4, 1)}, "after b, 2 of 20 cost 1.007 again"
-    assert [(v["cloud"], v["choices"]) for _, _, v in told(events, "started")] == [(False, 2), (True, 3)]
+    assert [(v["cloud"], v["choices"]) for _, _, v in decisions_of(events, "started")] == [(False, 2), (True, 3)]
 
 
 def test_the_next_batch_opens_when_the_one_before_is_done_or_at_the_end_of_a_period():
@@ -43,7 +43,7 @@ def test_a_job_for_which_nothing_is_free_waits_and_one_without_a_worker_is_refus
     jobs = [job("a", 0, 10), job("b", 0, 10), job("c", 0, 1, kind="b")]
     events = run(world(machine()), jobs, "batch_sche")
     assert placed(events) == {(0, 0): (0, 10, 1), (1, 0): (10, 20, 1)} or len(placed(events)) == 2
-    assert told(events, "rejected") == [(2, "rejected", {"type": "b", "types": ["a"]})]
+    assert decisions_of(events, "rejected") == [(2, "rejected", {"type": "b", "types": ["a"]})]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"rule": "period", "period_hours": 0.001}])

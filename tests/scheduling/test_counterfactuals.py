@@ -103,8 +103,8 @@ def test_every_later_arrival_is_answered_as_if_it_were_asked_alone(world):
     cluster, jobs, name, parameters, events = world
     answers = set()
     decided = [e for e in events if e.kind == "decided" and e.data["kind"] != "unfinished"]
-    told = [[e for e in decided if (e.data["code"] == ADMITTED) == admitted] for admitted in (True, False)]
-    for event in told[0][::3][:5] + told[1][::3][:5]:
+    by_verdict = [[e for e in decided if (e.data["code"] == ADMITTED) == admitted] for admitted in (True, False)]
+    for event in by_verdict[0][::3][:5] + by_verdict[1][::3][:5]:
         scheduler, job = as_it_was(cluster, jobs, events, event.seq, name, **parameters), jobs[event.data["job"]]
         later = range(
             job.arrival_ms // cluster.slot_ms + 1, min(scheduler.horizon, job.arrival_ms // cluster.slot_ms + 15)
@@ -145,7 +145,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
 
 
 def test_the_flip_happens_in_a_new_simulation(world):
-    """With the job changed as told and prices from the same history, the run decides the other way, or as before."""
+    """With the job changed as stated and prices from the same history, the run decides the other way, or as before."""
     cluster, jobs, name, parameters, events = world
     decided = [e for e in events if e.kind == "decided" and e.data["code"] in (ADMITTED, "payoff_not_positive")]
     flips = 0
@@ -165,11 +165,11 @@ def test_the_flip_happens_in_a_new_simulation(world):
             for factor, expected in ((1, "admitted"), (less, "rejected")):
                 changed = list(jobs)
                 changed[index] = replace(jobs[index], utility=replace(utility, **{what: rows[what].value * factor}))
-                told = {
+                verdicts = {
                     e.data["job"]: e.data["kind"] for e in run_with_history(cluster, changed, jobs, name, parameters)
                 }
-                assert told[index] == expected, (what, factor)
-                flips += told[index] != event.data["kind"]
+                assert verdicts[index] == expected, (what, factor)
+                flips += verdicts[index] != event.data["kind"]
     assert flips
 
 

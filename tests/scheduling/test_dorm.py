@@ -14,7 +14,7 @@ from scheduling.slotted.solvers.dorm_program import Demands, Pool, dominant_shar
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
+from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
 
@@ -143,7 +143,7 @@ def test_a_job_alone_has_all_and_gives_room_to_the_next():
 
     b is done at 2 s.
     """
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=2)], "dorm", theta1=0.01)
+    events = events_of(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=2)], "dorm", theta1=0.01)
     assert workers(events, 0) == [(0, 1_000, 4), (1_000, 2_000, 2), (2_000, 3_000, 4)]
     assert workers(events, 1) == [(1_000, 2_000, 2)]
     first = next(e.data for e in events if e.kind == "decided")
@@ -156,7 +156,7 @@ def test_a_job_alone_has_all_and_gives_room_to_the_next():
 
 def test_without_an_allocation_the_last_one_stays_and_the_reason_says_so():
     """No running job may change, and fairness wants b to have 2 of the 4 GPUs that a has: b waits until a is done."""
-    events = told(
+    events = events_of(
         TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=4)], "dorm", theta1=0.01, theta2=0.0
     )
     assert workers(events, 0) == [(0, 2_000, 4)]
@@ -182,7 +182,7 @@ def test_a_solver_that_finds_nothing_is_reported_and_the_run_goes_on(monkeypatch
         return nothing if len(calls) == 2 else real(*args, **kwargs)
 
     monkeypatch.setattr(solver, "milp", milp)
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=4)], "dorm")
+    events = events_of(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", 900, workers=4)], "dorm")
     assert completed(events) == {0: 2_000, 1: 3_000}
     assert [e.data["values"]["solver"] for e in events if e.data.get("code") == "allocation_kept"] == [name]
 
@@ -190,7 +190,7 @@ def test_a_solver_that_finds_nothing_is_reported_and_the_run_goes_on(monkeypatch
 def test_fairness_is_given_up_rather_than_idling_for_ever():
     """theta1 = 0 asks for shares of 1/2 of 3 GPUs, which no whole workers have."""
     machine = cluster(worker_server("w", gpus=3), ps_server("s"), horizon=None)
-    events = told(machine, [job("a", workers=2), job("b", workers=2)], "dorm", theta1=0.0)
+    events = events_of(machine, [job("a", workers=2), job("b", workers=2)], "dorm", theta1=0.0)
     assert len(completed(events)) == 2
 
 
@@ -198,7 +198,7 @@ def test_what_does_not_fit_the_servers_loses_workers():
     """Two servers of 3 GPUs hold 6 GPUs together, so 3 workers of 2 in the program's eyes; but one in each."""
     machine = cluster(worker_server("w0", gpus=3), worker_server("w1", gpus=3), ps_server("s"), horizon=None)
     big = {"worker": (2_000, 1_000, 1_000, 0, 1_000)}
-    events = told(
+    events = events_of(
         machine, [job("a", workers=1, slots=4, **big), job("b", workers=2, slots=2, **big)], "dorm", theta1=1.0
     )
     assert sum(n for start, _, n in workers(events, 0) + workers(events, 1) if start == 0) == 2
@@ -207,10 +207,13 @@ def test_what_does_not_fit_the_servers_loses_workers():
 
 def test_a_server_that_leaves_takes_its_jobs_along_until_it_returns():
     machines = with_away(TWO_SERVERS, {"w1": ((1_500, 2_500),)})
-    events = told(machines, [job("a", workers=4, slots=2)], "dorm")
+    events = events_of(machines, [job("a", workers=4, slots=2)], "dorm")
     assert workers(events, 0) == [(0, 1_000, 4), (1_000, 3_000, 2)]
     everything = with_away(TWO_SERVERS, dict.fromkeys(("w0", "w1", "s0"), ((1500, 2500),)))
-    assert workers(told(everything, [job("a", workers=4, slots=2)], "dorm"), 0) == [(0, 1_000, 4), (3_000, 4_000, 4)]
+    assert workers(events_of(everything, [job("a", workers=4, slots=2)], "dorm"), 0) == [
+        (0, 1_000, 4),
+        (3_000, 4_000, 4),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +225,7 @@ def test_a_server_that_leaves_takes_its_jobs_along_until_it_returns():
     ],
 )
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
-    events = told(TWO_SERVERS, [job("a", **changes), job("b")], "dorm")
+    events = events_of(TWO_SERVERS, [job("a", **changes), job("b")], "dorm")
     assert [row[1:] for row in decided(events)] == [(0, "rejected", code), (1, "started", "shared_out")]
 
 
@@ -231,7 +234,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
     machines, jobs = workload(world, num_jobs=12, num_servers=10, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
         assert verify(**rows_of(machine, jobs, "dorm", seed)) == []
-        events = told(machine, jobs, "dorm", seed)
+        events = events_of(machine, jobs, "dorm", seed)
         assert any(event.kind == "plan_changed" for event in events)
         assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 
@@ -245,7 +248,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
 def test_whoever_can_run_finishes_and_few_running_jobs_change_at_a_time(rows, horizon, cuts):
     machines = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=horizon)
     jobs = [job(f"j{i}", at, workers=n, slots=k) for i, (at, n, k) in enumerate(sorted(rows))]
-    events = told(machines, jobs, "dorm")
+    events = events_of(machines, jobs, "dorm")
     assert in_pieces(machines, jobs, "dorm", cuts) == events
     if horizon is None:
         assert len(completed(events)) == len(jobs)

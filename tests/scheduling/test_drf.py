@@ -12,7 +12,17 @@ from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
+from tests.scheduling.rivals import (
+    bars_of,
+    completed,
+    cuts_of,
+    decided,
+    events_of,
+    in_pieces,
+    rows_of,
+    workers,
+    workload,
+)
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"))
 ONE = Server("one", "edge", (0, 9_000, 18_000, 0, 0))
@@ -34,7 +44,7 @@ def test_the_example_of_the_paper():
     A has 18 worker-slots: 6 slots with 3 workers. B had 2 workers for 6 slots and has 6 worker-slots left: 3 workers, 2
     slots.
     """
-    events = told(
+    events = events_of(
         cluster(ONE, horizon=20), [task("A", (0, 1_000, 4_000, 0, 0)), task("B", (0, 3_000, 1_000, 0, 0))], "drf"
     )
     assert workers(events, 0) == [(0, 6_000, 3)]
@@ -56,7 +66,7 @@ def test_shares_change_when_a_job_comes_and_when_one_goes():
 
     b (2 worker-slots) is done at 2 s; a has 4 - 2 = 2 left.
     """
-    events = told(TWO_SERVERS, [job("a", 0, workers=4, slots=2), job("b", 600, workers=2, slots=1)], "drf")
+    events = events_of(TWO_SERVERS, [job("a", 0, workers=4, slots=2), job("b", 600, workers=2, slots=1)], "drf")
     assert workers(events, 0) == [(0, 1_000, 4), (1_000, 2_000, 2), (2_000, 3_000, 4)]
     assert workers(events, 1) == [(1_000, 2_000, 2)]
     assert bars_of(events)[1] == [Placement(1, 0, 1, 1_000, 2_000, 2), Placement(1, 1, 2, 1_000, 2_000, 1)]
@@ -65,14 +75,16 @@ def test_shares_change_when_a_job_comes_and_when_one_goes():
 
 def test_nothing_is_planned_anew_for_a_job_that_keeps_its_gang():
     """a can use 1 worker, and stays on w0 while b comes and goes."""
-    events = told(TWO_SERVERS, [job("a", 0, workers=1, slots=5), job("b", 900, workers=1)], "drf")
+    events = events_of(TWO_SERVERS, [job("a", 0, workers=1, slots=5), job("b", 900, workers=1)], "drf")
     assert [(e.at_ms, *e.data["keys"]) for e in events if e.kind == "plan_changed"] == [(0, 0), (1_000, 1)]
     assert bars_of(events)[1][0].server == 1
 
 
 def test_the_last_to_come_waits_and_the_first_is_preempted_for_nobody():
     """1 GPU for three jobs of equal arrival: the share of each is 0 before the first worker, so order decides."""
-    events = told(cluster(worker_server("w", gpus=1), ps_server("s")), [job("a", slots=2), job("b"), job("c")], "drf")
+    events = events_of(
+        cluster(worker_server("w", gpus=1), ps_server("s")), [job("a", slots=2), job("b"), job("c")], "drf"
+    )
     assert completed(events) == {0: 2_000, 1: 3_000, 2: 4_000}
     assert {code for _, _, kind, code in decided(events) if kind == "started"} == {"fair_share"}
 
@@ -82,7 +94,7 @@ def test_a_small_job_takes_the_place_of_a_large_one_and_gives_it_back():
     machine = cluster(worker_server("w", gpus=3), ps_server("s"))
     big = {"worker": (2_000, 1_000, 1_000, 0, 1_000)}
     jobs = [job("a", 0, slots=3, **big), job("b", 1_000, slots=1, **big), job("c", 1_000, slots=4)]
-    events = told(machine, jobs, "drf")
+    events = events_of(machine, jobs, "drf")
     assert workers(events, 0) == [(0, 3_000, 1)]
     assert workers(events, 2) == [(1_000, 5_000, 1)]
     assert workers(events, 1) == [(3_000, 4_000, 1)]
@@ -91,7 +103,7 @@ def test_a_small_job_takes_the_place_of_a_large_one_and_gives_it_back():
 def test_who_stood_on_a_server_that_leaves_waits_or_takes_the_place_of_another():
     """a and c stand on w0, b and d on w1, which leaves within slot 2 and returns at 4 s: a and b share w0 meanwhile."""
     machines = with_away(TWO_SERVERS, {"w1": ((2_500, 4_000),)})
-    events = told(machines, [job(name, workers=1, slots=4) for name in "abcd"], "drf")
+    events = events_of(machines, [job(name, workers=1, slots=4) for name in "abcd"], "drf")
     assert workers(events, 0) == [(0, 4_000, 1)]
     assert workers(events, 1) == [(0, 2_000, 1), (2_000, 4_000, 1)]
     assert workers(events, 2) == [(0, 2_000, 1), (4_000, 6_000, 1)]
@@ -106,15 +118,19 @@ def test_in_the_world_of_pd_ors_the_work_is_kept_in_samples_and_one_server_is_fa
     shared = {"num_samples": 100, "global_batch": 1, "sample_ms": 100.0, "gradient_mb": 1.0, "workers_per_ps": 1,
               "internal_gbps": 16.0, "external_gbps": 0.16}  # fmt: skip
     big = Server("big", "edge", (0, 2_000, 0, 0, 0))
-    alone = told(cluster(big, horizon=None), [task("a", (0, 1_000, 0, 0, 0), (0, 1_000, 0, 0, 0), **shared)], "drf")
+    alone = events_of(
+        cluster(big, horizon=None), [task("a", (0, 1_000, 0, 0, 0), (0, 1_000, 0, 0, 0), **shared)], "drf"
+    )
     assert completed(alone) == {0: 11_000}
     halves = [replace(big, name=name, capacity=(0, 1_000, 0, 0, 0)) for name in ("h0", "h1")]
-    apart = told(cluster(*halves, horizon=None), [task("a", (0, 1_000, 0, 0, 0), (0, 1_000, 0, 0, 0), **shared)], "drf")
+    apart = events_of(
+        cluster(*halves, horizon=None), [task("a", (0, 1_000, 0, 0, 0), (0, 1_000, 0, 0, 0), **shared)], "drf"
+    )
     assert completed(apart) == {0: 20_000}
 
 
 def test_what_the_horizon_cuts_off_is_worth_nothing():
-    events = told(cluster(worker_server("w"), ps_server("s"), horizon=3), [job("a", slots=5), job("b")], "drf")
+    events = events_of(cluster(worker_server("w"), ps_server("s"), horizon=3), [job("a", slots=5), job("b")], "drf")
     assert [e.data["utility"] for e in events if e.kind == "job_completed"] == [5.0]
     assert decided(events)[-1] == (3_000, 0, "unfinished", "horizon")
 
@@ -128,13 +144,13 @@ def test_what_the_horizon_cuts_off_is_worth_nothing():
     ],
 )
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code):
-    events = told(TWO_SERVERS, [job("a", **changes), job("b")], "drf")
+    events = events_of(TWO_SERVERS, [job("a", **changes), job("b")], "drf")
     assert [row[1:] for row in decided(events)] == [(0, "rejected", code), (1, "started", "fair_share")]
 
 
 def test_a_worker_that_leaves_no_room_for_its_parameter_server_is_refused():
     machine = cluster(Server("one", "edge", (0, 1_000, 0, 0, 0)))
-    events = told(machine, [task("a", (0, 1_000, 0, 0, 0), (0, 500, 0, 0, 0))], "drf")
+    events = events_of(machine, [task("a", (0, 1_000, 0, 0, 0), (0, 500, 0, 0, 0))], "drf")
     assert [(e.data["code"], e.data["values"]) for e in events if e.kind == "decided"] == [
         ("gang_fits_nowhere", {"workers": 1, "ps": 1})
     ]
@@ -142,7 +158,7 @@ def test_a_worker_that_leaves_no_room_for_its_parameter_server_is_refused():
 
 def test_a_worker_that_needs_nothing_takes_no_end_of_workers():
     """It has at most MAX_WORKERS of them."""
-    events = told(
+    events = events_of(
         cluster(ONE, horizon=None), [task("a", (0, 0, 0, 0, 0), num_samples=2_000, global_batch=10**6)], "drf"
     )
     assert workers(events, 0) == [(0, 2_000, 1_000)]
@@ -154,7 +170,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
     machines, jobs = workload(world, seed=seed)
     for machine in (machines, random_away(machines, np.random.default_rng(seed), 40)):
         assert verify(**rows_of(machine, jobs, "drf", seed)) == []
-        events = told(machine, jobs, "drf", seed)
+        events = events_of(machine, jobs, "drf", seed)
         assert completed(events)
         assert in_pieces(machine, jobs, "drf", cuts_of(events, seed), seed) == events
 
@@ -169,7 +185,7 @@ def test_nobody_has_two_workers_more_than_another_could_use(rows, horizon, cuts)
     """All workers are alike here, so fairness is a difference of at most one while the poorer job could use more."""
     machines = cluster(worker_server("w0"), worker_server("w1", gpus=3), ps_server("s0"), horizon=horizon)
     jobs = [job(f"j{i}", at, workers=n, slots=k) for i, (at, n, k) in enumerate(sorted(rows))]
-    events = told(machines, jobs, "drf")
+    events = events_of(machines, jobs, "drf")
     assert in_pieces(machines, jobs, "drf", cuts) == events
     ends = completed(events)
     at = {

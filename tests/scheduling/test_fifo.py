@@ -19,7 +19,7 @@ def play(machines, jobs, **parameters):
     return list(simulate(machines, jobs, build("fifo", parameters), 0))
 
 
-def told(events, *kinds):
+def records_of(events, *kinds):
     return [
         (e.at_ms, e.kind, e.data["job"] if "job" in e.data else e.data["keys"][0]) for e in events if e.kind in kinds
     ]
@@ -45,7 +45,7 @@ def test_the_head_of_the_queue_blocks_a_job_that_would_fit():
         ],
         2: [Placement(2, 0, 1, 2_000, 3_000, 1), Placement(2, 1, 2, 2_000, 3_000, 1)],
     }
-    assert told(events, "job_arrived", "plan_changed", "job_completed") == [
+    assert records_of(events, "job_arrived", "plan_changed", "job_completed") == [
         (0, "job_arrived", 0), (0, "plan_changed", 0), (100, "job_arrived", 1), (200, "job_arrived", 2),
         (2_000, "job_completed", 0), (2_000, "plan_changed", 1), (2_000, "plan_changed", 2),
         (3_000, "job_completed", 1), (3_000, "job_completed", 2),
@@ -58,7 +58,7 @@ def test_backfill_lets_the_small_job_pass():
     events = play(
         TWO_SERVERS, [job("a", 0, workers=3, slots=2), job("b", 100, workers=2), job("c", 200)], backfill=True
     )
-    assert told(events, "plan_changed") == [
+    assert records_of(events, "plan_changed") == [
         (0, "plan_changed", 0),
         (1_000, "plan_changed", 2),
         (2_000, "plan_changed", 1),
@@ -121,7 +121,7 @@ def test_a_job_that_the_horizon_cuts_off_is_worth_nothing():
 def test_it_refuses_what_can_never_run_and_goes_on(changes, code, values):
     events = play(TWO_SERVERS, [job("a", **changes), job("b")])
     assert refusals(events) == {0: (code, values)}
-    assert told(events, "plan_changed") == [(0, "plan_changed", 1)]
+    assert records_of(events, "plan_changed") == [(0, "plan_changed", 1)]
 
 
 def test_in_the_world_of_pd_ors_one_server_is_faster_and_bandwidth_is_free():

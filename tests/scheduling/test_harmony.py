@@ -14,7 +14,7 @@ from scheduling.reporting.metrics import summarize
 from scheduling.workloads import generate
 from tests.scheduling.builders import random_away
 from tests.scheduling.builders_colocation import A, B, job, machines, small
-from tests.scheduling.grouped import SCHEDULERS, encoded, groups_at, in_pieces, problems_of, told
+from tests.scheduling.grouped import SCHEDULERS, encoded, events_of, groups_at, in_pieces, problems_of
 from tests.scheduling.rivals import completed, cuts_of, decided
 
 
@@ -28,7 +28,7 @@ def bars(events, index):
 
 
 def test_two_opposite_jobs_share_two_machines():
-    events = told(machines(2), [job("a", *A, 6), job("b", *B, 3)], "harmony")
+    events = events_of(machines(2), [job("a", *A, 6), job("b", *B, 3)], "harmony")
     first = groups_at(events, 0)[0]
     assert (first["jobs"], first["machines"], first["iteration_ms"], first["bound"]) == ([0, 1], 2, 10_000.0, "cpu")
     assert (first["cpu_utilization"], first["net_utilization"]) == (1.0, 1.0)
@@ -42,13 +42,13 @@ def test_two_opposite_jobs_share_two_machines():
 
 def test_a_job_joins_the_group_that_it_completes():
     """b comes after 25 s, when a is in the middle of its third iteration: a goes on at the same pace."""
-    events = told(machines(2), [job("a", *A, 6), job("b", *B, 3, arrival_s=25)], "harmony")
+    events = events_of(machines(2), [job("a", *A, 6), job("b", *B, 3, arrival_s=25)], "harmony")
     assert decided(events)[-1] == (25_000, 1, "started", "grouped")
     assert completed(events) == {1: 55_000, 0: 60_000}
 
 
 def test_a_job_that_adds_nothing_waits_and_takes_the_place_of_its_like():
-    events = told(machines(2), [job("a", *A, 3), job("b", *B, 6), job("c", *A, 3)], "harmony")
+    events = events_of(machines(2), [job("a", *A, 3), job("b", *B, 6), job("c", *A, 3)], "harmony")
     assert groups_at(events, 0)[0]["jobs"] == [0, 1]
     assert [d for d in decided(events) if d[2] == "started"] == [
         (0, 0, "started", "grouped"),
@@ -61,7 +61,7 @@ def test_a_job_that_adds_nothing_waits_and_takes_the_place_of_its_like():
 def test_two_jobs_take_the_place_of_one_with_their_sums():
     """a takes 16 and 2 seconds; c and d together do."""
     halves = [job("c", 8, 1, 6), job("d", 8, 1, 6)]
-    events = told(machines(2), [job("a", *A, 3), job("b", *B, 9), *halves], "harmony")
+    events = events_of(machines(2), [job("a", *A, 3), job("b", *B, 9), *halves], "harmony")
     assert groups_at(events, 29_999)[0]["jobs"] == [0, 1]
     assert groups_at(events, 30_000)[0]["jobs"] == [1, 2, 3]
 
@@ -72,7 +72,7 @@ def test_a_job_that_moves_is_away_for_its_checkpoint_and_its_input():
     It writes, restores and reads 2 x 3 + 12 GB by 3 disks of 0.15 GB/s.
     """
     cluster = machines(3, away={2: ((0, 5_000),)})
-    events = told(cluster, [job("a", 24, 2, 10, input_gb=12.0, model_gb=3.0)], "harmony")
+    events = events_of(cluster, [job("a", 24, 2, 10, input_gb=12.0, model_gb=3.0)], "harmony")
     data = groups_at(events, 5_000)[0]
     assert (data["machines"], data["ready_ms"], data["pace_ms"]) == (3, [45_000], [10_000.0])
     done = 5 / 14  # on two machines an iteration takes 12 + 2 s
@@ -88,7 +88,7 @@ def test_nothing_is_regrouped_for_less_than_five_percent():
     seen = 0
     for seed in range(2):
         cluster, jobs = harmony("calibrated", 60, 60, seed, None, 60_000)
-        events = told(cluster, jobs, "harmony")
+        events = events_of(cluster, jobs, "harmony")
         standing: dict = {}
         finished: list[int] = []
         i = 0
@@ -116,7 +116,7 @@ def test_nothing_is_regrouped_for_less_than_five_percent():
 @pytest.mark.parametrize("name", SCHEDULERS)
 def test_every_job_of_the_papers_workload_is_done(name):
     cluster, jobs = small(1)
-    events = told(cluster, jobs, name, {"partitions": 2} if name == "naive_colocation" else {})
+    events = events_of(cluster, jobs, name, {"partitions": 2} if name == "naive_colocation" else {})
     assert len(completed(events)) + sum(d[2] == "rejected" for d in decided(events)) == len(jobs)
 
 
@@ -146,10 +146,10 @@ def test_what_it_says_is_verified_also_when_servers_leave(name, parameters):
 def test_a_run_that_is_saved_and_restored_is_the_same(name, parameters):
     cluster, jobs = small(4)
     cluster = random_away(replace(cluster, slot_ms=3_600_000), np.random.default_rng(1), 8)
-    whole = told(cluster, jobs, name, parameters)
+    whole = events_of(cluster, jobs, name, parameters)
     for seed in range(3):
         assert encoded(in_pieces(cluster, jobs, name, cuts_of(whole, seed), parameters)) == encoded(whole)
-    assert encoded(told(cluster, jobs, name, parameters)) == encoded(whole)
+    assert encoded(events_of(cluster, jobs, name, parameters)) == encoded(whole)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_what_is_restored_is_all_that_there_was(name, parameters):
 @pytest.mark.parametrize("name", ["harmony", "isolated", "naive_colocation"])
 def test_a_run_continues_to_the_byte_from_every_step(name):
     cluster, jobs = small(5, jobs=8, servers=12)
-    whole = encoded(told(cluster, jobs, name))
+    whole = encoded(events_of(cluster, jobs, name))
     simulation = Simulation(cluster, jobs, build(name), 0)
     while simulation.next_ms is not None:
         simulation.run_until(max_events=1)
@@ -185,13 +185,13 @@ def test_a_run_continues_to_the_byte_from_every_step(name):
 def test_the_workloads_of_the_other_papers_run_under_it(profile, name):
     cluster, jobs = generate(profile, num_jobs=16, num_servers=10, seed=3, horizon_slots=2_000)
     assert problems_of(cluster, jobs, name) == []
-    assert len(completed(told(cluster, jobs, name))) >= 12
+    assert len(completed(events_of(cluster, jobs, name))) >= 12
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "drf", "pd_ors"])
 def test_its_workload_runs_under_the_others(scheduler):
     cluster, jobs = harmony("calibrated", 12, 40, 1, 60, 3_600_000)
-    rows = decided(told(cluster, jobs, scheduler))
+    rows = decided(events_of(cluster, jobs, scheduler))
     assert any(kind in ("started", "admitted") for _, _, kind, _ in rows)
 
 
@@ -200,7 +200,7 @@ def test_machines_of_the_other_site_are_pooled_on_their_own():
     edge = machines(1, memory_gb=2)
     cloud = replace(edge.servers[0], name="c0", site="cloud", capacity=(0, 8_000, 64_000, 0, 1_100))
     cluster = replace(edge, servers=(*edge.servers, cloud, replace(cloud, name="c1")))
-    events = told(cluster, [job("small", 4, 2, 3), job("large", 4, 2, 3, model_gb=30.0)], "harmony")
+    events = events_of(cluster, [job("small", 4, 2, 3), job("large", 4, 2, 3, model_gb=30.0)], "harmony")
     standing = groups_at(events, 0)
     assert {tuple(g["jobs"]): g["servers"] for g in standing.values()} == {(0,): [0], (1,): [1, 2]}
 
@@ -208,14 +208,14 @@ def test_machines_of_the_other_site_are_pooled_on_their_own():
 def test_a_faster_machine_counts_for_more_and_the_slowest_network_for_all():
     cluster = machines(2)
     fast = replace(cluster.servers[1], speed=3.0, nic_gbps=0.55)
-    events = told(replace(cluster, servers=(cluster.servers[0], fast)), [job("a", 16, 2, 3)], "harmony")
+    events = events_of(replace(cluster, servers=(cluster.servers[0], fast)), [job("a", 16, 2, 3)], "harmony")
     data = groups_at(events, 0)[0]
     assert (data["comp_ms"], data["comm_ms"]) == ([4_000.0], [4_000.0])
 
 
 def test_a_job_that_fits_no_memory_even_when_spilled_is_rejected():
     """1.5 x 5 % x 4,000 GB = 300 GB at work, and two machines have 54.4 GB that can be used."""
-    events = told(machines(2), [job("a", *A, 3), job("huge", 4, 4, 3, input_gb=4_000.0)], "harmony")
+    events = events_of(machines(2), [job("a", *A, 3), job("huge", 4, 4, 3, input_gb=4_000.0)], "harmony")
     refused = next(e.data for e in events if e.kind == "decided" and e.data["kind"] == "rejected")
     assert (refused["job"], refused["code"]) == (1, "memory_too_small")
     assert refused["values"] == {"need": pytest.approx(300.0), "most": pytest.approx(54.4), "spill": True}
@@ -224,19 +224,19 @@ def test_a_job_that_fits_no_memory_even_when_spilled_is_rejected():
 
 def test_without_spilling_more_is_rejected():
     big = [job("big", 4, 4, 3, input_gb=60.0)]
-    assert completed(told(machines(2), big, "harmony"))
-    assert decided(told(machines(2), big, "harmony", {"memory": "none"}))[0][3] == "memory_too_small"
-    assert decided(told(machines(2), big, "isolated"))[0][3] == "memory_too_small"
+    assert completed(events_of(machines(2), big, "harmony"))
+    assert decided(events_of(machines(2), big, "harmony", {"memory": "none"}))[0][3] == "memory_too_small"
+    assert decided(events_of(machines(2), big, "isolated"))[0][3] == "memory_too_small"
 
 
 def test_a_job_without_times_is_rejected():
-    assert decided(told(machines(2), [Job("a", 0)], "harmony"))[0] == (0, 0, "rejected", "missing_part")
+    assert decided(events_of(machines(2), [Job("a", 0)], "harmony"))[0] == (0, 0, "rejected", "missing_part")
 
 
 def test_a_cluster_without_workers_takes_nobody():
     cluster = Cluster("ps", 1_000, (Server("s", "edge", (0, 0, 0, 0, 0), roles=("ps",)),))
     for name in SCHEDULERS:
-        assert decided(told(cluster, [job("a", *A, 3)], name))[0] == (0, 0, "rejected", "no_machines")
+        assert decided(events_of(cluster, [job("a", *A, 3)], name))[0] == (0, 0, "rejected", "no_machines")
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
@@ -245,7 +245,7 @@ def test_jobs_that_compute_or_send_nothing(name, shape):
     """They take as long as the rest of them; a job that needs nothing is over at once."""
     jobs = [job(f"j{i}", *shape, 4) for i in range(3)]
     assert problems_of(machines(4), jobs, name) == []
-    done = completed(told(machines(4), jobs, name))
+    done = completed(events_of(machines(4), jobs, name))
     assert len(done) == 3
     if shape == (0, 0):
         assert max(done.values()) <= 3
@@ -258,14 +258,14 @@ def test_jobs_that_compute_or_send_nothing(name, shape):
 def test_one_machine_and_more_jobs_than_machines(name):
     jobs = [job(f"j{i}", 1 + i % 3, 1 + i % 2, 5) for i in range(9)]
     assert problems_of(machines(1), jobs, name) == []
-    assert len(completed(told(machines(1), jobs, name))) == 9
+    assert len(completed(events_of(machines(1), jobs, name))) == 9
 
 
 @pytest.mark.parametrize("opposed", [False, True])
 def test_a_profile_that_is_wrong_by_forty_percent_costs_time_and_nothing_else(opposed):
     cluster, jobs = harmony("calibrated", 40, 50, 3, None, 60_000)
     exact, wrong = (
-        summarize(told(cluster, jobs, "harmony", parameters), cluster, jobs)
+        summarize(events_of(cluster, jobs, "harmony", parameters), cluster, jobs)
         for parameters in ({}, {"profile_error": 0.4, "opposed_errors": opposed})
     )
     assert wrong["completed"] == 40
@@ -274,14 +274,14 @@ def test_a_profile_that_is_wrong_by_forty_percent_costs_time_and_nothing_else(op
 
 def test_profiling_takes_three_iterations_in_a_group():
     """a gets all machines first: 3 iterations of 10 s; then its times are known up to noise, and it runs on."""
-    events = told(machines(2), [job("a", *A, 10)], "harmony", {"profiling": "online"})
+    events = events_of(machines(2), [job("a", *A, 10)], "harmony", {"profiling": "online"})
     assert completed(events) == {0: 100_000}
     moments = sorted({e.at_ms for e in events if e.kind == "grouped"})
     assert moments == [0, 30_000, 100_000]
 
 
 def test_a_profile_that_is_wrong_is_mended_by_what_the_job_does():
-    """Measured times are up to 40 % off; thirty iterations later only by noise. Told ones stay wrong."""
+    """Measured times are up to 40 % off; thirty iterations later only by noise. Given ones stay wrong."""
     jobs = [job(f"j{i}", *shape, 60) for i, shape in enumerate((A, B, A, B))]
     off = {}
     for profiling in ("online", "instant"):
@@ -302,7 +302,7 @@ def test_a_profile_that_is_wrong_is_mended_by_what_the_job_does():
 def test_with_quantise_everything_is_decided_when_a_slot_begins():
     """Slots of 7 s: b comes at 25 s and begins at 28; a ends at 60 s, and what it leaves is dealt with at 63."""
     cluster = replace(machines(2), slot_ms=7_000)
-    events = told(cluster, [job("a", *A, 6), job("b", *B, 6, arrival_s=25)], "harmony", {"quantise": True})
+    events = events_of(cluster, [job("a", *A, 6), job("b", *B, 6, arrival_s=25)], "harmony", {"quantise": True})
     assert [(at, index) for at, index, kind, _ in decided(events) if kind == "started"] == [(0, 0), (28_000, 1)]
     assert completed(events)[0] == 60_000
     assert sorted({e.at_ms for e in events if e.kind == "grouped"}) == [0, 28_000, 63_000, 91_000]
@@ -312,7 +312,7 @@ def test_with_quantise_everything_is_decided_when_a_slot_begins():
 
 def test_a_server_that_leaves_does_not_wait_for_the_slot():
     cluster = replace(machines(2, away={1: ((20_000, 900_000),)}), slot_ms=7_000)
-    assert completed(told(cluster, [job("a", *A, 10)], "harmony", {"quantise": True})) == {0: 164_000}
+    assert completed(events_of(cluster, [job("a", *A, 10)], "harmony", {"quantise": True})) == {0: 164_000}
 
 
 @pytest.mark.parametrize("name", SCHEDULERS)
@@ -325,18 +325,18 @@ def test_of_the_cloud_no_more_machines_are_used_than_its_pool_has(name):
     jobs = [job("large", 4, 2, 3, model_gb=30.0), job("other", 4, 2, 3, model_gb=30.0)]
     for most in (3, 100):
         parameters = {"cloud_pool": most, **({"partitions": 1} if name == "naive_colocation" else {})}
-        events = told(cluster, jobs, name, parameters)
+        events = events_of(cluster, jobs, name, parameters)
         used = {s for e in events if e.kind == "grouped" for s in e.data["servers"]}
         assert len(completed(events)) == 2
         assert used == set(range(1, 1 + min(most, 6)))
         assert problems_of(cluster, jobs, name, parameters) == []
-    assert {d[3] for d in decided(told(cluster, jobs, name, {"cloud_pool": 0}))} == {"memory_too_small"}
+    assert {d[3] for d in decided(events_of(cluster, jobs, name, {"cloud_pool": 0}))} == {"memory_too_small"}
 
 
-def test_the_states_of_a_job_are_told_with_its_group():
+def test_the_states_of_a_job_are_logged_with_its_group():
     """Two jobs are measured beside each other, then placed; their groups say so."""
     jobs = [job("a", *A, 10, input_gb=3.0), job("b", *B, 10, input_gb=3.0, model_gb=1.0)]
-    events = told(machines(2), jobs, "harmony", {"profiling": "online"})
+    events = events_of(machines(2), jobs, "harmony", {"profiling": "online"})
     first, later = [e.data for e in events if e.kind == "grouped" and e.data["jobs"]][:2]
     assert (first["jobs"], first["profiling"]) == ([0, 1], [1, 1])
     assert set(later["profiling"]) == {0}
@@ -347,26 +347,26 @@ def test_the_states_of_a_job_are_told_with_its_group():
 def test_ratios_climb_an_epoch_at_a_time_and_nothing_else_is_said():
     """40 GB on two machines: from the least ratio without garbage collection, one step per epoch of 10 iterations."""
     jobs = [job("a", 16, 2, 400, input_gb=60.0)]
-    events = told(machines(2), jobs, "harmony")
-    told_ms = [
+    events = events_of(machines(2), jobs, "harmony")
+    logged = [
         (e.at_ms, e.data["disk_ratios"][0], e.data["pace_ms"][0])
         for e in events
         if e.kind == "grouped" and e.data["jobs"]
     ]
     assert sum(e.kind == "regrouped" for e in events) == 2  # at its arrival and at its end
-    assert len(told_ms) > 3
-    (begin, ratio, pace), (first, next_ratio, _) = told_ms[:2]
+    assert len(logged) > 3
+    (begin, ratio, pace), (first, next_ratio, _) = logged[:2]
     assert first == begin + int(np.ceil(10 * pace - 1e-6))
     assert next_ratio == pytest.approx(ratio - 0.1)
-    best = min(pace for _, _, pace in told_ms)
-    assert told_ms[-1][2] == pytest.approx(best, rel=0.006)
+    best = min(pace for _, _, pace in logged)
+    assert logged[-1][2] == pytest.approx(best, rel=0.006)
     assert problems_of(machines(2), jobs, "harmony") == []
 
 
 def test_memory_that_runs_out_costs_the_epoch_of_the_whole_group():
     """Fixed ratios do not look ahead. Two jobs of 40 GB without spilling fill two machines 2.2 times."""
     jobs = [job("a", *A, 30, input_gb=20.0), job("b", *B, 30, arrival_s=155, input_gb=40.0)]
-    events = told(machines(2), jobs, "harmony", {"memory": "fixed", "disk_ratio": 0.0})
+    events = events_of(machines(2), jobs, "harmony", {"memory": "fixed", "disk_ratio": 0.0})
     lost = [
         (e.at_ms, e.data["job"], e.data["values"])
         for e in events
@@ -381,12 +381,12 @@ def test_memory_that_runs_out_costs_the_epoch_of_the_whole_group():
 def test_a_server_that_leaves_takes_nothing_but_its_part():
     """Two machines until 20 s, then one: two iterations of 10 s, then eight of 18 s."""
     cluster = machines(2, away={1: ((20_000, 900_000),)})
-    assert completed(told(cluster, [job("a", *A, 10)], "harmony")) == {0: 164_000}
+    assert completed(events_of(cluster, [job("a", *A, 10)], "harmony")) == {0: 164_000}
 
 
 def test_when_all_servers_leave_the_jobs_wait_for_them():
     cluster = machines(2, away={0: ((20_000, 50_000),), 1: ((20_000, 50_000),)})
-    events = told(cluster, [job("a", *A, 6)], "harmony")
+    events = events_of(cluster, [job("a", *A, 6)], "harmony")
     assert [(at, kind) for at, _, kind, _ in decided(events)[1:]] == [
         (0, "started"),
         (20_000, "paused"),
@@ -396,7 +396,7 @@ def test_when_all_servers_leave_the_jobs_wait_for_them():
 
 
 def test_the_horizon_cuts_what_is_not_done():
-    events = told(replace(machines(2), horizon_slots=25), [job("a", *A, 6), job("b", *B, 2)], "harmony")
+    events = events_of(replace(machines(2), horizon_slots=25), [job("a", *A, 6), job("b", *B, 2)], "harmony")
     assert completed(events) == {1: 20_000}
     assert decided(events)[-1] == (25_000, 0, "unfinished", "horizon")
 
@@ -408,7 +408,7 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
     workloads += [generate("oasis", num_jobs=30, num_servers=20, seed=seed, horizon_slots=2_000) for seed in range(2)]
     for cluster, jobs in workloads:
         seen = set()
-        for event in told(cluster, jobs, "harmony"):
+        for event in events_of(cluster, jobs, "harmony"):
             if event.kind == "grouped" and event.data["jobs"]:
                 comp, comm = event.data["comp_ms"], event.data["comm_ms"]
                 key = (*comp, *comm)
@@ -420,11 +420,11 @@ def test_eq_1_holds_for_the_groups_of_whole_runs():
 
 
 def test_the_makespans_are_as_the_utilizations_of_the_cpus():
-    """Work is conserved: what one finishes sooner it must have used better. CPU shares by the groups that were told."""
+    """Work is conserved: what one finishes sooner it must have used better. CPU shares by the logged groups."""
     cluster, jobs = harmony("calibrated", 80, 100, 1, None, 60_000)
     figures = {}
     for name in ("isolated", "harmony"):
-        events = told(cluster, jobs, name)
+        events = events_of(cluster, jobs, name)
         makespan = summarize(events, cluster, jobs)["makespan_ms"]
         busy, standing = 0.0, {}
         for event in events:
@@ -441,7 +441,9 @@ def test_the_makespans_are_as_the_utilizations_of_the_cpus():
 
 def test_isolated_jobs_get_machines_where_their_cpus_are_used_best():
     """Of 6 machines a (10 s on one machine, 1 s sent) and b (10 s, 3 s) share 4 and 2: a gains more by the fifth."""
-    events = told(machines(6), [job("a", 10, 1, 5), job("b", 10, 3, 5), job("c", 1, 1, 1)], "isolated", {"at_once": 2})
+    events = events_of(
+        machines(6), [job("a", 10, 1, 5), job("b", 10, 3, 5), job("c", 1, 1, 1)], "isolated", {"at_once": 2}
+    )
     used = {data["jobs"][0]: data["machines"] for data in groups_at(events, 0).values()}
 
     def cpu(first, second):
@@ -453,7 +455,7 @@ def test_isolated_jobs_get_machines_where_their_cpus_are_used_best():
 
 def test_naive_partitions_are_filled_in_turn():
     jobs = [job(f"j{i}", 2, 2, 5) for i in range(5)]
-    events = told(machines(5), jobs, "naive_colocation", {"partitions": 2, "jobs": 2})
+    events = events_of(machines(5), jobs, "naive_colocation", {"partitions": 2, "jobs": 2})
     standing = groups_at(events, 0)
     assert [(g["servers"], g["jobs"]) for _, g in sorted(standing.items())] == [([0, 1, 2], [0, 2]), ([3, 4], [1, 3])]
     assert standing[0]["iteration_ms"] is None

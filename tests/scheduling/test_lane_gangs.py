@@ -10,7 +10,7 @@ from scheduling.model.values import ModelError
 from scheduling.verification.verify import verify
 from tests.scheduling import builders_random_typed
 from tests.scheduling.builders import output_of
-from tests.scheduling.builders_typed_workers import bars_of, encoded, job, machine, run, told, world
+from tests.scheduling.builders_typed_workers import bars_of, decisions_of, encoded, job, machine, run, world
 from tests.scheduling.reference_gangs import merged
 from tests.scheduling.reference_gangs import simulate as reference
 from twin.infra.columns import pack_state, unpack_state
@@ -88,8 +88,8 @@ def test_srtf_stops_a_longer_job_as_a_whole_and_skips_what_does_not_fit():
         world(machine(workers=2)), [gang("a", 0, 10, 2), gang("b", 4, 3), gang("c", 5, 4, 2), gang("d", 5, 9)], "srtf"
     )
     assert runs(events) == {0: [(0, 4), (11, 17)], 1: [(4, 7)], 2: [(7, 11)], 3: [(5, 7), (17, 24)]}
-    assert [(number, v["by_id"]) for number, _, v in told(events, "preempted")] == [(0, "b"), (3, "c")]
-    assert [v["left_ms"] for _, _, v in told(events, "resumed")] == [6, 7]
+    assert [(number, v["by_id"]) for number, _, v in decisions_of(events, "preempted")] == [(0, "b"), (3, "c")]
+    assert [v["left_ms"] for _, _, v in decisions_of(events, "resumed")] == [6, 7]
 
 
 def test_a_start_without_the_data_holds_the_gang_while_it_loads():
@@ -98,7 +98,7 @@ def test_a_start_without_the_data_holds_the_gang_while_it_loads():
     cluster = world(machine("s0"), machine("s1", 0))
     events = run(cluster, [gang("a", 0, 9, upload=near), gang("b", 7, 1, upload=(0, 0))], "srtf")
     assert gangs_of(events)[0] == [(0, 0, 0, 5, 7), (0, 0, 0, 8, 15), (2, 0, 0, 0, 5)]
-    assert [v["load_ms"] for _, _, v in told(events, "started")] == [5, 0]
+    assert [v["load_ms"] for _, _, v in decisions_of(events, "started")] == [5, 0]
 
 
 def test_tiresias_serves_those_that_received_least_and_is_fifo_within_a_queue():
@@ -106,7 +106,7 @@ def test_tiresias_serves_those_that_received_least_and_is_fifo_within_a_queue():
     limits = {"limits": f"{4 / HOUR:.12f}"}
     events = run(world(machine()), [gang("a", 0, 10), gang("b", 1, 3), gang("c", 6, 2)], "tiresias_l", **limits)
     assert runs(events) == {0: [(0, 4), (9, 15)], 1: [(4, 7)], 2: [(7, 9)]}
-    assert [(number, v["queue"], v["served_ms"]) for number, _, v in told(events, "moved")] == [(0, 1, 4)]
+    assert [(number, v["queue"], v["served_ms"]) for number, _, v in decisions_of(events, "moved")] == [(0, 1, 4)]
 
 
 def test_tiresias_lets_a_short_job_finish_before_the_limit_and_never_stops_within_a_queue():
@@ -134,4 +134,4 @@ def test_a_cluster_without_lanes_has_its_gpus():
     jobs = [job("a", 0, 4, chunks=2, upload=None, kind=None, requested_workers=8)]
     assert gangs_of(run(cluster, jobs, "srtf"))[0] == [(0, 0, 0, 0, 4), (0, 0, 1, 0, 4)]
     assert verify(**output_of(cluster, jobs, "srtf", 0, {})) == []
-    assert json.dumps(told(run(cluster, [gang("b", 0, 1, kind="x")], "srtf"), "started"))
+    assert json.dumps(decisions_of(run(cluster, [gang("b", 0, 1, kind="x")], "srtf"), "started"))

@@ -146,7 +146,7 @@ def test_no_capacity_names_the_role_that_ran_out():
 
 
 def test_a_rejection_by_price_says_what_it_would_have_cost():
-    """Nearly full, the cluster is dear: the second job is worth a tenth and is told the cells that cost most."""
+    """Nearly full, the cluster is dear: the second job is worth a tenth. Its reason names the dearest cells."""
     cluster = tiny.cluster(slots=2, gpus=4, ps_cpus=4)
     jobs = [tiny.job("j1", work=6, chunks=3), tiny.job("j2", work=2, chunks=1, priority=1.0)]
     events = run(cluster, jobs, price_mode="literal")

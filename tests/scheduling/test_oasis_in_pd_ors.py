@@ -11,7 +11,7 @@ from scheduling.model.training_models import as_oasis, oasis_ps, oasis_worker_sl
 from scheduling.model.values import Cluster, Job, Server, Utility
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away
-from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, in_pieces, rows_of, told, workload
+from tests.scheduling.rivals import bars_of, completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
 
 SHARED = Cluster("shared", 1_000, tuple(Server(f"h{i}", "edge", (0, 4_000, 0, 0, 0)) for i in range(2)), 10)
 JOB = Job(
@@ -33,7 +33,7 @@ def test_the_job_in_the_words_of_oasis():
 
 def test_workers_stand_on_one_machine_and_parameter_servers_on_the_other():
     """2 workers with 1 server for 2 slots: 3 with 2, then 1 with 1 takes one more. Machines without bandwidth do."""
-    events = told(SHARED, [JOB], "oasis", **IN_PD_ORS)
+    events = events_of(SHARED, [JOB], "oasis", **IN_PD_ORS)
     assert completed(events) == {0: 2_000}
     assert [(bar.role, bar.server, bar.start_ms, bar.end_ms, bar.count) for bar in bars_of(events)[0]] == [
         (0, 0, 0, 2_000, 2), (1, 1, 0, 2_000, 1),
@@ -46,11 +46,11 @@ def test_workers_stand_on_one_machine_and_parameter_servers_on_the_other():
 
 
 def test_a_job_without_its_parts_is_refused_by_the_needs_of_the_world():
-    assert decided(told(SHARED, [replace(JOB, external_gbps=None)], "oasis", **IN_PD_ORS)) == [
+    assert decided(events_of(SHARED, [replace(JOB, external_gbps=None)], "oasis", **IN_PD_ORS)) == [
         (0, 0, "rejected", "missing_part")
     ]
-    values = next(e.data["values"] for e in told(SHARED, [JOB], "oasis") if e.kind == "decided")
-    assert values == {"part": "num_chunks"}  # it lives in its own world unless told otherwise
+    values = next(e.data["values"] for e in events_of(SHARED, [JOB], "oasis") if e.kind == "decided")
+    assert values == {"part": "num_chunks"}  # it lives in its own world unless a parameter says otherwise
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -62,14 +62,14 @@ def test_generated_workloads_are_verified_with_and_without_absences(seed):
         replace(machines, horizon_slots=None),
     ):
         assert verify(**rows_of(machine, jobs, "oasis", seed, **IN_PD_ORS)) == []
-        events = told(machine, jobs, "oasis", seed, **IN_PD_ORS)
+        events = events_of(machine, jobs, "oasis", seed, **IN_PD_ORS)
         assert completed(events)
         assert in_pieces(machine, jobs, "oasis", cuts_of(events, seed), seed, **IN_PD_ORS) == events
 
 
 def test_a_quote_on_the_state_as_it_was_is_what_was_said():
     machines, jobs = workload("pd-ors", seed=2)
-    events = told(machines, jobs, "oasis", 0, **IN_PD_ORS)
+    events = events_of(machines, jobs, "oasis", 0, **IN_PD_ORS)
     said = {
         e.data["job"]: e.data["values"] for e in events if e.kind == "decided" and e.data["code"].startswith("payoff")
     }

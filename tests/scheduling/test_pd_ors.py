@@ -178,7 +178,7 @@ def test_refinement_never_does_worse():
 
 
 @pytest.mark.parametrize("raised", [ValueError("no licence"), None])
-def test_a_solver_that_fails_is_told_and_the_run_goes_on(monkeypatch, raised):
+def test_a_solver_that_fails_is_reported_and_the_run_goes_on(monkeypatch, raised):
     def broken(*args, **kwargs):
         if raised:
             raise raised
@@ -189,9 +189,9 @@ def test_a_solver_that_fails_is_told_and_the_run_goes_on(monkeypatch, raised):
     monkeypatch.setattr(multi_machine_exact, "milp", broken)
     events = run(machines, jobs, price_mode="literal")
     name = "solver_error" if raised else "solver_limit"
-    told = [e.data for e in events if e.kind == "decided" and name in e.data["values"]]
-    assert told
-    assert all("Refinement incomplete" in sentence(data["code"], data["values"]) for data in told)
+    refined = [e.data for e in events if e.kind == "decided" and name in e.data["values"]]
+    assert refined
+    assert all("Refinement incomplete" in sentence(data["code"], data["values"]) for data in refined)
     assert [e.data["job"] for e in events if e.kind == "decided"] == [
         e.data["job"] for e in healthy if e.kind == "decided"
     ]
@@ -208,9 +208,9 @@ def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, said):
     machines, jobs = pd_ors("calibrated", num_jobs, num_servers, 1, 20, 3_600_000, spread=0.4)
     parameters = {"mode": mode, "price_mode": "literal", "solver_seconds": 0.0}
     events = run(machines, jobs, **parameters)
-    told = [e.data for e in events if e.kind == "decided" and e.data["values"].get(name)]
-    assert told
-    assert all(f"{said} {data['values'][name]} time" in sentence(data["code"], data["values"]) for data in told)
+    refined = [e.data for e in events if e.kind == "decided" and e.data["values"].get(name)]
+    assert refined
+    assert all(f"{said} {data['values'][name]} time" in sentence(data["code"], data["values"]) for data in refined)
     assert len(verdicts(events)) == num_jobs
     assert any(kind == "admitted" for kind, _ in verdicts(events).values())
     assert verify(**output_of(machines, jobs, "pd_ors", 0, parameters)) == []

@@ -45,7 +45,7 @@ def test_numbers_carry_six_significant_digits():
     assert zero["mean"][0] == 0.0
 
 
-def test_equal_prices_in_all_slots_are_told_once():
+def test_equal_prices_in_all_slots_are_logged_once():
     scheduler = Priced(table((1, 2, 3), (1, 2, 3)))
     assert price_event(scheduler, [0, 1], all_slots=2)["slots"] == "all"
     assert len(price_event(scheduler, [0, 1], all_slots=2)["low"]) == 10

@@ -13,14 +13,14 @@ from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
 from tests.scheduling.builders import random_away, with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.rivals import completed, cuts_of, decided, in_pieces, rows_of, told, workers, workload
+from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workers, workload
 
 TWO_SERVERS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=20)  # 4 GPUs
 
 
 def test_the_job_that_earns_most_per_slot_goes_first():
     """Both are always worth 5. a earns 5 / 1.02 / 2 = 2.45 a slot, b 5 / 1.01 / 1 = 4.95; waiting is free."""
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", workers=4, slots=1)], "rrh")
+    events = events_of(TWO_SERVERS, [job("a", workers=4, slots=2), job("b", workers=4, slots=1)], "rrh")
     assert decided(events) == [
         (0, 0, "admitted", "reward_exceeds_cost"), (0, 1, "admitted", "reward_exceeds_cost"),
         (0, 1, "started", "rewarding"), (1_000, 0, "started", "rewarding"),
@@ -33,7 +33,7 @@ def test_the_job_that_earns_most_per_slot_goes_first():
 
 def test_a_job_that_costs_the_others_more_than_it_earns_is_refused():
     """a, worth 100 / (1 + e^-2) = 88.08 if done in slot 1, is worth 50 a slot later: b's 4.95 are less than 38.08."""
-    events = told(
+    events = events_of(
         TWO_SERVERS, [job("a", workers=4, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=4)], "rrh"
     )
     assert [row[1:3] for row in decided(events)] == [(0, "admitted"), (1, "rejected"), (0, "started")]
@@ -50,7 +50,7 @@ def test_a_job_that_costs_the_others_more_than_it_earns_is_refused():
 
 
 def test_a_job_that_fits_beside_the_others_costs_nothing():
-    events = told(
+    events = events_of(
         TWO_SERVERS, [job("a", workers=2, slots=2, utility=Utility(100.0, 2.0, 2.0)), job("b", workers=2)], "rrh"
     )
     assert [row[2] for row in decided(events)] == ["admitted", "admitted", "started", "started"]
@@ -59,13 +59,13 @@ def test_a_job_that_fits_beside_the_others_costs_nothing():
 
 def test_the_threshold_and_the_discount_are_parameters():
     """5 / 1.01 = 4.95 is not above 5; without a discount 5 is above 4.99."""
-    assert decided(told(TWO_SERVERS, [job("a")], "rrh", threshold=5.0)) == [(0, 0, "rejected", "reward_too_low")]
-    assert decided(told(TWO_SERVERS, [job("a")], "rrh", threshold=4.99, discount=0.0))[0][2] == "admitted"
+    assert decided(events_of(TWO_SERVERS, [job("a")], "rrh", threshold=5.0)) == [(0, 0, "rejected", "reward_too_low")]
+    assert decided(events_of(TWO_SERVERS, [job("a")], "rrh", threshold=4.99, discount=0.0))[0][2] == "admitted"
 
 
 def test_a_running_job_pauses_for_a_better_one_and_goes_on_with_the_work_left():
     """a earns about 0.95 a slot, b 4.95; a has done one of its 5 slots at 1 s and needs 4 more from 2 s on."""
-    events = told(TWO_SERVERS, [job("a", workers=4, slots=5), job("b", 900, workers=4)], "rrh")
+    events = events_of(TWO_SERVERS, [job("a", workers=4, slots=5), job("b", 900, workers=4)], "rrh")
     assert decided(events) == [
         (0, 0, "admitted", "reward_exceeds_cost"), (0, 0, "started", "rewarding"),
         (1_000, 1, "admitted", "reward_exceeds_cost"), (1_000, 0, "preempted", "outbid"),
@@ -78,7 +78,7 @@ def test_a_running_job_pauses_for_a_better_one_and_goes_on_with_the_work_left():
 def test_while_nothing_happens_the_order_stays():
     """b has less to do, so c waits until it is done, and nothing is planned in between."""
     falling = Utility(20.0, 0.1, 2.0)
-    events = told(
+    events = events_of(
         TWO_SERVERS,
         [job("b", workers=4, slots=2, utility=falling), job("c", workers=4, slots=3, utility=falling)],
         "rrh",
@@ -92,7 +92,7 @@ def test_while_nothing_happens_the_order_stays():
 
 def test_a_server_that_leaves_pauses_its_jobs_before_it_goes():
     machines = with_away(TWO_SERVERS, {"w1": ((1_500, 2_500),)})
-    events = told(machines, [job("a", workers=4, slots=3)], "rrh")
+    events = events_of(machines, [job("a", workers=4, slots=3)], "rrh")
     assert workers(events, 0) == [(0, 1_000, 4), (3_000, 5_000, 4)]
     assert [row[2:] for row in decided(events)][2:] == [("preempted", "server_gone"), ("resumed", "rewarding")]
 
@@ -111,7 +111,7 @@ def test_a_server_that_leaves_pauses_its_jobs_before_it_goes():
     ],
 )
 def test_it_refuses_what_can_never_run_or_earn_and_goes_on(changes, code):
-    events = told(TWO_SERVERS, [job("a", **changes), job("b")], "rrh")
+    events = events_of(TWO_SERVERS, [job("a", **changes), job("b")], "rrh")
     assert [row[1:] for row in decided(events) if row[2] == "rejected"] == [(0, "rejected", code)]
     assert completed(events) == {1: 1_000}
 
@@ -126,7 +126,7 @@ def test_a_gang_that_no_order_can_place_is_refused():
         "internal_gbps": 1.0,
         "external_gbps": 1.0,
     }
-    assert decided(told(one, [job("a", **shared)], "rrh")) == [(0, 0, "rejected", "gang_fits_nowhere")]
+    assert decided(events_of(one, [job("a", **shared)], "rrh")) == [(0, 0, "rejected", "gang_fits_nowhere")]
 
 
 @pytest.mark.parametrize("world", ["oasis", "pd-ors"])
@@ -139,7 +139,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         replace(machines, horizon_slots=None),
     ):
         assert verify(**rows_of(machine, jobs, "rrh", seed)) == []
-        events = told(machine, jobs, "rrh", seed)
+        events = events_of(machine, jobs, "rrh", seed)
         assert completed(events)
         assert in_pieces(machine, jobs, "rrh", cuts_of(events, seed), seed) == events
 
@@ -159,7 +159,7 @@ def test_gangs_are_whole_and_the_admitted_finish(rows, horizon, cuts):
         job(f"j{i}", at, workers=n, slots=k, utility=Utility(10.0, falls, 3.0))
         for i, (at, n, k, falls) in enumerate(sorted(rows))
     ]
-    events = told(machines, jobs, "rrh")
+    events = events_of(machines, jobs, "rrh")
     assert in_pieces(machines, jobs, "rrh", cuts) == events
     admitted = [job for _, job, kind, _ in decided(events) if kind == "admitted"]
     if horizon is None:

@@ -106,7 +106,7 @@ def test_without_a_horizon_the_run_ends_with_its_last_event():
     assert (events[-1].at_ms, events[-1].kind) == (2_000, "run_finished")
 
 
-def test_a_job_that_arrives_behind_the_horizon_is_told_and_stays_unfinished():
+def test_a_job_that_arrives_behind_the_horizon_is_reported_and_stays_unfinished():
     events = list(simulate(MACHINES, [job("a", 12_345)], build("fifo"), 0))
     assert [(e.at_ms, e.kind) for e in events[1:]] == [
         (12_345, "job_arrived"),
@@ -140,7 +140,7 @@ class Priced(Scripted):
         return out
 
 
-def test_prices_are_told_once_for_all_slots_and_then_for_those_that_a_plan_touches():
+def test_prices_are_logged_once_for_all_slots_and_then_for_those_that_a_plan_touches():
     scheduler = Priced({("arrival", 0): plan(0, 3_000, 5_000), ("arrival", 1): plan(0, 5_000, 6_000)})
     events = list(simulate(MACHINES, [job("a", 0), job("b", 1_000)], scheduler, 0))
     first, planned, replaced = [e.data for e in events if e.kind == "priced"]

@@ -23,7 +23,7 @@ def rows(original):
     return copy.deepcopy(original)
 
 
-def told(rows, least=2):
+def neighbours(rows, least=2):
     """A `grouped` event of several jobs that stands beside another group at its instant's end, and the other one."""
     standing: dict = {}
     events = rows["events"]
@@ -42,19 +42,19 @@ def told(rows, least=2):
 
 
 def shared_machine(rows):
-    data, other = told(rows)
+    data, other = neighbours(rows)
     data["servers"][0] = other["servers"][0]
     return "both hold server"
 
 
 def shared_job(rows):
-    data, other = told(rows)
+    data, other = neighbours(rows)
     data["jobs"][0] = other["jobs"][0]
     return "both hold job"
 
 
 def idle_machine(rows):
-    data, _ = told(rows)
+    data, _ = neighbours(rows)
     data["servers"].pop()
     data["machines"] -= 1
     return "are idle while jobs run"
@@ -66,17 +66,17 @@ def wrong_score(rows):
 
 
 def wrong_iteration(rows):
-    told(rows)[0]["iteration_ms"] *= 0.99
+    neighbours(rows)[0]["iteration_ms"] *= 0.99
     return "iteration_ms is"
 
 
 def wrong_utilization(rows):
-    told(rows)[0]["net_utilization"] *= 1.01
+    neighbours(rows)[0]["net_utilization"] *= 1.01
     return "net_utilization is"
 
 
 def too_fast(rows):
-    data, _ = told(rows)
+    data, _ = neighbours(rows)
     data["pace_ms"] = [pace * 0.9 for pace in data["pace_ms"]]
     return "which is faster than its group allows"
 
@@ -90,27 +90,27 @@ def all_in_memory(rows):
 
 
 def wrong_memory(rows):
-    told(rows)[0]["memory_gb"][0] += 1
+    neighbours(rows)[0]["memory_gb"][0] += 1
     return "memory_gb is"
 
 
 def wrong_usage(rows):
-    told(rows)[0]["memory_used"] += 0.1
+    neighbours(rows)[0]["memory_used"] += 0.1
     return "memory_used is"
 
 
 def profiling_that_is_off(rows):
-    told(rows)[0]["profiling"][0] = 1
+    neighbours(rows)[0]["profiling"][0] = 1
     return "profiles jobs"
 
 
 def unknown_job(rows):
-    told(rows)[0]["jobs"][0] = 999
+    neighbours(rows)[0]["jobs"][0] = 999
     return "names unknown jobs or servers"
 
 
 def empty_group_with_machines(rows):
-    data, _ = told(rows)
+    data, _ = neighbours(rows)
     for key in (
         "jobs",
         "disk_ratios",
@@ -175,14 +175,14 @@ def test_it_finds_what_was_tampered_with(rows, tamper):
     "key", ["jobs", "servers", "pace_ms", "ready_ms", "iteration_ms", "machines", "comp_ms", "bound"]
 )
 def test_whatever_stands_there_it_does_not_fail(rows, key, value):
-    data, _ = told(rows)
+    data, _ = neighbours(rows)
     same = data[key] == value
     data[key] = value
     allowed = key == "bound" and value is None  # a group whose jobs contend has none
     assert verify(**rows) != [] or same or allowed
 
 
-def test_groups_that_are_told_are_enough_to_draw_their_subtasks(original):
+def test_logged_groups_are_enough_to_draw_their_subtasks(original):
     """Two opposite jobs fill both lanes, and a job that moves joins when it is ready."""
     rows = rows_of(machines(2), [job("a", *A, 6), job("b", *B, 3)], "harmony")
     data = next(event["data"] for event in rows["events"] if event["kind"] == "grouped")

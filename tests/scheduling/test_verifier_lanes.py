@@ -83,7 +83,7 @@ def test_it_accepts_the_original(original):
     ids=[f"{fault.__name__}-{'ps' if role else 'worker'}" for fault, role, _ in FAULTS],
 )
 def test_it_finds_every_fault(original, fault, role, codes):
-    """Put into ten places each, and told by its code; the schedule file, which still has the truth, differs as well."""
+    """Put into ten places each and found by its code; the schedule file, which is still right, differs as well."""
     rng = np.random.default_rng(1)
     for number in rng.choice(len(planned(original, role)), size=10, replace=False):
         rows = copy.deepcopy(original)

@@ -66,9 +66,9 @@ def test_a_rejection_of_another_job_is_no_delay():
     run = paused("oasis", [job("a", workers=1, slots=1), job("late", 3_000, workers=2, slots=12)], 0)
     answer = ask.ask(run, ask.job_of(run, "a", {"num_chunks": 2, "requested_workers": 2, "minibatches_per_chunk": 8}))
     assert answer["verdict"] == "admitted"
-    told = answer["displaced"]
-    assert (told["later"], told["later_ms"], told["open"], told["rejected"]) == (0, 0, 0, 1)
-    assert [(row["id"], row["now_ms"], row["rejected"]) for row in told["rows"]] == [("late", None, True)]
+    displaced = answer["displaced"]
+    assert (displaced["later"], displaced["later_ms"], displaced["open"], displaced["rejected"]) == (0, 0, 0, 1)
+    assert [(row["id"], row["now_ms"], row["rejected"]) for row in displaced["rows"]] == [("late", None, True)]
 
 
 def test_every_job_that_it_does_something_to_is_counted_once():
@@ -78,9 +78,9 @@ def test_every_job_that_it_does_something_to_is_counted_once():
     mine.plans = {"b": (0, -1), "c": (0, 5), "d": (0, -1), "e": (0, 6), "asked": (0, 4)}
     mine.completed = {"c": 8}
     others.rejected, mine.rejected = {"f"}, {"b", "f"}
-    told = ask._displaced(mine, others, "asked")
-    assert [told[name] for name in ("later", "later_ms", "open", "rejected")] == [1, 3, 1, 1]
-    assert [row["id"] for row in told["rows"]] == ["b", "d", "c"], "the worst first"
+    displaced = ask._displaced(mine, others, "asked")
+    assert [displaced[name] for name in ("later", "later_ms", "open", "rejected")] == [1, 3, 1, 1]
+    assert [row["id"] for row in displaced["rows"]] == ["b", "d", "c"], "the worst first"
 
 
 def test_oasis_says_its_price_and_what_would_flip_it():

@@ -37,7 +37,7 @@ def bar(index, server, start, end):
     return Placement(index, 0, server, start, end, 1)
 
 
-def told(*happened):
+def events_of(*happened):
     """Events numbered from 1: (at_ms, kind, data)."""
     return [Event(seq, *event) for seq, event in enumerate(happened, 1)]
 
@@ -57,12 +57,12 @@ START = [
     decided(0, 0, "started"), planned(0, 0, 400, bar(0, 0, 0, 400)), decided(0, 1, "started"),
     planned(0, 1, 200, bar(1, 1, 0, 200)), (100, "job_arrived", {"job": 2}),
 ]  # fmt: skip
-BASE = told(
+BASE = events_of(
     *START, decided(100, 2, "rejected", "gang_too_large", {"role": "worker", "count": 3, "most": 2}),
     (200, "job_completed", {"job": 1, "utility": 2.0}), (400, "job_completed", {"job": 0, "utility": 4.0}),
     (400, "run_finished", {}),
 )  # fmt: skip
-OTHER = told(
+OTHER = events_of(
     *START, decided(100, 2, "started"), planned(100, 2, 300, bar(2, 1, 200, 300)),
     (200, "job_completed", {"job": 1, "utility": 2.0}), decided(250, 0, "preempted", "server_gone", {}),
     planned(250, 0, None), (300, "job_completed", {"job": 2, "utility": 1.0}), decided(350, 0, "resumed"),
@@ -129,15 +129,15 @@ def test_the_runs_part_where_the_third_job_is_decided(pair):
     divergence = found.divergences[1]
     assert (divergence.at_ms, divergence.job, divergence.jobs, divergence.same) == (100, 2, 1, 2)
     both = [decision_of(side, 2, 100, FOREVER) for side in found.sides]
-    assert [(told["then"], told["standing"]) for told in both] == [(True, None), (True, None)]
-    mine, yours = (told["next"] for told in both)
+    assert [(decision["then"], decision["standing"]) for decision in both] == [(True, None), (True, None)]
+    mine, yours = (decision["next"] for decision in both)
     assert mine["sentence"] == "Rejected: requests 3 workers at once; the empty cluster has capacity for 2."
     assert mine["plan"] is None
     assert yours["kind"] == "started"
     assert yours["plan"] == {"start_ms": 200, "finish_ms": 300, "workers": 1, "servers": ["b"], "more": 0}
 
 
-def test_a_decision_that_comes_later_is_told_as_later(pair):
+def test_a_decision_that_comes_later_is_named_as_later(pair):
     side = compared(*pair).sides[1]
     later = decision_of(side, 0, 1, FOREVER)
     assert (later["then"], later["next"]["at_ms"], later["next"]["kind"]) == (False, 250, "preempted")
@@ -149,8 +149,12 @@ def test_a_job_about_which_nothing_is_decided_stands_as_it_was_decided_before(pa
     base, other = compared(*pair).sides
 
     def standing(side, job, at_ms):
-        told = decision_of(side, job, at_ms, FOREVER)
-        return told["next"] and told["next"]["at_ms"], told["standing"]["state"], told["standing"]["at_ms"]
+        decision = decision_of(side, job, at_ms, FOREVER)
+        return (
+            decision["next"] and decision["next"]["at_ms"],
+            decision["standing"]["state"],
+            decision["standing"]["at_ms"],
+        )
 
     assert standing(base, 1, 100) == (None, "planned", 0)
     plan = decision_of(base, 1, 100, FOREVER)["standing"]["plan"]
@@ -189,23 +193,23 @@ def test_runs_that_go_on_are_compared_up_to_the_instant_that_both_have_reached(s
 
 def test_runs_of_two_traces_share_the_jobs_with_the_same_id(stored):
     others = [job("w", 0), job("x", 0)]
-    first, second = stored(BASE), stored(told((0, "run_started", {}), (0, "job_arrived", {"job": 0})), others)
+    first, second = stored(BASE), stored(events_of((0, "run_started", {}), (0, "job_arrived", {"job": 0})), others)
     found = compared(first, second)
     assert [rows.tolist() for rows in found.rows] == [[0], [1]]
-    strangers = stored(told((0, "run_started", {})), [job("q", 0)])
+    strangers = stored(events_of((0, "run_started", {})), [job("q", 0)])
     with pytest.raises(ModelError, match="no common job ids"):
         compared(first, strangers)
 
 
 def test_groups_by_model_size_and_site(pair):
     groups = compared(*pair).groups
-    told = {
+    breakdowns = {
         by: [(row["name"], row["jobs"], [v["value"] for v in row["completed"]]) for row in rows]
         for by, rows in groups.items()
     }
-    assert told["model"] == [("m1", [2, 2], [2, 2]), ("m2", [1, 1], [0, 1])]
-    assert told["size"] == [("up to 1 GPU", [2, 2], [2, 2]), ("over 2, up to 4 GPU", [1, 1], [0, 1])]
-    assert told["site"] == [
+    assert breakdowns["model"] == [("m1", [2, 2], [2, 2]), ("m2", [1, 1], [0, 1])]
+    assert breakdowns["size"] == [("up to 1 GPU", [2, 2], [2, 2]), ("over 2, up to 4 GPU", [1, 1], [0, 1])]
+    assert breakdowns["site"] == [
         ("edge only", [1, 0], [1, 0]), ("cloud only", [1, 2], [1, 2]), ("edge and cloud", [0, 1], [0, 1]),
         ("no site yet", [1, 0], [0, 0]),
     ]  # fmt: skip
@@ -344,7 +348,7 @@ def test_a_plan_is_known_by_its_bars_whatever_their_order_or_lane(stored):
 
     def run(*bars):
         return stored(
-            told((0, "run_started", {}), (0, "job_arrived", {"job": 0}), planned(0, 0, 400, *bars)), trace=first
+            events_of((0, "run_started", {}), (0, "job_arrived", {"job": 0}), planned(0, 0, 400, *bars)), trace=first
         )
 
     first = stored(BASE).scenario.trace
@@ -370,7 +374,7 @@ def test_a_plan_of_lanes_is_a_decision_about_each_job_whose_times_change():
     def digests(jobs, *bars):
         keys = [[0, bar.server, bar.lane] for bar in bars]
         plan = {"scope": "worker", "keys": keys, "jobs": jobs, "bars": list(bars)}
-        decided = decisions_of(RunState().feed(told((0, "plan_changed", plan))), CLUSTER)
+        decided = decisions_of(RunState().feed(events_of((0, "plan_changed", plan))), CLUSTER)
         assert decided.plans[:, 2].tolist() == [job for job, _, _ in jobs]
         return dict(zip(decided.plans[:, 2].tolist(), decided.digests.tolist(), strict=True))
 
@@ -390,10 +394,10 @@ def test_jobs_that_are_planned_at_once_and_one_after_the_other_are_planned_alike
     """Schedulers differ in how many jobs one event plans; the decisions about each may be the same."""
     one, two = bar(0, 0, 0, 100), bar(1, 1, 0, 200)
     at_once = {"scope": "job", "keys": [0, 1], "jobs": [[0, 0, 100], [1, 0, 200]], "bars": [one, two]}
-    single = RunState().feed(told(planned(0, 1, 200, two), planned(0, 0, 100, one)))
-    both = RunState().feed(told((0, "plan_changed", at_once)))
+    single = RunState().feed(events_of(planned(0, 1, 200, two), planned(0, 0, 100, one)))
+    both = RunState().feed(events_of((0, "plan_changed", at_once)))
     places = (np.arange(2), np.arange(2))
     assert first_divergence(decisions_of(single, CLUSTER), decisions_of(both, CLUSTER), places, FOREVER) is None
-    later = RunState().feed(told((0, "plan_changed", at_once | {"bars": [one, two._replace(end_ms=300)]})))
+    later = RunState().feed(events_of((0, "plan_changed", at_once | {"bars": [one, two._replace(end_ms=300)]})))
     divergence = first_divergence(decisions_of(single, CLUSTER), decisions_of(later, CLUSTER), places, FOREVER)
     assert (divergence.at_ms, divergence.job, divergence.jobs) == (0, 1, 1)

@@ -200,7 +200,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_holds_the_run_up_and_everybody_is_told(small_disk, undisturbed):
+def test_a_full_disk_holds_the_run_up_and_everybody_is_informed(small_disk, undisturbed):
     twin = Stack(small_disk).up()
     try:
         run = begun(twin)

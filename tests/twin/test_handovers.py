@@ -84,8 +84,8 @@ def test_a_scheduler_hands_over_to_one_of_another_model(first, then):
         assert list(map(event_line, stored)) == list(map(event_line, events))
     assert problems_of(stages, [orjson.loads(event_line(event)) for event in stored]) == []
     for at_ms in MOMENTS:
-        (state, told), (_, expected) = state_at(stored, at_ms), state_at(events, at_ms)
-        assert told == expected
+        (state, folded), (_, expected) = state_at(stored, at_ms), state_at(events, at_ms)
+        assert folded == expected
         bars = state.bars.rows
         true = bars[(bars[:, DIED] == NEVER) & (bars[:, END] > at_ms)]
         assert own(true)[MODEL[first if at_ms < AT_MS else then]].all(), (
@@ -169,7 +169,7 @@ def test_a_phase_of_a_model_without_rules_is_a_problem(example):
 
 
 def groups_of(events):
-    """The data of each group that is told in the log, in order."""
+    """The data of each group in the log, in order."""
     return [event["data"] for event in events if event["kind"] == "grouped" and event["data"]["jobs"]]
 
 
@@ -193,10 +193,10 @@ def test_groups_that_overbook_memory_after_a_hand_over_are_found():
     [full] = [data for data in groups_of(events) if data["memory_used"] > 1]
     [problem] = [line for line in problems_of(shrunk, events) if "use " in line]
     usable = 0.85 * min(small[server].capacity[2] for server in full["servers"]) / 1000
-    told = (
+    expected = (
         f": group {full['group']}: its jobs use {full['memory_used'] * usable:.4g} GB of each machine, of {usable:.4g}"
     )
-    assert problem.endswith(told)
+    assert problem.endswith(expected)
 
 
 def test_groups_that_share_a_server_after_a_hand_over_are_found(example):
@@ -206,8 +206,10 @@ def test_groups_that_share_a_server_after_a_hand_over_are_found(example):
     assert set(one["servers"]).isdisjoint(other["servers"])
     other["servers"][0] = one["servers"][0]
     name = stages[1].state.cluster.servers[one["servers"][0]].name
-    told = problems_of(stages, log)
-    assert f"groups {one['group']} and {other['group']} both hold server {name} from {AT_MS} ms on" in told, told
+    problems = problems_of(stages, log)
+    assert f"groups {one['group']} and {other['group']} both hold server {name} from {AT_MS} ms on" in problems, (
+        problems
+    )
 
 
 def test_a_job_of_no_group_and_an_iteration_too_fast_after_a_hand_over_are_found(example):

@@ -158,10 +158,10 @@ METRICS = (
 ])  # fmt: skip
 def test_whatever_is_changed_is_noticed(copy, name, edit):
     change(copy / name, edit)
-    code, told, wrong = run("verify", copy)
+    code, problems, wrong = run("verify", copy)
     assert code == 1
-    assert told
-    assert all(told)
+    assert problems
+    assert all(problems)
     assert re.fullmatch(r"verify: \d+ problems? in \S+( *, \d+ of them not shown)?", wrong[0])
 
 
@@ -180,8 +180,8 @@ def test_files_of_an_older_version_are_rechecked_by_the_scheduler_that_is_instal
     assert run("verify", copy)[0] == 0
     change(copy / "summary.json", setting("scheduler", "nonesuch"))
     change(copy / "events.jsonl", line(0, setting("data", "scheduler", "nonesuch")))
-    code, told, _ = run("verify", copy)
-    assert (code, told) == (1, [
+    code, problems, _ = run("verify", copy)
+    assert (code, problems) == (1, [
         "summary.json: does not state the execution of scheduler 'nonesuch', and no scheduler of this name is "
         "installed: capacity and work cannot be verified; install the scheduler, or simulate again"
     ])  # fmt: skip
@@ -341,7 +341,7 @@ def test_a_run_without_an_end_is_refused(inputs, tmp_path):
      "cluster.json: line 2, column 13: byte 0xe9 is not UTF-8"),
     ("jobs.jsonl", lambda text: b"\0" * 100, "jobs.jsonl: line 1, column 1: a NUL byte"),
 ])  # fmt: skip
-def test_text_in_another_encoding_is_told_so(inputs, tmp_path, name, encoded, sentence):
+def test_text_in_another_encoding_is_named(inputs, tmp_path, name, encoded, sentence):
     changed = Path(shutil.copytree(inputs, tmp_path / "changed"))
     (changed / name).write_bytes(encoded((inputs / name).read_text()))
     code, _, wrong = simulated(changed, tmp_path / "out")
@@ -504,10 +504,10 @@ def test_a_generated_workload_of_the_longest_slots_is_whole(tmp_path):
 
 
 def test_the_bench_tries_its_file_before_it_measures(tmp_path):
-    code, told, wrong = run("bench", "--only", "certificate", "--json", tmp_path / "nowhere" / "x.json")
-    assert (code, told, wrong) == (2, [], [f"bench: {tmp_path}/nowhere/x.json: No such file or directory"])
-    code, told, wrong = run("bench", "--only", "foo")
-    assert (code, told) == (2, [])
+    code, lines, wrong = run("bench", "--only", "certificate", "--json", tmp_path / "nowhere" / "x.json")
+    assert (code, lines, wrong) == (2, [], [f"bench: {tmp_path}/nowhere/x.json: No such file or directory"])
+    code, lines, wrong = run("bench", "--only", "foo")
+    assert (code, lines) == (2, [])
     assert wrong[0].startswith("bench: unknown benchmark 'foo'; known: ")
 
 

@@ -51,8 +51,8 @@ def test_what_simulate_writes_is_verified(inputs, tmp_path, name):
     )
     parameters = ("--param", "partitions=1") if name == "naive_colocation" else ()
     assert run("simulate", *given, *parameters)[0] == 0
-    code, told, _ = run("verify", out)
-    assert (code, "no problems found" in " ".join(told)) == (0, True)
+    code, lines, _ = run("verify", out)
+    assert (code, "no problems found" in " ".join(lines)) == (0, True)
     rows = list(csv.DictReader(io.StringIO((out / "groups.csv").read_text())))
     assert {job for row in rows for job in row["jobs"].split()} == {
         json.loads(line)["id"] for line in (inputs / "jobs.jsonl").open()

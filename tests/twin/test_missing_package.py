@@ -45,19 +45,19 @@ def simulate(without, tmp_path):
 
 @pytest.mark.parametrize("without", ["highspy", "scipy"], indirect=True)
 def test_the_others_can_be_used(simulate):
-    told, said, code = simulate("fifo")
-    assert (said, code) == ("", 0)
-    assert told.startswith("FIFO: 5 jobs")
+    printed, errors, code = simulate("fifo")
+    assert (errors, code) == ("", 0)
+    assert printed.startswith("FIFO: 5 jobs")
 
 
 def test_the_one_that_needs_it_says_so_in_one_line(simulate):
     assert simulate("pd_ors") == ("", f"simulate: scheduler 'pd_ors' is not available: {REASON}\n", 2)
 
 
-def test_a_name_that_does_not_exist_is_still_told_from_one_that_is_not_available(simulate):
-    _, said, code = simulate("pdors")
-    assert said.startswith("simulate: unknown scheduler 'pdors'; known: a_online, ")
-    assert "pd_ors" in said
+def test_a_name_that_does_not_exist_is_still_distinguished_from_one_that_is_not_available(simulate):
+    _, errors, code = simulate("pdors")
+    assert errors.startswith("simulate: unknown scheduler 'pdors'; known: a_online, ")
+    assert "pd_ors" in errors
     assert code == 2
 
 
@@ -66,9 +66,9 @@ def test_it_is_listed_with_its_reason(without):
         "import json; from scheduling.kernel.registry import *; "
         "print(json.dumps([sorted(schedulers()), dict(unavailable())]))"
     )
-    told, said, code = without("-c", script)
-    able, missing = orjson.loads(told)
-    assert (said, code) == ("", 0)
+    printed, errors, code = without("-c", script)
+    able, missing = orjson.loads(printed)
+    assert (errors, code) == ("", 0)
     assert "fifo" in able
     assert "pd_ors" not in able
     assert missing == {"pd_ors": REASON}
@@ -83,19 +83,19 @@ def test_a_scheduler_is_imported_when_it_is_used(without):
 
 
 def test_what_measures_it_is_skipped(without):
-    told, said, code = without("manage.py", "bench", "--only", "pd_ors_decision")
-    assert (said, code) == ("", 0)
-    assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in told
+    printed, errors, code = without("manage.py", "bench", "--only", "pd_ors_decision")
+    assert (errors, code) == ("", 0)
+    assert "skipped: No module named 'highspy': pip install -r requirements.txt installs it" in printed
 
 
 def test_a_mistake_in_a_file_of_ours_is_no_missing_package(without, tmp_path):
-    """Nobody is told to install something, and the others go on."""
+    """Nobody is asked to install something, and the others go on."""
     (tmp_path / "broken.py").write_text("from scheduling.model.values import NoSuchName\n")
     script = (
         "from scheduling import algorithms; from scheduling.kernel import registry; "
         f"algorithms.__path__.append({str(tmp_path)!r}); print(registry.unavailable()['broken']); "
         "registry.build('fifo')"
     )
-    told, said, code = without("-c", script)
-    assert (said, code) == ("", 0)
-    assert told.startswith("its file cannot be imported: ImportError: cannot import name 'NoSuchName'")
+    printed, errors, code = without("-c", script)
+    assert (errors, code) == ("", 0)
+    assert printed.startswith("its file cannot be imported: ImportError: cannot import name 'NoSuchName'")

@@ -60,11 +60,11 @@ def test_random_edits_leave_a_sound_run_that_can_be_cut_anywhere(profile, name):
         if seed % 3 == 0:
             cut = draw.randrange(1, len(events))
             first = played(stages, 5)
-            told = first.run_until(max_events=cut)
+            resumed = first.run_until(max_events=cut)
             again = played(stages, 5)
             again.restore(unpack_state(pack_state(first.state())))
-            told += list(again.events())
-            assert [event_line(event) for event in told] == [event_line(event) for event in events]
+            resumed += list(again.events())
+            assert [event_line(event) for event in resumed] == [event_line(event) for event in events]
     assert found > 10
 
 

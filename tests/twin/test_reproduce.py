@@ -1,4 +1,4 @@
-"""The list of experiments and the frame in which they are told; their figures are in test_orderings."""
+"""The list of experiments and the form in which they are printed; their figures are in test_orderings."""
 
 import json
 import re
@@ -41,8 +41,8 @@ def test_a_beginning_of_several_names_is_answered_with_them(capsys):
 
 
 def test_a_table_holds_when_every_band_is_kept():
-    kept, missed, told = Figure("a", 2, "x", 1, at_least=True), Figure("b", 2, "x", 1), Figure("c", 2, "x")
-    assert Table((), (), (kept, told)).holds
+    kept, missed, plain = Figure("a", 2, "x", 1, at_least=True), Figure("b", 2, "x", 1), Figure("c", 2, "x")
+    assert Table((), (), (kept, plain)).holds
     assert not Table((), (), (kept, missed)).holds
 
 
@@ -56,11 +56,11 @@ def test_a_wide_table_stands_on_its_side():
     assert lines(wide)[:2] == ["a  0", "b  1"]
 
 
-def test_an_experiment_is_told_and_written(capsys, tmp_path):
+def test_an_experiment_is_printed_and_written(capsys, tmp_path):
     call_command("reproduce", only=["oasis_fig07"], seeds=1, json=tmp_path / "found.json")
-    told = capsys.readouterr().out
-    assert "oasis_fig07_testbed_utility (OASiS, Fig. 7)" in told
-    assert re.search(r"OASiS / best other .* x +>= 0.95 x +(ok|does not hold)", told)
+    printed = capsys.readouterr().out
+    assert "oasis_fig07_testbed_utility (OASiS, Fig. 7)" in printed
+    assert re.search(r"OASiS / best other .* x +>= 0.95 x +(ok|does not hold)", printed)
     found = json.loads((tmp_path / "found.json").read_text())["experiments"][0]
     assert (found["id"], found["columns"][1], len(found["rows"])) == ("oasis_fig07_testbed_utility", "OASiS", 1)
     assert found["holds"] == all(check["holds"] is not False for check in found["checks"])

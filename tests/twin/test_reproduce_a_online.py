@@ -1,4 +1,4 @@
-"""A_online's experiments: the trends of the paper are in their bands, and what is not is told."""
+"""A_online's experiments: the trends of the paper are in their bands, and what is not is reported."""
 
 import pytest
 
@@ -28,6 +28,6 @@ def test_the_trends_hold(name, grid, seeds):
 
 
 @pytest.mark.slow
-def test_what_does_not_hold_is_told():
+def test_what_does_not_hold_is_reported():
     """A_online sends to the cloud what would fill the last workers: 88 % of them at once, not 90 %."""
     assert missed(experiment("a_online_fig11").run(Options())) == {"maximum number of concurrent workers, A_online"}

@@ -26,7 +26,7 @@ def test_memory_has_a_best_ratio_and_adapting_finds_it():
 def test_what_holds_and_what_does_not(name, fails):
     """One workload is one draw: bands that are means over four may be missed by a little.
 
-    So only what is told as missed is pinned.
+    So only what is reported as missed is pinned.
     """
     missed = {what for what, holds in held(experiment(name).run(Options(seeds=2))).items() if holds is False}
     assert fails <= missed

@@ -74,18 +74,18 @@ def run_time_ms(job: Job) -> float | None:
 def restored(stream: IO[bytes]) -> list[Job] | None:
     """The jobs of a file that `swf_lines` wrote, by arrival; None when it is another file or a row was changed."""
     jobs: list[Job] = []
-    told: Job | None = None
+    marked: Job | None = None
     stream.seek(0)
     for line in stream:
         if line.startswith(MARK):
             try:
-                told = parse_line(line[len(MARK) :], "jobs.swf", 1)
+                marked = parse_line(line[len(MARK) :], "jobs.swf", 1)
             except ModelError:
                 return None
         elif line.strip() and not line.startswith(b";"):
-            if told is None or line.strip() != row_of(len(jobs) + 1, told).strip():
+            if marked is None or line.strip() != row_of(len(jobs) + 1, marked).strip():
                 return None
-            jobs.append(told)
-            told = None
+            jobs.append(marked)
+            marked = None
     ids = {job.id for job in jobs}
     return sorted(jobs, key=lambda job: job.arrival_ms) if jobs and len(ids) == len(jobs) else None

@@ -21,7 +21,7 @@ from twin.infra import pubsub
 from twin.mirror import stored
 from twin.mirror.as_values import bars_of
 from twin.mirror.differ import EventData, KnownJob, Mirror
-from twin.mirror.retold import retold
+from twin.mirror.history import history_of
 from twin.models import Connection, EventBatch, Run
 
 MAX_MS = 86_400_000  # of the cluster's time from the first look on
@@ -87,7 +87,7 @@ def _close(run: Run, mirror: Mirror, next_run: int, metrics: dict[str, Any]) -> 
 
 
 def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
-    """The bars of a job that runs end with the run: what follows is told by the next one."""
+    """The bars of a job that runs end with the run; the next run records what follows."""
     indices = {name: node.index for name, node in mirror.nodes.items()}
     bars = bars_of(known.index, known.attempts, indices, mirror.epoch_ms)
     if all(bar.end_ms <= mirror.log_ms for bar in bars):
@@ -112,7 +112,7 @@ def _open(mirror: Mirror) -> Sequence[KnownJob]:
 def _metrics(connection: Connection, mirror: Mirror) -> dict[str, Any]:
     """The metrics of the run as it ends; none where the cluster has shown no nodes."""
     try:
-        cluster, jobs, events = retold(mirror, connection.name)
+        cluster, jobs, events = history_of(mirror, connection.name)
     except ModelError:
         return {}
     found = summarize(iter(events), cluster, jobs)

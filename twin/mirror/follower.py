@@ -30,7 +30,7 @@ from twin.runs import lease
 
 log = logging.getLogger(__name__)
 LOOK_S = 1.0  # between two looks at the list of connections
-TOLD_S = 2.0  # between two writes of a connection's health
+HEALTH_S = 2.0  # between two writes of a connection's health
 AGAIN_S = 5.0  # after a failure that is not the cluster's
 LEASE_AGAIN_S = 1.0
 
@@ -76,7 +76,7 @@ class Follow(threading.Thread):
         """settings: the name of the connection, then what it is followed with."""
         super().__init__(name=f"follow-{settings[0]}", daemon=True)
         self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
-        self.told_at = float("-inf")
+        self.written_at = float("-inf")
 
     def run(self) -> None:
         while not self._ended(0):
@@ -149,9 +149,9 @@ class Follow(threading.Thread):
         """Wait function of `Following`, which also writes the health."""
 
         def stopped(seconds: float) -> bool:
-            if time.monotonic() - self.told_at > TOLD_S:
-                self.told_at = time.monotonic()
-                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.told()))
+            if time.monotonic() - self.written_at > HEALTH_S:
+                self.written_at = time.monotonic()
+                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.current_health()))
             return border.reached() or self._ended(seconds)
 
         return stopped

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 MIN_LOST = 3  # so many jobs may be gone at once without a second look
 MAX_DETAILS = 200  # jobs of one call
-MAX_UNSEEN_S = 10.0  # a longer time without a look, before a restart, is told as a gap
+MAX_UNSEEN_S = 10.0  # a longer time without a look, before a restart, is reported as a gap
 Write = Callable[[list[EventData], int], None]  # (events, ms of the log)
 
 
@@ -52,8 +52,8 @@ class Following:
         if self.health.failing_since is None and time.time() - (self.health.last_look_at or time.time()) > MAX_UNSEEN_S:
             self.unseen = "the cluster was not followed: it was paused, or no follower was running"
 
-    def told(self) -> Health:
-        """The health with its counts, which are made when somebody reads them."""
+    def current_health(self) -> Health:
+        """The health with its lags and counts, which are computed only here."""
         self.health.lag, self.health.counts = self.lags.figures() or self.health.lag, counts(self.mirror)
         return self.health
 

@@ -1,6 +1,6 @@
 """History of a mirrored cluster in its own time: every event at the time at which it happened.
 
-The log of a mirror is ordered by when things were learned, and tells a job's bars again whenever more is known. This is
+The log of a mirror is ordered by the time of observation, and repeats a job's bars whenever more is known. This is
 the same history with everything that is known in the end, in the form that `simulate` writes and `verify` rechecks.
 """
 
@@ -21,7 +21,7 @@ SLOT_MS = 60_000  # of the files; nothing of a real cluster is in slots
 _ENDS, _SERVERS, _ARRIVES, _STARTS = range(4)
 
 
-def retold(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Event]]:
+def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Event]]:
     """(cluster, jobs, events) up to the newest look; ModelError where the cluster has shown no nodes.
 
     Jobs that ended before the log begins are left out: nothing of them is known to have happened in it.

@@ -201,7 +201,7 @@ def _displaced(mine: Played, others: Played, asked: str) -> dict[str, Any]:
     """{later, later_ms, open, rejected, rows: [{id, was_ms, now_ms, rejected}]}, the worst first.
 
     later: jobs that end later, by later_ms in all; open: jobs that have no end by then and would have one without it;
-    rejected: jobs that are rejected because of it, which is no delay. Each job counts once; rows are the first MAX_TOLD
+    rejected: jobs that are rejected because of it, which is no delay. Each job counts once; rows are the first MAX_ROWS
     of all.
     """
 

@@ -27,7 +27,8 @@ export class Operate {
     const signature = [status.status, status.wanted, status.mode, status.clock?.speed].join();
     if (!this.element || signature === this.signature) return;
     this.signature = signature;
-    if (status.mode === 'mirror' && ACTIVE.includes(status.status)) return void fill(this.element); // see follow-line.js
+    // a mirrored run is controlled by its follow line
+    if (status.mode === 'mirror' && ACTIVE.includes(status.status)) return void fill(this.element);
     if (!ACTIVE.includes(status.status)) return void fill(this.element, this.#delete(status.last_seq));
     const live = status.mode === 'live';
     const paused = status.wanted === 'paused' || status.status === 'paused';

@@ -192,7 +192,7 @@ def test_a_pod_that_comes_before_its_job_waits_for_it(server, connector):
     assert (fact.state, fact.submitted_ms) == (RUNNING, CREATED_MS)
 
 
-def test_a_pod_whose_job_never_comes_is_told_after_a_while(server, connector, monkeypatch):
+def test_a_pod_whose_job_never_comes_is_reported_after_a_while(server, connector, monkeypatch):
     monkeypatch.setattr("twin.connectors._kubernetes.store.MAX_OWNER_WAIT_S", 0.3)
     connector.snapshot()
     changes = connector.changes()
@@ -201,7 +201,7 @@ def test_a_pod_whose_job_never_comes_is_told_after_a_while(server, connector, mo
     assert fact.state == RUNNING
 
 
-def test_a_pod_that_was_bound_and_gone_in_one_batch_is_told(server, connector):
+def test_a_pod_that_was_bound_and_gone_in_one_batch_is_reported(server, connector):
     connector.snapshot()
     changes = connector.changes()
     short = server.put(PODS, pod("short"))
@@ -222,7 +222,7 @@ def test_a_snapshot_between_changes_begins_the_watches_anew(server, connector):
     assert [fact.key for fact in follow(changes, lambda fact: fact.key == "ml/pod/three")] == ["ml/pod/three"]
 
 
-def test_objects_that_are_of_no_interest_are_not_told_nor_kept(server, connector):
+def test_objects_that_are_of_no_interest_are_not_reported_nor_kept(server, connector):
     server.put(PODS, pod("web", gpus=0))
     server.put(
         PODS,
@@ -348,7 +348,7 @@ def test_only_the_namespaces_that_are_asked_for_are_read(server, connect):
     }
 
 
-def test_nodes_are_all_told_when_one_changes(server, connector):
+def test_nodes_are_all_reported_when_one_changes(server, connector):
     for name in ("n1", "n2"):
         server.put(NODES, node(name))
     connector.snapshot()
@@ -364,6 +364,6 @@ def test_nodes_are_all_told_when_one_changes(server, connector):
     assert [fact.name for fact in next(look for look in changes if look.nodes).nodes] == ["n2"]
 
 
-def test_the_cost_is_told(connector):
+def test_the_cost_is_reported(connector):
     connector.snapshot()
     assert connector.cost()["calls"] > 3

@@ -111,13 +111,13 @@ def test_a_token_that_was_typed_in_the_place_of_its_file_is_not_repeated(tmp_pat
     assert SECRET not in str(caught.value)
 
 
-def test_a_ca_that_is_none_is_told(tmp_path):
+def test_a_ca_that_is_none_is_reported(tmp_path):
     (tmp_path / "ca.crt").write_text("hello")
     with pytest.raises(ConnectorError, match="it must hold certificates in PEM form"):
         read(url="https://k:6443", ca_file=str(tmp_path / "ca.crt")).tls()
 
 
-def test_a_client_certificate_that_is_none_is_told_and_leaves_no_file(tmp_path, monkeypatch):
+def test_a_client_certificate_that_is_none_is_reported_and_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     data = base64.b64encode(b"no certificate").decode()
     user = f"client-certificate-data: {data}, client-key-data: {data}"

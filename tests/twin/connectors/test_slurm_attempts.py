@@ -72,7 +72,7 @@ def test_what_a_look_does_not_show_is_forgotten():
     assert attempts.known == {}
 
 
-def test_a_job_that_is_read_again_is_told_again_and_was_seen_until_then():
+def test_a_job_that_is_read_again_is_reported_again_and_was_seen_until_then():
     attempts, (fact,) = Attempts(), read(running())
     first = attempts.settled([fact], NOW)
     assert attempts.settled([fact], NOW + 5000)[0] is first[0]

@@ -79,7 +79,7 @@ def test_details_of_many_are_read_in_one_call(site, monkeypatch):
     }  # fmt: skip
 
 
-def test_a_bound_that_was_reached_is_told_and_the_look_is_complete(site):
+def test_a_bound_that_was_reached_is_reported_and_the_look_is_complete(site):
     look = site.connector(max_array_tasks=5).snapshot()
     assert look.complete
     assert look.why == "array 10 has 134 waiting tasks, of which the first 5 are shown"

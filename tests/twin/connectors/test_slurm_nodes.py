@@ -94,7 +94,7 @@ ON_TWO = (
 )
 
 
-def test_unlike_nodes_of_a_job_are_told_apart():
+def test_unlike_nodes_of_a_job_are_distinguished():
     assert read_shares(ON_TWO, shares("edge1", "edge2", "edge3")) == (
         Share("edge1", 2, 3, 10, (0, 3)), Share("edge2", 0, 1, 20), Share("edge3", 0, 1, 20),
     )  # fmt: skip

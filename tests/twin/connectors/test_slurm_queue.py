@@ -52,7 +52,7 @@ def test_steps_of_an_array_count():
     assert [job.key for job in read({"JobArrayID": "7_[0-9:3,20]"})] == ["7_0", "7_3", "7_6", "7_9", "7_20"]
 
 
-def test_a_bound_on_waiting_tasks_is_told():
+def test_a_bound_on_waiting_tasks_is_reported():
     queue = Queue(max_tasks=2)
     for _ in range(2):  # also when the row is known from the look before
         jobs = queue.read(answer({"JobArrayID": "54_[1-5]"}), TOKEN, NOW)
@@ -170,7 +170,7 @@ def test_gpus_as_asked_for_in_all_spellings(columns, gpus):
     assert one(**columns).gpus == gpus
 
 
-def test_priority_queue_user_account_and_reservation_are_told():
+def test_priority_queue_user_account_and_reservation_are_reported():
     job = one(Account="physics", Reservation="maint", PriorityLong="4294901759", Partition="low,high")
     assert (job.user, job.account, job.reservation, job.priority, job.queue) == (
         "ann",

@@ -24,7 +24,7 @@ def test_the_first_expected_time_is_the_target_but_of_best_effort_jobs():
     assert target[1:].tolist() == [1105 * 60_000, 98 * 60_000]
 
 
-def test_it_is_told_from_the_others_whose_times_have_other_units():
+def test_it_is_distinguished_from_the_others_whose_times_have_other_units():
     assert [module.sniff(TRACE.encode())[0] for module in (chronus, tiresias, muri, elasticflow)] == [
         True,
         False,

@@ -23,7 +23,7 @@ def test_the_deadline_is_the_target():
     assert drafts.origins["model"] == "derived"
 
 
-def test_it_is_told_from_the_others():
+def test_it_is_distinguished_from_the_others():
     assert [module.sniff(TRACE.encode())[0] for module in (elasticflow, tiresias, muri)] == [True, False, False]
 
 

@@ -145,7 +145,7 @@ def test_with_the_log_time_0_is_the_first_arrival(tmp_path):
     assert [gpus_at(cluster, at) for at in (0, change - 1, change)] == [16, 16, 24]
 
 
-def test_days_that_do_not_add_up_or_cannot_be_read_are_told(tmp_path):
+def test_days_that_do_not_add_up_or_cannot_be_read_are_reported(tmp_path):
     text = "date,a,b,total\n2020-04-01,8,8,24\nApril,1,1,2\n2020-04-01,8,8,16\n2020-04-02,8,-1,7\n2020-04-03,8,0,8\n"
     result = found(tmp_path, days=text)
     assert result.skipped.counts == {"unreadable_date": 1, "duplicate_id": 1, "unreadable_cell": 1}

@@ -21,7 +21,7 @@ def test_times_are_milliseconds():
     assert np.isnan(drafts.known["global_batch"][1])
 
 
-def test_it_is_told_from_the_others_by_iteration_time():
+def test_it_is_distinguished_from_the_others_by_iteration_time():
     assert [module.sniff(TRACE.encode())[0] for module in (muri, tiresias, elasticflow)] == [True, False, False]
     assert muri.sniff(TRACE.replace("iteration_time", "t").encode())[1] == "the column 'iteration_time' is missing"
 

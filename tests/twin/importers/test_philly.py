@@ -133,7 +133,7 @@ def test_jobs_come_by_arrival_and_vcs_stay_text(tmp_path):
 
 
 def test_the_hour_that_came_twice_makes_no_run_negative(tmp_path):
-    """01:50 to 01:10 is 20 minutes over the change; 00:30 to 03:30 by the clock is told as 3 h and was 4."""
+    """01:50 to 01:10 is 20 minutes over the change; 00:30 to 03:30 by the clock counts as 3 h and was 4."""
     log = [
         job("within", "2017-11-05 01:45:00", attempt("2017-11-05 01:50:00", "2017-11-05 01:10:00", ONE)),
         job("across", "2017-11-05 00:20:00", attempt("2017-11-05 00:30:00", "2017-11-05 03:30:00", ONE)),
@@ -161,7 +161,7 @@ def test_the_machine_list_alone_is_a_cluster(tmp_path):
 
 
 def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
-    """m51 has 2 GPUs in the list and 8 in use; m99 is not in the list at all. Only these two jobs are told."""
+    """m51 has 2 GPUs in the list and 8 in use; m99 is not in the list at all. Only these two jobs are reported."""
     log = [
         job("a", TIME(0), attempt(TIME(1), TIME(2), ("m51", 8))),
         job("b", TIME(1), attempt(TIME(1), TIME(2), ("m1", 1)), attempt(TIME(3), TIME(4), ("m99", 1))),

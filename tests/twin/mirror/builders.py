@@ -70,8 +70,8 @@ def look(second: int, *jobs: JobFact, nodes: tuple[NodeFact, ...] | None = NODES
     return Snapshot(at(second), jobs, nodes, **fields)
 
 
-def kinds(told: list[EventData]) -> list[str]:
-    return [kind for kind, _ in told]
+def kinds(events: list[EventData]) -> list[str]:
+    return [kind for kind, _ in events]
 
 
 class Log:
@@ -84,10 +84,10 @@ class Log:
     def look(self, snapshot: Snapshot) -> list[EventData]:
         return self.write(self.mirror.look(snapshot))
 
-    def write(self, told: list[EventData]) -> list[EventData]:
-        for kind, data in told:
+    def write(self, events: list[EventData]) -> list[EventData]:
+        for kind, data in events:
             self.events.append(Event(len(self.events) + 1, self.mirror.log_ms, kind, data))
-        return told
+        return events
 
     def bars(self) -> set[tuple[int, ...]]:
         """(job, server, start, end, count, GPU) of every bar that is true now."""

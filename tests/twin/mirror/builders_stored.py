@@ -11,7 +11,7 @@ from twin.management.commands.verify import problems_of
 from twin.mirror import stored
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
-from twin.mirror.retold import retold
+from twin.mirror.history import history_of
 from twin.models import Connection
 from twin.runs import lease
 
@@ -49,7 +49,10 @@ def follow(connector: Scripted, looks: int):
         return len(waits) >= looks
 
     following = Following(
-        connector, Mirror(EPOCH), lambda told, log_ms: events.extend((log_ms, *each) for each in told), stopped=stopped
+        connector,
+        Mirror(EPOCH),
+        lambda batch, log_ms: events.extend((log_ms, *each) for each in batch),
+        stopped=stopped,
     )
     following.run()
     return following, events, waits
@@ -57,7 +60,7 @@ def follow(connector: Scripted, looks: int):
 
 def write(mirror: Mirror, folder) -> list[str]:
     """Writes the files; the problems that the verifier finds in them."""
-    cluster, jobs, events = retold(mirror, "lab")
+    cluster, jobs, events = history_of(mirror, "lab")
     writer = OutputWriter(folder, cluster, jobs)
     metrics = summarize(writer.passing(iter(events)), cluster, jobs)
     scheduler = ObservedScheduler()

@@ -87,7 +87,7 @@ def test_the_next_run_begins_with_what_is_open():
 
 
 @pytest.mark.django_db
-def test_what_has_ended_is_not_told_again_after_a_restart():
+def test_what_has_ended_is_not_reported_again_after_a_restart():
     connection = followed(*LOOKS[:2])
     new = crossed(connection)
     for each in LOOKS[2:]:
@@ -141,10 +141,10 @@ def test_a_run_is_full_after_a_day_or_many_events(monkeypatch):
     assert border.reached(), "a day after the first look, though nothing happened"
     mirror.log_ms -= 1
     assert not border.reached()
-    told = run.last_seq - border.first[1]
-    monkeypatch.setattr(borders, "MAX_EVENTS", told)
+    recorded = run.last_seq - border.first[1]
+    monkeypatch.setattr(borders, "MAX_EVENTS", recorded)
     assert border.reached()
-    monkeypatch.setattr(borders, "MAX_EVENTS", told + 1)
+    monkeypatch.setattr(borders, "MAX_EVENTS", recorded + 1)
     assert not border.reached(), "the events of the first look do not count"
     assert not borders.Border(Run(pk=0), mirror).reached()
 

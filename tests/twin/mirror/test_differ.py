@@ -12,17 +12,17 @@ from twin.mirror.differ import Mirror
 
 def test_the_first_look_adds_nodes_and_jobs():
     log = Log()
-    told = log.look(look(10, running("1", 5), job("2", reason="Resources")))
-    assert kinds(told) == [
+    events = log.look(look(10, running("1", 5), job("2", reason="Resources")))
+    assert kinds(events) == [
         "server_added", "server_added", "job_added", "job_arrived", "decided", "plan_changed", "job_added",
         "job_arrived", "decided",
     ]  # fmt: skip
-    assert [data["fields"]["site"] for _, data in told[:2]] == ["edge", "cloud"]
-    assert told[0][1]["fields"]["capacity"] == (4_000, 8_000, 16_000, 0, 0)
-    assert told[2][1]["fields"]["worker"] == (1_000, 1_000, 2_000, 0, 0), (
+    assert [data["fields"]["site"] for _, data in events[:2]] == ["edge", "cloud"]
+    assert events[0][1]["fields"]["capacity"] == (4_000, 8_000, 16_000, 0, 0)
+    assert events[2][1]["fields"]["worker"] == (1_000, 1_000, 2_000, 0, 0), (
         "a worker is one of two GPUs, with half of the rest"
     )
-    assert told[8][1] == {"job": 1, "kind": "waits", "code": "waits", "values": {"reason": "Resources"}}
+    assert events[8][1] == {"job": 1, "kind": "waits", "code": "waits", "values": {"reason": "Resources"}}
     assert log.bars() == {(0, 0, 5 * S, LARGEST, 2, -1)}, "it runs until somebody sees its end"
 
 
@@ -36,9 +36,9 @@ def test_a_job_starts_and_ends():
     log = Log()
     log.look(look(1, job("1", reason="Priority")))
     assert kinds(log.look(look(3, running("1", 2)))) == ["decided", "plan_changed"]
-    told = log.look(look(9, ended(running("1", 2), 8)))
-    assert kinds(told) == ["plan_changed", "decided", "job_completed"]
-    assert told[2][1] == {"job": 0, "utility": 0.0, "ended_ms": 8 * S}
+    events = log.look(look(9, ended(running("1", 2), 8)))
+    assert kinds(events) == ["plan_changed", "decided", "job_completed"]
+    assert events[2][1] == {"job": 0, "utility": 0.0, "ended_ms": 8 * S}
     assert log.bars() == {(0, 0, 2 * S, 8 * S, 2, -1)}
     assert log.look(look(10, ended(running("1", 2), 8))) == []
     assert log.look(look(400)) == [], "the cluster forgets what has ended"
@@ -47,8 +47,8 @@ def test_a_job_starts_and_ends():
 def test_a_job_that_ends_without_having_run():
     log = Log()
     log.look(look(1, job("1")))
-    told = log.look(look(2, replace(job("1"), state=ENDED, outcome="cancelled", ended_ms=at(2))))
-    assert [(kind, data["kind"], data["code"]) for kind, data in told] == [("decided", "rejected", "withdrawn")]
+    events = log.look(look(2, replace(job("1"), state=ENDED, outcome="cancelled", ended_ms=at(2))))
+    assert [(kind, data["kind"], data["code"]) for kind, data in events] == [("decided", "rejected", "withdrawn")]
 
 
 def test_a_job_that_a_complete_look_no_longer_has_ended_in_between():
@@ -56,9 +56,9 @@ def test_a_job_that_a_complete_look_no_longer_has_ended_in_between():
     log.look(look(10, running("1", 5)))
     assert log.look(look(11, complete=False)) == [], "a part of an answer ends nothing"
     assert log.look(look(12, partial=True)) == []
-    told = log.look(look(13))
-    assert kinds(told) == ["plan_changed", "decided", "job_completed"]
-    assert told[1][1]["values"] == {"outcome": "lost", "after_ms": 10 * S}
+    events = log.look(look(13))
+    assert kinds(events) == ["plan_changed", "decided", "job_completed"]
+    assert events[1][1]["values"] == {"outcome": "lost", "after_ms": 10 * S}
     assert log.bars() == {(0, 0, 5 * S, 13 * S, 2, -1)}
 
 
@@ -66,8 +66,8 @@ def test_the_accounting_tells_better_when_it_ended():
     log = Log()
     log.look(look(10, running("1", 5)))
     log.look(look(13))
-    told = log.write(log.mirror.restate([replace(ended(running("1", 5), 11), complete_history=True)]))
-    assert kinds(told) == ["plan_changed"]
+    events = log.write(log.mirror.restate([replace(ended(running("1", 5), 11), complete_history=True)]))
+    assert kinds(events) == ["plan_changed"]
     assert log.bars() == {(0, 0, 5 * S, 11 * S, 2, -1)}
 
 
@@ -81,8 +81,8 @@ def test_the_accounting_takes_no_gpu_indices_back():
 def test_a_requeued_job_runs_twice():
     log = Log()
     log.look(look(10, running("1", 5)))
-    told = log.look(look(20, job("1", restarts=1, reason="BeginTime")))
-    assert [data.get("kind") for _, data in told] == ["requeued", "waits", None]
+    events = log.look(look(20, job("1", restarts=1, reason="BeginTime")))
+    assert [data.get("kind") for _, data in events] == ["requeued", "waits", None]
     log.look(look(30, replace(running("1", 25), restarts=1)))
     assert log.bars() == {(0, 0, 5 * S, 20 * S, 2, -1), (0, 0, 25 * S, LARGEST, 2, -1)}
     assert log.mirror.jobs[0].attempts[0].ended_after_ms == at(10), "its end was between the two looks"
@@ -101,7 +101,7 @@ def test_a_key_that_is_used_again_is_another_job():
     log.look(look(50, job("1", submitted_ms=at(40))))
     assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
     log.write(log.mirror.restate([replace(ended(running("1", 5), 8), complete_history=True)]))
-    assert log.bars() == {(0, 0, 5 * S, 8 * S, 2, -1)}, "what is told of the first one changes the first one"
+    assert log.bars() == {(0, 0, 5 * S, 8 * S, 2, -1)}, "what is known later of the first one changes the first one"
 
 
 def test_suspended_jobs_keep_their_bar_and_say_so():
@@ -125,9 +125,9 @@ def test_a_job_on_two_nodes_that_holds_more_cpus_than_it_asked_for():
     log = Log()
     log.look(look(1, job("1", gpus=3)))
     shares = (Share("edge1", gpus=2, cpus=4, memory_mb=8_000), Share("cloud1", gpus=1, cpus=2, memory_mb=4_000))
-    told = log.look(look(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
-    assert kinds(told) == ["job_set", "decided", "plan_changed"]
-    assert told[0][1]["fields"]["worker"] == (1_000, 2_000, 4_000, 0, 0)
+    events = log.look(look(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
+    assert kinds(events) == ["job_set", "decided", "plan_changed"]
+    assert events[0][1]["fields"]["worker"] == (1_000, 2_000, 4_000, 0, 0)
     assert log.bars() == {(0, 0, 2 * S, LARGEST, 2, -1), (0, 1, 2 * S, LARGEST, 1, -1)}
 
 
@@ -143,16 +143,16 @@ def test_nodes_drain_fail_and_return():
     log = Log()
     edge, cloud = NODES
     log.look(look(1))
-    told = log.look(look(2, nodes=(replace(edge, state=DRAINING, reason="disk"), cloud)))
-    assert kinds(told) == ["server_set"]
-    assert (told[0][1]["state"], told[0][1]["reason"]) == ("draining", "disk")
-    told = log.look(look(3, nodes=(replace(edge, state=DOWN), cloud)))
-    assert kinds(told) == ["server_set", "server_changed"]
-    assert told[0][1]["fields"]["away"] == ((3 * S, LARGEST),)
-    told = log.look(look(9, nodes=NODES))
-    assert told[0][1]["fields"]["away"] == ((3 * S, 9 * S),)
-    told = log.look(look(10, nodes=(edge,)))
-    assert told[0][1]["reason"] == "the cluster no longer has this node"
+    events = log.look(look(2, nodes=(replace(edge, state=DRAINING, reason="disk"), cloud)))
+    assert kinds(events) == ["server_set"]
+    assert (events[0][1]["state"], events[0][1]["reason"]) == ("draining", "disk")
+    events = log.look(look(3, nodes=(replace(edge, state=DOWN), cloud)))
+    assert kinds(events) == ["server_set", "server_changed"]
+    assert events[0][1]["fields"]["away"] == ((3 * S, LARGEST),)
+    events = log.look(look(9, nodes=NODES))
+    assert events[0][1]["fields"]["away"] == ((3 * S, 9 * S),)
+    events = log.look(look(10, nodes=(edge,)))
+    assert events[0][1]["reason"] == "the cluster no longer has this node"
 
 
 def test_a_node_that_is_seen_after_its_job():
@@ -165,10 +165,10 @@ def test_a_node_that_is_seen_after_its_job():
 
 def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
     mirror = Mirror(EPOCH)
-    told = mirror.look(
+    events = mirror.look(
         look(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20))
     )
-    bars = [data["bars"] for kind, data in told if kind == "plan_changed"]
+    bars = [data["bars"] for kind, data in events if kind == "plan_changed"]
     assert [(bar.start_ms, bar.end_ms) for bar in bars[0]] == [(0, LARGEST)]
     assert bars[1] == [], "before the log"
 

@@ -95,7 +95,7 @@ def test_the_folded_log_is_the_picture(moves, data):
 @settings(max_examples=60, deadline=None)
 @given(MOVES)
 def test_every_look_seen_gives_the_exact_history(moves):
-    """With no look lost, every attempt of every job has the start that the cluster told."""
+    """With no look lost, every attempt of every job has the start that the cluster reported."""
     log, starts = Log(), set()
     for look in looks_of(moves):
         log.look(look)

@@ -9,7 +9,7 @@ from tests.twin.mirror.builders_stored import follow
 from twin.connectors.facts import ConnectorError
 
 
-def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_told():
+def test_a_cluster_that_does_not_answer_ends_nothing_and_the_gap_is_reported():
     away = ConnectorError("slurmctld: does not answer within 5 s")
     connector = Scripted(look(1, running("1", 1)), away, away, look(20, running("1", 1)))
     following, events, waits = follow(connector, 5)

@@ -25,7 +25,7 @@ def test_the_lag_is_that_of_facts_after_the_first_look():
     )
     following, _, _ = follow(connector, 3)
     assert sorted(lag // S for lag in following.lags.newest) == [1, 2, 3], "submitted, ended and started so long before"
-    figures = following.told().lag
+    figures = following.current_health().lag
     assert (figures["p50_ms"] // S, figures["p99_ms"] // S, figures["facts"]) == (2, 3, 3)
 
 
@@ -33,7 +33,7 @@ def test_what_the_first_look_after_a_gap_finds_is_no_lag():
     connector = Scripted(look(1), ConnectorError("slurmctld: down"), look(90, job("2", submitted_ms=at(9))))
     following, _, _ = follow(connector, 3)
     assert list(following.lags.newest) == []
-    assert following.told().lag == {}
+    assert following.current_health().lag == {}
 
 
 def test_counts_are_those_of_open_jobs():
@@ -60,7 +60,7 @@ def test_a_restart_after_a_pause_tells_the_gap_from_the_last_look_on():
     events = []
     mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
     following = Following(
-        Scripted(look(100)), mirror, lambda told, log_ms: events.extend(told), stopped=lambda seconds: True
+        Scripted(look(100)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
     )
     following.resume({"last_look_at": time.time() - 60, "seen_ms": at(40), "looks": 7, "of another version": 1})
     following.look(look(100))
@@ -73,7 +73,7 @@ def test_a_quick_restart_is_no_gap():
     events = []
     mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
     following = Following(
-        Scripted(look(12)), mirror, lambda told, log_ms: events.extend(told), stopped=lambda seconds: True
+        Scripted(look(12)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
     )
     following.resume({"last_look_at": time.time() - 2, "seen_ms": at(10)})
     following.look(look(12))

@@ -1,4 +1,4 @@
-"""A mirrored cluster retold: its files pass the verifier, and say what the cluster did."""
+"""History of a mirrored cluster: its files pass the verifier and record what the cluster did."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, look, r
 from tests.twin.mirror.builders_moves import MOVES, looks_of
 from tests.twin.mirror.builders_stored import write
 from twin.mirror.differ import Mirror
-from twin.mirror.retold import retold
+from twin.mirror.history import history_of
 
 
 def test_the_files_of_a_small_cluster(tmp_path):
@@ -63,7 +63,7 @@ def test_a_cluster_without_nodes_is_refused():
     mirror = Mirror(EPOCH)
     mirror.look(look(1, nodes=()))
     with pytest.raises(ModelError, match="cluster lab: has shown no nodes"):
-        retold(mirror, "lab")
+        history_of(mirror, "lab")
 
 
 def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
@@ -72,7 +72,7 @@ def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
     log.look(look(1, running("1", 1)))
     log.look(look(5, running("1", 1), nodes=(down, NODES[1])))
     log.look(look(9, ended(running("1", 1), 7), nodes=(down, NODES[1])))
-    cluster, _, _ = retold(log.mirror, "lab")
+    cluster, _, _ = history_of(log.mirror, "lab")
     assert cluster.servers[0].away[0][0] == 7 * S
 
 

@@ -57,7 +57,7 @@ def test_a_requeued_job_has_two_attempts():
     assert again.attempts == (Attempt(T0 + 10, T0 + 20, SHARE, "preempted"), Attempt(T0 + 25, None, SHARE))
 
 
-def test_an_end_that_was_not_told_lies_between_two_events():
+def test_an_end_that_was_not_reported_lies_between_two_events():
     again = job(SUBMITTED, STARTED, event("job.started", T0 + 25, shares=NODE))
     assert again.attempts[0] == Attempt(T0 + 10, T0 + 25, SHARE, "requeued", ended_after_ms=T0 + 10)
     assert (again.restarts, again.state) == (1, "running")

@@ -18,7 +18,7 @@ def test_a_figure_is_held_against_its_target():
     slow = benchmarks.Figure("time", 6, "s", 5)
     assert (fast.holds, fast.target) == (True, ">= 500,000 rows/s")
     assert (slow.holds, slow.target) == (False, "<= 5 s")
-    assert benchmarks.Figure("told", 1, "s").holds is None
+    assert benchmarks.Figure("plain", 1, "s").holds is None
 
 
 def test_an_unknown_row_is_answered_with_those_that_exist(capsys):

@@ -49,7 +49,7 @@ def test_it_starts_empty_whatever_lies_in_its_folder(tmp_path):
             server.wait()
 
 
-def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path):
+def test_a_server_that_ends_at_once_is_reported_with_its_last_words(tmp_path):
     log = tmp_path / "broker.log"
     log.write_text("# starting\n# Fatal error, can't open the folder\n\n")
     ended = subprocess.Popen([sys.executable, "-c", ""])

@@ -70,7 +70,7 @@ def test_a_run_is_announced_with_its_parent_once_others_can_read_it(layer, make_
         run = commands.start_run(fork)
         commands.start_runs([fork])
         assert listener.get_message(timeout=0.05) is None
-    told = [orjson.loads(listener.get_message(timeout=5)["data"])["run"] for _ in range(2)]
+    announced = [orjson.loads(listener.get_message(timeout=5)["data"])["run"] for _ in range(2)]
     listener.close()
-    assert [(row["parent"], row["status"]) for row in told] == [(parent.pk, Run.QUEUED)] * 2
-    assert told[0]["id"] == run.pk
+    assert [(row["parent"], row["status"]) for row in announced] == [(parent.pk, Run.QUEUED)] * 2
+    assert announced[0]["id"] == run.pk

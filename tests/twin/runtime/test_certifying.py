@@ -1,4 +1,4 @@
-"""Certificates of stored runs: made from the log, told to the pages, refreshed as jobs arrive."""
+"""Certificates of stored runs: computed from the log, announced to the pages, refreshed as jobs arrive."""
 
 import socket
 import subprocess

@@ -43,15 +43,15 @@ def test_a_bar_takes_what_its_columns_need():
 
 
 def test_plans_of_workers_come_back_as_they_were():
-    told = [
+    events = [
         Event(
             7, 5, "plan_changed", plan(Placement(0, 0, 2, 5, 2**40, 1), scope="worker", keys=([0, 2, -1], [1, -2, 0]))
         )
     ]
-    (back,) = batch_codec.decode(batch_codec.encode(told))
-    assert back.data["keys"] == told[0].data["keys"]
-    assert back.data["jobs"] == told[0].data["jobs"]
-    assert back.data["bars"].tolist() == [list(bar) for bar in told[0].data["bars"]]
+    (back,) = batch_codec.decode(batch_codec.encode(events))
+    assert back.data["keys"] == events[0].data["keys"]
+    assert back.data["jobs"] == events[0].data["jobs"]
+    assert back.data["bars"].tolist() == [list(bar) for bar in events[0].data["bars"]]
 
 
 def test_a_log_of_the_version_before_is_refused_with_what_to_do():

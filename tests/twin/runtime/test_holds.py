@@ -84,7 +84,7 @@ def test_a_run_that_goes_on_before_its_hold_was_written_tells_it_once(layer, dat
     assert AuditEntry.objects.get(action="run.held").detail["reason"].endswith("(database is locked)")
 
 
-def test_a_write_that_waited_long_for_a_lock_is_told_and_the_clock_stood_still(layer, make_run, monkeypatch):
+def test_a_write_that_waited_long_for_a_lock_is_reported_and_the_clock_stood_still(layer, make_run, monkeypatch):
     """The lock went before the write failed: nothing was held, and yet the run stood."""
     monkeypatch.setattr(holds, "SHORT_S", 0.0)
     live, batch = make_run(mode=Run.LIVE), make_run()

@@ -1,4 +1,4 @@
-"""Imports in a worker: all or nothing, told as they go, taken up again when the worker is lost."""
+"""Imports in a worker: all or nothing, announced as they go, resumed when the worker is lost."""
 
 from datetime import timedelta
 
@@ -75,11 +75,11 @@ def test_pages_hear_of_it(upload):
     listener.subscribe(pubsub.TRACES)
     listener.get_message(timeout=5)
     import_task.run(upload().pk)
-    told = []
-    while not told or told[-1]["status"] == Trace.PARSING:
-        told.append(orjson.loads(listener.get_message(timeout=5)["data"])["trace"])
+    states = []
+    while not states or states[-1]["status"] == Trace.PARSING:
+        states.append(orjson.loads(listener.get_message(timeout=5)["data"])["trace"])
     listener.close()
-    assert (told[0]["status"], told[-1]["status"], told[-1]["job_count"]) == (Trace.PARSING, Trace.READY, 2)
+    assert (states[0]["status"], states[-1]["status"], states[-1]["job_count"]) == (Trace.PARSING, Trace.READY, 2)
 
 
 def test_an_import_in_the_hands_of_a_worker_is_left_to_it(upload):

@@ -59,13 +59,13 @@ def common_instant(runs: Sequence[Run]) -> int:
 def side_of(run: Run, state: RunState, until_ms: int) -> Side:
     """Side of the comparison from the folded state of a run."""
     cluster, jobs = store.of_run(run)
-    told = decisions_of(state, cluster)
+    decisions = decisions_of(state, cluster)
     return Side(
         run.pk,
         store.clusters(run),
         jobs,
-        told,
-        outcomes_of(state, told, cluster, len(jobs), until_ms),
+        decisions,
+        outcomes_of(state, decisions, cluster, len(jobs), until_ms),
         believed(state, until_ms),
         store.packed(run),
         basis_of(run),
@@ -131,7 +131,7 @@ class Compared:
     def divergences(self) -> list[Divergence | None]:
         """First divergence of each side from the base; None also for a run of another trace.
 
-        Where one is cut from a real cluster, from the cut on, without the jobs that ran then: it places them anew.
+        Where one is cut from a real cluster, from the cut on, without the jobs that ran then: it assigns them again.
         """
         return [
             self._divergence(side, rows) if alike and side is not self.sides[0] else None

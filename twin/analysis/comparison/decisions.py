@@ -69,7 +69,7 @@ def _digests(planned: np.ndarray, bars: np.ndarray, names: np.ndarray) -> np.nda
 
 
 def _numbers(bars: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """[bar] a number of role, server, times and count; lanes, chunks and groups are not told."""
+    """[bar] a number of role, server, times and count; lanes, chunks and groups do not count."""
     number = names[bars[:, SERVER]]
     for column in (ROLE, START, END, COUNT):
         number = mixed(number + bars[:, column].astype(np.uint64))

@@ -52,8 +52,8 @@ def _acts(
     decisions: Decisions, place: np.ndarray, from_ms: int, until_ms: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(at_ms, shared job, seq, number) of each plan and refusal."""
-    told, plans = decisions.verdicts, decisions.plans
-    refused = told[(told[:, 3] == REJECTED) | (told[:, 3] == UNFINISHED)]
+    verdicts, plans = decisions.verdicts, decisions.plans
+    refused = verdicts[(verdicts[:, 3] == REJECTED) | (verdicts[:, 3] == UNFINISHED)]
     rows = np.concatenate((plans, refused[:, :3]))
     numbers = np.concatenate((decisions.digests, np.full(len(refused), REFUSAL)))
     job = place[rows[:, 2]] if len(rows) else rows[:, 2]

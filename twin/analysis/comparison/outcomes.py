@@ -66,10 +66,10 @@ def outcomes_of(
         rows[:, JOB_FIELDS.index(name)] for name in ("arrived_ms", "completed_ms", "utility")
     )
     arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
-    told = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
-    preemptions = np.bincount(told[told[:, 3] == PREEMPTED, 2], minlength=jobs)
+    verdicts = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
+    preemptions = np.bincount(verdicts[verdicts[:, 3] == PREEMPTED, 2], minlength=jobs)
     first = np.full(jobs, NEVER)
-    first[told[::-1, 2]] = told[::-1, 3]  # the earliest is written last
+    first[verdicts[::-1, 2]] = verdicts[::-1, 3]  # the earliest is written last
     workers = believed(state, until_ms)
     workers = workers[workers[:, ROLE] == WORKER]
     start, finish = _spans(workers, completed, until_ms, jobs)
@@ -81,7 +81,7 @@ def outcomes_of(
     return Outcomes(
         arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs),
         suspensions(workers, jobs), preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
-        np.bincount(told[told[:, 3] == REJECTED, 2], minlength=jobs) > 0,
+        np.bincount(verdicts[verdicts[:, 3] == REJECTED, 2], minlength=jobs) > 0,
     )  # fmt: skip
 
 

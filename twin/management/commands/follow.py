@@ -20,7 +20,7 @@ from twin.management.headless import HeadlessCommand, place
 from twin.management.whole import whole_folder
 from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
-from twin.mirror.retold import retold
+from twin.mirror.history import history_of
 from twin.mirror.sites import SiteRule
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -73,7 +73,7 @@ class Command(HeadlessCommand):
             finally:
                 connector.close()
             began = time.perf_counter()
-            cluster, jobs, events = retold(mirror, options["name"])
+            cluster, jobs, events = history_of(mirror, options["name"])
             writer = OutputWriter(folder, cluster, jobs)
             metrics = summarize(writer.passing(iter(events)), cluster, jobs)
             scheduler = ObservedScheduler()
@@ -93,7 +93,7 @@ class Command(HeadlessCommand):
     def _follow(self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any) -> tuple[Mirror, Following]:
         first = connector.snapshot()
         mirror = Mirror(epoch_of(first), sites)
-        following = Following(connector, mirror, lambda told, log_ms: None, interval_s=interval_s, stopped=stopped)
+        following = Following(connector, mirror, lambda events, log_ms: None, interval_s=interval_s, stopped=stopped)
         following.look(first)
         following.run()
         if following.health.failing_since is None:

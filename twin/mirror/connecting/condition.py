@@ -12,7 +12,7 @@ from twin.models import AuditEntry, Connection
 FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "paused", "starting"
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
 LATE_LOOKS = 3  # data that are older than so many intervals are stale
-TOLD_MS = 2_000  # between two writes of the health
+HEALTH_MS = 2_000  # between two writes of the health
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     now = time.time() if now is None else now
     health = connection.health
     seen_at, failing_since = health.get("last_look_at"), health.get("failing_since")
-    stale_after_ms = LATE_LOOKS * interval_ms(connection) + TOLD_MS
+    stale_after_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
 
     def found(state: str, since: float | None, said: str = "") -> Condition:
         return Condition(state, since, said, seen_at, stale_after_ms)

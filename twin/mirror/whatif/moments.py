@@ -16,7 +16,7 @@ from twin.mirror.whatif.jobs import job_table, slot_for
 from twin.models import Connection, Run
 from twin.scenarios.edits.moments import moment
 
-TOLD = ("server_added", "server_set", "job_added", "decided")
+EVENTS = ("server_added", "server_set", "job_added", "decided")
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ def moment_of(run: Run, at_ms: int | None = None) -> Moment:
     servers: dict[int, Server] = {}
     states: dict[int, str] = {}
     first_ms: int | None = None
-    for _, told_ms, kind, data in event_log.lines_of(run.pk, TOLD, up_to_ms=reached):
-        first_ms = told_ms if first_ms is None else first_ms
-        if told_ms > at_ms:
+    for _, event_ms, kind, data in event_log.lines_of(run.pk, EVENTS, up_to_ms=reached):
+        first_ms = event_ms if first_ms is None else first_ms
+        if event_ms > at_ms:
             break
         if kind in ("server_added", "server_set"):
             servers[data["server"]] = server_of(data["fields"])

@@ -19,7 +19,7 @@ class Choice:
     """Applied in this order: groups, window, sample, limit, rate.
 
     groups    virtual clusters (queues, partitions) whose jobs are taken; none = all
-    from_ms, to_ms  window of arrivals, counted from the first job of the trace; times begin anew with the window
+    from_ms, to_ms  window of arrivals, counted from the first job of the trace; it becomes the new time 0
     sample    this many jobs, drawn without looking at what they are
     limit     the first jobs by arrival
     rate      factor of the arrival rate
