@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -15,6 +16,7 @@ from rest_framework.response import Response
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.connectors.facts import NodeFact
+from twin.mirror import stored
 from twin.mirror.connecting import connections, trial
 from twin.mirror.connecting.condition import condition
 from twin.models import Connection
@@ -112,9 +114,10 @@ class NewConnectionSerializer(SettingsSerializer):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """Change of a connection; parameters that are left out keep their values."""
+    """Change of a connection; parameters and fields of the rule of sites that are left out keep their values."""
 
     parameters = serializers.DictField(required=False)
+    sites = serializers.DictField(required=False)
     interval_ms = serializers.IntegerField(required=False)
 
 
@@ -184,14 +187,16 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
-        """Other parameters or another interval; name, connector and sites cannot be changed."""
+        """Other parameters, another rule of sites or another interval; name and connector cannot be changed."""
         connection, given = self.get_object(), _given(ChangeSerializer, request)
         try:
             before = connection.parameters
             wanted = {**before, **given.get("parameters", {})}
+            rule = connections.checked_sites({**connection.sites, **given.get("sites", {})})
             connector = connections.checked_connector(connection.connector, wanted, before)
             connector.close()
-            connections.change(connection, connector, given.get("interval_ms", connection.interval_ms), request.user)
+            interval_ms = given.get("interval_ms", connection.interval_ms)
+            connections.change(connection, connector, rule, interval_ms, request.user)
         except connections.FieldError as error:
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         return Response(self.get_serializer(connection).data)
@@ -200,6 +205,16 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         """Removes the connection; its run ends and is kept."""
         connections.remove(self.get_object(), request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(request=None, responses=OpenApiResponse(OpenApiTypes.OBJECT))
+    @action(detail=True)
+    def nodes(self, request: Request, name: str) -> Response:
+        """{nodes, total_nodes}: nodes of the present run with the site of each, as a test shows them."""
+        connection = self.get_object()
+        found = stored.nodes_of(connection)
+        rule = stored.sites_of(connection)
+        nodes = [asdict(fact) | {"site": rule.site(fact)} for fact in found[:MAX_PREVIEW]]
+        return Response({"nodes": nodes, "total_nodes": len(found)})
 
     @extend_schema(request=None, responses=ConnectionSerializer)
     @action(detail=True, methods=["post"])

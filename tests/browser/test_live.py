@@ -12,6 +12,7 @@ from tests.browser.conftest import Twin, posted, watched
 from tests.browser.pushed import Pushed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SITES = "() => window.twin.gantt.info.cluster.servers.map((server) => server.site)"
 SLOW_MS = 40_000  # a follower looks for connections each second, and streams give a sign of life each 5 s
 
 
@@ -65,6 +66,36 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page).to_have_url(re.compile("/live/$"))
     expect(page.locator("#list")).not_to_contain_text("plant")
+
+
+def test_the_rule_of_sites_is_changed_while_the_run_goes_on(open_page: Callable[..., Page], twin: Twin) -> None:
+    page = open_page("/live/", refused=400)
+    token = posted(page, "/api/tokens/", {"name": "orchard", "scopes": ["ingest:orchard"]})["value"]
+    Pushed(twin.url, "orchard", token).begin()
+    made = {"name": "orchard", "connector": "push", "parameters": {"source": "orchard"}}
+    posted(page, "/api/connections/", made)
+    page.goto("/live/orchard/")
+    page.wait_for_function("() => window.twin?.store.bars.length >= 2", timeout=SLOW_MS)
+    run = page.evaluate("() => document.querySelector('main').dataset.runId")
+    servers = page.evaluate(SITES)
+    assert set(servers) == {"edge", "cloud"}
+    page.get_by_role("button", name="Edge and cloud").click()
+    preview = page.locator("#sites .preview > table tbody tr").first
+    expect(preview).to_have_text(re.compile(r"edge\s*1\s*4\s*64"))
+    pattern = page.get_by_label("Nodes at the edge")
+    expect(pattern).to_have_value("edge.*")
+    pattern.fill("(")
+    expect(page.locator("#p-edge_pattern-error")).to_contain_text("edge_pattern must be a regular expression")
+    pattern.fill(".*")
+    expect(preview).to_have_text(re.compile(r"edge\s*2\s*12\s*192"))
+    expect(pattern).to_be_focused()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#sites")).to_have_count(0)
+    page.wait_for_function(f"() => ({SITES})().every((site) => site === 'edge')", timeout=SLOW_MS)
+    assert page.evaluate("() => document.querySelector('main').dataset.runId") == run
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page).to_have_url(re.compile("/live/$"))
 
 
 def test_a_viewer_looks_at_live_clusters_and_connects_none(chromium: Browser, twin: Twin) -> None:

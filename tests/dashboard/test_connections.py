@@ -175,6 +175,40 @@ def test_parameters_that_a_shell_set_stay_and_cannot_be_made_from_a_page(operato
     assert "must not be the command 'sudo'" in refused.json()["parameters.prefix"][0]
 
 
+def test_the_rule_of_sites_is_changed_and_previewed(operator, viewer, lab):
+    address = "/api/connections/lab/"
+
+    def patch(sites):
+        return operator.patch(address, orjson.dumps({"sites": sites}), content_type="application/json")
+
+    found = viewer.get(f"{address}nodes/").json()
+    assert found["total_nodes"] == 2
+    assert [(node["name"], node["site"], node["gpus"], node["queues"]) for node in found["nodes"]] == [
+        ("edge1", "edge", 4, ["edge"]),
+        ("cloud1", "cloud", 4, ["cloud"]),
+    ]
+    changed = patch({"edge_pattern": "cloud"})
+    assert changed.status_code == 200, changed.content
+    assert (changed.json()["sites"], changed.json()["run"]) == (
+        {"edge_by": "queue", "edge_pattern": "cloud"},
+        lab.run.pk,
+    )
+    assert [node["site"] for node in operator.get(f"{address}nodes/").json()["nodes"]] == ["cloud", "edge"]
+    (entry,) = AuditEntry.objects.filter(action="connection.change")
+    assert (entry.user, entry.detail) == (operator.user, {"name": "lab", "changed": "edge_pattern"})
+    refused = patch({"edge_pattern": "("})
+    assert list(refused.json()) == ["sites.edge_pattern"]
+    assert patch({"edge_pattern": "cloud"}).status_code == 200
+    assert AuditEntry.objects.filter(action="connection.change").count() == 1, "nothing was changed"
+    body = orjson.dumps({"sites": {"edge_pattern": "x"}})
+    assert viewer.patch(address, body, content_type="application/json").status_code == 403
+
+
+def test_a_cluster_without_a_run_has_no_nodes_yet(viewer):
+    Connection.objects.create(name="new", connector="slurm")
+    assert viewer.get("/api/connections/new/nodes/").json() == {"nodes": [], "total_nodes": 0}
+
+
 def test_viewers_look_and_do_not_connect(viewer, lab, recording):
     assert viewer.get("/api/connections/lab/").json()["condition"]["counts"] == {"nodes": 2, "running": 1}
     assert viewer.get("/api/connectors/").status_code == 200

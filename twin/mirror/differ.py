@@ -49,11 +49,12 @@ class KnownJob:
 
 @dataclass(slots=True)
 class KnownNode:
-    """A node of the log, and when it was unavailable, in ms of the log."""
+    """A node of the log, when it was unavailable in ms of the log, and its site in the log."""
 
     index: int
     fact: NodeFact
     away: tuple[tuple[int, int], ...] = ()
+    site: str = ""  # empty until it is written
 
 
 @dataclass(slots=True)
@@ -299,7 +300,15 @@ class Mirror:
                 self._set_node(
                     known, replace(known.fact, state=DOWN, reason="the cluster no longer has this node"), events
                 )
+        self._set_sites(events)
         return fresh
+
+    def _set_sites(self, events: list[EventData]) -> None:
+        """Nodes that the rule puts elsewhere than the log does: the rule was changed."""
+        for name, known in self.nodes.items():
+            if known.site != self.sites.site(known.fact):
+                self.changed_nodes.add(name)
+                events.append(("server_set", {"server": known.index, "fields": self._server(known)}))
 
     def _set_node(self, known: KnownNode, fact: NodeFact, events: list[EventData]) -> None:
         was, known.fact = known.fact, fact
@@ -318,7 +327,8 @@ class Mirror:
             events.append(("server_changed", {"server": known.index, "away": left}))
 
     def _server(self, known: KnownNode) -> dict[str, Any]:
-        return asdict(server_of(known.fact, self.sites.site(known.fact), known.away))
+        known.site = self.sites.site(known.fact)
+        return asdict(server_of(known.fact, known.site, known.away))
 
     def _indices(self) -> dict[str, int]:
         return {name: known.index for name, known in self.nodes.items()}

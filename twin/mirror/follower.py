@@ -56,7 +56,7 @@ class Follower:
     def look(self) -> None:
         """Starts what is missing, and ends what is paused or gone, or has other settings now."""
         following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
-            "pk", "name", "parameters", "interval_ms"
+            "pk", "name", "parameters", "interval_ms", "sites"
         )
         wanted = {row[0]: row[1:] for row in following}
         for pk, thread in list(self.threads.items()):

@@ -34,6 +34,7 @@ class JobRecord:
 class NodeRecord:
     fact: NodeFact
     away: tuple[tuple[int, int], ...]
+    site: str = ""  # of records that were written before it was stored
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -84,6 +85,12 @@ def load(connection: Connection) -> Mirror:
     return mirror
 
 
+def nodes_of(connection: Connection) -> list[NodeFact]:
+    """The nodes that the run of the connection knows; none before its first look."""
+    records = MirrorRecord.objects.filter(run=connection.run_id or 0, kind=NODE).order_by("index")
+    return [_nodes.decode(bytes(payload)).fact for payload in records.values_list("payload", flat=True)]
+
+
 def ended_in(mirror: Mirror) -> dict[tuple[str, int], int]:
     """{(key, submit time): restarts} of the jobs that have ended in it."""
     facts = [job.fact for job in mirror.jobs if job.fact.state == ENDED]
@@ -113,7 +120,7 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
                 mirror.open.add(index)
         else:
             node = _nodes.decode(bytes(payload))
-            mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away)
+            mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away, node.site)
     return mirror
 
 
@@ -130,7 +137,7 @@ class Writer:
         ]
         jobs, nodes = self.mirror.take_changed()
         records = [self._record(JOB, known.index, JobRecord(known.name, known.fact, known.attempts)) for known in jobs]
-        records += [self._record(NODE, known.index, NodeRecord(known.fact, known.away)) for known in nodes]
+        records += [self._record(NODE, known.index, NodeRecord(known.fact, known.away, known.site)) for known in nodes]
         with transaction.atomic():
             written = event_log.append(run.pk, run.epoch, events)
             MirrorRecord.objects.bulk_create(

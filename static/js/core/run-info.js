@@ -13,7 +13,7 @@ import { get } from './api.js';
  * @property {number[]} worker flat [job][resource]
  * @property {number[]} ps flat [job][resource]
  * @property {string[]} ids [job]
- * @property {{servers: object[]}} cluster
+ * @property {{servers: {site: string}[]}} cluster
  * @property {{key: string, title: string, format: string}[]} job_columns of the table of jobs
  * @property {{from_ms: number, model: string, title: string, quotes: boolean}[]} phases in order, with their schedulers
  */
@@ -35,13 +35,15 @@ export async function runInfo(runId) {
 }
 
 /**
- * Adds the new jobs of a real cluster. False if servers were added: the page has to be reloaded.
+ * Adds the new jobs of a real cluster. False if servers were added or moved to another site: the page has to be
+ * reloaded.
  *
  * @param {RunInfo} info
  * @param {RunInfo} fresh
  */
 export function grow(info, fresh) {
-  const same = fresh.cluster.servers.length === info.cluster.servers.length;
+  const sites = (/** @type {RunInfo} */ of) => of.cluster.servers.map((server) => server.site).join();
+  const same = sites(fresh) === sites(info);
   if (same) Object.assign(info, fresh);
   return same;
 }

@@ -6,9 +6,8 @@ import { $, $$, debounce, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { curlExample } from './condition.js';
+import { siteFields, withSites } from './site-rule.js';
 import { copyable, paintSites, paintTrial } from './trial-result.js';
-
-const TITLES = { edge_by: 'Sites by', edge_pattern: 'Nodes at the edge' };
 
 /** Renders `form` from the declarations of GET /api/connectors/; onMade(connection) is called after it is stored. */
 export function connectForm(form, { connectors, sites }, onMade) {
@@ -33,11 +32,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     help: 'time between two polls',
   });
   const parameters = h('div', { class: 'form', id: 'c-parameters' });
-  const rule = h(
-    'div',
-    { class: 'form', id: 'c-sites' },
-    sites.map((one) => parameterField({ ...one, title: TITLES[one.name] })),
-  );
+  const rule = h('div', { class: 'form', id: 'c-sites' }, siteFields(sites));
   const guide = h('div', { id: 'c-guide' });
   const result = h('div', { class: 'trial', id: 'c-result', 'aria-live': 'polite' });
   const problem = h('p', { class: 'error', role: 'alert', hidden: true });
@@ -153,15 +148,12 @@ export function connectForm(form, { connectors, sites }, onMade) {
   /** Applies another rule to the nodes of the test, without a new request to the cluster. */
   const remap = debounce(async () => {
     if (!trial?.nodes.length) return;
-    const given = { edge_by: $('#p-edge_by', rule).value, edge_pattern: $('#p-edge_pattern', rule).value };
-    const of = { name: () => ({}), queue: ({ queues }) => ({ queues }), label: ({ labels }) => ({ labels }) };
-    const nodes = trial.nodes.map((node) => ({ name: node.name, ...of[given.edge_by](node) }));
     const asked = trial;
     try {
-      const found = await post('/api/connections/sites/', { sites: given, nodes });
+      const nodes = await withSites(rule, trial.nodes);
       if (trial !== asked) return;
       showError(null);
-      trial.nodes = trial.nodes.map((node, i) => ({ ...node, site: found.sites[i] }));
+      trial.nodes = nodes;
       paintSites($('.preview', result), trial);
     } catch (error) {
       logError(error);

@@ -3,9 +3,10 @@
 import { get, post, remove } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
-import { fill, h } from '../ui/dom.js';
+import { $, fill, h } from '../ui/dom.js';
 import { wall } from '../util/format.js';
 import { ageMs, ageText, auditText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
+import { siteForm } from './site-rule.js';
 import { paintTrial } from './trial-result.js';
 
 const AGAIN_MS = 2000;
@@ -26,10 +27,12 @@ export class FollowLine extends EventTarget {
     this.error = ''; // of the newest request
     this.over = false;
     this.actions = h('div', { class: 'actions' }); // kept between renders: a click must not lose its button
+    this.facts = h('div', {}, [...element.childNodes]); // rendered each second; what is below keeps its focus
     this.trial = h('div', { class: 'trial', 'aria-live': 'polite' });
   }
 
   start() {
+    fill(this.element, this.facts, this.trial);
     this.#ask();
     setInterval(() => this.paint(), PAINT_MS);
   }
@@ -76,7 +79,7 @@ export class FollowLine extends EventTarget {
   paint() {
     const { connection, error } = this;
     if (!connection || this.over) {
-      if (error) fill(this.element, h('p', { class: this.over ? 'muted' : 'error' }, error));
+      if (error) fill(this.facts, h('p', { class: this.over ? 'muted' : 'error' }, error));
       return;
     }
     const { condition } = connection;
@@ -102,7 +105,7 @@ export class FollowLine extends EventTarget {
     if (this.wanted !== connection.wanted) fill(this.actions, this.#buttons());
     this.wanted = connection.wanted;
     fill(
-      this.element,
+      this.facts,
       h(
         'div',
         { class: 'follow-facts' },
@@ -123,7 +126,6 @@ export class FollowLine extends EventTarget {
             '.',
           )
         : null,
-      this.trial,
     );
   }
 
@@ -134,6 +136,10 @@ export class FollowLine extends EventTarget {
       paused
         ? button('Follow', () => this.#change('follow'), { class: 'primary', id: 'follow-on' })
         : button('Pause following', () => this.#change('pause'), { id: 'follow-pause' }),
+      button('Edge and cloud', (event) => this.#sites(event.target), {
+        id: 'follow-sites',
+        title: 'Which nodes are at the edge and which in the cloud',
+      }),
       button('Test', (event) => this.#test(event.target), { id: 'follow-test', title: 'Test the connection' }),
       button('Remove', () => this.#remove(), { class: 'danger', id: 'follow-remove' }),
     ];
@@ -156,6 +162,20 @@ export class FollowLine extends EventTarget {
       this.trial.append(h('button', { type: 'button', onclick: () => fill(this.trial) }, 'Close'));
     });
     if (this.trial.textContent === 'Testing …') fill(this.trial);
+    button.disabled = false;
+  }
+
+  /** The form of the rule of sites, in place of the result of a test; the button closes it again. */
+  async #sites(button) {
+    if ($('#sites', this.trial)) return fill(this.trial);
+    button.disabled = true;
+    await this.#run(async () => {
+      const done = (changed) => {
+        if (changed) this.connection = changed;
+        fill(this.trial);
+      };
+      fill(this.trial, await siteForm(this.connection, done));
+    });
     button.disabled = false;
   }
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError
-from twin.connectors.base import build, names
+from twin.connectors.base import Connector, build, names
 from twin.connectors.facts import ConnectorError, Found
 from twin.management.commands.follow import pairs
 from twin.management.headless import HeadlessCommand, positive
+from twin.mirror import stored
 from twin.mirror.connecting import connections
 from twin.mirror.sites import SiteRule
+from twin.models import Connection
+
+INTERVAL_MS = 1_000
 
 
 class Command(HeadlessCommand):
@@ -33,14 +38,33 @@ class Command(HeadlessCommand):
             help="rule of sites: edge_by, edge_pattern; repeatable",
         )
         parser.add_argument(
-            "--interval-ms", type=positive, default=1_000, help="time between two looks, where the cluster is polled"
+            "--interval-ms", type=positive, help="time between two looks, where the cluster is polled (default 1000)"
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")
+        parser.add_argument(
+            "--change", action="store_true", help="change the connection of that name; what is not given stays"
+        )
 
     def work(self, **options: Any) -> None:
-        connections.checked_name(options["name"])
-        connector = build(options["connector"], pairs("--param", options["param"]))
-        sites = parse_declared("--site", SiteRule, pairs("--site", options["site"]))
+        name = connections.checked_name(options["name"])
+        given, sites = pairs("--param", options["param"]), pairs("--site", options["site"])
+        before = _stored(name, options["connector"]) if options["change"] else None
+        connector = build(options["connector"], {**before.parameters, **given} if before else given)
+        rule = parse_declared("--site", SiteRule, {**before.sites, **sites} if before else sites)
+        if before is None or given or options["test"]:  # sites and interval need no answer of the cluster
+            self._test(name, connector)
+        connector.close()
+        if options["test"]:
+            return
+        if before is None:
+            connections.create(name, connector, rule, options["interval_ms"] or INTERVAL_MS)
+            self.report(f"{name}: connected; `manage.py up` follows it")
+            return
+        connections.change(before, connector, rule, options["interval_ms"] or before.interval_ms)
+        counts = Counter(rule.site(node) for node in stored.nodes_of(before))
+        self.report(f"{name}: changed; {counts['edge']} nodes at the edge, {counts['cloud']} in the cloud")
+
+    def _test(self, name: str, connector: Connector) -> None:
         try:
             found = connector.check()
         except ConnectorError as error:
@@ -49,13 +73,7 @@ class Command(HeadlessCommand):
             connector.close()
         self._report_findings(found)
         if not found.well:
-            raise ModelError(
-                f"{options['name']}: the cluster cannot be followed yet; the lines above say what would help"
-            )
-        if options["test"]:
-            return
-        connections.create(options["name"], connector, sites, options["interval_ms"])
-        self.report(f"{options['name']}: connected; `manage.py up` follows it")
+            raise ModelError(f"{name}: the cluster cannot be followed yet; the lines above say what would help")
 
     def _report_findings(self, found: Found) -> None:
         self.report(f"version {found.version or 'unknown'}")
@@ -65,3 +83,13 @@ class Command(HeadlessCommand):
                 f"{mark:8}{finding.subject}: {finding.said}"
                 + (f"; {finding.remedy}" if finding.remedy and not finding.well else "")
             )
+
+
+def _stored(name: str, connector: str) -> Connection:
+    found = Connection.objects.filter(name=name).first()
+    if found is None:
+        known = ", ".join(Connection.objects.values_list("name", flat=True)[:20]) or "none"
+        raise ModelError(f"no cluster is connected under the name {name}; known: {known}")
+    if found.connector != connector:
+        raise ModelError(f"{name} is followed by {found.connector}, not {connector}; remove it and connect it again")
+    return found

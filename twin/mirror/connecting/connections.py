@@ -15,6 +15,7 @@ from scheduling.model.values import ModelError, shorten
 from twin.connectors.base import Connector, build, connector_class
 from twin.connectors.facts import ConnectorError
 from twin.mirror.sites import SiteRule
+from twin.mirror.stored import sites_of
 from twin.models import AuditEntry, Connection
 from twin.runs import commands
 
@@ -100,16 +101,23 @@ def create(name: str, connector: Connector, sites: SiteRule, interval_ms: int, u
     return made
 
 
-def change(connection: Connection, connector: Connector, interval_ms: int, user: Any = None) -> Connection:
-    """Changes the parameters; the follower restarts with them, and the run continues."""
-    parameters = asdict(connector.parameters)
-    changed = sorted(key for key, value in parameters.items() if connection.parameters.get(key) != value)
+def change(
+    connection: Connection, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None
+) -> Connection:
+    """Changes the settings; the follower restarts with them, and the run continues.
+
+    Another rule of sites is written at the next look as a change of the servers (docs/decisions/0016).
+    """
+    parameters, rule = asdict(connector.parameters), asdict(sites)
+    before = asdict(connector.Parameters()) | connection.parameters | asdict(sites_of(connection))
+    changed = [key for key, value in sorted(parameters.items()) if before[key] != value]
+    changed += [key for key, value in rule.items() if before[key] != value]
     if checked_interval(interval_ms) != connection.interval_ms:
         changed.append("interval_ms")
     if changed:
         with transaction.atomic():
-            connection.parameters, connection.interval_ms = parameters, interval_ms
-            connection.save(update_fields=["parameters", "interval_ms"])
+            connection.parameters, connection.sites, connection.interval_ms = parameters, rule, interval_ms
+            connection.save(update_fields=["parameters", "sites", "interval_ms"])
             _record(user, "change", connection, {"changed": ", ".join(changed)})
     return connection
 

@@ -1,0 +1,111 @@
+// The rule of sites of a followed cluster: its fields, and the sites that it gives to nodes that are known.
+
+import { get, patch, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
+import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
+import { paintSites } from './trial-result.js';
+
+const TITLES = { edge_by: 'Sites by', edge_pattern: 'Nodes at the edge' };
+/** @type {Record<string, (node: Record<string, any>) => object>} */
+const COMPARED = { name: () => ({}), queue: ({ queues }) => ({ queues }), label: ({ labels }) => ({ labels }) };
+
+/**
+ * Fields of the rule, declared by GET /api/connectors/, with the values of a connection instead of the defaults.
+ *
+ * @param {{name: string, default: any}[]} declared
+ * @param {Record<string, any>} [values]
+ */
+export const siteFields = (declared, values = {}) =>
+  declared.map((one) =>
+    parameterField({ ...one, default: values[one.name] ?? one.default, title: TITLES[one.name] ?? one.name }),
+  );
+
+/** The nodes with the sites that the rule in `fields` gives them; no cluster is asked. */
+export async function withSites(fields, nodes) {
+  const sites = { edge_by: $('#p-edge_by', fields).value, edge_pattern: $('#p-edge_pattern', fields).value };
+  const sent = nodes.map((node) => ({ name: node.name, ...COMPARED[sites.edge_by](node) }));
+  const found = await post('/api/connections/sites/', { sites, nodes: sent });
+  return nodes.map((node, i) => ({ ...node, site: found.sites[i] }));
+}
+
+/**
+ * The form that changes the rule of a stored connection, with a preview of the sites. done(connection or null) when it
+ * is saved or closed.
+ */
+export async function siteForm({ name, sites }, done) {
+  const [{ sites: declared }, known] = await Promise.all([
+    get('/api/connectors/'),
+    get(`/api/connections/${name}/nodes/`),
+  ]);
+  const fields = h('div', { class: 'form' }, siteFields(declared, sites));
+  const preview = h('div', { class: 'preview' });
+  const save = h('button', { class: 'primary', id: 'sites-save' }, 'Save');
+  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
+
+  /** Each sentence below its field. */
+  function say(error) {
+    const rest = [];
+    for (const line of fields.querySelectorAll('.field .error')) line.hidden = true;
+    for (const [key, sentence] of Object.entries(error?.fields ?? (error ? { '': error.message } : {}))) {
+      const line = $(`#p-${key.split('.')[1]}-error`, fields);
+      if (!line) rest.push(sentence);
+      else Object.assign(line, { textContent: sentence, hidden: false });
+    }
+    problem.textContent = rest.join(' ');
+    problem.hidden = !rest.length;
+  }
+
+  let asked = 0;
+  async function show() {
+    const own = ++asked;
+    try {
+      const nodes = await withSites(fields, known.nodes);
+      if (own !== asked) return;
+      say(null);
+      paintSites(preview, { ...known, nodes });
+    } catch (error) {
+      logError(error);
+      if (own === asked) say(error);
+    }
+  }
+
+  async function store() {
+    save.disabled = true;
+    try {
+      done(await patch(`/api/connections/${name}/`, { sites: readParameters(fields) }));
+    } catch (error) {
+      logError(error);
+      say(error);
+      save.disabled = false;
+    }
+  }
+
+  fields.addEventListener('input', debounce(show, 300));
+  const form = h(
+    'form',
+    { class: 'connect', id: 'sites', 'aria-label': 'Edge and cloud', novalidate: true },
+    fields,
+    problem,
+    known.nodes.length ? preview : h('p', { class: 'muted' }, 'No node of this cluster is known yet.'),
+    h(
+      'p',
+      { class: 'muted small' },
+      'The next poll of the nodes writes the change, and the run continues. Its charts then show the new sites for ',
+      'the whole run; a fork from an earlier moment keeps the earlier sites.',
+    ),
+    h(
+      'div',
+      { class: 'bar' },
+      save,
+      h('button', { type: 'button', class: 'quiet', onclick: () => done(null) }, 'Cancel'),
+    ),
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    store();
+  });
+  fill(preview);
+  if (known.nodes.length) paintSites(preview, known);
+  return form;
+}
