@@ -16,6 +16,7 @@ from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
 from twin.eventlog.fold import NEVER
 from twin.models import Run
+from twin.scenarios.edits.moments import moment
 
 MAX_BARS = 5_000  # of an answer
 
@@ -40,7 +41,7 @@ class SubtasksView(APIView):
                 if row[2]["group"] == group and row[0] <= at_ms and (row[1] == NEVER or at_ms < row[1])
             ]
         if not found:
-            raise NotFound(f"Run {pk} has no group {group} at {at_ms} ms.")
+            raise NotFound(f"Run {pk} has no group {group} at {moment(at_ms)}.")
         recorded_ms, until_ms, data = found[-1]
         from_ms = max(number(asked, "from", recorded_ms, 0, LARGEST), recorded_ms)
         to_ms = min(number(asked, "to", at_ms + 1, 0, LARGEST), until_ms if until_ms != NEVER else end_ms)

@@ -62,7 +62,10 @@ def test_the_subtasks_are_those_of_the_group_and_no_two_meet_on_a_lane(viewer, g
 
 def test_a_group_that_is_not_there_is_said(viewer, grouped_run):
     answer = viewer.get(f"/api/runs/{grouped_run.pk}/groups/999/subtasks/", {"at": 5})
-    assert (answer.status_code, f"Run {grouped_run.pk} has no group 999 at 5 ms.") == (404, answer.json()["detail"])
+    assert (answer.status_code, f"Run {grouped_run.pk} has no group 999 at 00:00:00.005.") == (
+        404,
+        answer.json()["detail"],
+    )
 
 
 def test_the_page_learns_that_jobs_share_machines(viewer, grouped_run):

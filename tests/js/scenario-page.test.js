@@ -45,10 +45,21 @@ test('an edit before the fork is refused in the form, with a time that works', n
   assert.match(text('#e-at-help'), /^16:43:20\.379 or later/);
   assert.match(text('#about'), /from 16:43:20\.379/);
   say('[data-parameter=servers]', '*');
-  say('#e-at', '16:43:20');
-  add();
   const refusal = 'Takes effect at: 16:43:20 is before the fork; the earliest time is 16:43:20.379.';
-  assert.equal(text('#add > .error'), refusal);
+  for (const [typed, told] of [
+    ['0', refusal.replace('16:43:20 ', '00:00:00 ')],
+    ['250 ms', refusal.replace('16:43:20 ', '00:00:00.250 ')],
+    ['16:43:20', refusal],
+  ]) {
+    say('#e-at', typed);
+    add();
+    assert.equal(text('#add > .error'), told);
+  }
+  say('[data-parameter=for_ms]', 'soon');
+  say('#e-at', '17:00:00');
+  add();
+  assert.match(text('#add > .error'), /^For: “soon” is not a time; enter one/);
+  say('[data-parameter=for_ms]', '1 h');
   assert.equal($$('#edits li').length, 1);
   say('#e-at', /earliest time is (.*)\.$/.exec(refusal)[1]);
   add();

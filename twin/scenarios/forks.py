@@ -39,7 +39,10 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
                 f"run {run.pk} has reached {moment(reached_ms)}, not {moment(at_ms)}; choose a time up to that"
             )
         if at_ms < 1:
-            raise Refused("a fork must start after time 0; copy the scenario to change it from the start")
+            raise Refused(
+                f"a fork must start after {moment(0)}, the start of the run; choose a later time, or copy the scenario "
+                "to change it from the start"
+            )
         cluster = store.cluster_of(run.scenario.cluster_id)
         if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
             ends_ms = cluster.horizon_slots * cluster.slot_ms

@@ -14,7 +14,7 @@ import { deleteRun } from '../run/delete-run.js';
 import { EditForm } from '../scenarios/edit-form.js';
 import { effectWords, paintEdits, wasPlayed } from '../scenarios/edit-list.js';
 import { showConflict } from '../scenarios/edit-conflict.js';
-import { timeText } from '../util/time-text.js';
+import { momentText } from '../util/time-text.js';
 
 const PREVIEW_MS = 150;
 const MAX_ROWS = 500;
@@ -46,7 +46,7 @@ async function start() {
       verbs,
       leastMs: scenario.fork_ms ?? 0,
       laterMs: cluster.spec.slot_ms,
-      wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${timeText(scenario.fork_ms)} or later`,
+      wholeTitle: scenario.fork_ms === null ? '0 is the start of the run' : `${momentText(scenario.fork_ms)} or later`,
       onDone: (edit, place) => {
         history.change(
           place === null
@@ -84,7 +84,7 @@ function take(found) {
       : [
           ' · continues ',
           found.parent ? h('a', { href: `/runs/${found.parent}/` }, `run ${found.parent}`) : 'a deleted run',
-          ` from ${timeText(found.fork_ms)}`,
+          ` from ${momentText(found.fork_ms)}`,
         ],
   );
   history = new History(found.edits, () => {

@@ -2,7 +2,7 @@
 // say them.
 
 import { $, $$, fill, h } from '../ui/dom.js';
-import { EXAMPLE, parseTime, timeText } from '../util/time-text.js';
+import { EXAMPLE, momentText, parseTime, timeText } from '../util/time-text.js';
 import { parameterField } from '../ui/fields/parameter-field.js';
 
 export class EditForm {
@@ -139,10 +139,9 @@ export class EditForm {
           help: `${declared.help}; ${EXAMPLE}`,
         }
       : declared;
-    const words = declared.name.replace(/_ms$/, '').replaceAll('_', ' ');
     const element = parameterField({
       ...shown,
-      title: `${words[0].toUpperCase()}${words.slice(1)}${shown.unit ? `, ${shown.unit}` : ''}`,
+      title: `${titleOf(declared.name)}${shown.unit ? `, ${shown.unit}` : ''}`,
     });
     const control = $('[data-parameter]', element);
     if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';
@@ -173,7 +172,7 @@ export class EditForm {
       return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
     if (edit.at_ms < this.leastMs)
       return this.say(
-        `Takes effect at: ${timeText(edit.at_ms)} is before the fork; the earliest time is ${timeText(this.leastMs)}.`,
+        `Takes effect at: ${momentText(edit.at_ms)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
       );
     for (const control of $$('[data-parameter]', this.element)) {
       const { parameter, time, kind } = control.dataset;
@@ -181,9 +180,7 @@ export class EditForm {
         if (control.value.trim() === '' && time === 'optional') continue;
         edit[parameter] = parseTime(control.value);
         if (edit[parameter] === null)
-          return this.say(
-            `${parameter.replaceAll('_', ' ')}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`,
-          );
+          return this.say(`${titleOf(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
       } else if (control.value !== '' || kind === 'str')
         edit[parameter] =
           kind === 'int' || kind === 'float'
@@ -200,4 +197,10 @@ export class EditForm {
     this.error.textContent = sentence;
     return null;
   }
+}
+
+/** 'for_ms' -> 'For': the title of a field, and of its error. */
+function titleOf(name) {
+  const words = name.replace(/_ms$/, '').replaceAll('_', ' ');
+  return `${words[0].toUpperCase()}${words.slice(1)}`;
 }

@@ -1,7 +1,7 @@
 // Figures of a sweep: means over seeds with their confidence, and the axes that a form describes.
 
 import { duration } from '../util/format.js';
-import { timeText } from '../util/time-text.js';
+import { momentText } from '../util/time-text.js';
 
 const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms']; // fields that are points in time; others are lengths
 
@@ -39,7 +39,7 @@ export function named(axis, title) {
   const field = axis.parameter ?? axis.field;
   const text = (value) => {
     if (!field.endsWith('_ms') || typeof value !== 'number') return String(value);
-    return MOMENTS.includes(field) ? timeText(value) : duration(value);
+    return MOMENTS.includes(field) ? momentText(value) : duration(value);
   };
   return { title: title.replace(/_ms$/, '').replaceAll('_', ' '), text };
 }

@@ -1,6 +1,8 @@
 // Points and lengths of simulated time as people type them: '2d 03:15', '03:15:20', '3h 58m', '90 min', '1.5 h',
 // '250 ms'.
 
+import { clock } from './format.js';
+
 /** @type {Record<string, number>} */
 const UNITS = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 };
 export const EXAMPLE = 'for example 2d 03:15 or 3h 58m';
@@ -31,18 +33,21 @@ export function parseTime(text) {
 }
 
 /**
- * The shortest text that parseTime reads back: '0', '2d 03:15:00', '250 ms'.
+ * A time as the value of a field, the shortest text that parseTime reads back: '0', '2d 03:15:00', '250 ms'.
  *
  * @param {number} ms
  */
 export function timeText(ms) {
   if (ms === 0) return '0';
-  if (ms < 1000) return `${ms} ms`;
-  /** @type {(n: number, width?: number) => string} */
-  const two = (n, width = 2) => String(n).padStart(width, '0');
-  const seconds = Math.floor(ms / 1000);
-  const days = Math.floor(seconds / 86_400);
-  const tail = ms % 1000 ? `.${two(ms % 1000, 3)}` : '';
-  const parts = [(seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60];
-  return `${days ? `${days}d ` : ''}${parts.map((part) => two(Math.floor(part))).join(':')}${tail}`;
+  return ms < 1000 ? `${ms} ms` : momentText(ms);
+}
+
+/**
+ * A moment in a sentence, exact to the ms, as the server writes it (twin/scenarios/edits/moments.py): '00:00:00',
+ * '2d 03:15:00.250'.
+ *
+ * @param {number} ms
+ */
+export function momentText(ms) {
+  return clock(ms, ms % 1000 ? 1 : 1000);
 }
