@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.http.known_fields import KnownFields
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.connectors.facts import NodeFact
@@ -106,14 +107,14 @@ class SettingsSerializer(serializers.Serializer[Any]):
     validate_sites = validate_parameters
 
 
-class NewConnectionSerializer(SettingsSerializer):
+class NewConnectionSerializer(KnownFields, SettingsSerializer):
     """Request for a connection."""
 
     name = serializers.CharField(max_length=200)
     interval_ms = serializers.IntegerField(default=1_000)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class ChangeSerializer(KnownFields):
     """Change of a connection; parameters and fields of the rule of sites that are left out keep their values."""
 
     parameters = serializers.DictField(required=False)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.serializers import RunSerializer, ScenarioSerializer
+from dashboard.http.known_fields import KnownFields
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario
 from twin.runs import commands
@@ -24,13 +25,13 @@ from twin.scenarios.edits.preview import marks, preview
 from twin.studies import ask, ask_mirror
 
 
-class EditsSerializer(serializers.Serializer[Any]):
+class EditsSerializer(KnownFields):
     """List of edits."""
 
     edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS)
 
 
-class ScenarioEditSerializer(serializers.Serializer[Any]):
+class ScenarioEditSerializer(KnownFields):
     """Changes of a scenario; version: the version they are based on."""
 
     version = serializers.IntegerField(min_value=1)
@@ -38,7 +39,7 @@ class ScenarioEditSerializer(serializers.Serializer[Any]):
     edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS, required=False)
 
 
-class ForkSerializer(serializers.Serializer[Any]):
+class ForkSerializer(KnownFields):
     """Request for a fork: edits are added to those of the run; start: run it at once.
 
     at_ms: start of the fork, by default the newest time of the run.
@@ -73,7 +74,7 @@ def verb_list(request: Request) -> Response:
     )
 
 
-class AskSerializer(serializers.Serializer[Any]):
+class AskSerializer(KnownFields):
     """Job to preview. like: id of a job to copy; changes: fields that differ, as in jobs.jsonl.
 
     Of a run that mirrors a real cluster: run_ms among the changes is the duration; scheduler answers (default: fifo).
@@ -97,6 +98,10 @@ class AskView(APIView):
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         if run.mode == Run.MIRROR:
             return Response(ask_mirror.ask(run, **form.validated_data))
+        if form.validated_data["scheduler"]:
+            raise serializers.ValidationError(
+                {"scheduler": [f"Only for runs that mirror a real cluster; omit it: run {pk} has its own scheduler."]}
+            )
         job = ask.job_of(run, form.validated_data["like"], form.validated_data["changes"])
         return Response(ask.ask(run, job))
 

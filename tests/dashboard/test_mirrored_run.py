@@ -73,6 +73,25 @@ def test_ask_on_a_mirrored_run(operator):
     assert "has no job" in answer.content.decode()
 
 
+def test_a_misspelt_field_of_a_body_is_refused_with_the_nearest_one(operator):
+    run = mirrored_run()
+    for path, body, sentence in (
+        (
+            "ask",
+            {"chnages": {"run_ms": 5}},
+            "unknown field of the body 'chnages'; did you mean 'changes'? known: ",
+        ),
+        (
+            "forks",
+            {"at": 5},
+            "unknown field of the body 'at'; did you mean 'at_ms'? known: at_ms, name, edits, start, ",
+        ),
+    ):
+        answer = operator.post(f"/api/runs/{run.pk}/{path}/", body, "application/json")
+        assert answer.status_code == 400
+        assert answer.json()[next(iter(body))][0].startswith(sentence)
+
+
 @pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "step", "clock", "delete"])
 def test_verbs_of_a_mirrored_run_say_what_to_do_instead(operator, verb):
     run = mirrored_run()

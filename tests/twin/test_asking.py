@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import orjson
 import pytest
 
 from scheduling.model.values import Job, ModelError
@@ -100,8 +103,27 @@ def test_what_cannot_be_asked_is_said():
         ask.job_of(run, "nobody", {})
     with pytest.raises(ModelError, match="epochs must be an integer"):
         ask.job_of(run, "a", {"epochs": 0})
-    with pytest.raises(ModelError, match="unknown key 'colour'; known: id"):
-        ask.job_of(run, "a", {"colour": "red"})
+    for changes, sentence in (
+        ({"colour": "red"}, "changes: unknown field of a job 'colour'; known: model, "),
+        ({"wrkr.gpu": 1}, "changes: unknown field of a job 'wrkr.gpu'; did you mean 'worker'? known: model, "),
+        ({"Epochs": 1}, "changes: unknown field of a job 'Epochs'; did you mean 'epochs'? known: model, "),
+        ({"worker.gpus": 1}, "changes: unknown field of a job 'worker.gpus'; did you mean 'worker'? known: model, "),
+    ):
+        with pytest.raises(ModelError, match=f"^{re.escape(sentence)}"):
+            ask.job_of(run, "a", changes)
+
+
+def test_a_column_of_jobs_csv_is_answered_with_the_field_that_works():
+    run = paused("fifo", [job("a"), job("late", 15_000)], 0)
+    with pytest.raises(ModelError, match=r"^changes: worker\.gpu is a column of jobs\.csv, not a field") as told:
+        ask.job_of(run, "a", {"worker.gpu": 3})
+    field, _, value = str(told.value).partition("give the whole field: ")[2].partition(" = ")
+    asked, like = ask.job_of(run, "a", {field: orjson.loads(value)}), ask.job_of(run, "a", {})
+    assert asked.worker == (3_000, *like.worker[1:]) != like.worker
+
+
+def test_a_run_that_has_ended_cannot_be_asked():
+    run = paused("fifo", [job("a"), job("late", 15_000)], 0)
     commands.cancel(run)
     runner.advance(run.pk)
     run.refresh_from_db()

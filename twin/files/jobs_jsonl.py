@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import orjson
 
+from scheduling.model.known_names import unknown
 from scheduling.model.values import Job, ModelError, Utility, shown
 from twin.files.textcheck import BOM, check_text
 from twin.files.units import LARGEST, read_demand, shorten, write_demand
@@ -107,9 +108,9 @@ def job_from_dict(value: Any) -> Job:
     """Plain data as a Job."""
     if not isinstance(value, dict):
         raise ModelError(f"a job must be an object, got {type(value).__name__}")
-    unknown = [key for key in value if key not in JOB_KEYS]
-    if unknown:
-        raise ModelError(f"unknown key {shorten(unknown[0])!r}; known: {', '.join(JOB_KEYS)}")
+    wrong = [key for key in value if key not in JOB_KEYS]
+    if wrong:
+        raise ModelError(unknown("key", wrong[0], JOB_KEYS))
     for key in ("id", "arrival_ms"):
         if value.get(key) is None:
             raise ModelError(f"{key} is missing")

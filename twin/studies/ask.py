@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import orjson
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
+from scheduling.model.known_names import unknown
 from scheduling.model.values import Event, Job, ModelError, Role
 from scheduling.reporting.reasons import readable
 from scheduling.slotted.counterfactuals import counterfactuals
 from scheduling.slotted.counterfactuals import sentence as flipped
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER
 from twin.eventlog.stored_states import at
-from twin.files.jobs_jsonl import job_from_dict, job_to_dict
+from twin.files.jobs_csv import ALL
+from twin.files.jobs_jsonl import JOB_KEYS, job_from_dict, job_to_dict
 from twin.infra import gc_control
 from twin.infra.errors import Refused
 from twin.models import Run
@@ -36,6 +39,7 @@ MAX_S = 4.0  # of wall time for each of the two
 STRIDE = 200  # events between two checks of the clock
 MAX_ROWS = 20  # listed jobs that it delays or rejects
 WORKER = int(Role.WORKER)
+FIXED = ("id", "arrival_ms", "provenance")  # of the previewed job, not asked for
 
 
 @dataclass
@@ -58,8 +62,28 @@ def job_of(run: Run, like: str, changes: dict[str, Any]) -> Job:
             raise ModelError(f"run {run.pk} has no job {like!r}; choose one of its jobs, or give all fields")
         given = job_to_dict(model)
     name = name_for({job.id for job in jobs})
-    job = job_from_dict(given | changes | {"id": name, "arrival_ms": run.sim_ms})
+    job = job_from_dict(given | changed(given, changes) | {"id": name, "arrival_ms": run.sim_ms})
     return replace(job, provenance={})
+
+
+def changed(given: Mapping[str, Any], changes: Mapping[str, Any], more: Sequence[str] = ()) -> dict[str, Any]:
+    """The changes of the fields of a job; ModelError names a field that no job has, and what would work.
+
+    more: names that work besides the fields.
+    """
+    for name in changes:
+        if name in JOB_KEYS:
+            continue
+        whole, _, part = name.partition(".")
+        if name in ALL:  # as in jobs.csv
+            parts = (given.get(whole) or {}) | {part: changes[name]}
+            raise ModelError(
+                f"changes: {name} is a column of jobs.csv, not a field of a job; give the whole field: "
+                f"{whole} = {orjson.dumps(parts).decode()}"
+            )
+        fields = [key for key in JOB_KEYS if key not in FIXED]
+        raise ModelError(f"changes: {unknown('field of a job', name, [*fields, *more])}")
+    return dict(changes)
 
 
 def ask(run: Run, job: Job) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from twin.infra.errors import Refused
 from twin.mirror.whatif import cut, forking, inputs, jobs, moments
 from twin.mirror.whatif.moments import Made
 from twin.models import Run
-from twin.studies.ask import compare_futures, name_for
+from twin.studies.ask import changed, compare_futures, name_for
 
 RUN_MS = "run_ms"  # how long the job runs: not a field of a job, whose work follows from it
 
@@ -62,4 +62,5 @@ def _job(found: Made, like: str, changes: dict[str, Any]) -> Job:
     elif run_ms is not None:
         raise ModelError(f"{RUN_MS} applies to a copy of a job; name the job to copy, or give all fields of a job")
     name = name_for({job.name for job in of.mirror.jobs})
-    return replace(job_from_dict(given | changes | {"id": name, "arrival_ms": at_ms + 1}), provenance={})
+    fields = given | changed(given, changes, [RUN_MS]) | {"id": name, "arrival_ms": at_ms + 1}
+    return replace(job_from_dict(fields), provenance={})

@@ -183,28 +183,18 @@ export function displacedText({ later, later_ms: laterMs, open, rejected }, unti
   return parts.join('; ') || 'No other job would be rejected or finish later';
 }
 
-/** Lines like 'epochs = 5' -> {epochs: 5}; the error names the invalid line. */
+/** Lines like 'epochs = 5' -> {epochs: 5}; the server checks the names. The error names an invalid line. */
 export function parseChanges(text) {
   const changes = {};
   for (const line of text
     .split('\n')
     .map((one) => one.trim())
     .filter(Boolean)) {
-    const parts = /^([a-z_]+)\s*[=:]\s*(.+)$/.exec(line);
-    const column = /^([a-z_]+)\.([a-z_]+)\s*[=:]\s*(.+)$/.exec(line);
-    if (column) throw new Refusal(partRefused(column));
+    const parts = /^([\w.]+)\s*[=:]\s*(.+)$/.exec(line);
     if (!parts) throw new Refusal(`“${line}” is not a “field = value” line such as “epochs = 5”.`);
     changes[parts[1]] = valueOf(parts[2]);
   }
   return changes;
-}
-
-/** Nested fields of jobs.jsonl from column names of jobs.csv such as worker.gpu. */
-function partRefused([, field, part, value]) {
-  return (
-    `“${field}.${part}” is a column of jobs.csv; here the names of jobs.jsonl work: enter the whole field ` +
-    `“${field} = {"${part}": ${value}, …}” with all its parts.`
-  );
 }
 
 /** A line of jobs.jsonl without id and arrival: the job would arrive now. */

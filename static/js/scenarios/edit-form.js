@@ -172,7 +172,8 @@ export class EditForm {
       return this.say(`“${$('#e-at', this.element).value}” is not a time; enter one, ${EXAMPLE}.`);
     if (edit.at_ms < this.leastMs)
       return this.say(
-        `Takes effect at: ${momentText(edit.at_ms)} is before the fork; the earliest time is ${momentText(this.leastMs)}.`,
+        `Takes effect at: ${momentText(edit.at_ms)} is before the fork; ` +
+          `the earliest time is ${momentText(this.leastMs)}.`,
       );
     for (const control of $$('[data-parameter]', this.element)) {
       const { parameter, time, kind } = control.dataset;

@@ -68,7 +68,7 @@ def test_what_cannot_be_asked():
         ("3", {"run_ms": 0}, "run_ms must be a whole number"),
         ("3", {"run_ms": True}, "run_ms must be a whole number"),
         ("", {"run_ms": 5}, "name the job to copy"),
-        ("3", {"colour": 1}, "unknown key"),
+        ("3", {"colour": 1}, "unknown field of a job 'colour'; known: .*run_ms$"),
     ):
         with pytest.raises(ModelError, match=words):
             ask_mirror.ask(run, like, changes)
