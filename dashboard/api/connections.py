@@ -28,7 +28,7 @@ MAX_PREVIEW = 5_000  # nodes of one preview of sites
 
 
 class ConnectionSerializer(serializers.ModelSerializer[Connection]):
-    """A connection and its condition: state, since (Unix s), said, age_ms of the data, and figures of the follower."""
+    """A connection and its condition: state, since (Unix s), message, age_ms of the data, metrics of the follower."""
 
     title = serializers.SerializerMethodField()
     condition = serializers.SerializerMethodField()
@@ -57,21 +57,21 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             return connection.connector
 
     def get_condition(self, connection: Connection) -> dict[str, Any]:
-        """{state, since, said, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit}."""
+        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit}."""
         now, health = time.time(), connection.health
         found = condition(connection, now)
-        said = found.said
+        message = found.message
         if found.state == "starting" and "no_follower" not in self.context:
             processes = heartbeat.processes()
             self.context["no_follower"] = processes is not None and all(
                 one.kind != heartbeat.FOLLOWER for one in processes
             )
         if found.state == "starting" and self.context["no_follower"]:
-            said = "No follower is running; manage.py up starts one."
+            message = "No follower is running; manage.py up starts one."
         return {
             "state": found.state,
             "since": found.since,
-            "said": said,
+            "message": message,
             "age_ms": None if found.seen_at is None else max(0, round((now - found.seen_at) * 1_000)),
             "stale_after_ms": found.stale_after_ms,
             "seen_ms": health.get("seen_ms"),

@@ -163,7 +163,7 @@ class RunConsumer(StreamConsumer):
         run = await Run.objects.filter(pk=self.run_id).afirst()
         if run is None:
             if (was := await database_sync_to_async(deleted.what_was)("run", self.run_id)) is not None:
-                await self.say({"type": "deleted", "id": self.run_id, "said": str(was)})
+                await self.say({"type": "deleted", "id": self.run_id, "message": str(was)})
             await self.close(UNKNOWN)
         return run
 

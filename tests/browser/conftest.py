@@ -127,7 +127,7 @@ def finished_run(chromium: Browser, twin: Twin, operator_session: dict) -> int:
 
 @pytest.fixture
 def open_page(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[Callable[..., Page]]:
-    """open_page(path, **context options) -> a page; at the end no page may have said anything on its console."""
+    """open_page(path, **context options) -> a page; at the end no page may have written anything to its console."""
     with watched(chromium, twin, operator_session) as opener:
         yield opener
 
@@ -135,7 +135,7 @@ def open_page(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator
 @contextmanager
 def watched(chromium: Browser, twin: Twin, session: dict | None) -> Iterator[Callable[..., Page]]:
     contexts: list[BrowserContext] = []
-    said: list[str] = []
+    written: list[str] = []
     expected = [LEFT]
 
     def open_page(path: str, refused: int = 0, **options: object) -> Page:
@@ -147,12 +147,12 @@ def watched(chromium: Browser, twin: Twin, session: dict | None) -> Iterator[Cal
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: said.append(f"{page.url}: {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: written.append(f"{page.url}: {message.type}: {message.text}"))
+        page.on("pageerror", lambda error: written.append(f"{page.url}: {error}"))
         page.goto(path)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
-    assert [line for line in said if not any(part in line for part in expected)] == []
+    assert [line for line in written if not any(part in line for part in expected)] == []

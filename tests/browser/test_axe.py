@@ -33,19 +33,19 @@ def settled(page: Page, path: str) -> None:
 def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, width: int, theme: str) -> None:
     page = open_page("/", viewport={"width": width, "height": 800}, color_scheme=theme)
     run = f"/runs/{live_run}/"
-    said = {}
+    by_page = {}
     scenario = edited(page)
     sweep = f"/sweeps/{swept(page, scenario)}/"
     for path in ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", f"/scenarios/{scenario}/", "/sweeps/",
                  sweep, "/compare/", "/audit/", "/settings/tokens/", run, f"{run}servers/0/"):  # fmt: skip
         settled(page, path)
-        said[path] = faults(page)
+        by_page[path] = faults(page)
     settled(page, f"{run}?job=0&events=1&rows=jobs&colour=state")
     expect(page.locator("#drawer h2").first).to_be_visible()
     expect(page.locator("#events tbody tr").first).to_be_visible()
     page.locator("#utilization-table").dispatch_event("click")  # the drawer lies over it
-    said["drawer, events and numbers"] = faults(page)
-    assert {path: found for path, found in said.items() if found} == {}
+    by_page["drawer, events and numbers"] = faults(page)
+    assert {path: found for path, found in by_page.items() if found} == {}
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (1280, "dark"), (390, "light")])
@@ -53,23 +53,23 @@ def test_the_pages_of_live_clusters_have_no_fault(
     open_page: Callable[..., Page], followed: str, width: int, theme: str
 ) -> None:
     page = open_page("/live/", viewport={"width": width, "height": 800}, color_scheme=theme)
-    said = {}
+    by_page = {}
     expect(page.locator("#list tbody tr").first).to_be_visible()
-    said["list"] = faults(page)
+    by_page["list"] = faults(page)
     page.goto("/live/connect/")
     page.select_option("#c-connector", "push")
     page.fill("#p-source", followed)
     page.get_by_role("button", name="Test connection").click()
     expect(page.locator(".preview > table")).to_be_visible(timeout=40_000)
     page.locator(".preview summary").click()
-    said["form and result"] = faults(page)
+    by_page["form and result"] = faults(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     page.goto(f"/live/{followed}/?job=1")
     expect(page.locator("#data-age")).to_be_visible()
     expect(page.locator("#drawer h2").first).to_be_visible()
-    said["run of a live cluster"] = faults(page)
+    by_page["run of a live cluster"] = faults(page)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    assert {path: found for path, found in said.items() if found} == {}
+    assert {path: found for path, found in by_page.items() if found} == {}
 
 
 def test_the_page_to_log_in_has_no_fault(chromium, twin) -> None:

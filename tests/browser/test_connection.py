@@ -106,7 +106,7 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
     context: BrowserContext, short_run: Callable[[str], int]
 ) -> None:
     run, other = short_run("Short lived"), short_run("Stays")
-    said = f"Run {run} {DELETED.format(name='Short lived')}"
+    sentence = f"Run {run} {DELETED.format(name='Short lived')}"
     pages: dict[str, Page] = {}
     for path in (f"/runs/{run}/", f"/runs/{run}/servers/0/", f"/compare/?runs={other},{run}", "/"):
         pages[path] = context.new_page()
@@ -118,7 +118,7 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
     expect(row).to_be_visible()
     remove(context, run)
     for path in list(pages)[:3]:
-        expect(pages[path].locator("#notice")).to_contain_text(said)
+        expect(pages[path].locator("#notice")).to_contain_text(sentence)
     page = pages[f"/runs/{run}/"]
     expect(page.locator("#connection")).to_have_text("deleted")
     expect(page.locator("#status")).to_have_text("deleted")
@@ -128,11 +128,11 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
     answer = page.goto(f"/runs/{run}/")
     assert answer is not None
     assert answer.status == 404
-    expect(page.locator("main")).to_contain_text(said)
+    expect(page.locator("main")).to_contain_text(sentence)
     page.get_by_role("link", name="its audit entries").click()
     expect(page.locator("#list tbody tr")).to_have_count(2)
     expect(page.locator("#list s", has_text=f"run {run}")).to_have_count(2)
-    expect(page.locator("#list")).to_contain_text(said)
+    expect(page.locator("#list")).to_contain_text(sentence)
     expect(page.locator("#list a")).to_have_count(0)
 
 

@@ -114,8 +114,8 @@ def test_a_panel_that_fails_says_so_in_its_place_and_the_others_go_on(
 ) -> None:
     context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
     page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
+    written: list[str] = []
+    page.on("console", lambda message: written.append(message.text))
 
     def without_workers(route: Route) -> None:
         body = route.fetch().json()
@@ -135,7 +135,7 @@ def test_a_panel_that_fails_says_so_in_its_place_and_the_others_go_on(
     expect(page.locator("#utilization")).to_be_hidden()
     expect(page.locator("#jobs tbody tr").first).to_be_visible()
     expect(page.locator("#queue-legend b").first).not_to_have_text("–")
-    assert any("reading 'types'" in text for text in said), "the console has it, too"
+    assert any("reading 'types'" in text for text in written), "the console has it, too"
     log = (twin.folder / "logs" / "web.log").read_text()
     assert re.search(
         rf"ERROR dashboard.api.client_errors: in the browser of \S+ at '/runs/{handed['oasis', 'srtf']}/.*types", log

@@ -45,7 +45,7 @@ def test_a_mirrored_run_is_forked_compared_and_asked(open_page: Callable[..., Pa
     assert page.locator("#cut-form").evaluate(inside)
     page.locator("#cut-assumed").fill("soon")
     dialog.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#cut-said")).to_contain_text("must be a duration")
+    expect(page.locator("#cut-error")).to_contain_text("must be a duration")
     page.locator("#cut-assumed").fill("30 min")
     page.locator("#cut-arrivals").select_option("yes")
     dialog.get_by_role("button", name="Run", exact=True).click()

@@ -104,7 +104,7 @@ def test_both_tables_can_be_downloaded(viewer, pair):
 
 
 @pytest.mark.parametrize(
-    ("runs", "status", "said"),
+    ("runs", "status", "message"),
     [
         ("", 400, "2 to 24 runs"),
         ("{a}", 400, "got 1"),
@@ -114,11 +114,11 @@ def test_both_tables_can_be_downloaded(viewer, pair):
         (",".join(map(str, range(1000, 1025))), 400, "got 25"),
     ],
 )
-def test_a_wrong_list_of_runs_is_refused_with_a_reason(viewer, pair, runs, status, said):
+def test_a_wrong_list_of_runs_is_refused_with_a_reason(viewer, pair, runs, status, message):
     for tail in ("", "jobs/", "kinds/", "metrics.csv", "differences.csv"):
         answer = viewer.get(f"/api/compare/{tail}?runs={runs.format(a=pair[0].pk)}")
         assert answer.status_code == status
-        assert said in answer.json()["detail"]
+        assert message in answer.json()["detail"]
 
 
 def test_runs_of_equal_scenarios_are_not_compared(viewer, pair):
@@ -149,7 +149,7 @@ def test_equal_scenarios_that_ended_differently_can_be_compared(viewer, pair):
 
 
 def test_a_wrong_filter_is_refused_with_what_would_work(viewer, pair):
-    for asked, said in (
+    for asked, message in (
         ({"kind": "x"}, "shifted, moved"),
         ({"run": pair[0].pk}, f"run must be one of {pair[1].pk}"),
         ({"sort": "y"}, "start, finish"),
@@ -157,7 +157,7 @@ def test_a_wrong_filter_is_refused_with_what_would_work(viewer, pair):
         for tail in ("jobs/", "differences.csv"):
             answer = viewer.get(address(*pair, tail=tail, **asked))
             assert answer.status_code == 400
-            assert said in answer.json()["detail"]
+            assert message in answer.json()["detail"]
 
 
 def test_a_deleted_run_is_left_out_and_said(operator, pair):
@@ -548,14 +548,14 @@ def test_a_race_uses_scenarios_again_and_keeps_to_one_model(operator, make_scena
 def test_a_race_names_what_is_wrong(operator, viewer, make_scenario, layer):
     scenario = make_scenario(scheduler="oasis")
     where = f"/api/scenarios/{scenario.pk}/race/"
-    for chosen, said in (
+    for chosen, message in (
         (["oasis", "fifoo"], "unknown scheduler 'fifoo'; known"),
         (["oasis", "pd_ors"], "PD-ORS cannot run this"),
         (["oasis"], "at least 2"),
     ):
         answer = post(operator, where, {"schedulers": chosen})
         assert answer.status_code == 400
-        assert said in str(answer.json())
+        assert message in str(answer.json())
     assert Run.objects.count() == 0
     assert post(viewer, where, {}).status_code == 403
     assert viewer.get(where).status_code == 200

@@ -50,7 +50,7 @@ def test_a_connection_is_stored_listed_changed_and_removed(operator, recording, 
     row = made.json()
     assert (row["name"], row["title"], row["wanted"], row["run"]) == ("lab", "Replay", "following", None)
     assert row["condition"]["state"] == "starting"
-    assert row["condition"]["said"] == "No follower is running; manage.py up starts one."
+    assert row["condition"]["message"] == "No follower is running; manage.py up starts one."
     assert row["parameters"] == {"path": str(recording), "speed": 1.0}
     assert [one["name"] for one in operator.get("/api/connections/").json()["results"]] == ["lab"]
     body = orjson.dumps({"parameters": {"speed": 0}})
@@ -120,7 +120,7 @@ def test_a_cluster_that_prints_without_end_is_stopped():
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "said"),
+    ("changes", "field", "message"),
     [
         ({"name": "my lab"}, "name", "name must have 1 to 60 letters, digits, hyphens and underscores, got 'my lab'"),
         ({"name": "test"}, "name", "name must not be 'test', which is a part of an address; choose another one"),
@@ -148,11 +148,11 @@ def test_a_cluster_that_prints_without_end_is_stopped():
         ),
     ],
 )
-def test_what_is_refused_at_which_field(operator, recording, changes, field, said):
+def test_what_is_refused_at_which_field(operator, recording, changes, field, message):
     answer = post(operator, "/api/connections/", settings(recording, **({"name": "lab"} | changes)))
     assert answer.status_code == 400
     assert list(answer.json()) == [field]
-    assert said in answer.json()[field][0]
+    assert message in answer.json()[field][0]
     assert not Connection.objects.exists()
 
 
@@ -222,8 +222,8 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
     for verb in ("pause", "resume", "cancel"):
         answer = operator.post(f"/api/runs/{run}/{verb}/")
         assert answer.status_code == 400
-        said = f"cannot {verb} run {run}: it mirrors the cluster lab; pause following on /live/lab/"
-        assert answer.json()["detail"] == said
+        message = f"cannot {verb} run {run}: it mirrors the cluster lab; pause following on /live/lab/"
+        assert answer.json()["detail"] == message
     operator.delete("/api/connections/lab/")
     assert Run.objects.get(pk=run).status == Run.CANCELLED
     assert operator.get(f"/runs/{run}/").status_code == 200
@@ -236,7 +236,7 @@ def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     assert (stale.state, stale.since, stale.stale_after_ms) == ("stale", now, 17_000)
     lab.health |= {"failing_since": now + 1, "error": "slurmctld: does not answer"}
     failing = condition.condition(lab, now + 2)
-    assert (failing.state, failing.since, failing.said) == ("failing", now + 1, "slurmctld: does not answer")
+    assert (failing.state, failing.since, failing.message) == ("failing", now + 1, "slurmctld: does not answer")
     lab.parameters = {"interval_ms": 60_000}
     assert condition.interval_ms(lab) == 60_000
     lab.connector = "gone"
@@ -249,7 +249,7 @@ def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, sett
     pulse.beat()
     Connection.objects.create(name="lab", connector="replay")
     found = operator.get("/api/connections/lab/").json()["condition"]
-    assert found["said"] == "Waits for the first look of the follower."
+    assert found["message"] == "Waits for the first look of the follower."
 
 
 def test_the_schema_describes_connections(viewer):

@@ -50,7 +50,7 @@ async def test_who_watches_a_run_or_the_overview_is_notified_at_once(viewer, ope
     for peer in (page, front):
         message = await receive(peer)
         assert (message["type"], message["id"]) == ("deleted", number)
-        assert re.fullmatch(WAS % number, message["said"])
+        assert re.fullmatch(WAS % number, message["message"])
     await page.leave()
     await front.leave()
     late = socket(viewer, number)  # it missed the message
@@ -98,7 +98,7 @@ def test_the_audit_list_says_of_every_entry_what_is_gone(viewer, operator, finis
     rows = viewer.get("/api/audit/").json()["results"]
     lost = {row["action"]: row["gone"] for row in rows if row["subject"] == f"run {number}"}
     assert lost.keys() == {"run.start", "run.delete"}
-    assert all(re.fullmatch(WAS % number, said) for said in lost.values())
+    assert all(re.fullmatch(WAS % number, sentence) for sentence in lost.values())
     assert {row["gone"] for row in rows if row["subject"] != f"run {number}"} == {None}
 
 

@@ -44,13 +44,13 @@ needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is no
 
 @pytest.mark.parametrize("language", [pytest.param("sh", marks=needs_curl), "python"])
 def test_examples_of_the_api(run, language):
-    said = run("api.md", language, "operate")
+    printed = run("api.md", language, "operate")
     assert ClusterSpec.objects.get().server_count == 10
-    assert "oasis" in said
+    assert "oasis" in printed
 
 
 @pytest.mark.parametrize(("language", "count"), [pytest.param("sh", 4, marks=needs_curl), ("python", 2)])
 def test_examples_of_push(run, language, count):
-    said = run("push.md", language, "ingest:lab").replace("'", '"')
-    assert orjson.loads(said) == {"accepted": count, "duplicate": 0, "rejected": [], "ignored": 0, "cursor": count}
+    printed = run("push.md", language, "ingest:lab").replace("'", '"')
+    assert orjson.loads(printed) == {"accepted": count, "duplicate": 0, "rejected": [], "ignored": 0, "cursor": count}
     assert PushedEvent.objects.count() == count

@@ -1,4 +1,4 @@
-"""What fails is said in one sentence: as a page to a person, as JSON under /api/."""
+"""What fails is reported in one sentence: as a page to a person, as JSON under /api/."""
 
 import gzip
 from datetime import timedelta

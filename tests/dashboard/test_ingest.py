@@ -45,7 +45,7 @@ class Sender:
         data = body if isinstance(body, bytes) else orjson.dumps(body)
         return self.client.post(self.path + to, data, content_type=media_type, headers=self.headers)
 
-    def said(self, body, media_type=BATCH):
+    def summary(self, body, media_type=BATCH):
         return self.post(body, media_type).json()
 
     def step(self, **body):
@@ -68,7 +68,7 @@ def look(connector) -> tuple[list[JobFact], list[NodeFact]]:
 
 
 def test_a_batch_becomes_facts(sender, connector):
-    assert sender.said([NODE, SUBMITTED, STARTED]) == {
+    assert sender.summary([NODE, SUBMITTED, STARTED]) == {
         "accepted": 3, "duplicate": 0, "rejected": [], "ignored": 0, "cursor": 3,
     }  # fmt: skip
     job = JobFact(
@@ -80,7 +80,7 @@ def test_a_batch_becomes_facts(sender, connector):
 
 def test_an_event_that_comes_again_is_a_duplicate(sender, connector):
     sender.post([SUBMITTED])
-    again = sender.said([SUBMITTED, STARTED, STARTED])
+    again = sender.summary([SUBMITTED, STARTED, STARTED])
     assert (again["accepted"], again["duplicate"], again["rejected"]) == (1, 2, [])
     assert PushedEvent.objects.count() == 2
     assert sender.client.get(sender.path + "cursor", headers=sender.headers).json() == {
@@ -90,8 +90,8 @@ def test_an_event_that_comes_again_is_a_duplicate(sender, connector):
 
 
 def test_a_single_event_and_plain_json(sender):
-    assert sender.said(NODE, SINGLE)["accepted"] == 1
-    assert sender.said([SUBMITTED], "application/json; charset=utf-8")["accepted"] == 1
+    assert sender.summary(NODE, SINGLE)["accepted"] == 1
+    assert sender.summary([SUBMITTED], "application/json; charset=utf-8")["accepted"] == 1
 
 
 def test_changes_follow_the_first_look(sender, connector):
@@ -212,7 +212,7 @@ def test_a_sender_that_has_only_an_address_gives_the_token_as_password(sender):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"type": "job.start"}, "unknown event type 'job.start'; known: job.submitted, job.changed, "),
         ({"data": {"gpu": 2}},
@@ -235,10 +235,10 @@ def test_a_sender_that_has_only_an_address_gives_the_token_as_password(sender):
         ({"data_base64": "AA=="}, "data_base64 is not read; send data as JSON"),
     ],
 )  # fmt: skip
-def test_an_event_that_does_not_fit_is_rejected_alone(sender, change, said):
-    answer = sender.said([NODE, SUBMITTED | change, STARTED])
+def test_an_event_that_does_not_fit_is_rejected_alone(sender, change, message):
+    answer = sender.summary([NODE, SUBMITTED | change, STARTED])
     assert (answer["accepted"], [row["index"] for row in answer["rejected"]]) == (2, [1])
-    assert said in answer["rejected"][0]["error"]
+    assert message in answer["rejected"][0]["error"]
     assert "\n" not in answer["rejected"][0]["error"]
 
 
@@ -255,7 +255,7 @@ def test_bodies_that_cannot_be_read_as_a_whole(sender):
     )  # fmt: skip
     assert refused([NODE], "text/plain")[0] == 415
     assert refused([NODE], "text/plain")[1].startswith("Content-Type must be one of application/cloudevents-batch+json")
-    assert sender.said([7, {"a": 1}], "application/json")["rejected"] == [
+    assert sender.summary([7, {"a": 1}], "application/json")["rejected"] == [
         {"index": 0, "error": "an event must be a JSON object, got int"},
         {"index": 1, "error": "an event of an unknown kind with the fields a; known: CloudEvents 1.0, "
                               "Ray event export, Slurm jobcomp/elasticsearch"},
@@ -273,7 +273,7 @@ def test_five_thousand_events_a_second(sender, monkeypatch):
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "1")
     assert PushedEvent.objects.count() == 3, "nothing is half done"
     clock[0] = 0.2
-    assert sender.said([ENDED, NODE, SUBMITTED])["accepted"] == 1
+    assert sender.summary([ENDED, NODE, SUBMITTED])["accepted"] == 1
 
 
 def test_documents_of_slurms_jobcomp(sender, connector):
@@ -282,9 +282,9 @@ def test_documents_of_slurms_jobcomp(sender, connector):
     Nothing private is stored.
     """
     documents = [orjson.loads(line) for line in (FIXTURES / "slurm-22.05-jobcomp.jsonl").read_bytes().splitlines()]
-    answers = [sender.said(document, "application/json") for document in documents]
+    answers = [sender.summary(document, "application/json") for document in documents]
     assert [answer["accepted"] for answer in answers] == [1] * len(documents)
-    assert sender.said(documents, "application/json")["duplicate"] == len(documents), (
+    assert sender.summary(documents, "application/json")["duplicate"] == len(documents), (
         "it sends again what it is unsure of"
     )
     jobs = {job.key: job for job in connector.snapshot().jobs}
@@ -338,9 +338,9 @@ nearly = st.builds(
 def test_any_json_is_answered_event_by_event(sender, items, media_type):
     answer = sender.post(items, media_type)
     assert answer.status_code == 200, answer.content
-    said = answer.json()
-    rejected = {row["index"] for row in said["rejected"]}
-    assert all("\n" not in row["error"] and row["error"] for row in said["rejected"])
+    summary = answer.json()
+    rejected = {row["index"] for row in summary["rejected"]}
+    assert all("\n" not in row["error"] and row["error"] for row in summary["rejected"])
     assert rejected <= set(range(len(items)))
     base.build("push", {"source": "lab"}).snapshot()
 

@@ -107,9 +107,9 @@ def test_verbs_of_a_mirrored_run_say_what_to_do_instead(operator, verb):
 
     before, answer = state(), say()
     assert answer.status_code == 400, answer.content
-    said = answer.json()["detail"]
-    assert said.endswith("pause following on /live/lab/")
-    assert "it mirrors the cluster lab" in said
+    detail = answer.json()["detail"]
+    assert detail.endswith("pause following on /live/lab/")
+    assert "it mirrors the cluster lab" in detail
     assert state() == before
     Connection.objects.all().delete()
     answer = say()

@@ -145,7 +145,7 @@ def test_use_is_noted_once_a_minute(make):
 
 
 @pytest.mark.parametrize(
-    ("name", "scopes", "days", "said"),
+    ("name", "scopes", "days", "message"),
     [
         ("", ["read"], 1, "name must have 1 to 200 printable characters, got ''"),
         ("x", [], 1, "a token needs a scope: read, operate, or ingest:SOURCE"),
@@ -154,10 +154,10 @@ def test_use_is_noted_once_a_minute(make):
         ("x", ["read"], 0, "days until the token expires must be 1 to 3,650, got 0"),
     ],
 )
-def test_bad_tokens_are_refused(operator, name, scopes, days, said):
+def test_bad_tokens_are_refused(operator, name, scopes, days, message):
     with pytest.raises(ModelError) as refused:
         tokens.create(name, scopes, days, operator.user)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_fifty_requests_a_second(make, monkeypatch):
@@ -186,22 +186,22 @@ def test_an_allowance_takes_all_or_nothing():
 
 @pytest.mark.django_db
 def test_the_command_creates_lists_and_revokes():
-    def said(*words: str) -> str:
+    def printed(*words: str) -> str:
         out = io.StringIO()
         call_command("token", *words, stdout=out)
         return out.getvalue().strip()
 
-    value = said("create", "--name", "lab", "--scope", "ingest:lab", "--scope", "read", "--days", "0")
+    value = printed("create", "--name", "lab", "--scope", "ingest:lab", "--scope", "read", "--days", "0")
     token = tokens.find(value)
     assert (token.scopes, token.expires_at, token.created_by.username) == (["ingest:lab", "read"], None, "operator")
     assert Client().get("/api/runs/", **bearer(value)).status_code == 200
-    assert said("list").startswith(f"{token.pk}  lab  ingest:lab, read  valid, expires never, used ")
-    assert said("revoke", str(token.pk)) == f"token {token.pk} (lab) is revoked"
+    assert printed("list").startswith(f"{token.pk}  lab  ingest:lab, read  valid, expires never, used ")
+    assert printed("revoke", str(token.pk)) == f"token {token.pk} (lab) is revoked"
     assert Client().get("/api/runs/", **bearer(value)).status_code == 401
-    assert "  revoked, " in said("list")
+    assert "  revoked, " in printed("list")
     with pytest.raises(CommandError, match="there is no token 77"):
-        said("revoke", "77")
+        printed("revoke", "77")
     with pytest.raises(CommandError, match="there is no account 'nemo'"):
-        said("create", "--name", "lab", "--scope", "read", "--user", "nemo")
+        printed("create", "--name", "lab", "--scope", "read", "--user", "nemo")
     with pytest.raises(CommandError, match="scope must be read, operate or ingest:SOURCE"):
-        said("create", "--name", "lab", "--scope", "all")
+        printed("create", "--name", "lab", "--scope", "all")

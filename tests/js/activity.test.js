@@ -10,20 +10,20 @@ const waiting = (seconds) => ({ state: 'held', text: `the database has been lock
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 function page(answers) {
-  const [world, stream, said] = [new World(), new EventTarget(), []];
+  const [world, stream, shown] = [new World(), new EventTarget(), []];
   const get = async (path) => {
     assert.equal(path, '/api/runs/7/');
     const answer = answers.shift();
     if (!answer) throw new TypeError('no network');
     return answer;
   };
-  assert.ok(new Activity(7, stream, (text, bad) => said.push([text, bad]), world, { get }));
+  assert.ok(new Activity(7, stream, (text, bad) => shown.push([text, bad]), world, { get }));
   const tell = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
-  return { world, stream, said, tell };
+  return { world, stream, shown, tell };
 }
 
 test('how long a run has waited is asked for every two seconds until it goes on', async () => {
-  const { world, said, tell } = page([
+  const { world, shown, tell } = page([
     { status: 'running', message: '', activity: waiting(24) },
     null, // not reached
     { status: 'running', message: 'resumed after 27 s', activity: null },
@@ -34,17 +34,17 @@ test('how long a run has waited is asked for every two seconds until it goes on'
     await settled();
   }
   assert.deepEqual(
-    said.map(([text]) => text),
+    shown.map(([text]) => text),
     ['the database has been locked for 22 s', 'the database has been locked for 24 s', 'resumed after 27 s'],
   );
   assert.equal(world.timers.size, 0, 'nothing is asked any more');
 });
 
 test('a run that works is not asked about; a fault is named', () => {
-  const { world, said, tell } = page([]);
+  const { world, shown, tell } = page([]);
   tell({ status: 'running', message: '', activity: null });
   tell({ status: 'failed', message: 'out of memory', activity: null });
-  assert.deepEqual(said, [
+  assert.deepEqual(shown, [
     ['', false],
     ['out of memory', true],
   ]);

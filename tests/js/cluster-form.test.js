@@ -34,7 +34,7 @@ test('the sums go by site', () => {
   );
 });
 
-test('what is wrong is said beside its field', () => {
+test('an error is shown beside its field', () => {
   const wrong = problems({
     ...cluster(
       row({ count: 0.5 }),

@@ -42,6 +42,6 @@ test('a duration that cannot be read is refused in the form', needsPage, async (
   const { form, cutFields } = await open();
   $('#cut-assumed').value = 'soon';
   assert.equal(cutFields(form), null);
-  assert.match($('#cut-said').textContent, /must be a duration/);
-  assert.equal($('#cut-said').hidden, false);
+  assert.match($('#cut-error').textContent, /must be a duration/);
+  assert.equal($('#cut-error').hidden, false);
 });

@@ -12,7 +12,7 @@ const WELL = {
   processes: [{ name: 'host/7', kind: 'ticker', answers: true }],
 };
 
-test('nothing is said when all is well', () => {
+test('nothing is shown when all is well', () => {
   assert.deepEqual(faults(WELL), []);
   assert.deepEqual(faults({ database: true, broker: true }), []);
 });

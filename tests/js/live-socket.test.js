@@ -21,7 +21,7 @@ test('a line is live once something comes over it, not when it opens', () => {
   assert.equal(world.socket.path, '/ws/overview/');
   world.socket.accept();
   assert.equal(socket.state, 'connecting');
-  assert.deepEqual(world.socket.said, [{ type: 'ping' }]);
+  assert.deepEqual(world.socket.sent, [{ type: 'ping' }]);
   world.socket.hear({ type: 'pong' });
   assert.deepEqual(events, ['live', { type: 'pong' }]);
   assert.equal(socket.heardAt, world.wallNow());
@@ -99,7 +99,7 @@ test('two pings without an answer, and the line is given up', () => {
   const first = world.socket;
   world.pass(8000);
   assert.equal(socket.state, 'live');
-  assert.equal(first.said.length, 3); // one at the beginning, two since
+  assert.equal(first.sent.length, 3); // one at the beginning, two since
   world.pass(4000);
   assert.equal(socket.state, 'offline');
   assert.equal(first.readyState, 3);
@@ -154,10 +154,10 @@ test('a line that was closed is not opened by an attempt that was waiting', () =
   assert.equal(world.sockets.length, 1);
 });
 
-test('what is said without a connection is lost', () => {
+test('what is sent without a connection is lost', () => {
   const { world, socket } = line();
   socket.say({ type: 'after', seq: 1 });
-  assert.deepEqual(world.socket.said, []);
+  assert.deepEqual(world.socket.sent, []);
 });
 
 test('a line that is closed holds no timer and no listener, and one that is opened again holds each once', () => {
@@ -173,7 +173,7 @@ test('a line that is closed holds no timer and no listener, and one that is open
   assert.deepEqual(held(), [1, 2]);
   world.socket.accept();
   world.pass(4000);
-  assert.equal(world.socket.said.length, 2); // the first ping, and one more
+  assert.equal(world.socket.sent.length, 2); // the first ping, and one more
   world.socket.end(4404);
   assert.deepEqual(held(), [0, 0]);
 });

@@ -21,7 +21,7 @@ import { NowLine, Unseen } from '../../static/js/gantt/layers/observation.js';
 const condition = (changes = {}) => ({
   state: 'following',
   since: null,
-  said: '',
+  message: '',
   age_ms: 1200,
   stale_after_ms: 17_000,
   seen_ms: 1_000_000,
@@ -102,10 +102,10 @@ test('what was not seen is found in the tooltip, also while it goes on', () => {
   const layer = new Unseen({ gaps: [[1000, 2000, 'slurmctld does not answer']] });
   const frame = { at: (x) => ({ t: x }) };
   assert.equal(layer.hit(500, 0, frame), null);
-  const said = (x) => layer.describe(layer.hit(x, 0, frame))[0][1];
-  assert.equal(said(1500), 'not seen from 00:00:01 to 00:00:02: slurmctld does not answer');
+  const text = (x) => layer.describe(layer.hit(x, 0, frame))[0][1];
+  assert.equal(text(1500), 'not seen from 00:00:01 to 00:00:02: slurmctld does not answer');
   layer.update(5000, 9000, 'Following is paused.');
-  assert.equal(said(6000), 'not seen from 00:00:05 to now: Following is paused.');
+  assert.equal(text(6000), 'not seen from 00:00:05 to now: Following is paused.');
   layer.update(5000, 9000, '');
   assert.equal(layer.hit(6000, 0, frame), null);
   const now = new NowLine();

@@ -69,7 +69,7 @@ test('an edit before the fork is refused in the form, with a time that works', n
   assert.match(past.textContent, /past/);
 });
 
-test('"Not saved" is said only while the edits differ from what was saved', needsPage, async () => {
+test('"Not saved" is shown only while the edits differ from what was saved', needsPage, async () => {
   const { say, add } = await visit();
   say('[data-parameter=servers]', '*');
   add();

@@ -66,7 +66,7 @@ async function live(last) {
   await seen.stream.start();
   seen.world.socket.accept();
   seen.world.socket.hear({ type: 'pong' });
-  seen.world.socket.said.length = seen.events.length = 0;
+  seen.world.socket.sent.length = seen.events.length = 0;
   return seen;
 }
 
@@ -81,7 +81,7 @@ test('a page takes the snapshot, then asks for what came after it', async () => 
   assert.equal(store.lastSeq, 3);
   assert.equal(world.socket.path, '/ws/runs/7/');
   world.socket.accept();
-  assert.deepEqual(world.socket.said, [{ type: 'ping' }, { type: 'after', seq: 3 }]);
+  assert.deepEqual(world.socket.sent, [{ type: 'ping' }, { type: 'after', seq: 3 }]);
   world.socket.hear(frame(4, 5));
   assert.equal(store.lastSeq, 5);
   assert.deepEqual(events, [{ status: 'running' }, 'data', 'live', 'data']);
@@ -93,10 +93,10 @@ test('a frame after a gap is not folded; the gap is asked for by number, once in
   world.socket.hear(frame(6, 7));
   world.socket.hear(frame(8, 8));
   assert.deepEqual([store.lastSeq, stream.gaps], [3, 2]);
-  assert.deepEqual(world.socket.said, [{ type: 'after', seq: 3 }]);
+  assert.deepEqual(world.socket.sent, [{ type: 'after', seq: 3 }]);
   world.pass(2000);
   world.socket.hear(frame(9, 9));
-  assert.deepEqual(world.socket.said, [
+  assert.deepEqual(world.socket.sent, [
     { type: 'after', seq: 3 },
     { type: 'after', seq: 3 },
   ]);
@@ -108,7 +108,7 @@ test('the answer closes the gap, and the next gap is asked for at once', async (
   world.socket.hear(frame(4, 7));
   assert.equal(store.lastSeq, 7);
   world.socket.hear(frame(9, 9));
-  assert.deepEqual(world.socket.said, [
+  assert.deepEqual(world.socket.sent, [
     { type: 'after', seq: 3 },
     { type: 'after', seq: 7 },
   ]);
@@ -125,7 +125,7 @@ test('a frame that was folded already changes nothing', async () => {
 test('a status that knows more events than the page is a gap, too', async () => {
   const { world, stream, events } = await live();
   world.socket.hear({ type: 'status', status: 'finished', last_seq: 9 });
-  assert.deepEqual(world.socket.said, [{ type: 'after', seq: 3 }]);
+  assert.deepEqual(world.socket.sent, [{ type: 'after', seq: 3 }]);
   assert.equal(stream.ended, true);
   assert.equal(events[0].status, 'finished');
 });
@@ -138,7 +138,7 @@ test('a page that was too slow takes a new snapshot, and asks for what came afte
   await settled();
   assert.equal(server.asked.length, 2); // of the start and one of these
   assert.equal(store.lastSeq, 20);
-  assert.deepEqual(world.socket.said.at(-1), { type: 'after', seq: 20 });
+  assert.deepEqual(world.socket.sent.at(-1), { type: 'after', seq: 20 });
 });
 
 test('a snapshot older than what the page has is left alone', async () => {
@@ -156,7 +156,7 @@ test('after a reconnect the page asks for what it missed', async () => {
   assert.equal(stream.state, 'offline');
   world.pass(250);
   world.socket.accept();
-  assert.deepEqual(world.socket.said, [{ type: 'ping' }, { type: 'after', seq: 4 }]);
+  assert.deepEqual(world.socket.sent, [{ type: 'ping' }, { type: 'after', seq: 4 }]);
   world.socket.hear(frame(5, 6));
   assert.deepEqual(events, ['data', 'offline', 'live', 'data']);
 });
@@ -207,7 +207,7 @@ test('without a server the page that woke says so, and keeps trying to listen', 
   assert.deepEqual([stream.state, stream.error], ['live', '']);
 });
 
-test('a session that has ended is said, and nothing is tried any more', async () => {
+test('a session that has ended is shown, and nothing is tried any more', async () => {
   const { world, stream } = await live();
   world.socket.end(4401);
   assert.deepEqual([stream.state, stream.error], ['refused', 'The session has ended; log in again.']);
@@ -219,8 +219,8 @@ test('a session that has ended is said, and nothing is tried any more', async ()
 
 test('a run that was deleted is gone, whoever tells it', async () => {
   const deleted = await live();
-  deleted.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
-  deleted.world.socket.hear({ type: 'deleted', said: 'Run 7 was deleted.' });
+  deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
+  deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
   assert.deepEqual(deleted.events, ['deleted', 'Run 7 was deleted.']);
 
   const closed = await live();
@@ -253,7 +253,7 @@ test('the end of a run is known from its status, and gone when it goes on', asyn
 test('a stream that is dropped, deleted or refused holds no timer and no listener, and hears nothing', async () => {
   const ends = [
     ({ stream }) => stream.drop(),
-    ({ world }) => world.socket.hear({ type: 'deleted', said: 'Gone.' }),
+    ({ world }) => world.socket.hear({ type: 'deleted', message: 'Gone.' }),
     ({ world }) => world.socket.end(4401),
   ];
   for (const end of ends) {
@@ -282,8 +282,8 @@ test('a stream that only took a snapshot holds nothing, and opens no line when t
 
 test('an event of a kind that the page does not know is reported once, and what follows it is folded', async () => {
   const { world, stream, store } = await live(3);
-  const said = [];
-  stream.addEventListener('unknown', ({ detail }) => said.push(detail));
+  const sentences = [];
+  stream.addEventListener('unknown', ({ detail }) => sentences.push(detail));
   const unknown = (first, job) => ({
     type: 'frame',
     first,
@@ -295,10 +295,10 @@ test('an event of a kind that the page does not know is reported once, and what 
   });
   world.socket.hear(unknown(4, 3));
   world.socket.hear(unknown(6, 4));
-  assert.deepEqual(said, [
+  assert.deepEqual(sentences, [
     'This page does not support events of the type server_painted: their changes are not shown. Reload the page.',
   ]);
   assert.deepEqual([store.lastSeq, store.jobs.arrived_ms[4]], [7, 9000]);
   await stream.snapshot();
-  assert.equal(said.length, 1, 'not again after a snapshot');
+  assert.equal(sentences.length, 1, 'not again after a snapshot');
 });

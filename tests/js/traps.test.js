@@ -41,7 +41,7 @@ test("the trace's own cluster is the one that came with it, not the newest", () 
   assert.equal(ownCluster(clusters, 3), null);
 });
 
-test('before a run is deleted, it is said what goes and what stays', () => {
+test('before a run is deleted, the dialog lists what is deleted and what is kept', () => {
   const run = { id: 7, name: 'Philly, FIFO', events: 1234 };
   const family = [
     { id: 3, parent: null },

@@ -50,7 +50,7 @@ test('two files go in pieces, one after the other', async () => {
   assert.deepEqual([transfer.state, transfer.sent, transfer.trace.status], ['received', PIECE + 8, 'queued']);
 });
 
-test('it goes on where the server has got to, also when that is said only in the answer', async () => {
+test('it goes on where the server has got to, also when only the answer shows it', async () => {
   const announced = trace(['a', 3 * PIECE, PIECE]);
   const { asked, options } = server(announced, [{ status: 409, body: { received: 2 * PIECE } }]);
   announced.files[0].received = PIECE;

@@ -118,7 +118,7 @@ test('what a job would do to others tells rejections apart from delays', () => {
   );
 });
 
-test('why a fork cannot be promoted is said', () => {
+test('the reason why a fork cannot be promoted is shown', () => {
   const own = { id: 5, mode: 'batch', status: 'finished', wanted: 'running' };
   const parent = { id: 4, mode: 'live', status: 'running', wanted: 'running' };
   const rule = 'and a fork can only replace an active live run.';

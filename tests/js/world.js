@@ -3,7 +3,7 @@
 class Socket extends EventTarget {
   constructor(path) {
     super();
-    Object.assign(this, { path, readyState: 0, said: [] });
+    Object.assign(this, { path, readyState: 0, sent: [] });
   }
 
   /** The server accepts the connection. */
@@ -24,7 +24,7 @@ class Socket extends EventTarget {
   }
 
   send(text) {
-    this.said.push(JSON.parse(text));
+    this.sent.push(JSON.parse(text));
   }
 
   close() {

@@ -1,4 +1,4 @@
-"""Small clusters and jobs whose numbers can be checked by hand; a slot is 1,000 ms unless said otherwise."""
+"""Small clusters and jobs whose numbers can be checked by hand; a slot is 1,000 ms unless stated otherwise."""
 
 from scheduling.model.values import Cluster, Job, Server, Utility
 

@@ -133,13 +133,13 @@ def test_a_copy_changes_alone_and_answers_alike(world):
 def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
     cluster, jobs, name, parameters, events = world
     event = next(e for e in events if e.kind == "decided" and e.data["code"] == ADMITTED)
-    job, said = jobs[event.data["job"]], Reason(event.data["code"], event.data["values"])
+    job, reason = jobs[event.data["job"]], Reason(event.data["code"], event.data["values"])
     scheduler = as_it_was(cluster, jobs, events, event.seq, name, **parameters)
-    rows = counterfactuals(scheduler, job, said, until=0.0)
+    rows = counterfactuals(scheduler, job, reason, until=0.0)
     assert not any(row.searched for row in rows)
     assert all(row.value is None for row in rows)
     assert all("Search not completed in the time limit" in sentence(row, True, cluster.slot_ms) for row in rows)
-    again = counterfactuals(scheduler, job, said)
+    again = counterfactuals(scheduler, job, reason)
     assert all(row.searched for row in again)
     assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)
 

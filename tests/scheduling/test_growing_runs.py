@@ -42,10 +42,10 @@ def fed(cluster, jobs, name, known=3, parameters=None):
 
 def facts(events):
     """What happened, without how it came to be known."""
-    said = [(e.at_ms, e.kind, e.data) for e in events if e.kind not in ("job_added", "run_started")]
+    logged = [(e.at_ms, e.kind, e.data) for e in events if e.kind not in ("job_added", "run_started")]
     return [
         (at_ms, kind, {**data, "bars": [tuple(bar) for bar in data["bars"]]} if "bars" in data else data)
-        for at_ms, kind, data in said
+        for at_ms, kind, data in logged
     ]
 
 
@@ -66,8 +66,8 @@ def test_price_bounds_from_history_take_nothing_from_jobs_to_come(profile, name)
         _, events = fed(cluster, jobs, name, parameters=parameters)
         whole = list(Simulation(cluster, jobs, build(name, parameters), 1).events())
         decisions[bool(parameters)] = [[e.data for e in log if e.kind == "decided"] for log in (events, whole)]
-        for said in decisions[bool(parameters)]:
-            for data in said:
+        for batch in decisions[bool(parameters)]:
+            for data in batch:
                 data["values"].pop("horizon_slots", None)
     assert decisions[True][0] == decisions[True][1]
     assert decisions[False][0] != decisions[False][1]

@@ -70,12 +70,12 @@ def test_generated_workloads_are_verified_with_and_without_absences(seed):
 def test_a_quote_on_the_state_as_it_was_is_what_was_said():
     machines, jobs = workload("pd-ors", seed=2)
     events = events_of(machines, jobs, "oasis", 0, **IN_PD_ORS)
-    said = {
+    values_of = {
         e.data["job"]: e.data["values"] for e in events if e.kind == "decided" and e.data["code"].startswith("payoff")
     }
-    job = max(said)
+    job = max(values_of)
     earlier = [bar for other, bars in bars_of(events).items() if other < job for bar in bars]
     asked = build("oasis", IN_PD_ORS)
     asked.start(machines, jobs, np.random.default_rng(0))
     asked.assume(np.array(earlier, dtype=np.int64), job + 1)
-    assert asked.explain(jobs[job].arrival_ms, jobs[job]).values == said[job]
+    assert asked.explain(jobs[job].arrival_ms, jobs[job]).values == values_of[job]

@@ -198,11 +198,11 @@ def test_a_solver_that_fails_is_reported_and_the_run_goes_on(monkeypatch, raised
     assert verify(**output_of(machines, jobs, "pd_ors", 0, {"price_mode": "literal"})) == []
 
 
-@pytest.mark.parametrize(("mode", "name", "said"), [
+@pytest.mark.parametrize(("mode", "name", "sentence_part"), [
     ("production", "solver_limit", "Refinement incomplete: the solver reached its limit"),
     ("paper", "relaxation_limit", "Relaxation incomplete: the solver reached its limit"),
 ])  # fmt: skip
-def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, said):
+def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, sentence_part):
     """With 0 s for each program nothing is solved: every job is decided by the placements that need no solver."""
     num_jobs, num_servers = (60, 20) if mode == "production" else (30, 6)
     machines, jobs = pd_ors("calibrated", num_jobs, num_servers, 1, 20, 3_600_000, spread=0.4)
@@ -210,7 +210,9 @@ def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, said):
     events = run(machines, jobs, **parameters)
     refined = [e.data for e in events if e.kind == "decided" and e.data["values"].get(name)]
     assert refined
-    assert all(f"{said} {data['values'][name]} time" in sentence(data["code"], data["values"]) for data in refined)
+    assert all(
+        f"{sentence_part} {data['values'][name]} time" in sentence(data["code"], data["values"]) for data in refined
+    )
     assert len(verdicts(events)) == num_jobs
     assert any(kind == "admitted" for kind, _ in verdicts(events).values())
     assert verify(**output_of(machines, jobs, "pd_ors", 0, parameters)) == []

@@ -244,12 +244,12 @@ def test_what_cannot_be_done_is_said(edits, sentence):
 
 
 def test_sentences():
-    said = [edit.sentence() for edit in parse([
+    sentences = [edit.sentence() for edit in parse([
         {"verb": "fail_servers", "servers": "edge-0", "at_ms": 26 * H, "for_ms": 90 * 60_000},
         {"verb": "scale_arrivals", "factor": 1.5},
         {"verb": "add_jobs", "like": "j1", "count": 3, "arrival_ms": H, "every_ms": 60_000},
     ])]  # fmt: skip
-    assert said == [
+    assert sentences == [
         "From 1d 02:00:00: fail edge-0 for 1h 30m",
         "Scale the arrival rate by 1.5",
         "Add 3 jobs like j1, arriving at 01:00:00, one every 1m",

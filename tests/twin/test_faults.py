@@ -99,8 +99,10 @@ def test_a_process_that_hangs_is_noticed_and_replaced(stack, undisturbed, name):
     }[name]
     hung.suspend()
     wait_until(lambda: not hung.is_running() or hung.status() == "zombie", f"the {name} that hangs is killed")
-    said = f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
-    assert said in stack.said()
+    message = (
+        f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
+    )
+    assert message in stack.output()
     completes(stack, run, undisturbed)
     wait_until(stack.healthy, "all is well again")
 
@@ -175,15 +177,15 @@ def test_of_two_that_are_started_together_on_one_port_one_says_that_it_is_taken(
         wait_until(lambda: any(twin.process.poll() is not None for twin in twins), "one of them gives up")
         loser, winner = sorted(twins, key=lambda twin: twin.process.poll() is None)
         assert loser.process.returncode != 0
-        assert f"127.0.0.1:{port} cannot be used" in loser.said()
-        assert len(loser.said().splitlines()) == 1
-        wait_until(lambda: "Press Ctrl-C to stop" in winner.said(), "the other one is up")
+        assert f"127.0.0.1:{port} cannot be used" in loser.output()
+        assert len(loser.output().splitlines()) == 1
+        wait_until(lambda: "Press Ctrl-C to stop" in winner.output(), "the other one is up")
         assert loser.processes() == []
     finally:
         for twin in twins:
             twin.down()
     assert not broker.socket_path(winner.folder).exists()
-    assert "ended" not in winner.said()
+    assert "ended" not in winner.output()
 
 
 @pytest.fixture
@@ -217,9 +219,9 @@ def test_a_full_disk_holds_the_run_up_and_everybody_is_informed(small_disk, undi
         filler.unlink()
         wait_until(twin.healthy, "all is well again", 20)
         completes(twin, run, undisturbed)
-        assert f"the disk of {small_disk} is full; runs wait until space is free" in twin.said()
-        assert f"the disk of {small_disk} has free space again; runs resume" in twin.said()
-        assert "worker ended" not in twin.said()
+        assert f"the disk of {small_disk} is full; runs wait until space is free" in twin.output()
+        assert f"the disk of {small_disk} has free space again; runs resume" in twin.output()
+        assert "worker ended" not in twin.output()
     finally:
         twin.down()
     fill(filler)

@@ -112,7 +112,7 @@ def changed(events, kind, **data):
     ], place + 1
 
 
-FOREIGN = {  # (server, lane, group) of a bar of another model, and what is said of it
+FOREIGN = {  # (server, lane, group) of a bar of another model, and the problem reported
     ("srtf", "fifo"): [((-1, -1, 7), "is on no server, which the slotted model does not allow"),
                        ((0, 0, -1), "names a worker or a group, which the slotted model does not have")],
     ("fifo", "srtf"): [((0, -1, -1), "server h00 has no worker -1"), ((-1, -1, 7), "is on no worker of a server")],

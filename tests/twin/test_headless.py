@@ -454,8 +454,10 @@ def heard() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize(("number", "code", "said"), [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")])
-def test_a_command_that_is_stopped_leaves_nothing(tmp_path, number, code, said):
+@pytest.mark.parametrize(
+    ("number", "code", "message"), [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "")]
+)
+def test_a_command_that_is_stopped_leaves_nothing(tmp_path, number, code, message):
     """A million jobs take minutes to draw; the folder beside shows that it has begun."""
     command = ("generate", "--profile", "oasis", "--jobs", 1_000_000, "--seed", 1, "--out", tmp_path / "out")
     process = started(*command, preexec_fn=heard)
@@ -463,7 +465,7 @@ def test_a_command_that_is_stopped_leaves_nothing(tmp_path, number, code, said):
         time.sleep(0.02)
     process.send_signal(number)
     _, wrong = process.communicate(timeout=120)
-    assert (process.returncode, wrong, os.listdir(tmp_path)) == (code, said, [])
+    assert (process.returncode, wrong, os.listdir(tmp_path)) == (code, message, [])
 
 
 @pytest.mark.parametrize(("option", "value", "sentence"), [

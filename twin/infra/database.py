@@ -46,10 +46,10 @@ def fault() -> Exception | None:
 def locked_since() -> datetime | None:
     """Start of the lock of the database, as found by the ticker (LockWatch); None if unlocked or unknown."""
     try:
-        said = pubsub.client().get(LOCKED_SINCE)
+        value = pubsub.client().get(LOCKED_SINCE)
     except (redis.RedisError, OSError):
         return None
-    return datetime.fromtimestamp(float(said), UTC) if said else None  # type: ignore[arg-type]
+    return datetime.fromtimestamp(float(value), UTC) if value else None  # type: ignore[arg-type]
 
 
 class LockWatch:

@@ -24,8 +24,8 @@ def full() -> str | None:
 
 def behind(error: Exception) -> str | None:
     """Sentence about the full disk that caused `error`; None for other causes."""
-    said = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "disk is full" in str(error)
-    return _sentence() if said else full()
+    full_disk = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "disk is full" in str(error)
+    return _sentence() if full_disk else full()
 
 
 def keep_reserve() -> None:

@@ -48,9 +48,9 @@ def announce(run: Run, status: dict[str, Any]) -> None:
     publish(RUNS, {"type": "run", "run": status})
 
 
-def deleted(run_id: int, said: str) -> None:
-    """Publication of a deletion to the same readers; said: a sentence with the subject and the user who deleted it."""
-    message = {"type": "deleted", "id": run_id, "said": said}
+def deleted(run_id: int, sentence: str) -> None:
+    """Publication of a deletion to the same readers; sentence: names the subject and the user who deleted it."""
+    message = {"type": "deleted", "id": run_id, "message": sentence}
     publish(run_channel(run_id), message)
     publish(RUNS, message)
 

@@ -114,9 +114,9 @@ def _whole(text: str, least: int) -> int:
 
 def _sentence(error: OSError) -> str:
     """Message with the file, the fault and a remedy."""
-    said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     remedy = REMEDIES.get(error.errno or 0)
-    return f"{said}; {remedy}" if remedy else said
+    return f"{message}; {remedy}" if remedy else message
 
 
 @contextmanager

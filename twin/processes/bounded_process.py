@@ -31,7 +31,7 @@ Outcome = Literal["done", "late", "unwanted", "failed"]
 def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
     """Calls `work` in a child process and waits for its end.
 
-    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, said no, or this
+    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, was false, or this
     worker is stopping. failed: it raised (its log has the traceback) or was killed by somebody else.
     """
     connections.close_all()  # a connection must not be shared with the child

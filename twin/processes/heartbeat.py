@@ -112,7 +112,7 @@ class Pulse:
         except OSError:  # the disk is full, or the folder was removed: the next beat tries again
             pass
         parent = f"{socket.gethostname()}/{os.getppid()}"
-        said = {
+        entry = {
             "kind": self.kind,
             "at": time.time(),
             "doing": _doing,
@@ -121,7 +121,7 @@ class Pulse:
             "begun": _begun,
         }
         try:
-            pubsub.client().hset(HASH, self.name, orjson.dumps(said))  # type: ignore[arg-type]
+            pubsub.client().hset(HASH, self.name, orjson.dumps(entry))  # type: ignore[arg-type]
         except (redis.RedisError, OSError):
             pass
 
@@ -140,11 +140,11 @@ def doing(what: str) -> Iterator[None]:
 def processes() -> list[Process] | None:
     """Processes that exist or should exist, by kind and name; None if the bus does not respond."""
     try:
-        said = pubsub.client().hgetall(HASH)
+        entries = pubsub.client().hgetall(HASH)
     except (redis.RedisError, OSError):
         return None
     now, found = time.time(), []
-    for key, value in said.items():  # type: ignore[union-attr]
+    for key, value in entries.items():  # type: ignore[union-attr]
         name, row = key.decode(), orjson.loads(value)
         silent_s = max(0.0, now - row["at"])
         if silent_s > FORGOTTEN_S or lease.abandoned(name):

@@ -1,6 +1,6 @@
 """View of the machines for one job (PD-ORS): the cost of a unit, how many fit, and free amounts, in each kind of slots.
 
-Slots in which the cluster is in the same state are of one kind. Arrays are [kind, server] unless said otherwise; the
+Slots in which the cluster is in the same state are of one kind. Arrays are [kind, server] unless stated otherwise; the
 first of a pair is about workers, the second about parameter servers.
 """
 

@@ -6,7 +6,7 @@ import { duration, number, percent, plural, wall } from '../util/format.js';
  * A connection as GET /api/connections/ answers.
  *
  * @typedef {{
- *   state: string, since: number | null, said: string, age_ms: number | null, stale_after_ms: number,
+ *   state: string, since: number | null, message: string, age_ms: number | null, stale_after_ms: number,
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
  *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string,

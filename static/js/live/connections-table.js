@@ -49,11 +49,11 @@ export function columns(elapsed, act = null) {
   ];
 }
 
-function stateCell({ state, since, said }) {
+function stateCell({ state, since, message }) {
   const at = since === null ? '' : ` since ${wall(new Date(since * 1000).toISOString())}`;
   return [
     h('span', { class: 'state', 'data-state': state }, stateText(state), at ? h('span', { class: 'muted' }, at) : null),
-    said ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, said) : null,
+    message ? h('div', { class: state === 'failing' ? 'error small' : 'muted small' }, message) : null,
   ];
 }
 

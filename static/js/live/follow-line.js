@@ -55,7 +55,7 @@ export class FollowLine extends EventTarget {
   get blind() {
     const condition = this.connection?.condition;
     if (!condition || (condition.state === 'following' && !isOld(condition, Date.now() - this.receivedAt))) return '';
-    return condition.said || stateText(condition.state);
+    return condition.message || stateText(condition.state);
   }
 
   async #ask() {
@@ -88,14 +88,14 @@ export class FollowLine extends EventTarget {
     const facts = [lagText(condition), costText(condition), countsText(condition)].filter(Boolean);
     const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
     const age = ageText(condition, elapsed);
-    const said = [condition.said, offsetText(condition), error].filter(Boolean).join(' ');
+    const sentences = [condition.message, offsetText(condition), error].filter(Boolean).join(' ');
     const signature = JSON.stringify([
       condition.state,
       since,
       age,
       old,
       facts,
-      said,
+      sentences,
       connection.wanted,
       connection.run,
       condition.audit,
@@ -115,7 +115,7 @@ export class FollowLine extends EventTarget {
         h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
         this.operator ? this.actions : null,
       ),
-      said ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, said) : null,
+      sentences ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, sentences) : null,
       condition.audit.count ? differences(condition.audit) : null,
       this.runId !== null && connection.run !== this.runId && connection.run !== null
         ? h(

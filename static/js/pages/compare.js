@@ -81,7 +81,7 @@ async function compare() {
     (message) => {
       if (!ids.includes((message.run ?? message).id)) return;
       if (message.type === 'deleted')
-        fail(new Refusal(`${message.said} This page shows the data that it had already loaded.`));
+        fail(new Refusal(`${message.message} This page shows the data that it had already loaded.`));
       else again.ask(); // an ended run may still receive its certificate
     },
     () => again.ask(),

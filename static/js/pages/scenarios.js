@@ -120,9 +120,9 @@ async function raceThem(scenario, button) {
 }
 
 function raceError(error) {
-  const said = $('#race-error') ?? h('p', { class: 'error', id: 'race-error', role: 'alert' });
-  said.textContent = error.message;
-  $('#list').before(said);
+  const box = $('#race-error') ?? h('p', { class: 'error', id: 'race-error', role: 'alert' });
+  box.textContent = error.message;
+  $('#list').before(box);
 }
 
 async function list() {
@@ -209,7 +209,7 @@ async function form() {
   );
   const name = h('input', { id: 'f-name', maxlength: 200, placeholder: 'named after trace and scheduler' });
   const seed = h('input', { id: 'f-seed', type: 'number', min: 0, value: 0 });
-  const said = h('p', { class: 'error wide', role: 'alert', hidden: true });
+  const errorBox = h('p', { class: 'error wide', role: 'alert', hidden: true });
   const sync = () => {
     const chosen = schedulers.find((s) => s.name === scheduler.value);
     fill(
@@ -252,21 +252,21 @@ async function form() {
     field('Mode', mode),
     speed,
     h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start-run' }, 'Start run')),
-    said,
+    errorBox,
   );
   box.addEventListener('submit', (event) => {
     event.preventDefault();
-    start(said, { trace, cluster, scheduler, parameters, name, seed, mode }).catch((error) => {
-      said.hidden = false;
-      fill(said, error.message);
+    start(errorBox, { trace, cluster, scheduler, parameters, name, seed, mode }).catch((error) => {
+      errorBox.hidden = false;
+      fill(errorBox, error.message);
       $('#start-run').disabled = false;
     });
   });
   sync();
 }
 
-async function start(said, f) {
-  said.hidden = true;
+async function start(errorBox, f) {
+  errorBox.hidden = true;
   $('#start-run').disabled = true;
   const value = (id) => ($(id).value === '' ? undefined : Number($(id).value));
   let cluster = f.cluster.value;

@@ -334,11 +334,11 @@ function fail(error) {
   logError(error);
   $('#loading')?.remove();
   say(error.message, true);
-  fail.said = true; // later errors do not replace it
+  fail.shown = true; // later errors do not replace it
 }
 
 function say(text, bad) {
-  if (fail.said) return;
+  if (fail.shown) return;
   const element = $('#notice');
   element.hidden = !text;
   element.classList.toggle('bad', bad);

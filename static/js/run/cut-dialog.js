@@ -83,7 +83,7 @@ export function cutForm(atMs, schedulers) {
         h('option', { value: 'yes' }, 'included, at their times'),
       ),
     ),
-    h('p', { class: 'error wide', role: 'alert', id: 'cut-said', hidden: true }),
+    h('p', { class: 'error wide', role: 'alert', id: 'cut-error', hidden: true }),
     h(
       'div',
       { class: 'actions wide' },
@@ -124,9 +124,9 @@ async function make(form, runId, atMs, start) {
 }
 
 function say(form, text) {
-  const said = $('#cut-said', form);
-  said.hidden = false;
-  fill(said, text);
+  const errorBox = $('#cut-error', form);
+  errorBox.hidden = false;
+  fill(errorBox, text);
 }
 
 function field(id, title, control, help = '') {

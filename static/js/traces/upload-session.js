@@ -59,7 +59,7 @@ export class Transfer extends EventTarget {
     for (let n = 0; n < this.files.length && this.state === 'sending'; n++) {
       while (this.state === 'sending' && this.received[n] < this.files[n].size) await this.#piece(n);
     }
-    if (this.state === 'sending') await this.#piece(this.files.length - 1); // all is there, but nobody has said so
+    if (this.state === 'sending') await this.#piece(this.files.length - 1); // empty: completes the upload
     if (this.state === 'sending')
       this.#change('stopped', 'All data have been sent, but the server has not confirmed the upload.');
   }

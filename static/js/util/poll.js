@@ -38,7 +38,7 @@ export class Poll extends EventTarget {
     } catch (caught) {
       const error = /** @type {Error & {status?: number}} */ (caught);
       this.onError(error);
-      if (error.status !== 0) return; // the server said something; asking again would not change it
+      if (error.status !== 0) return; // an answer of the server: another request would not change it
       this.#become('offline');
       this.#later(AGAIN_MS);
     }

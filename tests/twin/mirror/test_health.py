@@ -104,7 +104,7 @@ def test_prefixes_that_a_page_may_set(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("sh -c id", "the command 'sh'"),
         ("ssh -o ProxyCommand=id login1", "-o 'ProxyCommand=id'"),
@@ -116,6 +116,6 @@ def test_prefixes_that_a_page_may_set(text):
         ("/usr/bin/ssh login1", "the command '/usr/bin/ssh'"),
     ],
 )
-def test_prefixes_that_only_a_shell_may_set(text, said):
+def test_prefixes_that_only_a_shell_may_set(text, reason):
     assert prefix.why_unsafe(text).startswith("prefix ")
-    assert said in prefix.why_unsafe(text)
+    assert reason in prefix.why_unsafe(text)

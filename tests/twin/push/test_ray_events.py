@@ -123,7 +123,7 @@ def test_ids_in_hexadecimal_and_fields_in_snake_case():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             {"taskLifecycleEvent": None},
@@ -137,7 +137,7 @@ def test_ids_in_hexadecimal_and_fields_in_snake_case():
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_field(change, said):
+def test_what_does_not_fit_is_refused_with_its_field(change, message):
     (answer,) = read(orjson.dumps(lifecycle(step("RUNNING", 500)) | change), "application/json", NOW)
     assert isinstance(answer, EventError)
-    assert said in str(answer)
+    assert message in str(answer)

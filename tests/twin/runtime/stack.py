@@ -46,11 +46,11 @@ class Stack:
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(self.port), *options]
         with (self.folder / "up.log").open("a") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log, text=True)
-        wait_until(lambda: "Press Ctrl-C to stop" in self.said() or self.process.poll() is not None, "the twin is up")
-        assert self.process.poll() is None, self.said()
+        wait_until(lambda: "Press Ctrl-C to stop" in self.output() or self.process.poll() is not None, "the twin is up")
+        assert self.process.poll() is None, self.output()
         return self
 
-    def said(self) -> str:
+    def output(self) -> str:
         return (self.folder / "up.log").read_text()
 
     def down(self) -> None:

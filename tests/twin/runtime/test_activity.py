@@ -1,4 +1,4 @@
-"""What is said of a run that does not go on."""
+"""Messages about a run that waits."""
 
 import os
 from datetime import timedelta

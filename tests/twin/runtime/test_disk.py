@@ -1,4 +1,4 @@
-"""A disk that is full: said in one sentence, and written by means of the reserve."""
+"""A disk that is full: reported in one sentence, and written by means of the reserve."""
 
 import errno
 import os
@@ -47,12 +47,12 @@ def test_the_reserve_counts_as_room_until_it_is_given_up(room, tmp_path):
 
 def test_an_error_tells_of_a_full_disk(room, tmp_path):
     room(2**40)
-    said = f"the disk of {tmp_path} is full"
-    assert disk.behind(OperationalError("database or disk is full")) == said
-    assert disk.behind(OSError(errno.ENOSPC, "No space left on device")) == said
+    sentence = f"the disk of {tmp_path} is full"
+    assert disk.behind(OperationalError("database or disk is full")) == sentence
+    assert disk.behind(OSError(errno.ENOSPC, "No space left on device")) == sentence
     assert disk.behind(OperationalError("database is locked")) is None
     room(0)
-    assert disk.behind(OperationalError("disk I/O error")) == said  # SQLite's other word for it
+    assert disk.behind(OperationalError("disk I/O error")) == sentence  # SQLite's other word for it
 
 
 def test_a_full_disk_holds_the_run_up_with_that_reason(room, make_run, tmp_path, layer):

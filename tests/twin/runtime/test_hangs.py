@@ -31,9 +31,9 @@ def beating(tmp_path):
 
 def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_path, beating, settings):
     process, file = beating
-    folder, said = tmp_path / "pulse", []
+    folder, reports = tmp_path / "pulse", []
     folder.mkdir()
-    watch = hang_detection.Hangs(folder, said.append)
+    watch = hang_detection.Hangs(folder, reports.append)
     own = folder / f"runs-worker.{process.pid}"
     own.symlink_to(file)
     settings.HUNG_S = 0.5
@@ -43,7 +43,7 @@ def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_pat
     process.send_signal(signal.SIGSTOP)
     wait_until(watch.look, "it is killed", 10)
     assert process.wait(10) == -signal.SIGKILL
-    assert said == [f"runs worker (process {process.pid}) has not answered for 0.5 s; it is replaced"]
+    assert reports == [f"runs worker (process {process.pid}) has not answered for 0.5 s; it is replaced"]
     assert watch.look() == []
     assert not own.exists()
 
@@ -69,8 +69,8 @@ def test_a_pulse_comes_and_goes(layer, settings, tmp_path):
 
 def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(layer, settings, tmp_path):
     settings.VAR_DIR = tmp_path
-    process, said = subprocess.Popen(["sleep", "600"]), []
-    watch = hang_detection.Hangs(heartbeat.folder(), said.append)
+    process, reports = subprocess.Popen(["sleep", "600"]), []
+    watch = hang_detection.Hangs(heartbeat.folder(), reports.append)
     faulty = heartbeat.Pulse(heartbeat.TICKER, lambda: "has not processed runs for 61 s")
     faulty.file = faulty.file.with_name(f"ticker.{process.pid}")
     faulty.beat()
@@ -79,16 +79,16 @@ def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(laye
     assert known.trouble == f"the ticker (process {os.getpid()}) has not processed runs for 61 s; it is replaced"
     assert watch.look() == [process.pid]
     assert process.wait(10) == -signal.SIGKILL
-    assert said == [f"ticker (process {process.pid}) has not processed runs for 61 s; it is replaced"]
+    assert reports == [f"ticker (process {process.pid}) has not processed runs for 61 s; it is replaced"]
 
 
 def test_a_process_that_never_gave_a_sign_of_life_is_killed(tmp_path):
-    process, said = subprocess.Popen(["sleep", "600"]), []
-    watch = hang_detection.Hangs(tmp_path, said.append)
+    process, reports = subprocess.Popen(["sleep", "600"]), []
+    watch = hang_detection.Hangs(tmp_path, reports.append)
     assert watch.look({process.pid: ("worker", time.monotonic())}) == []
     assert watch.look({process.pid: ("worker", time.monotonic() - 61)}) == [process.pid]
     assert process.wait(10) == -signal.SIGKILL
-    assert said == [f"worker (process {process.pid}) did not start within 60 s; it is replaced"]
+    assert reports == [f"worker (process {process.pid}) did not start within 60 s; it is replaced"]
 
 
 def test_a_broker_that_is_stopped_hangs(monkeypatch, settings, tmp_path):

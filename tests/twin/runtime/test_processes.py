@@ -15,14 +15,14 @@ SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
 
 
 def test_a_dead_child_is_started_again_and_said(tmp_path):
-    said = []
-    family = Family(report=said.append)
+    reports = []
+    family = Family(report=reports.append)
     child = family.add(Child("sleeper", SLEEPER, os.environ, tmp_path / "log", pause=0.0))
     first = child.process.pid
     child.process.kill()
     child.process.wait()
     wait_until(lambda: family.watch() or (child.alive and child.process.pid != first), "it is back", 20)
-    assert said == [f"sleeper exited (code -9); restarting. Log: {tmp_path / 'log'}"]
+    assert reports == [f"sleeper exited (code -9); restarting. Log: {tmp_path / 'log'}"]
     family.stop()
 
 

@@ -17,11 +17,11 @@ HEALTH_MS = 2_000  # between two writes of the health
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """state: following | stale | failing | paused | starting. Times in Unix seconds; said: one sentence, or empty."""
+    """state: following | stale | failing | paused | starting. Times in Unix seconds; message: a sentence or empty."""
 
     state: str
     since: float | None
-    said: str
+    message: str
     seen_at: float | None
     stale_after_ms: int
 
@@ -33,8 +33,8 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     seen_at, failing_since = health.get("last_look_at"), health.get("failing_since")
     stale_after_ms = LATE_LOOKS * interval_ms(connection) + HEALTH_MS
 
-    def found(state: str, since: float | None, said: str = "") -> Condition:
-        return Condition(state, since, said, seen_at, stale_after_ms)
+    def found(state: str, since: float | None, message: str = "") -> Condition:
+        return Condition(state, since, message, seen_at, stale_after_ms)
 
     if connection.wanted == Connection.PAUSED:
         return found(PAUSED, _paused_at(connection), "Following is paused; what happens meanwhile becomes a gap.")
@@ -46,8 +46,10 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
         return found(STARTING, resumed_at, "Waits for the next look of the follower.")
     if (now - seen_at) * 1_000 > stale_after_ms:
-        said = "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."
-        return found(STALE, seen_at, said)
+        message = (
+            "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."
+        )
+        return found(STALE, seen_at, message)
     return found(FOLLOWING, None)
 
 

@@ -51,8 +51,8 @@ def _tested(connector: str, parameters: Mapping[str, Any], sites: Mapping[str, A
             f"the answer of the cluster is larger than {MAX_ANSWER_BYTES // 1_000_000} MB; the test was stopped"
         )
     if code or not out:
-        said = err.strip().splitlines()[-1][:200] if err.strip() else f"exit code {code}"
-        return failed(f"the test of the connection failed: {said}")
+        reason = err.strip().splitlines()[-1][:200] if err.strip() else f"exit code {code}"
+        return failed(f"the test of the connection failed: {reason}")
     return dict(orjson.loads(out))
 
 

@@ -380,7 +380,7 @@ def _duration(cell: str) -> float:
 
 
 def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """GPUs, CPUs and MB of each job: what it held, where that is not said what it asked for; NaN = not said."""
+    """GPUs, CPUs and MB of each job: what it held, else what it requested; NaN = unknown."""
     columns = jobs.columns
     none = np.full(len(jobs.lines), math.nan)
     gpus, cpus, mb = none.copy(), none.copy(), none.copy()
