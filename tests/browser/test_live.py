@@ -40,6 +40,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     page.get_by_role("button", name="Connect", exact=True).click()
     expect(page).to_have_url(re.compile("/live/plant/"))
     page.wait_for_function("() => window.twin?.store.bars.length >= 2", timeout=SLOW_MS)
+    run = page.evaluate("() => document.querySelector('main').dataset.runId")
     expect(page.locator("#data-age")).to_have_text(re.compile(r"data \d+ s old"), timeout=SLOW_MS)
     expect(page.locator("#run-cancel, #run-pause, #run-speed")).to_have_count(0)
     cluster.post(
@@ -66,6 +67,10 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page).to_have_url(re.compile("/live/$"))
     expect(page.locator("#list")).not_to_contain_text("plant")
+    page.goto(f"/runs/{run}/")
+    expect(page.locator("#status")).to_have_text("finished")
+    expect(page.locator("main")).to_contain_text("when the connection plant was removed")
+    expect(page.locator("#jobs tbody tr", has_text=re.compile(r"^3"))).to_contain_text("unfinished")
 
 
 def test_the_rule_of_sites_is_changed_while_the_run_goes_on(open_page: Callable[..., Page], twin: Twin) -> None:

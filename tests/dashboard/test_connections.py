@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import orjson
@@ -225,8 +226,18 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
         message = f"cannot {verb} run {run}: it mirrors the cluster lab; pause following on /live/lab/"
         assert answer.json()["detail"] == message
     operator.delete("/api/connections/lab/")
-    assert Run.objects.get(pk=run).status == Run.CANCELLED
+    ended = Run.objects.get(pk=run)
+    assert (ended.status, ended.wanted) == (Run.FINISHED, "running")
+    said = (
+        r"Following ended at 2\d{3}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the connection lab was removed; "
+        r"jobs that were open then are unfinished\."
+    )
+    assert re.fullmatch(said, ended.message)
     assert operator.get(f"/runs/{run}/").status_code == 200
+    rows = operator.get(f"/api/runs/{run}/jobs/").json()["rows"]
+    assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "unfinished"}
+    told = operator.get(f"/api/runs/{run}/jobs/1/").json()
+    assert "when following ended; attempts so far: 1 attempt" in str(told)
 
 
 def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):

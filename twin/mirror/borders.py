@@ -2,11 +2,13 @@
 
 One transaction closes the run and begins the next, so a follower that dies at the border finds either the old run, and
 closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.
+
+A run also ends when its connection is removed. What is open then is unfinished.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +30,7 @@ MAX_MS = 86_400_000  # of the cluster's time from the first look on
 MAX_EVENTS = 50_000  # behind those of the first look
 MAX_HISTORY = 60  # earlier runs that a page lists
 UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
+Why = tuple[str, Mapping[str, Any]]  # code of scheduling/observed/reasons.py, values
 
 
 class Border:
@@ -56,12 +59,35 @@ def cross(connection: Connection, run: Run, mirror: Mirror) -> Run:
         made, fresh = stored.begin(connection, snapshot)
         Run.objects.filter(pk=made.pk).update(follows=run)
         fresh.called = {known.fact.key: known.name for known in _open(mirror)}
-        _close(run, mirror, made.pk, metrics)
+        _close(run, mirror, lambda _: ("continues", {"run": made.pk}), metrics)
         stored.Writer(made, fresh)(fresh.look(snapshot), fresh.log_ms)
     run.refresh_from_db()
     pubsub.announce(run, frames.status(run))
     made.refresh_from_db()
     return made
+
+
+class Ending:
+    """The end of a run whose connection is removed: computed without a lock, then written in one transaction."""
+
+    def __init__(self, connection: Connection, run: Run) -> None:
+        """run: under a lease of ours."""
+        self.run, self.mirror = run, stored.load(connection)
+        seen_ms = connection.health.get("seen_ms") or 0
+        self.mirror.log_ms = max(self.mirror.log_ms, seen_ms - self.mirror.epoch_ms)
+        self.metrics = _metrics(connection, self.mirror)
+        self.message = (
+            f"Following ended at {timezone.now():%Y-%m-%d %H:%M:%S} UTC, when the connection {connection.name} was "
+            "removed; jobs that were open then are unfinished."
+        )
+
+    def write(self) -> None:
+        """Ends the run; LeaseLost changes nothing."""
+
+        def why(known: KnownJob) -> Why:
+            return "still_open", {"attempts": len(known.attempts)}
+
+        _close(self.run, self.mirror, why, self.metrics, self.message)
 
 
 def history(run: Run) -> dict[str, Any]:
@@ -74,15 +100,19 @@ def history(run: Run) -> dict[str, Any]:
     return {"earlier": earlier, "next": run.followed_by.first()}
 
 
-def _close(run: Run, mirror: Mirror, next_run: int, metrics: dict[str, Any]) -> None:
+def _close(
+    run: Run, mirror: Mirror, why: Callable[[KnownJob], Why], metrics: dict[str, Any], message: str = ""
+) -> None:
+    """Ends the run; why: the reason for each open job."""
     events: list[EventData] = []
     for known in _open(mirror):
         events += _cut_bars(known, mirror)
-        values = {"run": next_run}
-        events.append(("decided", {"job": known.index, "kind": "unfinished", "code": "continues", "values": values}))
+        code, values = why(known)
+        events.append(("decided", {"job": known.index, "kind": "unfinished", "code": code, "values": values}))
     stored.Writer(run, mirror)([*events, ("run_finished", {})], mirror.log_ms)
     Run.objects.filter(pk=run.pk, epoch=run.epoch).update(
-        status=Run.FINISHED, finished_at=timezone.now(), end_ms=mirror.log_ms, metrics=metrics, message="",
+        status=Run.FINISHED, finished_at=timezone.now(), end_ms=mirror.log_ms, metrics=metrics, message=message,
+        lease_until=None, lease_owner="",
     )  # fmt: skip
 
 

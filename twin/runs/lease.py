@@ -26,14 +26,17 @@ RENEW_S = 1.0
 LET_GO_S = 0.8
 
 
-def take(run_id: int, *, mirror: bool = False) -> Run | None:
-    """The run under a new epoch, or None if another has it or it has ended. mirror: of a real cluster."""
+def take(run_id: int, *, mirror: bool = False, force: bool = False) -> Run | None:
+    """The run under a new epoch, or None if another has it or it has ended. mirror: of a real cluster.
+
+    force: also from another one that has it, whose next write is then refused.
+    """
     now = timezone.now()
     with transaction.atomic():
         active = Run.objects.select_for_update(of=("self",)).filter(pk=run_id, status__in=Run.ACTIVE)
         active = active.filter(mode=Run.MIRROR) if mirror else active.exclude(mode=Run.MIRROR)
         run = active.select_related("scenario").first()
-        if run is None or (run.lease_until is not None and run.lease_until > now and not abandoned(run.lease_owner)):
+        if run is None or (not force and held(run)):
             return None
         run.epoch, run.lease_owner, run.lease_until = run.epoch + 1, new_owner(), now + LEASE
         run.save(update_fields=["epoch", "lease_owner", "lease_until"])

@@ -180,7 +180,7 @@ export class FollowLine extends EventTarget {
   }
 
   async #remove() {
-    const question = `Remove the connection ${this.name}? Its run ends and is kept.`;
+    const question = `Remove the connection ${this.name}? Its run ends and is kept; open jobs are unfinished in it.`;
     if (!(await confirmed(question, 'Remove'))) return;
     await this.#run(async () => {
       await remove(`/api/connections/${this.name}/`);

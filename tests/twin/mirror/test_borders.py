@@ -16,7 +16,9 @@ from tests.twin.mirror.builders_stored import following
 from twin.connectors.facts import DOWN, ENDED, Snapshot
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
+from twin.eventlog.event_log import LeaseLost
 from twin.mirror import borders, follower, stored
+from twin.mirror.connecting import connections
 from twin.mirror.differ import Mirror, epoch_of
 from twin.models import Connection, MirrorRecord, Run
 from twin.runs import lease
@@ -95,6 +97,41 @@ def test_what_has_ended_is_not_reported_again_after_a_restart():
         following(connection, each).look(each)  # a follower that has just begun
     assert [one.id for one in of_run(new)[1]] == ["1", "2", "3"], "4 had ended in the run before"
     assert {name: found[-1] for name, found in codes(new).items()} == {"1": "ended", "2": "ended", "3": "started"}
+
+
+@pytest.mark.django_db
+def test_the_run_of_a_removed_connection_ends_with_open_jobs_unfinished():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, LOOKS[0])
+    for each in LOOKS[:2]:
+        one.look(each)
+    connection.refresh_from_db()
+    run = connection.run
+    connection.health = {"seen_ms": look(45).at_ms}  # the newest look found nothing new
+    connections.remove(connection)
+    with pytest.raises(LeaseLost):
+        one.look(LOOKS[2])
+    assert not Connection.objects.exists()
+    run.refresh_from_db()
+    assert (run.status, run.end_ms, run.lease_until) == (Run.FINISHED, run.sim_ms, None)
+    assert (run.metrics["jobs"], run.metrics["completed"]) == (4, 1)
+    epoch = round(run.clock_wall.timestamp() * 1000)
+    assert run.end_ms == look(45).at_ms - epoch, "jobs that ran are drawn to the last time they were seen"
+    ends = [bar.end_ms for event in events_of(run) if event.kind == "plan_changed" for bar in event.data["bars"]]
+    assert ends[-2:] == [run.end_ms, run.end_ms]
+    assert {name: found[-1] for name, found in codes(run).items()} == {
+        "1": "still_open", "2": "still_open", "3": "still_open", "4": "ended",
+    }  # fmt: skip
+
+
+@pytest.mark.django_db
+def test_a_connection_without_a_run_or_whose_run_has_ended_is_removed():
+    connections.remove(Connection.objects.create(name="new", connector="slurm"))
+    connection = followed(*LOOKS[:2])
+    Run.objects.update(status=Run.FAILED, message="disk full")
+    connections.remove(connection)
+    assert not Connection.objects.exists()
+    assert Run.objects.get().message == "disk full"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,10 +14,11 @@ from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.model.values import ModelError, shorten
 from twin.connectors.base import Connector, build, connector_class
 from twin.connectors.facts import ConnectorError
+from twin.mirror import borders
 from twin.mirror.sites import SiteRule
 from twin.mirror.stored import sites_of
 from twin.models import AuditEntry, Connection
-from twin.runs import commands
+from twin.runs import lease, runner
 
 RESERVED = ("connect", "test", "sites")  # words of addresses
 MIN_INTERVAL_MS, MAX_INTERVAL_MS = 200, 600_000
@@ -136,13 +137,24 @@ def follow(connection: Connection, user: Any = None) -> Connection:
 
 
 def remove(connection: Connection, user: Any = None) -> None:
-    """The connection goes, its run ends and is kept."""
+    """The connection goes, its run ends and is kept; a follower that still has the run writes nothing more."""
+    run = None if connection.run_id is None else lease.take(connection.run_id, mirror=True, force=True)
+    if run is None:
+        _delete(connection, user)
+        return
+    with lease.Heartbeat(run):
+        ending = borders.Ending(connection, run)
     with transaction.atomic():
-        run = connection.run
+        ending.write()
+        _delete(connection, user)
+    run.refresh_from_db()
+    runner.announce(run)
+
+
+def _delete(connection: Connection, user: Any) -> None:
+    with transaction.atomic():
         _record(user, "delete", connection, {"connector": connection.connector})
         connection.delete()
-        if run is not None:
-            commands.cancel_all([run], user)
 
 
 def record_test(name: str, connector: str, user: Any) -> None:
