@@ -134,6 +134,9 @@ class Mirror:
             was = None
         else:
             was = known.fact
+            if _repeats(known, fact):
+                known.seen_ms = self.at_ms
+                return
             if (
                 was.state == ENDED
                 and fact.state != ENDED
@@ -358,6 +361,14 @@ def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = 
         "code": code or kind,
         "values": {k: v for k, v in values.items() if v != ""},
     }
+
+
+def _repeats(known: KnownJob, fact: JobFact) -> bool:
+    """True if the fact is the job's newest one again, as most are; not if an attempt of it began only now."""
+    if known.fact is not fact and known.fact != fact:
+        return False
+    starts = {attempt.started_ms for attempt in known.attempts}
+    return all(attempt.started_ms in starts for attempt in fact.attempts)
 
 
 def _merged(known: tuple[Attempt, ...], fact: JobFact, before_ms: int, at_ms: int) -> tuple[Attempt, ...]:

@@ -5,7 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scheduling.model.values import LARGEST
-from tests.twin.mirror.builders import EPOCH, NODES, Log, S, at, attempt, ended, job, kinds, look, running, suspended
+from tests.twin.mirror.builders import (
+    EPOCH,
+    NODES,
+    Log,
+    S,
+    at,
+    attempt,
+    calls_of,
+    ended,
+    job,
+    kinds,
+    look,
+    running,
+    suspended,
+)
 from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, WAITING, Attempt, NodeFact, Share
 from twin.mirror.differ import Mirror
 
@@ -30,6 +44,21 @@ def test_the_same_look_again_tells_nothing():
     log = Log()
     log.look(look(10, running("1", 5), job("2", reason="Resources")))
     assert log.look(look(11, running("1", 5), job("2", reason="Resources"))) == []
+
+
+def test_a_look_at_many_unchanged_jobs_costs_a_few_calls_a_job():
+    log, jobs = Log(), [job(str(number), reason="Resources") for number in range(1_000)]
+    log.look(look(10, *jobs))
+    calls = calls_of(lambda: log.mirror.look(look(11, *jobs)))
+    assert calls < 10 * len(jobs)
+
+
+def test_an_attempt_that_a_cluster_told_before_it_began_appears_when_it_begins():
+    log = Log()
+    log.look(look(10, running("1", 12)))
+    assert log.bars() == set()
+    assert kinds(log.look(look(12, running("1", 12)))) == ["plan_changed"]
+    assert log.bars() == {(0, 0, 12 * S, LARGEST, 2, -1)}
 
 
 def test_a_job_starts_and_ends():
