@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from dashboard.http.known_fields import KnownFields
+from dashboard.ingest.first_event import with_token
 from scheduling.kernel.parameters import UnknownName
 from twin.connectors.base import connector_class
 from twin.connectors.facts import NodeFact
@@ -235,7 +236,8 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         """Tests a stored connection."""
         connection = self.get_object()
         connections.record_test(connection.name, connection.connector, request.user)
-        return Response(trial.run(connection.connector, connection.parameters, connection.sites))
+        found = trial.run(connection.connector, connection.parameters, connection.sites)
+        return Response(with_token(connection.connector, connection.parameters, found))
 
     @extend_schema(request=SettingsSerializer, responses=TrialSerializer, operation_id="connections_test")
     @action(detail=False, methods=["post"], url_path="test")
@@ -248,7 +250,8 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         except connections.FieldError as error:
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         connections.record_test("", given["connector"], request.user)
-        return Response(trial.run(given["connector"], given["parameters"], given["sites"]))
+        found = trial.run(given["connector"], given["parameters"], given["sites"])
+        return Response(with_token(given["connector"], given["parameters"], found))
 
     @extend_schema(request=PreviewSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT))
     @action(detail=False, methods=["post"], url_path="sites")

@@ -60,6 +60,12 @@ def find(value: str) -> ApiToken | None:
     return ApiToken.objects.select_related("created_by").filter(digest=_digest(value)).first()
 
 
+def of_source(source: str) -> list[ApiToken]:
+    """Accepted tokens that may post events of the source, the newest first."""
+    scope = INGEST + source
+    return [token for token in ApiToken.objects.all() if scope in token.scopes and not why_ended(token)]
+
+
 def note_use(token: ApiToken) -> None:
     """Records the use of a token, at most once a minute."""
     now = timezone.now()

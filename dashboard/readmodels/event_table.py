@@ -11,6 +11,7 @@ from scheduling.reporting.quantities import duration
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
 from twin.eventlog.batch_codec import read
+from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
 
@@ -117,19 +118,19 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         if not data["jobs"]:
             return f"group {data['group']} ended"
         return (
-            f"group {data['group']}: {_counted(len(data['jobs']), 'job')} on {_counted(data['machines'], 'machine')}, "
+            f"group {data['group']}: {counted(len(data['jobs']), 'job')} on {counted(data['machines'], 'machine')}, "
             f"CPU {data['cpu_utilization']:.0%}, network {data['net_utilization']:.0%}"
         )
     if kind == "regrouped":
         (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
         return (
             f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to "
-            f"{new_cpu:.0%}, network {net:.0%} to {new_net:.0%}, {_counted(len(data['jobs']), 'job')} affected"
+            f"{new_cpu:.0%}, network {net:.0%} to {new_net:.0%}, {counted(len(data['jobs']), 'job')} affected"
         )
     if kind == "edited":
         return (
-            f"{'. '.join(data['said'])}. {_counted(data['kept'], 'plan')} kept, "
-            f"{_counted(len(data['displaced']), 'job')} displaced"
+            f"{'. '.join(data['said'])}. {counted(data['kept'], 'plan')} kept, "
+            f"{counted(len(data['displaced']), 'job')} displaced"
         )
     if kind in ("server_added", "server_set"):
         return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
@@ -153,8 +154,8 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
 def _plan_text(data: Mapping[str, Any]) -> str:
     bars = data["bars"][1]
     if data["scope"] == "worker":
-        return f"planned {_counted(len(data['keys']), 'worker')} with {_counted(bars, 'bar')}"
-    return f"planned with {_counted(bars, 'bar')}" if bars else "plan removed"
+        return f"planned {counted(len(data['keys']), 'worker')} with {counted(bars, 'bar')}"
+    return f"planned with {counted(bars, 'bar')}" if bars else "plan removed"
 
 
 def _about(kind: str, data: Mapping[str, Any]) -> int | None:
@@ -162,7 +163,3 @@ def _about(kind: str, data: Mapping[str, Any]) -> int | None:
     if kind == "plan_changed":
         return data["keys"][0] if data["scope"] == "job" else None
     return data.get("job")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun if count == 1 else noun + 's'}"

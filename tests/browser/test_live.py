@@ -27,7 +27,15 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     expect(page.locator("#c-guide")).to_contain_text(f"{twin.url}/api/ingest/plant/events")
     page.get_by_role("button", name="Test connection").click()
     expect(page.locator("#c-result")).to_contain_text("The cluster cannot be followed yet.", timeout=SLOW_MS)
-    expect(page.locator("#c-result code")).to_contain_text("manage.py token create --name plant")
+    expect(page.locator("#c-result .remedy")).to_have_text(
+        "The token plant can post events of plant: post one as docs/push.md shows, and test again."
+    )
+    page.fill("#p-source", "other")
+    page.get_by_role("button", name="Test connection").click()
+    expect(page.locator("#c-result .remedy code")).to_have_text(
+        "manage.py token create --name other --scope ingest:other", timeout=SLOW_MS
+    )
+    page.fill("#p-source", "plant")
     cluster.begin()
     page.get_by_role("button", name="Test connection").click()
     expect(page.locator("#c-result")).to_contain_text("The cluster can be followed.", timeout=SLOW_MS)

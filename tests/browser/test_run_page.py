@@ -54,7 +54,7 @@ def test_everything_shows_the_moment(open_page: Callable[..., Page], finished_ru
     expect(floor).not_to_have_text("–")
     page.goto(f"/runs/{finished_run}/?t={arrived}&job=0")
     page.wait_for_function(LOADED)
-    expect(page.locator("#jobs-count")).to_contain_text("1 arrived jobs, state at")
+    expect(page.locator("#jobs-count")).to_contain_text("1 arrived job, state at")
     expect(page.locator("#jobs tbody tr")).to_have_count(1)
     expect(page.locator("#drawer .notice")).to_contain_text("State at")
     expect(page.locator("#drawer .state").first).to_have_text("planned")

@@ -1,6 +1,7 @@
 """Events as machines post them: what is accepted, what is refused and how, and what the connector makes of it."""
 
 import base64
+from copy import deepcopy
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from dashboard.auth import tokens
 from dashboard.http import throttles
+from dashboard.ingest.first_event import with_token
+from dashboard.models import ApiToken
 from tests.twin.push.builders import T0, cloud_event
 from twin.config import body_limit
 from twin.connectors import base
@@ -176,14 +179,27 @@ def test_the_test_of_the_connection(sender, connector):
     empty = connector.check()
     assert not empty.well
     assert empty.findings[0].said == "the source lab has posted no event yet"
-    assert empty.findings[0].remedy.startswith("manage.py token create --name lab --scope ingest:lab")
+    assert empty.findings[0].remedy.startswith("Create a token with `manage.py token create --name lab --scope ingest:")
     sender.post([NODE, SUBMITTED, cloud_event("job.started", "55", T0)])
     found = connector.check()
     assert found.well
     assert [finding.said for finding in found.findings[1:]] == [
-        "1 nodes", "1 jobs that are open or ended within the hour",
-        "1 jobs are not shown: no event says when they were submitted",
+        "1 node", "1 job, open or ended within the hour", "1 job not shown: no event gives the time of submission",
     ]  # fmt: skip
+
+
+def test_a_source_with_a_token_is_not_told_to_create_one(sender, operator):
+    remedy = "Create a token with"
+    found = {"findings": [{"subject": "events", "well": False, "remedy": remedy}]}
+
+    def told(source: str) -> str:
+        return with_token("push", {"source": source}, deepcopy(found))["findings"][0]["remedy"]
+
+    token = ApiToken.objects.get(scopes=["ingest:lab"])
+    assert told("lab").startswith(f"The token {token.name} can post events of lab: post one")
+    assert told("other") == remedy
+    tokens.revoke(token, token.created_by)
+    assert told("lab") == remedy
 
 
 def test_who_may_post(sender, operator):

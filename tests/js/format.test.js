@@ -1,6 +1,7 @@
 // Numbers and times on screen.
 
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import test from 'node:test';
 
 import {
@@ -65,4 +66,12 @@ test('as many digits as tell values apart', () => {
   assert.equal(rounded(179.9912, 7), '179.9912');
   assert.equal(rounded(12345.678, 7), '12,345.68');
   assert.equal(significant(12345.678), '12,346');
+});
+
+test('counts in sentences have a singular', () => {
+  const root = new URL('../../static/js/', import.meta.url);
+  const nouns = 'jobs|servers|nodes|slots|rows|bars|machines|events|decisions|workers|files|edits|tokens|GPUs';
+  const fixed = new RegExp(`number\\((?:[^()]|\\([^()]*\\))*, 0\\)\\} (?:${nouns})\\b(?! and nodes)`);
+  for (const name of readdirSync(root, { recursive: true }).filter((one) => one.endsWith('.js')))
+    assert.doesNotMatch(readFileSync(new URL(name, root), 'utf8'), fixed, name);
 });

@@ -75,9 +75,10 @@ test('a remedy is cut into text and commands', () => {
     { text: ', then ' },
     { code: 'munge -n' },
   ]);
-  assert.deepEqual(remedyParts('manage.py token create --name lab; docs/push.md shows how'), [
-    { code: 'manage.py token create --name lab' },
-    { text: '; docs/push.md shows how' },
+  assert.deepEqual(remedyParts('run manage.py connect lab; then test again'), [
+    { text: 'run ' },
+    { code: 'manage.py connect lab' },
+    { text: '; then test again' },
   ]);
   assert.deepEqual(remedyParts('see PrivateData'), [{ text: 'see PrivateData' }]);
 });

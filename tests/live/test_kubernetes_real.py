@@ -364,7 +364,7 @@ def test_a_cluster_without_jobs_and_one_without_gpus(cluster, connect):
     connector = connect(namespaces="empty", gpu_resources="amd.com/gpu")
     said = {finding.subject: finding for finding in connector.check().findings}
     assert said["jobs"].said == "there are no pods in empty yet"
-    assert said["nodes"].said == "4 nodes, none of which offers a GPU: jobs are shown by their CPUs"
+    assert said["nodes"].said == "4 nodes without a GPU: jobs are shown by their CPUs"
     assert said["nodes"].remedy.endswith("nodes also offer nvidia.com/gpu")
     look = connector.snapshot()
     assert (look.jobs, {node.gpus for node in look.nodes}, {node.cpus for node in look.nodes}) == ((), {0}, {32})

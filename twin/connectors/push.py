@@ -15,6 +15,7 @@ from scheduling.kernel.parameters import parameter
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, JobFact, Snapshot
 from twin.infra import pubsub
+from twin.infra.counts import counted
 from twin.models import PushedEvent, PushSource
 from twin.push import fold, storage
 from twin.push.events import NODE
@@ -47,8 +48,8 @@ class PushConnector(Connector):
         row = PushSource.objects.filter(name=self.source).first()
         if row is None or not row.last_seq:
             remedy = (
-                f"manage.py token create --name {self.source} --scope ingest:{self.source}; "
-                "docs/push.md shows how to post"
+                f"Create a token with `manage.py token create --name {self.source} --scope ingest:{self.source}`, if "
+                "none exists, and post an event as docs/push.md shows."
             )
             return Found(
                 findings=(Finding("events", False, f"the source {self.source} has posted no event yet", remedy),)
@@ -64,13 +65,14 @@ class PushConnector(Connector):
         findings = [
             Finding(
                 "events", True,
-                f"{row.last_seq:,} events; median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms",
+                f"{counted(row.last_seq, 'event')}; "
+                f"median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms",
             ),
             Finding(
-                "nodes", bool(look.nodes), f"{len(look.nodes or ()):,} nodes",
+                "nodes", bool(look.nodes), counted(len(look.nodes or ()), 'node'),
                 "" if look.nodes else "post node.changed for each node",
             ),
-            Finding("jobs", True, f"{len(look.jobs):,} jobs that are open or ended within the hour"),
+            Finding("jobs", True, f"{counted(len(look.jobs), 'job')}, open or ended within the hour"),
         ]  # fmt: skip
         if held_back:
             remedy = "post job.submitted for them, or state submitted_ms in their events"
@@ -78,7 +80,7 @@ class PushConnector(Connector):
                 Finding(
                     "submissions",
                     False,
-                    f"{held_back:,} jobs are not shown: no event says when they were submitted",
+                    f"{counted(held_back, 'job')} not shown: no event gives the time of submission",
                     remedy,
                     needed=False,
                 )

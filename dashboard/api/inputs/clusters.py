@@ -14,6 +14,7 @@ from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
 from scheduling.model.values import ModelError
 from scheduling.workloads import generate
 from twin.files.cluster_json import cluster_from_dict
+from twin.infra.counts import counted
 from twin.models import ClusterSpec
 from twin.scenarios.store import store_cluster
 
@@ -53,7 +54,7 @@ class ClusterViewSet(
             cluster, _ = generate(
                 str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=max(1, horizon)
             )
-            source = f"generated: {data['profile']}, {servers} servers, seed {seed}"
+            source = f"generated: {data['profile']}, {counted(servers, 'server')}, seed {seed}"
         else:
             cluster = cluster_from_dict(data)
             source = "created by the form" if request.query_params.get("from") == "form" else "uploaded cluster.json"

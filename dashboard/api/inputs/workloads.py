@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from dashboard.api.audit import record
 from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
+from twin.infra.counts import counted
 from twin.scenarios.store import store_generated
 
 MAX_JOBS = 20_000  # generated while the request waits; for more use `manage.py generate` and an upload
@@ -51,7 +52,7 @@ class WorkloadsView(APIView):
             p["profile"], variant=p["variant"], num_jobs=p["jobs"], num_servers=p["servers"], seed=p["seed"],
             horizon_slots=p.get("horizon_slots"),
         )  # fmt: skip
-        name = f"{p['profile']} workload, {p['variant']}, {p['jobs']:,} jobs, seed {p['seed']}"
+        name = f"{p['profile']} workload, {p['variant']}, {counted(p['jobs'], 'job')}, seed {p['seed']}"
         with transaction.atomic():
             spec, trace = store_generated(name, cluster, jobs, p["seed"])
             record(request.user, "trace.generate", trace)

@@ -1,7 +1,7 @@
 // Utility of a job by its completion time: the curve, the marked finish, and the price of its plan as a line.
 
 import { h } from '../ui/dom.js';
-import { clock, fixed, number } from '../util/format.js';
+import { clock, fixed, number, plural } from '../util/format.js';
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
 const POINTS = 120;
@@ -41,7 +41,7 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
       `for completion ${number(worth.target_slots)} slots later.`,
     at === null
       ? 'No completion is planned.'
-      : `${SAYS[kind]} at ${clock(finishMs)}, ${number(at, 0)} slots ` +
+      : `${SAYS[kind]} at ${clock(finishMs)}, ${plural(at, 'slot')} ` +
         `after the arrival slot: utility ${fixed(value)}.`,
     price === null ? '' : `Cost of the plan: ${fixed(price)}.`,
   ]

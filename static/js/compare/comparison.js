@@ -2,7 +2,7 @@
 // run.
 
 import { valueText } from '../core/metric-table.js';
-import { clock, number } from '../util/format.js';
+import { clock, number, plural } from '../util/format.js';
 
 export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
 // positions in the palette of jobs
@@ -77,7 +77,7 @@ export function accountText({ at_ms: atMs, accounts }, base, other) {
   if (rest) parts.push([rest, 'missing in at least one other run and therefore not compared']);
   const by = atMs === null ? '' : ` by ${clock(atMs)}`;
   const shares = parts.map(([count, text]) => `${number(count, 0)} ${text}`).join(', ');
-  return `${number(total, 0)} jobs arrived${by}: ${shares}. A job can differ in several ways.`;
+  return `${plural(total, 'job')} arrived${by}: ${shares}. A job can differ in several ways.`;
 }
 
 /**

@@ -21,7 +21,7 @@ export function paintParting(body, actions, answer, position, parting, onShow) {
     : 'This is the first decision of both runs.';
   const more =
     parting.jobs > 1
-      ? ` ${number(parting.jobs, 0)} jobs are decided differently at this time; this is the first of them.`
+      ? ` ${plural(parting.jobs, 'job')} are decided differently at this time; this is the first of them.`
       : '';
   fill(
     body,

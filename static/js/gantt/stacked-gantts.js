@@ -3,7 +3,7 @@
 import { KIND_COLORS, leading, masks } from '../compare/comparison.js';
 import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
-import { number } from '../util/format.js';
+import { plural } from '../util/format.js';
 import { Store } from '../core/store.js';
 import { Stream } from '../core/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
@@ -124,7 +124,7 @@ export class Gantts {
   update() {
     for (const { gantt, store, count } of this.list) {
       gantt.update();
-      setText(count, `${number(gantt.rows.list.length, 0)} rows, ${number(store.standing, 0)} bars`);
+      setText(count, `${plural(gantt.rows.list.length, 'row')}, ${plural(store.standing, 'bar')}`);
     }
   }
 

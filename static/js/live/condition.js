@@ -92,7 +92,7 @@ export function offsetText({ clock_offset_ms: offset }) {
 export function auditText({ audit }) {
   if (audit.error) return `audit failed: ${audit.error}`;
   if (!audit.checked_at) return '';
-  const found = `${number(audit.count, 0)} ${audit.count === 1 ? 'difference' : 'differences'}`;
+  const found = plural(audit.count ?? 0, 'difference');
   const at = wall(new Date(audit.checked_at * 1000).toISOString());
   return `audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
 }

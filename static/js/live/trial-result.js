@@ -85,26 +85,29 @@ function finding({ subject, well, said, remedy, needed }) {
   );
 }
 
+/** The sentence with its commands, and behind it a button for each of them: a button inside would break it. */
 function remedyLine(remedy) {
+  const parts = remedyParts(remedy);
+  const commands = parts.flatMap(({ code }) => (code ? [code] : []));
   return h(
     'div',
-    { class: 'small' },
-    remedyParts(remedy).map(({ text, code }) => (code ? copyable(code) : h('span', { class: 'muted' }, text))),
+    { class: 'small remedy' },
+    parts.map(({ text, code }) => (code ? h('code', {}, code) : text)),
+    commands.map((code) => [' ', copyButton(code, commands.length > 1 ? `Copy ${code.split(' ')[0]}` : 'Copy')]),
   );
 }
 
 /** A command with a button that copies it. */
 export function copyable(code) {
+  return h('span', { class: 'command' }, h('code', {}, code), copyButton(code, 'Copy'));
+}
+
+function copyButton(code, title) {
   const copy = async (event) => {
     await navigator.clipboard?.writeText(code);
     event.target.textContent = 'Copied';
   };
-  return h(
-    'span',
-    { class: 'command' },
-    h('code', {}, code),
-    h('button', { type: 'button', class: 'quiet', 'aria-label': `Copy ${code}`, onclick: copy }, 'Copy'),
-  );
+  return h('button', { type: 'button', class: 'quiet', 'aria-label': `Copy ${code}`, onclick: copy }, title);
 }
 
 function labels(all) {

@@ -9,7 +9,7 @@ import { $, debounce, setText } from '../ui/dom.js';
 import { Later, atMost } from '../util/throttle.js';
 import { inCharge } from '../models/phases.js';
 import { inPanel } from '../ui/panel-isolation.js';
-import { number, plural } from '../util/format.js';
+import { plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
 import { watchOverview } from '../core/overview-socket.js';
@@ -164,7 +164,7 @@ async function main() {
     setText(
       $('#gantt-detail'),
       gantt.frame.detail === 'shade'
-        ? `${number(gantt.frame.visible, 0)} bars in view: shaded by the utilization of the scarcest resource of ` +
+        ? `${plural(gantt.frame.visible, 'bar')} in view: shaded by the utilization of the scarcest resource of ` +
             'each row; zoom in for single bars.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
@@ -174,7 +174,7 @@ async function main() {
             : '',
     );
     options?.refresh();
-    setText($('#gantt-count'), `${number(gantt.rows.list.length, 0)} rows, ${number(store.standing, 0)} bars`);
+    setText($('#gantt-count'), `${plural(gantt.rows.list.length, 'row')}, ${plural(store.standing, 'bar')}`);
   });
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();

@@ -3,7 +3,7 @@
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
-import { number, wall } from '../util/format.js';
+import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
 import { choices, reasons } from '../scenarios/scheduler-choices.js';
@@ -36,12 +36,12 @@ const columns = [
   {
     title: 'Cluster',
     value: (s) => s.cluster_name,
-    cell: (s) => `${s.cluster_name} (${number(s.server_count, 0)} servers)`,
+    cell: (s) => `${s.cluster_name} (${plural(s.server_count, 'server')})`,
   },
   {
     title: 'Trace',
     value: (s) => s.trace_name,
-    cell: (s) => h('a', { href: `/traces/${s.trace}/` }, `${s.trace_name} (${number(s.job_count, 0)} jobs)`),
+    cell: (s) => h('a', { href: `/traces/${s.trace}/` }, `${s.trace_name} (${plural(s.job_count, 'job')})`),
   },
   {
     title: 'Scheduler',
@@ -158,13 +158,13 @@ async function form() {
   const trace = h(
     'select',
     { id: 'f-trace', name: 'trace' },
-    ready.map((t) => option(t.id, `${t.name} (${number(t.job_count, 0)} jobs)`, t.id === wantedTrace)),
+    ready.map((t) => option(t.id, `${t.name} (${plural(t.job_count, 'job')})`, t.id === wantedTrace)),
   );
   const cluster = h(
     'select',
     { id: 'f-cluster', name: 'cluster' },
     clusters.results.map((c) =>
-      option(c.id, `${c.name} (${number(c.server_count, 0)} servers)${c.source ? `, ${c.source}` : ''}`),
+      option(c.id, `${c.name} (${plural(c.server_count, 'server')})${c.source ? `, ${c.source}` : ''}`),
     ),
     option(GENERATED, 'Generate a cluster as in the OASiS paper'),
   );
@@ -226,7 +226,7 @@ async function form() {
     $('#f-slot', slot).placeholder = own ? `the cluster's own: ${number(own.slot_ms / 60_000)} min` : '60 min';
     $('#f-horizon', horizon).placeholder = own
       ? own.horizon_slots
-        ? `the cluster's own: ${number(own.horizon_slots, 0)} slots`
+        ? `the cluster's own: ${plural(own.horizon_slots, 'slot')}`
         : 'automatic: after the last arrival'
       : '100 slots';
     const came = own?.trace === Number(trace.value);

@@ -147,7 +147,7 @@ function before(earlier = []) {
   if (!earlier.length) return null;
   const links = earlier.flatMap(({ id: other, name, job_count: jobs }) => [
     ', ',
-    h('a', { href: `/traces/${other}/` }, `trace ${other} (${name}, ${number(jobs, 0)} jobs)`),
+    h('a', { href: `/traces/${other}/` }, `trace ${other} (${name}, ${plural(jobs, 'job')})`),
   ]);
   return h(
     'p',

@@ -3,7 +3,7 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, fill, h } from '../ui/dom.js';
-import { clock, number } from '../util/format.js';
+import { clock, number, plural } from '../util/format.js';
 import { empty, table } from '../ui/data-table.js';
 import { url } from '../core/time-range.js';
 
@@ -101,7 +101,7 @@ export class EventsTable {
   #paint(total) {
     this.total = total;
     const more = this.next ? h('button', { type: 'button', onclick: () => this.#load(false) }, 'Earlier events') : null;
-    const count = `${number(this.rows.length, 0)} events shown, newest first; the log has ${number(total, 0)} events`;
+    const count = `${plural(this.rows.length, 'event')} shown, newest first; the log has ${plural(total, 'event')}`;
     fill(
       $('#events'),
       this.rows.length

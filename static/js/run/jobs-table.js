@@ -6,7 +6,7 @@ import { url } from '../core/time-range.js';
 import { modelsOf, statesOf } from '../models/index.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
-import { clock, duration, number } from '../util/format.js';
+import { clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = 25;
 const WHO = [
@@ -112,9 +112,9 @@ export class JobsTable {
   #paint({ rows, page, count, total }, then) {
     this.painted = true;
     const filtered = this.query || this.state;
-    const of = filtered ? `of ${number(total, 0)} ` : '';
+    const arrived = filtered ? `${number(count, 0)} of ${plural(total, 'arrived job')}` : plural(count, 'arrived job');
     const when = then === null ? 'latest state' : `state at ${clock(then)}`;
-    $('#jobs-count').textContent = `${number(count, 0)} ${of}arrived jobs, ${when}`;
+    $('#jobs-count').textContent = `${arrived}, ${when}`;
     const none = filtered
       ? empty('No job matches', 'Change the search or the state.')
       : empty('No job has arrived yet', 'Jobs appear here as they arrive.');

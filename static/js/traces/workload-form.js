@@ -2,7 +2,7 @@
 
 import { get, post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
-import { number } from '../util/format.js';
+import { number, plural } from '../util/format.js';
 
 /** onDone() is called when there is a new trace. */
 export async function generateForm(form, onDone) {
@@ -74,8 +74,8 @@ export async function generateForm(form, onDone) {
       });
       fill(
         status,
-        `${made.trace.name}: ${number(made.trace.job_count, 0)} jobs and ` +
-          `${number(made.cluster.server_count, 0)} servers. `,
+        `${made.trace.name}: ${plural(made.trace.job_count, 'job')} and ` +
+          `${plural(made.cluster.server_count, 'server')}. `,
         h('a', { href: `/scenarios/?trace=${made.trace.id}&cluster=${made.cluster.id}` }, 'Use in a scenario'),
       );
       status.className = 'wide';

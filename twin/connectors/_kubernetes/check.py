@@ -11,6 +11,7 @@ from twin.connectors._kubernetes.demands import Reader
 from twin.connectors._kubernetes.kinds import KINDS, NODES, PODS, Source
 from twin.connectors._kubernetes.quantities import line
 from twin.connectors.facts import ConnectorError, Finding, Found
+from twin.infra.counts import counted
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 SELF_REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
@@ -132,7 +133,7 @@ def _gpus(client: Client, source: Source, reader: Reader) -> Finding:
     if nodes == 0:
         return Finding("nodes", True, "the cluster has no nodes yet")
     if count:
-        return Finding("nodes", True, f"{nodes} nodes with {count} GPUs")
+        return Finding("nodes", True, f"{counted(nodes, 'node')} with {counted(count, 'GPU')}")
     named = ", ".join(list(others)[:MAX_OTHER_RESOURCES])
     remedy = f"add the names of its accelerators to gpu_resources; nodes also offer {named}" if named else ""
-    return Finding("nodes", True, f"{nodes} nodes, none of which offers a GPU: jobs are shown by their CPUs", remedy)
+    return Finding("nodes", True, f"{counted(nodes, 'node')} without a GPU: jobs are shown by their CPUs", remedy)

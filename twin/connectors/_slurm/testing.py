@@ -11,6 +11,7 @@ from twin.connectors._slurm.clock import Clock
 from twin.connectors._slurm.commands import CallError, Commands
 from twin.connectors._slurm.diagnostics import Diagnostics
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
+from twin.infra.counts import counted
 
 MIN_VERSION = (22, 5)
 MAX_OFFSET_MS = 2000
@@ -83,14 +84,15 @@ class Test:
         told = self.diagnostics()
         at = told.counted_ms
         then = [job for job in look.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
-        seen, counted = len(then), told.pending + told.running
+        seen, expected = len(then), told.pending + told.running
         account = self.commands.run("id", "-un").strip()
         self._say("account", True, f"{account}; reading needs no right in Slurm")
-        said = f"sees {len(look.jobs)} jobs, {sum(job.state == facts.RUNNING for job in look.jobs)} of them running"
-        hidden = counted > seen and seen < counted // 2 + 1
+        running = sum(job.state == facts.RUNNING for job in look.jobs)
+        said = f"sees {counted(len(look.jobs), 'job')}, {running} of them running"
+        hidden = expected > seen and seen < expected // 2 + 1
         if hidden:
             said += (
-                f"; slurmctld counted {counted} waiting or running, of which {seen} are "
+                f"; slurmctld counted {expected} waiting or running, of which {seen} are "
                 "seen: this account sees only some jobs"
             )
         self._say(
@@ -105,7 +107,7 @@ class Test:
         self._say(
             "nodes",
             bool(nodes),
-            f"{len(nodes)} nodes, {gpus} GPUs" + ("" if gpus else ": CPUs are what is shared"),
+            f"{counted(len(nodes), 'node')}, {counted(gpus, 'GPU')}" + ("" if gpus else ": CPUs are what is shared"),
             "see `sinfo -a`, PrivateData",
         )
         spent = look.calls.get("squeue", 0)

@@ -1,7 +1,7 @@
 // Phases of a job in groups over time: profiling, moving, running, suspended; folded from the groups of the store.
 
 import { stripes } from '../../util/colors.js';
-import { clock, duration, number, percent } from '../../util/format.js';
+import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
 import { NEVER, trueAt } from '../../core/store.js';
 import { LEVEL, Layer } from './layer.js';
@@ -100,7 +100,7 @@ export class JobPhases extends Layer {
     ];
     if (!segment) return lines;
     const data = segment[2];
-    lines.push([`group ${data.group}`, `${number(data.machines, 0)} machines, ${number(data.jobs.length, 0)} jobs`]);
+    lines.push([`group ${data.group}`, `${plural(data.machines, 'machine')}, ${plural(data.jobs.length, 'job')}`]);
     lines.push(
       ['iteration', duration(data.pace_ms[place])],
       ['per iteration', `${duration(data.comp_ms[place])} computation, ${duration(data.comm_ms[place])} communication`],

@@ -1,7 +1,7 @@
 // Co-location groups of a job, for the drawer: its states over time, its machines, and where its data were.
 
 import { h } from '../../ui/dom.js';
-import { clock, duration, number, percent } from '../../util/format.js';
+import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { shown, table } from '../../ui/data-table.js';
 
 const MAX_ROWS = 60;
@@ -18,8 +18,8 @@ export function membership(stretches) {
       ? h(
           'p',
           {},
-          `Group ${last.group}: ${number(last.machines, 0)} machines shared by ` +
-            `${number(last.jobs, 0)} jobs; CPU ${percent(last.cpu_utilization)}, network ` +
+          `Group ${last.group}: ${plural(last.machines, 'machine')} shared by ` +
+            `${plural(last.jobs, 'job')}; CPU ${percent(last.cpu_utilization)}, network ` +
             `${percent(last.net_utilization)}. ` +
             `Iteration time ${duration(last.pace_ms)}. On disk: ` +
             `${percent(last.disk_ratio)} of the input, ${percent(last.model_disk_ratio)} of the ` +

@@ -4,7 +4,7 @@ import { Curves } from '../../charts/line-panel.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
-import { clock, duration, number, significant } from '../../util/format.js';
+import { clock, duration, number, plural, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
 
 const ENDED = ['finished', 'cancelled', 'failed'];
@@ -38,7 +38,7 @@ function timesSentence(certificate) {
   // older certificates have no more data
   const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : proofText;
   if (!achieved) return 'No certificate yet: no job is completed or planned.';
-  const rest = leftOut ? ` ${number(leftOut, 0)} jobs without a planned completion are not included.` : '';
+  const rest = leftOut ? ` ${plural(leftOut, 'job')} without a planned completion are not included.` : '';
   const size = coarse ? ' The bound is coarser than for smaller runs, to limit the computation time.' : '';
   const factor =
     bound > 0
@@ -51,7 +51,7 @@ function timesSentence(certificate) {
       : ' The competitive ratio of the paper is not claimed here, because its proof does not hold as ' + 'written.';
   return (
     `${what[0].toUpperCase()}${what.slice(1)}, completed and planned jobs: ${duration(achieved)}. No ` +
-    `schedule of the ${number(jobs, 0)} jobs known at ${clock(at)}, not even a clairvoyant one, ` +
+    `schedule of the ${plural(jobs, 'job')} known at ${clock(at)}, not even a clairvoyant one, ` +
     `can take less than ${duration(bound)}. Bound: ${proof}. ${factor}${rest}${size}${note} Computed in ` +
     `${number(seconds, 2)} s.${older(certificate)}`
   );
@@ -81,11 +81,11 @@ export function sentence(certificate) {
       ? 'No job can earn any utility.'
       : `The schedule reaches at least ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of the optimum.`;
   const size = sampled
-    ? ` The prices come from a sample of ${number(sampled, 0)} jobs, to limit the computation time: ` +
+    ? ` The prices come from a sample of ${plural(sampled, 'job')}, to limit the computation time: ` +
       'the bound holds for all jobs but is coarser.'
     : '';
   return (
-    `Utility of completed and planned jobs: ${number(achieved, 1)}. No schedule of the ${number(jobs, 0)} jobs ` +
+    `Utility of completed and planned jobs: ${number(achieved, 1)}. No schedule of the ${plural(jobs, 'job')} ` +
     `known at ${clock(at)} can earn more than ${number(bound, 1)}. Bound: ${proof}. ` +
     `${share} The bound covers these jobs in whole slots up to slot ${number(slots, 0)}; ` +
     `computed in ${number(seconds, 2)} s.${size}${older(certificate)}`
