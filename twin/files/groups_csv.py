@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from scheduling.colocation.verifier import GROUP_COLUMNS
+from scheduling.colocation.verification.groups_csv import GROUP_COLUMNS
 from scheduling.model.values import Cluster, Event, Job, ModelError, shorten
 from scheduling.verification.families import files_of
 from twin.files.textcheck import check_text

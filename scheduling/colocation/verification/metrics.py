@@ -1,0 +1,42 @@
+"""The part `groups` of the metrics of summary.json, recomputed from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from scheduling.verification.rules import Row
+
+
+def metrics_of(
+    cluster: Row, jobs: Sequence[Row], log: Iterable[Row], done: Mapping[str, int]
+) -> dict[str, float | None] | None:
+    """Means over time, weighted by duration, and counts; None without group events."""
+    first_ms = min((job["arrival_ms"] for job in jobs), default=0)
+    last_ms = max(done.values(), default=first_ms)
+    present: dict[int, Row] = {}
+    sums = {"cpu_utilization": 0.0, "net_utilization": 0.0, "mean_jobs": 0.0, "mean_groups": 0.0, "machines": 0.0}
+    counts = {"regroupings": 0, "moves": 0}
+    reached, stated = first_ms, False
+    for event in log:
+        until = min(event["at_ms"], last_ms)
+        if until > reached:
+            for data in present.values():
+                width = until - reached
+                for name in ("cpu_utilization", "net_utilization"):
+                    sums[name] += data[name] * data["machines"] * width / max(1, len(cluster["servers"]))
+                sums["mean_jobs"] += len(data["jobs"]) * width
+                sums["mean_groups"] += width
+                sums["machines"] += data["machines"] * width
+            reached = until
+        if event["kind"] == "grouped":
+            stated = True
+            present[event["data"]["group"]] = event["data"]
+            if not event["data"]["jobs"]:
+                del present[event["data"]["group"]]
+        counts["regroupings"] += event["kind"] == "regrouped"
+        counts["moves"] += event["kind"] == "decided" and event["data"]["kind"] == "moved"
+    if not stated:
+        return None
+    machines, stood = sums.pop("machines"), sums["mean_groups"]
+    means = {name: value / max(1, last_ms - first_ms) for name, value in sums.items()}
+    return {**means, "mean_parallelism": machines / stood if stood else None, **counts}
