@@ -85,7 +85,7 @@ def small(num_jobs: int, num_servers: int) -> Callable[[int], Instance]:
         rng = np.random.default_rng([seed, 12])
         scaled = []
         for job in jobs:
-            share = int(rng.integers(4, 14)) * HOUR_MS / workers.chunk_times(job).apart
+            share = int(rng.integers(4, 14)) * HOUR_MS / workers.chunk_times(job).remote
             parts: dict[str, Any] = {
                 name: getattr(job, name) * share for name in ("minibatch_ms", "ps_update_ms", "gradient_mb")
             }
@@ -149,7 +149,7 @@ def relaxed(instance: Instance) -> float:
     for job in jobs:
         assert job.num_chunks is not None
         assert job.cloud_upload_ms is not None
-        hours = workers.chunk_times(job).together / HOUR_MS
+        hours = workers.chunk_times(job).local / HOUR_MS
         arrival, cloud = job.arrival_ms // HOUR_MS, -(-job.cloud_upload_ms // HOUR_MS)
         work = row(-float(job.num_chunks))
         servers, counts = np.unique(lanes.server[lanes.of(job.worker_type)], return_counts=True)

@@ -168,13 +168,13 @@ class AOnline(BaseScheduler):
         row, edge = self.jobs[job], self.at_edge[job]
         times = typed.chunk_times(row, self.speed)
         cloud = (row.num_chunks or 0) - edge
-        each_ms = times.apart if edge else times.together
+        each_ms = times.remote if edge else times.local
         future = self._lane(row.worker_type).shard.future(now_ms, np.array([job]))
         left_ms = int((future.end_ms - future.start_ms).sum())
         if cloud:
             ends_ms = self.assignment.cloud_spans[job][1] if edge else self.assignment.planned[job][1]
             left_ms += cloud * min(each_ms, max(0, ends_ms - now_ms))
-        return min(1.0, left_ms / (edge * times.apart + cloud * each_ms))
+        return min(1.0, left_ms / (edge * times.remote + cloud * each_ms))
 
     def release_plans(self, now_ms: int) -> Decision:
         """End of all plans of workers and jobs."""
@@ -246,12 +246,12 @@ class AOnline(BaseScheduler):
         row = self.jobs[job]
         assert row.num_chunks is not None
         lane, times, chunks = self._lane(row.worker_type), typed.chunk_times(row, self.speed), row.num_chunks
-        key = chunks * times.apart
+        key = chunks * times.remote
         upload = typed.uploads(row, lane.server)
-        quotes = lane.shard.quote(now_ms + upload, upload, key, times.apart)
+        quotes = lane.shard.quote(now_ms + upload, upload, key, times.remote)
         costs = dispatch.cloud_costs(row, times) if self._uses_cloud(row) else dispatch.NO_CLOUD
         room = self.storage.room(now_ms, row, self._lanes())
-        chosen = dispatch.chosen(quotes, times.apart, chunks, costs, lane.server, room)
+        chosen = dispatch.chosen(quotes, times.remote, chunks, costs, lane.server, room)
         if len(chosen) < chunks and not self._uses_cloud(row):
             return None
         order = self.dispatched
@@ -263,7 +263,7 @@ class AOnline(BaseScheduler):
         if len(chosen):
             bars, displaced = lane.shard.insert(
                 now_ms, chosen, np.arange(len(chosen)), now_ms + upload[chosen], job=job, order=order, key=key,
-                work_ms=times.apart, weight=1.0 / chunks,
+                work_ms=times.remote, weight=1.0 / chunks,
             )  # fmt: skip
         cloud = dispatch.cloud_part(now_ms, row, chunks - len(chosen), times)
         cost = dispatch.cost(row, quotes, upload, chosen, times, cloud)

@@ -121,7 +121,7 @@ class BatchSche(BaseScheduler):
         verdicts = []
         order = sorted(
             self.waiting,
-            key=lambda job: ((self.jobs[job].num_chunks or 0) * typed.chunk_times(self.jobs[job]).apart, job),
+            key=lambda job: ((self.jobs[job].num_chunks or 0) * typed.chunk_times(self.jobs[job]).remote, job),
         )
         for job in order:
             choices = self._choices(now_ms, job)
@@ -146,7 +146,7 @@ class BatchSche(BaseScheduler):
             return 1.0
         row, held = self.jobs[job], len(self.running[job])
         times = typed.chunk_times(row)
-        whole_ms = -(-(row.num_chunks or 1) * times.apart // held) if held else times.together
+        whole_ms = -(-(row.num_chunks or 1) * times.remote // held) if held else times.local
         return min(1.0, max(0, self.ends[job] - now_ms) / whole_ms)
 
     def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
@@ -193,9 +193,7 @@ class BatchSche(BaseScheduler):
         if self._uses_cloud(row):
             assert row.cloud_upload_ms is not None
             start_ms = now_ms + row.cloud_upload_ms
-            found.append(
-                Choice(CLOUD_PRICE * chunks * times.together, start_ms + times.together, start_ms, chunks, None)
-            )
+            found.append(Choice(CLOUD_PRICE * chunks * times.local, start_ms + times.local, start_ms, chunks, None))
         own = self.workers.of(row.worker_type)
         if not len(own):
             return found
@@ -207,7 +205,7 @@ class BatchSche(BaseScheduler):
         for workers in sorted({chunks, chunks // 2, chunks // 4, typed.gang_size(row, len(own))}):
             if not 1 <= workers <= len(near):
                 continue
-            work_ms = -(-chunks * times.apart // workers)
+            work_ms = -(-chunks * times.remote // workers)
             lanes, load_ms = near[:workers], int(loads[workers - 1])
             if self.leaves.any():
                 staying = [
@@ -224,7 +222,7 @@ class BatchSche(BaseScheduler):
             used = (busy + workers) / len(own)
             start_ms = now_ms + load_ms
             found.append(
-                Choice(EDGE_PRICE * BASE**used * chunks * times.apart, start_ms + work_ms, start_ms, workers, lanes)
+                Choice(EDGE_PRICE * BASE**used * chunks * times.remote, start_ms + work_ms, start_ms, workers, lanes)
             )
         return found
 

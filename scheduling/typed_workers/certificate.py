@@ -103,9 +103,9 @@ def isolated(cluster: Cluster, jobs: Sequence[Job], counted: Sequence[int], gang
         times = typed.chunk_times(row)
         options = []
         if len(upload_ms):
-            options.append(_fluid(row.num_chunks or 0, times.apart, upload_ms))
+            options.append(_fluid(row.num_chunks or 0, times.remote, upload_ms))
         if cluster.unlimited_cloud and row.cloud_upload_ms is not None:
-            options.append(row.cloud_upload_ms + times.together)
+            options.append(row.cloud_upload_ms + times.local)
         total += min(options, default=0)
     return float(total)
 
@@ -147,7 +147,7 @@ class _Market:
 
     def __init__(self, cluster: Cluster, row: Job, prices: _Prices) -> None:
         times, edges = typed.chunk_times(row), prices.edges
-        self.arrival_ms, self.chunks, self.edge_ms = row.arrival_ms, row.num_chunks or 1, times.apart
+        self.arrival_ms, self.chunks, self.edge_ms = row.arrival_ms, row.num_chunks or 1, times.remote
         first = max(0, int(np.searchsorted(edges, row.arrival_ms, side="right")) - 1)
         start, end = np.maximum(edges[first:-1], row.arrival_ms), edges[first + 1 :]
         self.width = np.maximum(end - start, 0)
@@ -161,9 +161,9 @@ class _Market:
         self.open = np.isfinite(self.least)
         self.least[~self.open] = 0.0
         cloud = cluster.unlimited_cloud and row.cloud_upload_ms is not None
-        self.cloud_ms = times.together if cloud else None
+        self.cloud_ms = times.local if cloud else None
         self.in_cloud = end > row.arrival_ms + (row.cloud_upload_ms or 0) if cloud else np.zeros(len(start), dtype=bool)
-        rates = ([times.apart] if on_edge else []) + ([times.together] if cloud else [])
+        rates = ([times.remote] if on_edge else []) + ([times.local] if cloud else [])
         self.fastest_ms = min(rates, default=None)
 
     def earned(self, a: float, kappa: float) -> tuple[np.ndarray, np.ndarray | float, float]:

@@ -146,7 +146,7 @@ class TypedGangScheduler(BaseScheduler):
             return Decision(verdicts=(Verdict(job, "rejected", reason),))
         assert row.num_chunks is not None
         size = workers.gang_size(row, most)
-        work_ms = -(-row.num_chunks * times.apart // size)
+        work_ms = -(-row.num_chunks * times.remote // size)
         upload_ms = row.upload_ms if row.upload_ms is not None and any(row.upload_ms) else None
         gang = self.gangs[job] = Gang(job, size, work_ms, pool, upload_ms)
         if job in self.past:
@@ -180,7 +180,7 @@ class TypedGangScheduler(BaseScheduler):
 
     def remaining_work(self, now_ms: int, job: int, bars: Sequence[Placement]) -> float:
         gang, row = self.gangs[job], self.jobs[job]
-        whole_ms = -(-(row.num_chunks or 1) * workers.chunk_times(row).apart // gang.size)
+        whole_ms = -(-(row.num_chunks or 1) * workers.chunk_times(row).remote // gang.size)
         return max(0, gang.left_ms - gang.ran_ms(now_ms)) / whole_ms
 
     def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:

@@ -88,7 +88,7 @@ def _exchange(workers: np.ndarray, jobs: Sequence[Job]) -> int:
     for job, ms, edge in zip(found.tolist(), worked_ms.tolist(), outside.tolist(), strict=True):
         if edge and typed.impossible(jobs[job]) is None:
             times = typed.chunk_times(jobs[job])
-            total += round(ms * (times.apart - times.together) / times.apart)
+            total += round(ms * (times.remote - times.local) / times.remote)
     return total
 
 

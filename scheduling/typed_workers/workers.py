@@ -78,10 +78,10 @@ def lanes(cluster: Cluster, role: int, servers: Sequence[int] | None = None) -> 
 
 
 class Times(NamedTuple):
-    """Time of a chunk, in ms: with its parameter server elsewhere (zeta = 0), and with all in one place (zeta = 1)."""
+    """Time of a chunk, in ms: with a remote parameter server (zeta = 0), and with a local one (zeta = 1)."""
 
-    apart: int
-    together: int
+    remote: int
+    local: int
 
 
 def chunk_times(job: Job, speed: float = 1.0) -> Times:
@@ -93,8 +93,8 @@ def chunk_times(job: Job, speed: float = 1.0) -> Times:
     rate = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
     exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) if job.gradient_mb and rate else 0.0
     count = job.epochs * job.minibatches_per_chunk / speed
-    apart = math.ceil(count * (each_ms + exchange_ms) - ROUNDING)
-    return Times(max(1, apart), max(1, math.ceil(count * each_ms - ROUNDING)))
+    remote = math.ceil(count * (each_ms + exchange_ms) - ROUNDING)
+    return Times(max(1, remote), max(1, math.ceil(count * each_ms - ROUNDING)))
 
 
 def impossible(job: Job) -> Reason | None:
@@ -112,7 +112,7 @@ def judged(job: Job) -> Reason | Times:
         return Reason("missing_part", {"part": "worker.bandwidth"})
     assert job.num_chunks is not None
     times = chunk_times(job)
-    work_ms = job.num_chunks * times.apart
+    work_ms = job.num_chunks * times.remote
     return Reason("too_much_work", {"work_ms": work_ms, "most_ms": MAX_WORK_MS}) if work_ms > MAX_WORK_MS else times
 
 
@@ -148,16 +148,16 @@ def alone_ms(job: Job, upload_ms: np.ndarray, cloud: bool) -> int | None:
     """
     assert job.num_chunks is not None
     times, chunks = chunk_times(job), job.num_chunks
-    best = job.cloud_upload_ms + times.together if cloud and job.cloud_upload_ms is not None else None
+    best = job.cloud_upload_ms + times.local if cloud and job.cloud_upload_ms is not None else None
     if len(upload_ms):
         least = np.sort(upload_ms)
-        if len(least) >= chunks and least[chunks - 1] <= least[0] + times.apart:
-            edge = int(least[chunks - 1]) + times.apart
+        if len(least) >= chunks and least[chunks - 1] <= least[0] + times.remote:
+            edge = int(least[chunks - 1]) + times.remote
         else:  # the least time by which the lanes can have done all chunks
-            low, high = int(least[0]) + times.apart, int(least[0]) + chunks * times.apart
+            low, high = int(least[0]) + times.remote, int(least[0]) + chunks * times.remote
             while low < high:
                 middle = (low + high) // 2
-                if (np.maximum(middle - least, 0) // times.apart).sum() >= chunks:
+                if (np.maximum(middle - least, 0) // times.remote).sum() >= chunks:
                     high = middle
                 else:
                     low = middle + 1

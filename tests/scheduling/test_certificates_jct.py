@@ -46,7 +46,7 @@ def total(jobs, completions):
 
 def freely_moving(cluster, jobs):
     """Least total completion time if work may move between edge workers at every ms, one worker a chunk: exhaustive."""
-    in_cloud = [row.cloud_upload_ms + chunk_times(row).together if cluster.unlimited_cloud else None for row in jobs]
+    in_cloud = [row.cloud_upload_ms + chunk_times(row).local if cluster.unlimited_cloud else None for row in jobs]
     last_ms = max(row.arrival_ms for row in jobs)
 
     @cache
@@ -76,7 +76,8 @@ def freely_moving(cluster, jobs):
     totals = []
     for clouds in product(*([False] if ms is None else [False, True] for ms in in_cloud)):
         work = tuple(
-            () if cloud else (chunk_times(row).apart,) * row.num_chunks for row, cloud in zip(jobs, clouds, strict=True)
+            () if cloud else (chunk_times(row).remote,) * row.num_chunks
+            for row, cloud in zip(jobs, clouds, strict=True)
         )
         totals.append(rest(0, work) + sum(ms for ms, cloud in zip(in_cloud, clouds, strict=True) if cloud))
     return min(totals)

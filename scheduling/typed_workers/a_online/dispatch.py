@@ -33,7 +33,7 @@ NO_CLOUD = CloudCosts(NEVER, NEVER)
 def cloud_costs(row: Job, times: workers.Times) -> CloudCosts:
     """Costs of a job in the cloud."""
     assert row.cloud_upload_ms is not None
-    return CloudCosts((row.cloud_upload_ms + times.together) * SCALE, (row.cloud_upload_ms + times.apart) * SCALE)
+    return CloudCosts((row.cloud_upload_ms + times.local) * SCALE, (row.cloud_upload_ms + times.remote) * SCALE)
 
 
 def cloud_part(now_ms: int, row: Job, count: int, times: workers.Times) -> CloudPart:
@@ -42,7 +42,7 @@ def cloud_part(now_ms: int, row: Job, count: int, times: workers.Times) -> Cloud
         return CloudPart()
     assert row.cloud_upload_ms is not None
     start_ms = now_ms + row.cloud_upload_ms
-    return CloudPart(count, start_ms, start_ms + (times.together if count == row.num_chunks else times.apart))
+    return CloudPart(count, start_ms, start_ms + (times.local if count == row.num_chunks else times.remote))
 
 
 def chosen(
@@ -88,7 +88,7 @@ def cost(
     """
     assert row.num_chunks is not None
     found, counts = np.unique(lanes, return_counts=True)
-    work_ms = times.apart
+    work_ms = times.remote
     waiting = float((quotes.ahead_ms[found] * counts).sum() + work_ms * (counts * (counts - 1) // 2).sum())
     parts = {
         "upload_ms": (float(upload[lanes].sum()) + cloud.chunks * (row.cloud_upload_ms or 0)) / row.num_chunks,

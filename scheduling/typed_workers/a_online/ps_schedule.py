@@ -20,7 +20,7 @@ from scheduling.typed_workers.ps_assignment import Held, PsPool
 from scheduling.typed_workers.spans import union
 
 _PS = int(Role.PS)
-Spans = tuple[list[int], list[int]]  # starts and ends, rising and apart
+Spans = tuple[list[int], list[int]]  # starts and ends, ascending and disjoint
 
 
 class Assignment:
