@@ -10,7 +10,7 @@ import pytest
 from twin.traces.importers import ImportRefused, read
 from twin.traces.importers.imports import parse, sniff
 from twin.traces.importers.openfile import Upload
-from twin.traces.importers.pai import TABLES
+from twin.traces.importers.pai_tables import TABLES
 
 # job_name, inst_id, user, status, start_time, end_time
 JOB = [
