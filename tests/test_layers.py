@@ -122,7 +122,7 @@ def test_families_do_not_import_each_other(family):
 def test_read_models_know_no_http():
     http = {"dashboard.http", "dashboard.pages", "dashboard.api", "rest_framework"}
     assert arrows("dashboard/readmodels", http) == {  # still to go
-        ("dashboard/readmodels/comparisons.py", "rest_framework"),
+        ("dashboard/readmodels/comparison/requested_runs.py", "rest_framework"),
         ("dashboard/readmodels/run_payloads.py", "dashboard.http"),
     }
 

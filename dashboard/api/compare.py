@@ -9,8 +9,11 @@ from rest_framework import viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard.readmodels import comparisons, downloads
-from dashboard.readmodels.comparisons import SORTS
+from dashboard.readmodels import downloads
+from dashboard.readmodels.comparison import csv_lines, job_differences
+from dashboard.readmodels.comparison.job_differences import SORTS
+from dashboard.readmodels.comparison.payload import payload
+from dashboard.readmodels.comparison.requested_runs import Listed, listed
 from dashboard.readmodels.run_payloads import answered
 from twin.analysis.comparison.differences import KINDS
 from twin.models import Run
@@ -42,7 +45,7 @@ class CompareViewSet(viewsets.ViewSet):
     def list(self, request: Request) -> Response:
         """Metrics with differences and direction, distributions, counts of differences, divergence, breakdowns."""
         found = _listed(request)
-        return Response(comparisons.payload(found.runs, found.lost))
+        return Response(payload(found.runs, found.lost))
 
     @extend_schema(
         operation_id="compare_jobs",
@@ -51,7 +54,7 @@ class CompareViewSet(viewsets.ViewSet):
     )
     def jobs(self, request: Request) -> Response:
         """Jobs that differ from the baseline, searched, filtered, sorted and paged by the server."""
-        return Response(comparisons.page(_runs(request), request.query_params))
+        return Response(job_differences.page(_runs(request), request.query_params))
 
     @extend_schema(
         operation_id="compare_kinds",
@@ -60,7 +63,7 @@ class CompareViewSet(viewsets.ViewSet):
     )
     def kinds(self, request: HttpRequest) -> HttpResponse:
         """Kinds of difference of every job, as columns (docs/formats.md)."""
-        return answered(request, comparisons.kinds(_runs(request)), "application/octet-stream")
+        return answered(request, job_differences.kinds(_runs(request)), "application/octet-stream")
 
     @extend_schema(
         operation_id="compare_metrics_csv", parameters=[RUNS], responses={(200, "text/csv"): OpenApiTypes.BINARY}
@@ -68,7 +71,7 @@ class CompareViewSet(viewsets.ViewSet):
     def metrics(self, request: Request) -> StreamingHttpResponse:
         """Table of metrics as CSV."""
         return downloads.download(
-            comparisons.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8"
+            csv_lines.metric_lines(_runs(request)), "compare-metrics.csv", "text/csv; charset=utf-8"
         )
 
     @extend_schema(
@@ -79,13 +82,13 @@ class CompareViewSet(viewsets.ViewSet):
     def differences(self, request: Request) -> StreamingHttpResponse:
         """Jobs that differ, as CSV, with the filters of the table."""
         runs = _runs(request)
-        comparisons.page(runs, request.query_params)  # refuses a wrong filter before the first byte
-        lines = comparisons.difference_lines(runs, request.query_params)
+        job_differences.page(runs, request.query_params)  # refuses a wrong filter before the first byte
+        lines = csv_lines.difference_lines(runs, request.query_params)
         return downloads.download(lines, "compare-differences.csv", "text/csv; charset=utf-8")
 
 
-def _listed(request: HttpRequest) -> comparisons.Listed:
-    found = comparisons.listed(request.GET.get("runs", ""))
+def _listed(request: HttpRequest) -> Listed:
+    found = listed(request.GET.get("runs", ""))
     readers.mark(*(run.pk for run in found.runs))
     return found
 

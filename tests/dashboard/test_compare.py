@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.readmodels import comparisons
+from dashboard.readmodels.comparison import cached
 from scheduling.kernel.registry import schedulers
 from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded, post
@@ -21,7 +21,7 @@ from twin.studies import races
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    comparisons.forget()  # row ids are used again
+    cached.forget()  # row ids are used again
 
 
 @pytest.fixture

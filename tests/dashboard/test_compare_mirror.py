@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.readmodels import comparisons
+from dashboard.readmodels.comparison import cached
 from tests.dashboard.builders import downloaded
 from tests.twin.builders import played_out
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def pair():
     """(a mirrored run, a fork of it at minute 11 with what followed, to its end)"""
-    comparisons.forget()
+    cached.forget()
     run = mirrored_run()
     options = {"arrivals": True}
     _, fork = commands.fork_and_start(run.pk, at(run, 660), "", [], True, options=options)
@@ -80,7 +80,7 @@ def test_forks_of_one_moment_are_ranked_and_those_of_two_are_not(operator, pair)
 
 
 def test_two_clusters_are_compared_by_their_metrics_alone(operator):
-    comparisons.forget()
+    cached.forget()
     one, other = mirrored_run("one"), mirrored_run("other")
     answer = operator.get(f"/api/compare/?runs={one.pk},{other.pk}").json()
     assert "different traces" in " ".join(answer["notes"])
@@ -92,7 +92,7 @@ def test_two_clusters_are_compared_by_their_metrics_alone(operator):
 
 
 def test_a_mirrored_run_and_one_without_any_of_its_jobs(operator, finished_run):
-    comparisons.forget()
+    cached.forget()
     run = mirrored_run()
     for runs in (f"{run.pk},{finished_run.pk}", f"{finished_run.pk},{run.pk}"):
         answer = operator.get(f"/api/compare/?runs={runs}")

@@ -1,0 +1,1 @@
+"""Comparison of runs, for the compare page and its downloads."""

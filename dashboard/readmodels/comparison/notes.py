@@ -1,0 +1,112 @@
+"""Notes on the validity of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scheduling.model.values import ModelError
+from twin.analysis.comparability import Basis, comparable, kin, named
+from twin.analysis.comparison import MAX_DRAWN, Compared
+from twin.files.job_table import field_of
+from twin.models import Run
+from twin.scenarios import store
+from twin.scenarios.edits.moments import moment
+
+
+def notes_of_lost(runs: Sequence[Run], lost: Sequence[str]) -> Iterator[str]:
+    """Note on runs of the list that no longer exist. lost: a sentence on each."""
+    if lost:
+        left = (
+            f"run {runs[0].pk} is the base"
+            if len(runs) > 1
+            else f"only run {runs[0].pk} is left, choose another run to compare with it"
+        )
+        yield f"{' '.join(lost)} The comparison is made without {'it' if len(lost) == 1 else 'them'}; {left}."
+
+
+def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iterator[str]:
+    """Notes on the validity of the comparison, for all runs including those only listed."""
+    first = runs[0]
+    pairs = list(zip(runs, bases, strict=True))
+    unlike = [(run, basis.models) for run, basis in pairs if not comparable(basis.models, bases[0].models)]
+    if unlike:
+        rest = ", ".join(f"{named(models)} in run {run.pk}" for run, models in unlike)
+        yield (
+            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {rest}. The same "
+            "job has different durations, so the metrics of "
+            f"{'these runs' if len(unlike) > 1 else f'run {unlike[0][0].pk}'} are not ranked."
+        )
+    for run, basis in pairs:
+        if basis.from_ms:
+            yield _note_of_cut(run)
+    unrelated = [run for run, basis in pairs if not kin(basis, bases[0])]
+    if unrelated:
+        rest = ", ".join(f"“{run.scenario.trace.name}” in run {run.pk}" for run in unrelated)
+        yield (
+            f"The runs have different traces: “{first.scenario.trace.name}” in run {first.pk}, {rest}. Their jobs "
+            "differ, so the metrics of "
+            f"{'these runs' if len(unrelated) > 1 else f'run {unrelated[0].pk}'} are not ranked."
+        )
+    if len(runs) > MAX_DRAWN:
+        yield (
+            f"{len(runs)} runs are listed. The first {MAX_DRAWN} are compared in full; for "
+            "the others only the metrics stored "
+            "at their end are shown."
+        )
+    going = [run for run in runs[:MAX_DRAWN] if run.status != Run.FINISHED]
+    begun = [run for run in going if run.last_seq]
+    if begun:
+        yield (
+            f"{_named(begun)} not finished: the comparison covers the time up to "
+            f"{moment(found.until_ms)}, which all runs have reached."
+        )
+    idle = [run for run in going if not run.last_seq]
+    if idle:
+        yield f"{_named(idle)} not started: there is nothing to compare yet."
+    shared, sizes = len(found.rows[0]), [len(side.jobs) for side in found.sides]
+    if any(size != shared for size in sizes):
+        of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
+        yield (
+            f"The runs do not have the same jobs: {shared:,} are common ({of}). "
+            "Differences, distributions and breakdowns "
+            "cover these; the metrics of each run cover all of its own jobs."
+        )
+    yield from _notes_of_listed(runs)
+    related = [kin(basis, bases[0]) and max(basis.from_ms, bases[0].from_ms) > 0 for basis in bases]
+    others = [
+        run
+        for run, cut in zip(runs, related, strict=True)
+        if run.scenario.cluster_id != first.scenario.cluster_id and not cut
+    ]
+    if others:
+        yield "The runs have different clusters, so differences are not caused by the scheduler alone."
+
+
+def _note_of_cut(run: Run) -> str:
+    cut = run.scenario.trace.report["cut"]
+    return (
+        f"Run {run.pk} is cut from run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
+        "then; their JCT counts from then. It assigns those that ran then to servers again, so the first divergence "
+        "leaves them out."
+    )
+
+
+def _notes_of_listed(runs: Sequence[Run]) -> Iterator[str]:
+    """Notes on runs that are not compared in full. ModelError if one has no common jobs with the first."""
+    ids = set(field_of(store.of_run(runs[0])[1], "id")) if len(runs) > MAX_DRAWN else set()
+    for run in runs[MAX_DRAWN:]:
+        own = set(field_of(store.of_run(run)[1], "id"))
+        shared = len(ids & own)
+        if not shared:
+            raise ModelError(f"runs {runs[0].pk} and {run.pk} have no common job ids; compare runs of the same trace")
+        if own != ids:
+            yield (
+                f"Run {run.pk} does not have the jobs of run {runs[0].pk}: {shared:,} are common ({len(ids):,} of run "
+                f"{runs[0].pk}, {len(own):,} of run {run.pk}). Its metrics cover all of its own jobs."
+            )
+
+
+def _named(runs: Sequence[Run]) -> str:
+    """'Runs 1 (queued), 2 (running) and 3 (queued) have'"""
+    *others, last = [f"{run.pk} ({run.status})" for run in runs]
+    return f"Runs {', '.join(others)} and {last} have" if others else f"Run {last} has"

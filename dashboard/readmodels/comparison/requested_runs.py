@@ -1,0 +1,59 @@
+"""Runs that a comparison is requested of, from the text of the address."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rest_framework.exceptions import NotFound
+
+from scheduling.model.values import ModelError
+from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS
+from twin.models import Run
+from twin.runs import deleted
+from twin.scenarios import store
+
+LARGE = (  # fields of the runs, traces and clusters that no comparison shows
+    "certificate_prices", "scenario__trace__jobs", "scenario__trace__report", "scenario__trace__skipped_csv",
+    "scenario__trace__preview", "scenario__trace__scan", "scenario__cluster__spec",
+)  # fmt: skip
+
+
+class Listed(NamedTuple):
+    """Existing runs of a list, in its order, and sentences about the missing ones."""
+
+    runs: list[Run]
+    lost: list[str]
+
+
+def listed(text: str) -> Listed:
+    """Runs of `1,2,3`; ModelError or NotFound state what is wrong with the list."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    wrong = [name for name in names if not (name.isdecimal() and len(name) <= 18)]
+    if wrong:
+        raise ModelError(f"runs must be numbers separated by commas, for example runs=1,2, got {wrong[0][:40]!r}")
+    ids = [int(name) for name in names]
+    if len(set(ids)) < len(ids):
+        raise ModelError(
+            f"a run cannot be compared with itself; run {next(i for i in ids if ids.count(i) > 1)} is listed twice"
+        )
+    if not 2 <= len(ids) <= MAX_RUNS:
+        raise ModelError(
+            f"compare takes 2 to {MAX_RUNS} runs, as in runs=1,2 (the first {MAX_DRAWN} in full), got {len(ids)}"
+        )
+    found = Run.objects.select_related("scenario", "scenario__trace", "scenario__cluster").defer(*LARGE).in_bulk(ids)
+    lost = [
+        str(deleted.what_was("run", i) or f"Run {i} does not exist; it may have been deleted.")
+        for i in ids
+        if i not in found
+    ]
+    runs = [found[i] for i in ids if i in found]
+    if not runs:
+        raise NotFound(" ".join(lost))
+    if len(runs) > 1 and all(store.same(runs[0], run) for run in runs[1:]):
+        *others, last = [run.pk for run in runs]
+        raise ModelError(
+            f"runs {', '.join(map(str, others))} and {last} have identical scenarios: the same "
+            "cluster, trace, scheduler, parameters, "
+            "seed and edits; edit one of them, or choose another run"
+        )
+    return Listed(runs, lost)
