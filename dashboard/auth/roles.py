@@ -30,11 +30,13 @@ def is_viewer(user: Any) -> bool:
 
 
 def in_templates(request: HttpRequest) -> dict[str, Any]:
-    """Template context with the account, also for error pages (settings.TEMPLATES)."""
+    """Template context with the role of the account and its limits in words, also for error pages."""
     user = getattr(request, "user", AnonymousUser())  # a request that is refused early has none
     if is_operator(user):
-        return {"is_operator": True, "role": OPERATOR}
-    return {"is_operator": False, "role": VIEWER if is_viewer(user) else "no role"}
+        return {"is_operator": True, "role": OPERATOR, "limits": ""}
+    if is_viewer(user):
+        return {"is_operator": False, "role": VIEWER, "limits": "view only"}
+    return {"is_operator": False, "role": "none", "limits": "no role"}
 
 
 class ViewersLookOperatorsAct(BasePermission):

@@ -31,18 +31,18 @@ def test_an_unknown_address(viewer):
         assert (answer.status_code, list(answer.json())) == (404, ["detail"]), path
 
 
-def test_pages_of_failures_tell_the_role_of_the_account(operator, viewer, nobody):
-    for client, path, who in (
-        (operator, "/nowhere/", "olga, operator"),
-        (operator, "/runs/987654/", "olga, operator"),
-        (operator, "/login/not-a-token/", "olga, operator"),
-        (viewer, "/nowhere/", "victor, viewer"),
-        (nobody, "/nowhere/", "nina, no role"),
-        (nobody, "/", "nina, no role"),
+def test_pages_of_failures_tell_what_the_account_may_not_do(operator, viewer, nobody):
+    for client, path, who, role in (
+        (operator, "/nowhere/", "olga", "operator"),
+        (operator, "/runs/987654/", "olga", "operator"),
+        (operator, "/login/not-a-token/", "olga", "operator"),
+        (viewer, "/nowhere/", "victor (view only)", "viewer"),
+        (nobody, "/nowhere/", "nina (no role)", "none"),
+        (nobody, "/", "nina (no role)", "none"),
     ):
         html = client.get(path).content.decode()
-        assert f'<span class="who">{who}</span>' in html, (path, who)
-        assert f'data-role="{who.partition(", ")[2].replace("no role", "viewer")}"' in html
+        assert f'<span class="who" title="Role: {role}">{who}</span>' in html, (path, who)
+        assert f'data-role="{role.replace("none", "viewer")}"' in html
 
 
 @pytest.mark.django_db
