@@ -53,11 +53,15 @@ def describe(declared: type) -> list[dict[str, Any]]:
 
 
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
-              choices: Sequence[str] | None = None, unit: str = "") -> Any:  # fmt: skip
-    """Declares one parameter of a scheduler: its type, default, range or choices, unit and help."""
+              choices: Sequence[str] | None = None, unit: str = "", title: str = "") -> Any:  # fmt: skip
+    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is none."""
     kind = type or default.__class__
-    metadata = {"type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,
-                "unit": unit, "optional": default is None}  # fmt: skip
+    metadata: dict[str, Any] = {
+        "type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,
+        "unit": unit, "optional": default is None,
+    }  # fmt: skip
+    if title:
+        metadata["title"] = title
     return field(default=default, metadata=metadata)
 
 

@@ -136,7 +136,10 @@ const CONNECTORS = {
       title: 'Slurm',
       summary: 'It is read.',
       polled: false,
-      parameters: [declared('prefix'), declared('interval_ms', { default: 5000, type: 'int', unit: 'ms' })],
+      parameters: [
+        declared('prefix', { title: 'Command prefix' }),
+        declared('interval_ms', { title: 'Poll interval', default: 5000, type: 'int', unit: 'ms' }),
+      ],
     },
   ],
   sites: [
@@ -185,6 +188,8 @@ test('the form tests, previews the sites, says each problem at its field, and co
   const counts = () =>
     [...document.querySelectorAll('.preview > table tbody tr')].map(({ children }) => children[1].textContent);
   assert.deepEqual(counts(), ['1', '1']);
+  assert.equal($('label[for=p-prefix]').textContent, 'Command prefix');
+  assert.equal($('label[for=p-interval_ms]').textContent, 'Poll interval, ms');
   type('#p-edge_pattern', '.*');
   await until(() => counts()[0] === '2', 'the rule is applied again');
   assert.equal(asked.filter(([, path]) => path.endsWith('/test/')).length, 1, 'the cluster is not asked again');

@@ -44,21 +44,35 @@ class Kubernetes(Connector):
         """Address of the API server, and the access to it."""
 
         url: str = parameter(
-            "", "Address of the API server (kubectl cluster-info prints it); empty inside a pod of the cluster"
-        )
+            "", "Address of the API server, as kubectl cluster-info prints it; empty: that of the cluster of this pod",
+            title="API server",
+        )  # fmt: skip
         ca_file: str = parameter(
-            "", "File with the cluster's CA certificate (ca.crt); empty = the system's certificates"
-        )
+            "", "File with the CA certificate of the cluster (ca.crt); empty: the system's certificates",
+            title="CA certificate file",
+        )  # fmt: skip
         token_from: str = parameter(
-            "", "File that holds the token of a ServiceAccount, or $NAME of an environment variable"
+            "",
+            "File that holds the token of a ServiceAccount, or $NAME of an environment variable",
+            title="Token source",
         )
-        kubeconfig: str = parameter("", "File of kubectl, instead of url, ca_file and token_from")
-        context: str = parameter("", "Context of the kubeconfig; empty = its current one")
-        namespaces: str = parameter("", "Namespaces, separated by commas; empty = all")
+        kubeconfig: str = parameter(
+            "", "File of kubectl, instead of API server, CA certificate and token", title="Kubeconfig file"
+        )
+        context: str = parameter("", "Context of the kubeconfig file; empty: its current one", title="Context")
+        namespaces: str = parameter("", "Names of namespaces, separated by commas; empty: all", title="Namespaces")
         gpu_resources: str = parameter(
-            GPU_RESOURCES, "Resources that count as GPUs, separated by commas; * = any ending"
+            GPU_RESOURCES, "Names of resources that count as GPUs, separated by commas; *: any ending",
+            title="GPU resources",
+        )  # fmt: skip
+        timeout_s: float = parameter(
+            5.0,
+            "Time after which a request to the API server fails",
+            low=0.5,
+            high=60,
+            unit="s",
+            title="Request timeout",
         )
-        timeout_s: float = parameter(5.0, "Time limit of an answer", low=0.5, high=60, unit="s")
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)

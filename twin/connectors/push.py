@@ -36,7 +36,9 @@ class PushConnector(Connector):
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):
-        source: str = parameter("", "name of the source: the part of the address between /api/ingest/ and /events")
+        source: str = parameter(
+            "", "Name of the source, the part of the address between /api/ingest/ and /events", title="Source"
+        )
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)

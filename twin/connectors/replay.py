@@ -27,9 +27,14 @@ class ReplayConnector(Connector):
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):
-        path: str = parameter("", "file .jsonl or folder with the recording")
+        path: str = parameter("", "File .jsonl or folder with the recording", title="Recording")
         speed: float = parameter(
-            1.0, "recorded seconds that are played in a second; 0 = without waiting", low=0, high=1e9
+            1.0,
+            "Recorded seconds that are played in one second; 0: without waiting",
+            low=0,
+            high=1e9,
+            unit="×",
+            title="Speed",
         )
 
     def __init__(self, parameters: Any = None) -> None:

@@ -29,18 +29,39 @@ MAX_IDS = 200  # in one call of sacct
 @dataclass(frozen=True, slots=True)
 class SlurmParameters(Parameters):
     prefix: str = parameter(
-        "", "command before each call, for a cluster that another host reaches, e.g. ssh -o BatchMode=yes login1"
+        "", "Command before each call, for a cluster that another host reaches, e.g. ssh -o BatchMode=yes login1",
+        title="Command prefix",
+    )  # fmt: skip
+    conf: str = parameter(
+        "", "Path of slurm.conf on the host where the commands run; empty: as they find it", title="Configuration file"
     )
-    conf: str = parameter("", "path of slurm.conf where the commands run; empty = as they find it")
-    interval_ms: int = parameter(5000, "time between two looks at the queue", low=200, high=600_000, unit="ms")
-    nodes_interval_ms: int = parameter(15_000, "time between two looks at the nodes", low=200, high=600_000, unit="ms")
+    interval_ms: int = parameter(
+        5000,
+        "Time between two polls of the queue",
+        low=200,
+        high=600_000,
+        unit="ms",
+        title="Poll interval of the queue",
+    )
+    nodes_interval_ms: int = parameter(
+        15_000, "Time between two polls of the nodes", low=200, high=600_000, unit="ms",
+        title="Poll interval of the nodes",
+    )  # fmt: skip
     hook_port: int = parameter(
-        None, "UDP port for hints of PrologSlurmctld and EpilogSlurmctld; empty = none", type=int, low=0, high=65_535
+        None, "UDP port for hints of PrologSlurmctld and EpilogSlurmctld, which cause a poll at once; empty: none",
+        type=int, low=0, high=65_535, title="Port for hints",
+    )  # fmt: skip
+    hook_host: str = parameter("127.0.0.1", "Address of this host at which hints are received", title="Host for hints")
+    timeout_ms: int = parameter(
+        5000, "Time after which a call of a Slurm command fails", low=100, high=120_000, unit="ms", title="Call timeout"
     )
-    hook_host: str = parameter("127.0.0.1", "address at which hints are received")
-    timeout_ms: int = parameter(5000, "time limit of a call", low=100, high=120_000, unit="ms")
-    max_output_mb: int = parameter(64, "bound on what a call may print", low=1, high=1024, unit="MB")
-    max_array_tasks: int = parameter(10_000, "bound on the waiting tasks shown of one array", low=1, high=1_000_000)
+    max_output_mb: int = parameter(
+        64, "Output after which a call of a Slurm command fails", low=1, high=1024, unit="MB", title="Output limit"
+    )
+    max_array_tasks: int = parameter(
+        10_000, "Waiting tasks of one job array that are shown at most", low=1, high=1_000_000, unit="tasks",
+        title="Array limit",
+    )  # fmt: skip
 
 
 class SlurmConnector(Connector):

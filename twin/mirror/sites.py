@@ -18,11 +18,13 @@ class SiteRule(Parameters):
     """A node is at the edge where the pattern matches its queues, name or a label as key=value; else in the cloud."""
 
     edge_by: str = parameter(
-        "queue", "What the pattern is compared with: the node's queues, its name or its labels (key=value)", choices=BY
-    )
+        "queue", "What the pattern is compared with: the node's queues, its name or its labels (key=value)", choices=BY,
+        title="Sites by",
+    )  # fmt: skip
     edge_pattern: str = parameter(
-        "edge.*", "Regular expression of what is at the edge; it must match completely. Empty: nothing is"
-    )
+        "edge.*", "Regular expression of what is at the edge; it must match completely. Empty: nothing is",
+        title="Nodes at the edge",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         Parameters.__post_init__(self)

@@ -25,11 +25,11 @@ export function connectForm(form, { connectors, sites }, onMade) {
   const connector = field('Connector', choice);
   connector.element.append(summary);
   choice.setAttribute('aria-describedby', 'c-connector-help');
-  const interval = numberField('c-interval', 'Interval, ms', {
+  const interval = numberField('c-interval', 'Poll interval, ms', {
     whole: true,
     min: 200,
     value: 1000,
-    help: 'time between two polls',
+    help: 'Time between two polls of the cluster',
   });
   const parameters = h('div', { class: 'form', id: 'c-parameters' });
   const rule = h('div', { class: 'form', id: 'c-sites' }, siteFields(sites));

@@ -6,7 +6,6 @@ import { $, debounce, fill, h } from '../ui/dom.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { paintSites } from './trial-result.js';
 
-const TITLES = { edge_by: 'Sites by', edge_pattern: 'Nodes at the edge' };
 /** @type {Record<string, (node: Record<string, any>) => object>} */
 const COMPARED = { name: () => ({}), queue: ({ queues }) => ({ queues }), label: ({ labels }) => ({ labels }) };
 
@@ -17,9 +16,7 @@ const COMPARED = { name: () => ({}), queue: ({ queues }) => ({ queues }), label:
  * @param {Record<string, any>} [values]
  */
 export const siteFields = (declared, values = {}) =>
-  declared.map((one) =>
-    parameterField({ ...one, default: values[one.name] ?? one.default, title: TITLES[one.name] ?? one.name }),
-  );
+  declared.map((one) => parameterField({ ...one, default: values[one.name] ?? one.default }));
 
 /** The nodes with the sites that the rule in `fields` gives them; no cluster is asked. */
 export async function withSites(fields, nodes) {

@@ -141,7 +141,7 @@ export class EditForm {
       : declared;
     const element = parameterField({
       ...shown,
-      title: `${titleOf(declared.name)}${shown.unit ? `, ${shown.unit}` : ''}`,
+      title: declared.title || titleOf(declared.name),
     });
     const control = $('[data-parameter]', element);
     if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';

@@ -88,9 +88,8 @@ def test_a_command_that_closes_its_output_and_hangs_is_stopped(script):
 def test_a_command_that_prints_without_end_is_stopped(script):
     with pytest.raises(CallError) as error:
         Commands(script("squeue", "exec yes"), max_bytes=3_000_000, timeout_ms=60_000).run("squeue")
-    assert (
-        str(error.value)
-        == "squeue printed more than 3 MB and was stopped; raise the parameter max_output_mb if the answer is right"
+    assert str(error.value) == (
+        "squeue printed more than 3 MB and was stopped; raise the output limit (max_output_mb) if the answer is right"
     )
 
 

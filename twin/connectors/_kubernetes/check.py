@@ -135,5 +135,9 @@ def _gpus(client: Client, source: Source, reader: Reader) -> Finding:
     if count:
         return Finding("nodes", True, f"{counted(nodes, 'node')} with {counted(count, 'GPU')}")
     named = ", ".join(list(others)[:MAX_OTHER_RESOURCES])
-    remedy = f"add the names of its accelerators to gpu_resources; nodes also offer {named}" if named else ""
+    remedy = (
+        f"add the names of its accelerators to the GPU resources (gpu_resources); nodes also offer {named}"
+        if named
+        else ""
+    )
     return Finding("nodes", True, f"{counted(nodes, 'node')} without a GPU: jobs are shown by their CPUs", remedy)

@@ -68,10 +68,10 @@ class Commands:
                 "correct the parameter prefix",
             )
         except TimeoutError:
-            helps = "slurmctld may be down or overloaded: try `scontrol ping`, or raise the parameter timeout_ms"
+            helps = "slurmctld may be down or overloaded: try `scontrol ping`, or raise the call timeout (timeout_ms)"
             raise CallError(f"{name} did not answer within {self.timeout_ms / 1000:g} s and was stopped", helps)
         except OverflowError:
-            helps = "raise the parameter max_output_mb if the answer is right"
+            helps = "raise the output limit (max_output_mb) if the answer is right"
             raise CallError(f"{name} printed more than {self.max_bytes / 1e6:g} MB and was stopped", helps)
         finally:
             self.spent_ms[name] = round((time.monotonic() - began) * 1000)

@@ -114,7 +114,7 @@ class Test:
         self._say(
             "cost", spent <= self.interval_ms * MAX_LOOK_SHARE,
             f"a look at the queue takes {spent} ms of an interval of {self.interval_ms} ms",
-            f"raise the parameter interval_ms to {spent * 4} or more", needed=False,
+            f"raise the poll interval of the queue (interval_ms) to {spent * 4} ms or more", needed=False,
         )  # fmt: skip
 
     def _configuration(self) -> None:

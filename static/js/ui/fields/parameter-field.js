@@ -4,9 +4,8 @@
 import { $$, h } from '../dom.js';
 
 /**
- * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and a title of its
- * own
- * where the name is none
+ * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and a title if the
+ * name is none
  */
 export function parameterField(declared) {
   const { name, type, choices, unit, help } = declared;
@@ -49,7 +48,7 @@ export function parameterField(declared) {
   control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
   control.dataset.start = control.value;
   const own = unit ? name.replace(new RegExp(`_${unit}$`, 'i'), '') : name; // interval_ms, ms
-  const title = declared.title ?? `${own.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
+  const title = `${declared.title || own.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
   return h(
     'div',
     { class: 'field' },
