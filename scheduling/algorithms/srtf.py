@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import Reason
-from scheduling.typed_workers.gang_scheduler import Gang, Key, TypedGangScheduler
+from scheduling.typed_workers.gang_pool import Gang, Key
+from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 
 
 @dataclass(frozen=True, slots=True)

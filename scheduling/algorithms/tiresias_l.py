@@ -25,7 +25,8 @@ import numpy as np
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, ModelError, Reason, Verdict, shorten
-from scheduling.typed_workers.gang_scheduler import Gang, Key, TypedGangScheduler
+from scheduling.typed_workers.gang_pool import Gang, Key
+from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 
 _HOUR_MS = 3_600_000
 _NEVER = 1 << 60  # ms
@@ -155,7 +156,7 @@ class TiresiasL(TypedGangScheduler):
             return Reason(
                 "demoted", {"queue": gang.queue, "served_ms": (gang.executed_ms + gang.ran_ms(now_ms)) * gang.size}
             )
-        self._unwait(gang)
+        gang.pool.unwait(gang)
         gang.queue, gang.executed_ms = 0, 0
-        self._wait(gang)
+        gang.pool.wait(gang, self.waiting_key(gang))
         return Reason("promoted", {"waited_ms": now_ms - gang.stopped_ms})

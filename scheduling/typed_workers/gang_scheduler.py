@@ -12,8 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,63 +29,12 @@ from scheduling.model.values import (
     Role,
     Verdict,
 )
-from scheduling.typed_workers import workers
+from scheduling.typed_workers import gang_order, workers
 from scheduling.typed_workers.execution import TypedWorkers
+from scheduling.typed_workers.gang_order import Walk
+from scheduling.typed_workers.gang_pool import Gang, Key, Pool
 
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
-Key = tuple[int, ...]
-_LAST: Key = (1 << 62,)  # behind every key
-
-
-@dataclass(slots=True)
-class Gang:
-    """Gang of an open job. Times of the gang are ms in which all of its workers run."""
-
-    job: int
-    size: int
-    left_ms: int  # of the gang, when it last stopped or before its first start
-    pool: Pool
-    upload_ms: tuple[int, ...] | None  # by server; None: it has its data everywhere
-    data: set[int] = field(default_factory=set)  # servers that have it
-    lanes: list[tuple[int, int]] = field(default_factory=list)  # (server, lane) while it runs
-    start_ms: int = -1  # of its present run
-    work_ms: int = -1  # from which on its workers run
-    stopped_ms: int = -1
-    first_ms: int = -1  # of its first run
-    executed_ms: int = 0  # before the present run, since its service was last taken from it
-    queue: int = 0
-    key: Key = ()  # its rank among the waiting jobs, while it waits
-
-    @property
-    def finish_ms(self) -> int:
-        """Completion time of a running gang."""
-        return self.work_ms + self.left_ms
-
-    def ran_ms(self, now_ms: int) -> int:
-        """Duration of the current run."""
-        return max(0, now_ms - self.work_ms) if self.lanes else 0
-
-
-@dataclass(slots=True)
-class Pool:
-    """Workers of one type, with the running and the waiting jobs."""
-
-    lanes: dict[int, list[int]]  # server -> all lanes
-    free: dict[int, list[int]]  # server -> free lanes, ascending
-    most: int  # lanes
-    total: int  # of available servers
-    spare: int  # free lanes
-    loading_ms: int = 0  # until when any of its jobs may load
-    running: list[tuple[Key, int]] = field(default_factory=list)  # (place in the order, job), ascending
-    # size -> places in the order, ascending; the job is the last number
-    waiting: dict[int, list[Key]] = field(default_factory=dict)
-
-
-class Walk(NamedTuple):
-    """Changes of a walk: jobs that start, and jobs that stop, each with its successor."""
-
-    starts: list[int]
-    stops: list[tuple[int, int]]
 
 
 class TypedGangScheduler(BaseScheduler):
@@ -152,13 +100,13 @@ class TypedGangScheduler(BaseScheduler):
         if job in self.past:
             self._remember(now_ms, gang, self.past.pop(job))
         if self.leaves:
-            self._wait(gang)
+            gang.pool.wait(gang, self.waiting_key(gang))
             return self._changed(now_ms, [pool])
         if size <= pool.spare:  # jobs of a lower rank keep their workers
             return self._decide(now_ms, [Walk([job], [])])
-        self._wait(gang)
+        gang.pool.wait(gang, self.waiting_key(gang))
         if not pool.running or (
-            pool.loading_ms <= now_ms and self._moved_by(gang.key, self.ahead_ms(now_ms)) > pool.running[-1][0]
+            pool.loading_ms <= now_ms and gang_order.moved_by(gang.key, self.ahead_ms(now_ms)) > pool.running[-1][0]
         ):
             return NOTHING  # ranked behind all running jobs, and the free workers are too few
         return self._changed(now_ms, [pool])
@@ -166,7 +114,7 @@ class TypedGangScheduler(BaseScheduler):
     def on_completion(self, now_ms: int, job: int) -> Decision:
         gang = self.gangs.pop(job)
         del gang.pool.running[bisect_left(gang.pool.running, (self.running_key(gang), job))]
-        self._leave(gang)
+        gang.pool.release(gang)
         if self.leaves:
             return self._changed(now_ms, [gang.pool])
         return self._decide(now_ms, [self._fill(now_ms, gang.pool)]) if gang.pool.waiting else NOTHING
@@ -239,7 +187,7 @@ class TypedGangScheduler(BaseScheduler):
             gang.pool.loading_ms = max(gang.pool.loading_ms, work_ms)
             insort(gang.pool.running, (self.running_key(gang), job))
         else:
-            self._wait(gang)
+            gang.pool.wait(gang, self.waiting_key(gang))
 
     def _pool(self, kind: str | None) -> Pool:
         name = self.workers.name(kind)
@@ -258,23 +206,6 @@ class TypedGangScheduler(BaseScheduler):
         """Workers that a gang can ever have at once, without those of servers that left for good."""
         return pool.most - sum(len(pool.lanes.get(server, ())) for server, ms in self.ends.items() if ms <= now_ms)
 
-    def _present(self, pool: Pool, server: int, there: bool) -> None:
-        """Adds or removes the workers of a server, all free."""
-        pool.free[server] = list(pool.lanes[server]) if there else []
-        change = len(pool.lanes[server]) * (1 if there else -1)
-        pool.total += change
-        pool.spare += change
-
-    def _wait(self, gang: Gang) -> None:
-        gang.key = self.waiting_key(gang)
-        insort(gang.pool.waiting.setdefault(gang.size, []), gang.key)
-
-    def _unwait(self, gang: Gang) -> None:
-        keys = gang.pool.waiting[gang.size]
-        del keys[bisect_left(keys, gang.key)]
-        if not keys:
-            del gang.pool.waiting[gang.size]
-
     def _changed(self, now_ms: int, pools: list[Pool], verdicts: Sequence[Verdict] = ()) -> Decision:
         """Update after an event in these pools: servers that leave or return at this time come first."""
         stopped: list[Gang] = []
@@ -288,7 +219,7 @@ class TypedGangScheduler(BaseScheduler):
             (self.away.add if gone else self.away.discard)(server)
             for pool in self.pools.values():
                 if server in pool.lanes:
-                    self._present(pool, server, not gone)
+                    pool.show(server, not gone)
                     pools = pools if any(pool is other for other in pools) else [*pools, pool]
         for gang in stopped:
             pools = pools if any(gang.pool is other for other in pools) else [*pools, gang.pool]
@@ -312,76 +243,18 @@ class TypedGangScheduler(BaseScheduler):
         return Decision(plan, finishes, tuple(decided), alarm_ms=self.next_alarm(now_ms))
 
     def _walk(self, now_ms: int, pool: Pool) -> Walk:
-        """Jobs that should run, in order: of each size only the first waiting one can be the next that fits."""
-        running, ahead = pool.running, self.ahead_ms(now_ms)
         if pool.loading_ms > now_ms:  # loading jobs keep their rank, others move ahead
-            running, ahead = sorted((self.compared(now_ms, self.gangs[job]), job) for _, job in running), 0
-        room, gangs = pool.total, self.gangs
-        heads = dict.fromkeys(pool.waiting, 0)
-        starts: list[int] = []
-        stops: list[tuple[int, int]] = []
-        size, job, best = self._best(pool, heads, room, ahead)
-        for place, other in running:
-            while best < place:
-                starts.append(job)
-                room -= size
-                heads[size] += 1
-                size, job, best = self._best(pool, heads, room, ahead)
-            need = gangs[other].size
-            if need <= room:
-                room -= need
-                if size > room:
-                    size, job, best = self._best(pool, heads, room, ahead)
-            else:
-                stops.append((other, starts[-1] if starts else other))
-        while size:
-            starts.append(job)
-            room -= size
-            heads[size] += 1
-            size, job, best = self._best(pool, heads, room, ahead)
-        return Walk(starts, stops)
+            running = sorted((self.compared(now_ms, self.gangs[job]), job) for _, job in pool.running)
+            return gang_order.walk(pool, self.gangs, running, 0)
+        return gang_order.walk(pool, self.gangs, pool.running, self.ahead_ms(now_ms))
 
     def _fill(self, now_ms: int, pool: Pool) -> Walk:
-        """Changes after workers became free, without the walk if no job has to stop.
-
-        That is so if only jobs behind all running ones may fit.
-        """
-        if pool.loading_ms > now_ms:
-            return self._walk(now_ms, pool)
-        ahead, running, room = self.ahead_ms(now_ms), pool.running, pool.spare
-        for size, keys in pool.waiting.items():
-            first, at, place = room, len(running) - 1, self._moved_by(keys[0], ahead)
-            while at >= 0 and place < running[at][0] and first < size:
-                first += self.gangs[running[at][1]].size
-                at -= 1
-            if (first >= size and at < len(running) - 1) or (size <= room and running and place < running[-1][0]):
-                return self._walk(now_ms, pool)
-        heads = dict.fromkeys(pool.waiting, 0)
-        starts = []
-        size, job, _ = self._best(pool, heads, room, ahead)
-        while size:
-            starts.append(job)
-            room -= size
-            heads[size] += 1
-            size, job, _ = self._best(pool, heads, room, ahead)
-        return Walk(starts, [])
+        loading = pool.loading_ms > now_ms
+        return self._walk(now_ms, pool) if loading else gang_order.fill(pool, self.gangs, self.ahead_ms(now_ms))
 
     def ahead_ms(self, now_ms: int) -> int:
         """Difference of the first numbers of the ranks of running jobs that do not load and of waiting jobs."""
         return 0
-
-    def _moved_by(self, key: Key, ahead: int) -> Key:
-        return (key[0] + ahead, *key[1:]) if ahead else key
-
-    def _best(self, pool: Pool, heads: dict[int, int], room: int, ahead: int) -> tuple[int, int, Key]:
-        """First waiting job that fits, as (size, job, rank among the running jobs); size 0 if there is none."""
-        chosen, best = 0, _LAST
-        for size, head in heads.items():
-            if size <= room:
-                keys = pool.waiting[size]
-                if head < len(keys) and keys[head] < best:
-                    chosen, best = size, keys[head]
-        return (chosen, best[-1], self._moved_by(best, ahead)) if chosen else (0, -1, _LAST)
 
     def _apply(
         self,
@@ -400,7 +273,7 @@ class TypedGangScheduler(BaseScheduler):
         for job in walk.starts:
             gang = self.gangs[job]
             if gang.key:
-                self._unwait(gang)
+                gang.pool.unwait(gang)
             again = gang.first_ms >= 0
             bars, load_ms = self._begin(now_ms, gang)
             plan[job] = bars
@@ -416,20 +289,15 @@ class TypedGangScheduler(BaseScheduler):
         gang.executed_ms += ran_ms
         if now_ms >= gang.work_ms:
             gang.data.update(server for server, _ in gang.lanes)
-        self._leave(gang)
+        gang.pool.release(gang)
         gang.stopped_ms = now_ms
-        self._wait(gang)
-
-    def _leave(self, gang: Gang) -> None:
-        for server, lane in gang.lanes:
-            insort(gang.pool.free[server], lane)
-        gang.pool.spare += gang.size
-        gang.lanes = []
+        gang.pool.wait(gang, self.waiting_key(gang))
 
     def _begin(self, now_ms: int, gang: Gang) -> tuple[list[Placement], int]:
         """Bars on new workers to the end of the work, the horizon or an outage of a server; the loading time."""
         pool, job = gang.pool, gang.job
-        lanes = gang.lanes = self._take(gang)
+        pool.take(gang)
+        lanes = gang.lanes
         load_ms = self.overhead_ms if gang.first_ms >= 0 else 0
         if gang.upload_ms is not None:
             load_ms += max([gang.upload_ms[server] for server, _ in lanes if server not in gang.data], default=0)
@@ -452,24 +320,3 @@ class TypedGangScheduler(BaseScheduler):
         if work_ms < end_ms:
             bars += [Placement(job, _WORKER, server, work_ms, end_ms, 1, lane) for server, lane in lanes]
         return bars, load_ms
-
-    def _take(self, gang: Gang) -> list[tuple[int, int]]:
-        """Free workers: first on servers with the data, then on the nearest, then in the order of the cluster."""
-        pool, count, upload_ms = gang.pool, gang.size, gang.upload_ms
-        servers: Sequence[int] = list(pool.free)
-        if upload_ms is not None:
-            servers = sorted(
-                (server for server, own in pool.free.items() if own),
-                key=lambda s: (s not in gang.data, upload_ms[s], s),
-            )
-        lanes: list[tuple[int, int]] = []
-        for server in servers:
-            own = pool.free[server]
-            number = min(count, len(own))
-            lanes += [(server, lane) for lane in own[:number]]
-            del own[:number]
-            count -= number
-            if not count:
-                break
-        pool.spare -= gang.size
-        return lanes
