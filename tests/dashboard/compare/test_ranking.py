@@ -1,0 +1,153 @@
+"""Which metrics of compared runs are ranked."""
+
+from dataclasses import replace
+
+import pytest
+
+from scheduling.workloads import generate
+from tests.dashboard.compare.builders import address
+from tests.twin.runtime.conftest import work
+from twin.analysis import certificate_task
+from twin.models import Run, Scenario
+from twin.runs import runner
+from twin.scenarios import store
+from twin.studies import races
+
+
+def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
+    """The same rule as that of a race: the figures stand, with one banner that says why, and no verdict."""
+    base = pair[1].scenario
+    shared = Scenario.objects.create(
+        name="shared",
+        cluster=base.cluster,
+        trace=base.trace,
+        scheduler="fifo",
+        parameters={"model": "pd-ors"},
+        seed=base.seed,
+    )
+    run = Run.objects.create(scenario=shared)
+    runner.enqueue(run.pk)
+    work()
+    answer = viewer.get(address(*pair, run)).json()
+    assert answer["notes"] == [
+        f"The runs have different training models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run "
+        f"{run.pk}. The same job has different durations, so the metrics of run {run.pk} are not ranked."
+    ]
+    for row in answer["metrics"]:
+        if row["direction"]:
+            assert [cell["ranked"] for cell in row["values"]] == [True, True, False], row["key"]
+            assert (row["values"][2]["delta"], row["values"][2]["verdict"], row["values"][2]["best"]) == (
+                None,
+                None,
+                False,
+            )
+    assert all(not row["completed"][2]["ranked"] for row in answer["groups"]["model"])
+    race = {entrant.scheduler.name: entrant.reason for entrant in races.entrants(shared)}
+    assert "that of this race is PD-ORS (slotted)" in race["a_online"]
+
+
+def test_shares_of_different_things_are_not_ranked(viewer, pair):
+    """A proved share is of utility, of completion times or of the makespan, and says so."""
+    for run, about, ratio in zip(pair, ("utility", "makespan"), (0.8, 0.9), strict=True):
+        certificate = {"about": about, "ratio": ratio, "seq": run.last_seq}
+        Run.objects.filter(pk=run.pk).update(certificate=run.certificate | certificate)
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*pair)).json()["metrics"]}
+    first, second = rows["certificate_ratio"]
+    assert (first["about"], second["about"]) == ("total utility", "makespan")
+    assert (second["value"], second["delta"], second["verdict"], second["ranked"]) == (0.9, None, None, False)
+    assert rows["completed"][1]["ranked"]
+
+
+@pytest.fixture
+def four(make_scenario, layer) -> list[Run]:
+    """FIFO, OASiS, DRF and RRH on one trace and cluster, to the end, each with its certificate."""
+    base = make_scenario(scheduler="fifo", jobs=30, servers=4)
+    runs = []
+    for name in ("fifo", "oasis", "drf", "rrh"):
+        made = Scenario.objects.create(
+            name=name, cluster=base.cluster, trace=base.trace, scheduler=name, seed=base.seed
+        )
+        runs.append(Run.objects.create(scenario=made))
+        runner.enqueue(runs[-1].pk)
+    work()
+    for run in runs:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+        assert run.certificate["about"] == "utility"
+    return runs
+
+
+def test_proved_shares_are_ranked_by_one_bound(viewer, four):
+    """The least upper bound of all holds for all; no ranking comes from one run having a looser bound than another."""
+    loose = four[1]
+    doubled = loose.certificate | {"bound": 2 * loose.certificate["bound"], "ratio": loose.certificate["ratio"] / 2}
+    Run.objects.filter(pk=loose.pk).update(certificate=doubled)
+    cells = _metrics(viewer, *four)["certificate_ratio"]
+    tightest = min((run for run in four if run is not loose), key=lambda run: run.certificate["bound"])
+    for run, cell in zip(four, cells, strict=True):
+        expected = run.certificate["achieved"] / tightest.certificate["bound"]
+        assert expected - 1e-4 <= cell["value"] <= expected
+        assert (cell["about"], cell["ranked"]) == (f"total utility, by the bound of run {tightest.pk}", True)
+    by_utility = sorted(four, key=lambda run: run.certificate["achieved"])
+    assert sorted(four, key=lambda run: cells[four.index(run)]["value"]) == by_utility, (
+        "the order is that of what they reach"
+    )
+
+
+def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, four, make_scenario):
+    """A bound on other jobs, on another cluster, or on a part of the run says nothing about this one."""
+    first, other_jobs, other_cluster, earlier = four
+    bigger = replace(store.cluster_of(first.scenario.cluster_id), name="bigger", slot_ms=1)
+    Scenario.objects.filter(pk=other_cluster.scenario_id).update(cluster=store.store_cluster(bigger, "by hand"))
+    Run.objects.filter(pk=other_jobs.pk).update(edits=[{"verb": "scale_arrivals", "factor": 2.0}])
+    Run.objects.filter(pk=earlier.pk).update(certificate=earlier.certificate | {"seq": earlier.last_seq - 1})
+    cells = _metrics(viewer, *four)["certificate_ratio"]
+    assert [cell["ranked"] for cell in cells[:3]] == [True, False, False]
+    assert [cell["value"] for cell in cells[:3]] == [run.certificate["ratio"] for run in four[:3]], "by its own bound"
+    assert {cell["about"] for cell in cells[:3]} == {"total utility"}
+    assert cells[3]["value"] is None, "the share of an earlier part of the run is not that of the run"
+
+
+def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_scenario):
+    """A_online's bound job by job does not hold for SRTF; SRTF's for both; if jobs are left out, nothing is shared."""
+    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
+    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    runs = []
+    for name in ("a_online_edge", "srtf"):
+        made = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+        runs.append(Run.objects.create(scenario=made))
+        runner.enqueue(runs[-1].pk)
+    work()
+    for run in runs:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+    whole, moves = runs
+    assert (whole.certificate["gangs"], moves.certificate["gangs"]) == (False, True)
+    bound = moves.certificate["bound"]
+    Run.objects.filter(pk=whole.pk).update(certificate=whole.certificate | {"kind": "jct_iso", "bound": 1.5 * bound})
+    cells = _metrics(viewer, *runs)["certificate_ratio"]
+    assert {cell["about"] for cell in cells} == {f"total completion time, by the bound of run {moves.pk}"}
+    assert cells[1]["value"] == pytest.approx(bound / moves.certificate["achieved"], abs=1e-4)
+    Run.objects.filter(pk=moves.pk).update(certificate=moves.certificate | {"left_out": 1})
+    assert not _metrics(viewer, *runs)["certificate_ratio"][1]["ranked"]
+
+
+def _metrics(viewer, *runs):
+    return {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
+
+
+def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
+    """That of a run's own figures: JCT over that of the job alone. Where nobody knows that time, there is none."""
+    cluster, jobs = generate("a-online", num_jobs=8, num_servers=4, seed=2)
+    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    runs = []
+    for name in ("srtf", "a_online"):
+        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+        runs.append(Run.objects.create(scenario=scenario))
+        runner.enqueue(runs[-1].pk)
+    work()
+    rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
+    for run, cell in zip(runs, rows["lanes.mean_slowdown"], strict=True):
+        run.refresh_from_db()
+        assert cell["value"] == pytest.approx(run.metrics["lanes"]["mean_slowdown"])
+    assert all(cell["value"] >= 1 for cell in rows["mean_delay_factor"])
