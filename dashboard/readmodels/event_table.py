@@ -25,6 +25,7 @@ KINDS = (
     "job_added",
     "job_set",
     "gap",
+    "sampled",
     "server_added",
     "server_set",
     "server_changed",
@@ -136,6 +137,8 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
     if kind == "gap":
         return f"no look at the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
+    if kind == "sampled":
+        return f"samples of {counted(len(data['rows']), 'server')}"
     if kind == "job_set":
         return "holds other amounts than it asked for"
     if kind == "server_changed":

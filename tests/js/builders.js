@@ -7,15 +7,23 @@ const TABLES = {
   jobs: ['job', 'start_ms', 'finish_ms'],
   bars: ['job', 'role', 'server', 'start_ms', 'end_ms', 'count', 'lane', 'chunk', 'group'],
   keys: ['role', 'server', 'worker'],
+  samples: ['server', 'at_ms', 'gpu', 'cpu', 'memory', 'gpu_busy'],
 };
 
-/** Of [seq, atMs, kind, data] each; the data of a plan: {scope, keys, jobs, bars}, rows of numbers. */
+/**
+ * Of [seq, atMs, kind, data] each; the data of a plan: {scope, keys, jobs, bars}, of samples: {use, rows}, rows of
+ * numbers.
+ */
 export function frame(events) {
-  const rows = { jobs: [], bars: [], keys: [] };
+  const rows = { jobs: [], bars: [], keys: [], samples: [] };
   const lines = events.map(([, at, kind, data]) => {
+    if (kind === 'sampled') {
+      rows.samples.push(...data.rows);
+      return [at, kind, [data.use, data.rows.length]];
+    }
     if (kind !== 'plan_changed') return [at, kind, data];
     const of = { jobs: data.jobs, bars: data.bars, keys: data.scope === 'worker' ? data.keys : [] };
-    for (const name of Object.keys(rows)) rows[name].push(...of[name]);
+    for (const name of Object.keys(of)) rows[name].push(...of[name]);
     return [at, kind, [data.scope, of.jobs.length, of.bars.length, of.keys.length]];
   });
   const columns = {};

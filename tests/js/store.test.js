@@ -47,6 +47,8 @@ function plain(store) {
     simMs: store.simMs,
     jobs: table(store.jobs),
     bars: table(store.bars),
+    samples: table(store.samples.newest),
+    use: table(store.samples.use),
     verdicts: store.verdicts,
     prices: [...store.prices],
     groups: store.groups,
@@ -63,6 +65,8 @@ function asSnapshot(store) {
   for (const [prefix, table] of [
     ['jobs_', store.jobs],
     ['bars_', store.bars],
+    ['samples_', store.samples.newest],
+    ['use_', store.samples.use],
   ])
     for (const name of table.names) columns[prefix + name] = [...table[name].subarray(0, table.length)];
   const prices = [...store.prices].sort((a, b) => a[0] - b[0]).map(([slot, sides]) => [slot, ...sides]);
@@ -139,6 +143,8 @@ test('a snapshot at any event of the golden log, and the events after it, give t
     for (const [prefix, table] of [
       ['jobs_', early.jobs],
       ['bars_', early.bars],
+      ['samples_', early.samples.newest],
+      ['use_', early.samples.use],
     ])
       for (const name of table.names) columns[prefix + name] = table[name].slice(0, table.length);
     const meta = {

@@ -2,6 +2,9 @@
 
 HOUR = 3_600_000
 MOVED = HOUR + 1_800_000
+# one sampled server at the edge: until_ms, site, servers; GPUs, CPUs, memory, busy GPUs; and of how many
+USED = [9 * HOUR, 9 * HOUR + 180_000, 0, 1, 2000, 7250, 12_288, 1660, 4000, 8000, 16_384, 4000]
+OLDER = [1, 9 * HOUR - 80_000, 0, 0, 0, -1]
 PRICES = [1.5, 0.25, 0.01, 0.001, 0.5, None, None, None, None, None]  # [site][resource]: no price in the cloud
 
 
@@ -100,5 +103,7 @@ EVENTS: list[list] = [
     [24, 9 * HOUR, "priced", {"slots": "all", "low": PRICES, "mean": PRICES, "high": PRICES}],
     [25, 9 * HOUR, "priced", {"slots": [9], "low": PRICES[::-1], "mean": PRICES[::-1], "high": PRICES[::-1]}],
     [26, 9 * HOUR, "gap", {"from_ms": 8 * HOUR, "to_ms": 9 * HOUR, "reason": "slurmctld does not answer"}],
-    [27, 9 * HOUR, "run_finished", {}],
+    [27, 9 * HOUR, "sampled", {"use": [USED], "rows": [[1, 9 * HOUR - 20_000, 2000, 7250, 12_288, 415]]}],
+    [28, 9 * HOUR, "sampled", {"use": [], "rows": [OLDER, [0, 9 * HOUR, -1, 500, 64, -1]]}],
+    [29, 9 * HOUR, "run_finished", {}],
 ]

@@ -15,6 +15,7 @@ from scheduling.model.values import Event
 from tests.twin.builders_golden import EVENTS, HOUR, MOVED
 from twin.eventlog.batch_codec import encode
 from twin.eventlog.fold import BAR_FIELDS, JOB_FIELDS, RunState, snapshot
+from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra.columns import pack, unpack
 
 GOLDEN = Path(__file__).resolve().parents[1] / "fixtures" / "golden_log.json"
@@ -69,11 +70,19 @@ def test_a_job_that_began_on_lanes_keeps_its_start_when_its_plan_is_its_own() ->
     assert fold().jobs.rows[3, JOB_FIELDS.index("start_ms")] == 5 * HOUR
 
 
-@pytest.mark.parametrize(("prefix", "fields"), [("jobs_", JOB_FIELDS), ("bars_", BAR_FIELDS)])
+def test_an_older_sample_of_a_server_does_not_replace_the_newer_one() -> None:
+    samples = fold().samples.rows
+    assert samples.tolist() == [[9 * HOUR, -1, 500, 64, -1], [9 * HOUR - 20_000, 2000, 7250, 12_288, 415]]
+
+
+FIELDS = [("jobs_", JOB_FIELDS), ("bars_", BAR_FIELDS), ("samples_", SAMPLE_FIELDS), ("use_", USE_FIELDS)]
+
+
+@pytest.mark.parametrize(("prefix", "fields"), FIELDS)
 def test_the_snapshot_survives_its_binary_form(prefix: str, fields: tuple[str, ...]) -> None:
     """columns.pack and unpack give back every column of the snapshot."""
     meta, columns = snapshot(fold())
     back_meta, back = unpack(pack(meta, columns))
-    assert back_meta["last_seq"] == 27
+    assert back_meta["last_seq"] == 29
     for name in fields:
         assert back[prefix + name].tolist() == columns[prefix + name].tolist()

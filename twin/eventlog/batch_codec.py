@@ -3,8 +3,9 @@
 A batch is ``columns.pack(meta, columns)`` with compact columns (twin/infra/columns.py). meta: ``{"type": "frame",
 "first": seq, "last": seq, "sim_ms": ms of the last event, "events": [[at_ms, kind, data], ...]}``; seq counts on from
 `first`. What `plan_changed` holds stands in the columns of three tables, one row after the other, and its data is
-``[scope, rows of jobs, rows of bars, rows of keys]``; plans of jobs have no keys of their own: they are the jobs.
-static/js/core/frames.js reads the same.
+``[scope, rows of jobs, rows of bars, rows of keys]``; plans of jobs have no keys of their own: they are the jobs. The
+samples of `sampled` stand in a fourth table, and its data is ``[use, rows of samples]``. static/js/core/frames.js reads
+the same.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.values import Event, Placement
+from twin.eventlog.samples import SAMPLE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack, unpack_meta
 
-TABLES = {"jobs": ("job", "start_ms", "finish_ms"), "bars": Placement._fields, "keys": ("role", "server", "worker")}
+TABLES = {
+    "jobs": ("job", "start_ms", "finish_ms"),
+    "bars": Placement._fields,
+    "keys": ("role", "server", "worker"),
+    "samples": ("server", *SAMPLE_FIELDS),
+}
 Line = tuple[int, int, str, Any]  # seq, at_ms, kind, data
 
 
@@ -39,6 +46,9 @@ def encode(events: Sequence[Event]) -> bytes:
             rows["bars"].append(data["bars"])
             rows["keys"].append(() if of_jobs else data["keys"])
             data = [data["scope"], len(data["jobs"]), len(data["bars"]), 0 if of_jobs else len(data["keys"])]
+        elif event.kind == "sampled":
+            rows["samples"].append(data["rows"])
+            data = [data["use"], len(data["rows"])]
         lines.append((event.at_ms, event.kind, data))
     columns: dict[str, np.ndarray] = {}
     for name, fields in TABLES.items():
@@ -59,17 +69,23 @@ def decode(payload: bytes | memoryview) -> list[Event]:
             if kind == "plan_changed":
                 first, count = data["bars"]
                 data["bars"] = (placements if data["scope"] != "worker" else bars)[first : first + count]
+            elif kind == "sampled":
+                data["rows"] = data["rows"].tolist()
         return list(map(Event._make, lines))
 
 
 def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
-    """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is (first row, count)."""
+    """The events as lines, and the matrix [bar, 9] of bars: data["bars"] of a plan is (first row, count).
+
+    data["rows"] of samples is a matrix.
+    """
     meta, columns = unpack(payload)
     _check(meta)
     bars = _table(columns, "bars")
     jobs, keys = _table(columns, "jobs").tolist(), _table(columns, "keys").tolist()
+    samples = _table(columns, "samples")
     lines: list[Line] = []
-    job, bar, key = 0, 0, 0
+    job, bar, key, sample = 0, 0, 0, 0
     for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"]):
         if kind == "plan_changed":
             scope, of_jobs, of_bars, of_keys = data
@@ -77,12 +93,16 @@ def read(payload: bytes | memoryview) -> tuple[list[Line], np.ndarray]:
             named = [row[0] for row in moved] if scope != "worker" else keys[key : key + of_keys]
             data = {"scope": scope, "keys": named, "jobs": moved, "bars": (bar, of_bars)}
             job, bar, key = job + of_jobs, bar + of_bars, key + of_keys
+        elif kind == "sampled":
+            use, count = data
+            data = {"use": use, "rows": samples[sample : sample + count]}
+            sample += count
         lines.append((seq, at_ms, kind, data))
     return lines, bars
 
 
 def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line]:
-    """Events of some kinds without plans: no column is read."""
+    """Events of some kinds, not of plans and samples: no column is read."""
     meta = unpack_meta(payload)
     _check(meta)
     return [

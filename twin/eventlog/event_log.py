@@ -109,7 +109,10 @@ def lines_and_bars(
 
 
 def lines_of(run_id: int, kinds: Collection[str], seq: int = 0, up_to_ms: int | None = None) -> Iterator[Line]:
-    """The events of some kinds behind `seq`, up to an instant; not of plans. Much faster than `lines_and_bars`."""
+    """The events of some kinds behind `seq`, up to an instant; much faster than `lines_and_bars`.
+
+    Not of plans and samples.
+    """
     for payload in _payloads(run_id, seq, None, up_to_ms):
         with gc_control.paused():
             lines = read_kinds(payload, kinds)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.values import CLOUD, Event, Placement, Role
+from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 
 BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
@@ -80,6 +81,8 @@ class RunState:
         self.gaps: list[
             list[Any]
         ] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order of the log
+        self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
+        self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
 
     def feed(self, events: Iterable[Event]) -> RunState:
@@ -135,6 +138,8 @@ class RunState:
             self.regroupings.append([at_ms, data["site"], data["cause"], data["before"], data["after"]])
         elif kind == "gap":
             self.gaps.append([data["from_ms"], data["to_ms"], data["reason"]])
+        elif kind == "sampled":
+            self._sampled(data)
         elif kind == "edited":
             self.edits.append((at_ms, list(data["said"])))
             self.default_prices, self.prices = None, {}  # prices of the new phase follow, if it has any
@@ -199,6 +204,16 @@ class RunState:
             self.grouped[data["group"]] = len(self.groups)
             self.groups.append([at_ms, NEVER, data])
 
+    def _sampled(self, data: Any) -> None:
+        use = np.asarray(data["use"], dtype=np.int64).reshape(-1, len(USE_FIELDS))
+        self.use.add(len(use))[:] = use
+        rows = np.asarray(data["rows"], dtype=np.int64).reshape(-1, 1 + len(SAMPLE_FIELDS))
+        missing = int(rows[:, 0].max(initial=-1)) + 1 - self.samples.length
+        if missing > 0:
+            self.samples.add(missing)[:] = NEVER
+        newer = rows[rows[:, 1] > self.samples.data[rows[:, 0], 0]]
+        self.samples.data[newer[:, 0]] = newer[:, 1:]
+
     def _priced(self, data: Any) -> None:
         columns = [data["low"], data["mean"], data["high"]]
         if data["slots"] == "all":
@@ -236,4 +251,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     wide = {"start_ms", "end_ms", "born_ms", "died_ms"}
     for i, name in enumerate(BAR_FIELDS):
         columns[f"bars_{name}"] = state.bars.rows[:, i].astype(np.float64 if name in wide else np.int32)
+    for prefix, table, fields in (("samples", state.samples, SAMPLE_FIELDS), ("use", state.use, USE_FIELDS)):
+        if table.length:  # nobody samples a simulated cluster
+            columns |= {f"{prefix}_{name}": table.rows[:, i].astype(np.float64) for i, name in enumerate(fields)}
     return meta, columns

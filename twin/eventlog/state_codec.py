@@ -19,16 +19,19 @@ from twin.eventlog.fold import (
     RunState,
     workers_of,
 )
+from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 2  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 3  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
     "bars": BAR_FIELDS,
     "decided": DECIDED_FIELDS,
     "planned": PLANNED_FIELDS,
+    "samples": SAMPLE_FIELDS,
+    "use": USE_FIELDS,
 }
 REAL = "utility"  # all other fields are integers
 PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "default_prices")

@@ -10,6 +10,7 @@
  */
 /** @typedef {[first: number, end: number]} Range of rows */
 /** @typedef {{scope: 'job' | 'worker' | 'observed', jobs: Range, bars: Range, keys: Range}} Plan */
+/** @typedef {{use: number[][], rows: Range}} Sampled */
 
 /**
  * The frame of a payload.
@@ -22,14 +23,21 @@ export function frameOf({ meta, columns }) {
 }
 
 /**
- * Calls take(seq, atMs, kind, data) for each event in order; the data of a plan are its rows of the columns.
+ * Calls take(seq, atMs, kind, data) for each event in order; plans and samples have ranges of rows of the columns.
  *
  * @param {Frame} frame
  * @param {(seq: number, atMs: number, kind: string, data: any) => void} take
  */
 export function eachEvent(frame, take) {
-  let [job, bar, key] = [0, 0, 0];
+  let [job, bar, key, sample] = [0, 0, 0, 0];
   frame.events.forEach(([atMs, kind, data], i) => {
+    if (kind === 'sampled') {
+      const [use, count] = data;
+      /** @type {Sampled} */
+      const sampled = { use, rows: [sample, sample + count] };
+      [, sample] = sampled.rows;
+      return take(frame.first + i, atMs, kind, sampled);
+    }
     if (kind !== 'plan_changed') return take(frame.first + i, atMs, kind, data);
     const [scope, jobs, bars, keys] = data;
     /** @type {Plan} */

@@ -4,6 +4,7 @@
 // At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 
 import { Columns } from '../util/growing-columns.js';
+import { Samples } from '../util/samples.js';
 import { eachEvent } from './frames.js';
 
 export const NEVER = -1;
@@ -95,6 +96,7 @@ export class Store {
     this.groups = []; // [fromMs, untilMs, data of grouped] in the order of the log; -1 = open
     /** @type {Map<number, number>} */
     this.grouped = new Map(); // group -> its index in groups, while it has jobs
+    this.samples = new Samples(); // of the use of servers
     /** @type {Set<string>} */
     this.unknownKinds = new Set(); // of events that are not folded here
   }
@@ -125,6 +127,7 @@ export class Store {
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
     this.bars.load(strip(columns, 'bars_'));
+    this.samples.load(strip(columns, 'samples_'), strip(columns, 'use_'));
     const { bars } = this;
     this.horizonMs = this.simMs;
     for (let row = 0; row < bars.length; row++) {
@@ -151,6 +154,7 @@ export class Store {
       this.simMs = atMs;
       if (atMs > this.horizonMs) this.horizonMs = atMs;
       if (kind === 'plan_changed') this.#planChanged(atMs, data, frame.columns);
+      else if (kind === 'sampled') this.samples.feed(data, frame.columns);
       else this.#apply(atMs, kind, data);
       fresh++;
     });
