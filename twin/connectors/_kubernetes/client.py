@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 import orjson
 
-from twin.connectors._kubernetes.access import Access
 from twin.connectors._kubernetes.clock import Clock, ours_ms
 from twin.connectors._kubernetes.quantities import line
+from twin.connectors.access import Access
 from twin.connectors.facts import ConnectorError
 
 MAX_ANSWER_BYTES = 64 << 20
