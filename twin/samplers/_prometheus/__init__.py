@@ -1,0 +1,1 @@
+"""Parts of the sampler `prometheus`: requests, queries, and what their answers mean."""
