@@ -10,7 +10,7 @@ from experiments._grid import Instance, Player, play, utility
 from scheduling.slotted.certificate import pooled_lp, problem, trivial
 from scheduling.slotted.solvers.optimum import optimum
 
-NODES, SECONDS = 2_000, 20.0  # of the search for one optimum; then its bound stands for it
+NODES, SECONDS = 2_000, 20.0  # of the search for one optimum; then its bound is used
 NOTHING = 1e-6  # utility
 
 

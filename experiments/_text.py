@@ -11,7 +11,7 @@ MAX_COLUMNS = 8  # beyond, a column of the table is a line
 
 
 def lines(table: Table) -> list[str]:
-    """The table as text; wide ones stand on their side."""
+    """The table as text; wide ones are transposed."""
     cells = [list(map(_cell, table.columns)), *[list(map(_cell, row)) for row in table.rows]]
     if len(table.columns) > MAX_COLUMNS:
         cells = [list(column) for column in zip(*cells, strict=True)]

@@ -128,7 +128,7 @@ class Run(models.Model):
     clock_wall = models.DateTimeField(null=True)
     clock_speed = models.FloatField(default=0)
     next_event_ms = models.BigIntegerField(null=True)  # of a live run: nothing to do before this time
-    slow = models.BooleanField(default=False)  # a computation of it took long: it has a worker of its own (pools.py)
+    slow = models.BooleanField(default=False)  # a computation of it took long: it runs in the queue `long` (pools.py)
     metrics = models.JSONField(default=dict)
     decision_ms = models.JSONField(default=dict)  # {p50, p95, max, count}: measured, so outside the log
     # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)

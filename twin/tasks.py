@@ -32,14 +32,14 @@ def import_trace(trace_id: int) -> None:
 
 @shared_task(name="twin.tasks.certify_run")
 def certify_run(run_id: int) -> None:
-    """The certificate of a run as its log stands, then those of other runs that are due."""
+    """The certificate of a run up to now, then those of other runs that are due."""
     with doing("certificates"):
         certificate_task.work_off(run_id)
 
 
 @shared_task(name="twin.tasks.store_state")
 def store_state(run_id: int) -> None:
-    """The folded state of a run as its log stands, then those of other runs that are due."""
+    """The folded state of a run up to now, then those of other runs that are due."""
     with doing("folded states of runs"):
         state_task.work_off(run_id)
 

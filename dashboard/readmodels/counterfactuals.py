@@ -70,7 +70,7 @@ def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
 
 
 def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None:
-    """(seq, at_ms, reason, the bars that stood planned before) of the first decision about the job."""
+    """(seq, at_ms, reason, bars planned before) of the first decision about the job."""
     with Newest(run) as state:
         if not 0 <= index < state.firsts.length:
             return None

@@ -4,7 +4,7 @@ Algorithms 1-4 of Yu, Liu, Wu, Ji, Bentley, "Toward Efficient Online Scheduling 
 Systems".
 
 When a job arrives, its best schedule at current prices is found; it is admitted if its utility exceeds what the
-schedule costs, and then runs exactly so. In each slot its units stand on one machine (internal: fast) or on any
+schedule costs, and then runs exactly so. In each slot its units are on one machine (internal: fast) or on any
 (external: slow).
 
 Placements on several machines: in mode `production` a nested greedy, and integer programs for those that the plan uses
@@ -17,9 +17,9 @@ Differs from the paper:
 - Price bounds: see pd_ors/prices.py. Plans are made of worker counts per slot, not of samples: see
   solvers/knapsack.py. The work of short jobs is counted exactly, that of long ones in the finest parts that keep the
   programs small: see pd_ors/work.py.
-- At least ceil(w / gamma) parameter servers stand beside w workers; Problem (23) has no such row, so it would take
+- At least ceil(w / gamma) parameter servers accompany w workers; Problem (23) has no such row, so it would take
   none.
-- An external placement that happens to stand on one machine counts at the internal rate, which it has (Fact 1).
+- An external placement that happens to be on one machine counts at the internal rate, which it has (Fact 1).
 - A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
 - A server may have known outages, in which it holds nothing. Servers with one role hold only that.
 - The decision about a rejected job includes a schedule with (nearly) the highest payoff; the paper needs none.

@@ -1,6 +1,6 @@
 """The execution model: by which rules the jobs of a run hold servers.
 
-A scheduler names its model. There are three, each in a folder of its own with everything about it: slotted, typed
+A scheduler names its model. There are three, each with its own folder: slotted, typed
 workers, co-location. What may differ between schedulers of one model is a field of the model: `model =
 TypedWorkers(fixed=True)`.
 """

@@ -24,7 +24,7 @@ class ObservedRules(Rules):
                 if bar.role != "worker" or bar.chunk or bar.group:
                     problems.append(f"{at} must be a worker without chunk and group")
                 elif bar.server in ("", "cloud"):
-                    problems.append(f"{at} must stand on a server")
+                    problems.append(f"{at} must be on a server")
                 elif bar.lane:
                     if bar.count != 1:
                         problems.append(f"{at} names GPU {bar.lane} and counts {bar.count}, where a GPU counts 1")

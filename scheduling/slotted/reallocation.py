@@ -1,6 +1,6 @@
 """Gangs of FIFO and of the schedulers that reallocate all jobs whenever something happens (DRF, RRH, Dorm).
 
-A gang stands on servers for whole slots; it keeps its place until it is given another one. Units are placed round
+A gang holds servers for whole slots; it keeps them until it is reallocated. Units are placed round
 robin: a pointer per role goes on to the next server where the unit fits. The work that a job has done is kept when its
 gang changes: worker-slots with the training model of OASiS, samples with that of PD-ORS, where a gang on one server is
 faster (Fact 1). Servers with outages (Server.away) are out of use in every slot that an outage touches.

@@ -35,7 +35,7 @@ class Training(ABC):
 
     @abstractmethod
     def unit_ms(self, job: Row, one_server: bool) -> float:
-        """Milliseconds of one worker for one unit. one_server: all workers and parameter servers stand on one."""
+        """Milliseconds of one worker for one unit. one_server: all workers and parameter servers are on one."""
 
     @abstractmethod
     def most_workers(self, job: Row) -> int:

@@ -3,7 +3,7 @@
 Decided where the paper leaves a choice or contradicts itself:
 - `literal` draws tau from [0.001, 0.1] slots per mini-batch, so that two thirds of the jobs cannot finish; `calibrated`
   (the default) divides it by 100, which gives the scale of the paper's figures.
-- Workers stand on P2 and G3 machines, parameter servers on C4 (the paper's text has them swapped).
+- Workers run on P2 and G3 machines, parameter servers on C4 (the paper's text has them swapped).
 - Arrivals: the paper replays a trace that it does not name; here they are uniform over the first half of the horizon.
 - Sites: the paper knows none; every second server of each kind is in the cloud.
 """

@@ -91,7 +91,7 @@ class Shard:
         item, start, end = self._played(now_ms, touched, queue)
         last = np.zeros(len(item), dtype=bool)
         final = np.zeros(len(queue["row"]), dtype=np.int64)
-        final[item] = np.arange(len(item))  # the later assignment stays: bars stand in order of time
+        final[item] = np.arange(len(item))  # the later assignment wins: bars are in order of time
         last[final] = True
         bars = Bars(touched[queue["row"][item]], start, end, queue["job"][item], queue["chunk"][item], last)
         displaced = self._displaced(now_ms, touched, bars, job)
@@ -229,7 +229,7 @@ class Shard:
 def choose(total: np.ndarray, work_ms: int, count: int, most: int = NEVER) -> np.ndarray:
     """Lane of each chunk, one after the other where it is cheapest, while that costs at most `most` (1/1000 ms).
 
-    Of equal costs the lane that stands first. One more chunk of the job on a lane makes it dearer by exactly its work:
+    Of equal costs the first lane. One more chunk of the job on a lane makes it dearer by exactly its work:
     the new chunk goes ahead of the next, and nothing else is postponed.
     """
     if not len(total) or count < 1:

@@ -113,4 +113,4 @@ def test_the_answers_that_the_browsers_tests_read_are_those_of_the_api(answers):
     kept = orjson.loads(gzip.decompress(FILE.read_bytes()))
     pairs = zip(kept["answers"].values(), answers["answers"].items(), strict=True)  # ids differ with what ran before
     for before, (path, answer) in pairs:
-        assert shape(before) == shape(answer), f"{path}: write the fixture anew with TWIN_WRITE_FIXTURES=1"
+        assert shape(before) == shape(answer), f"{path}: write the fixture again with TWIN_WRITE_FIXTURES=1"

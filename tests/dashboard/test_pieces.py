@@ -158,7 +158,7 @@ def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
     assert announced(operator, ("a", 2**19), ("b", 2**20)).status_code == 413
 
 
-def test_the_same_files_are_recognised_and_may_be_chosen_from_anew(operator, scanned):
+def test_the_same_files_are_recognised_and_may_be_chosen_from_again(operator, scanned):
     """While one look waits another is refused; after the import the same choice is, another choice is not."""
     twin = announced(operator, ("again.csv", len(PHILLY)), seed=3).json()
     answer = piece(operator, twin["id"], 0, PHILLY)

@@ -10,7 +10,7 @@ from tests.dashboard.builders import post
 
 @pytest.fixture
 def no_highspy(monkeypatch):
-    """As if the package were not installed; what needs it is imported anew."""
+    """As if the package were not installed; what needs it is imported again."""
     needy = ("scheduling.algorithms.pd_ors", "scheduling.slotted.pd_ors", "scheduling.slotted.solvers.multi_machine_lp")
     for name in [name for name in sys.modules if name.startswith(needy)]:
         monkeypatch.delitem(sys.modules, name)

@@ -117,7 +117,7 @@ test('a row is picked by a click and by Enter, but Enter in a control of the row
 });
 
 test(
-  'the focus stays on the head that was pressed, and on the row, though all is painted anew',
+  'the focus stays on the head that was pressed, and on the row, though all is rendered again',
   needsPage,
   async () => {
     const { table } = await made({ onPick: () => {}, keyOf: ({ name }) => name });

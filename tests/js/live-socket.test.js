@@ -55,7 +55,7 @@ test('the wait differs by a quarter from page to page, so that not all come back
   }
 });
 
-test('a message begins the waits anew', () => {
+test('a message restarts the waits', () => {
   const { world } = line();
   world.socket.end();
   world.pass(250);
@@ -68,7 +68,7 @@ test('a message begins the waits anew', () => {
   assert.equal(world.sockets.length, 4);
 });
 
-test('a line that opens without a word does not begin them anew', () => {
+test('a connection that opens without a message does not restart them', () => {
   const { world } = line();
   world.socket.end();
   world.pass(250);

@@ -27,7 +27,7 @@ test('the curves of the cells follow the prices slot by slot, and the last slot 
   assert.deepEqual(second.extremes('high', 0, 3000), [11, 61]); // the last point is no slot, the third slot is 11
 });
 
-test('more slots go on where the curves ended; what was there is not read anew', () => {
+test('more slots go on where the curves ended; earlier ones are not read again', () => {
   const source = { prices: new Map([[0, priced(5)]]), defaultPrices: null };
   const cells = new CellCurves(1000, 1);
   const [curve] = cells.of(source, 1, 1);

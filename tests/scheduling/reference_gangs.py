@@ -1,4 +1,4 @@
-"""SRTF and Tiresias-L with everything sorted anew at every event: slow, and with nothing clever in it."""
+"""SRTF and Tiresias-L with everything sorted again at every event: slow and simple."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the schedulers that plan anew at every event are played and checked in tests."""
+"""Runs and checks of the schedulers that plan again at every event."""
 
 import numpy as np
 

@@ -73,7 +73,7 @@ def test_shares_change_when_a_job_comes_and_when_one_goes():
     assert decided(events) == [(0, 0, "started", "fair_share"), (1_000, 1, "started", "fair_share")]
 
 
-def test_nothing_is_planned_anew_for_a_job_that_keeps_its_gang():
+def test_nothing_is_planned_again_for_a_job_that_keeps_its_gang():
     """a can use 1 worker, and stays on w0 while b comes and goes."""
     events = events_of(TWO_SERVERS, [job("a", 0, workers=1, slots=5), job("b", 900, workers=1)], "drf")
     assert [(e.at_ms, *e.data["keys"]) for e in events if e.kind == "plan_changed"] == [(0, 0), (1_000, 1)]

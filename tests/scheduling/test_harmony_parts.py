@@ -147,7 +147,7 @@ def test_eq_1_is_exact_for_any_group():
         period = float(iteration_ms(comp, comm))
         assert subtasks.mean_iteration_ms(comp, comm) == pytest.approx(period, rel=1e-3)
         loose.append(abs(subtasks.mean_iteration_ms(comp, comm, chained=False) / period - 1) <= 0.05)
-    assert 0.85 <= np.mean(loose) <= 0.97  # in the released code, where a PULL queues anew
+    assert 0.85 <= np.mean(loose) <= 0.97  # in the released code, where a PULL queues again
 
 
 def test_eq_1_holds_for_the_groups_that_algorithm_1_chooses():

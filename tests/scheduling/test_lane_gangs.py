@@ -1,4 +1,4 @@
-"""SRTF and Tiresias-L: orders worked by hand, and the incremental form against one that sorts everything anew."""
+"""SRTF and Tiresias-L: orders worked by hand, and the incremental form against one that sorts everything again."""
 
 import json
 
@@ -32,7 +32,7 @@ def gangs_of(events):
 
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
-def test_it_equals_the_form_that_sorts_everything_anew(kind):
+def test_it_equals_the_form_that_sorts_everything_again(kind):
     """600 tiny clusters each; every other one has outages."""
     name, parameters = KINDS[kind]
     limits = tuple(round(float(part) * HOUR) for part in parameters.get("limits", "").split(",") if part)

@@ -92,7 +92,7 @@ def run(run_id: int) -> None:
 
 
 def request(run_id: int) -> bool:
-    """Request for a certificate of the log as it stands, also after a cancel; False while one is being computed."""
+    """Request for a certificate of the present log, also after a cancel; False while one is being computed."""
     now = timezone.now()
     idle = Run.objects.filter(pk=run_id).exclude(certify_until__gt=now, certify_began__isnull=False)
     return idle.update(certified_seq=0, certify_after=None) > 0
@@ -228,8 +228,8 @@ def compared(
     ends = {job: int(end) for job, end in enumerate(rows[:, COMPLETED].tolist()) if end >= 0}
     kept = [job for job, verdict in enumerate(state.verdicts) if verdict is not None and verdict[0] != "rejected"]
     moments = oracle_gap.regroupings(state.groups)
-    found, looked = [], oracle_gap.chosen(moments)
-    for at_ms in looked:
+    found, times = [], oracle_gap.chosen(moments)
+    for at_ms in times:
         row = known.get(at_ms)
         if row is None:
             moment = oracle_gap.compare(scheduler, cluster, jobs, state.groups, kept, ends, at_ms)
@@ -260,7 +260,7 @@ def of_state(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> Outcome:
 
 
 def achieved(state: RunState, cluster: Cluster, jobs: Sequence[Job]) -> float:
-    """Utility of the jobs that are completed, and of those that will be if their plans stand."""
+    """Utility of the jobs that are completed, and of those that will be by their plans."""
     total = 0.0
     for index, row in enumerate(state.jobs.rows.tolist()):
         verdict = state.verdicts[index]

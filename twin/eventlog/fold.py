@@ -225,7 +225,7 @@ class RunState:
 
 
 def workers_of(bars: np.ndarray) -> list[tuple[int, int, int]]:
-    """[bar] (role, server, worker) that it stands on; on the cloud, without own workers, the job is the worker."""
+    """[bar] (role, server, worker) that it is on; in the cloud, which has no workers, the job is the worker."""
     own = np.where(bars[:, SERVER] == CLOUD, bars[:, JOB], bars[:, WORKER_SLOT])
     return list(map(tuple, np.stack([bars[:, ROLE] == PS, bars[:, SERVER], own], axis=1).tolist()))
 

@@ -13,7 +13,7 @@ import orjson
 
 from scheduling.model.values import CLOUD, Cluster, Job, Placement, Role
 
-NOWHERE = "groups"  # the process of bars that stand in a group of machines
+NOWHERE = "groups"  # the process of bars in a group of machines
 MAX_LANES = 1_000  # of one server: the thread's number is server x MAX_LANES + lane
 
 

@@ -19,7 +19,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import LARGEST, ModelError, shorten
-from twin.management.whole import take_away
+from twin.management.atomic_output import remove_unfinished
 from twin.traces.importers import ImportRefused
 
 BAD_INPUT = (ModelError, UnknownName, ImportRefused, OSError)
@@ -130,7 +130,7 @@ def _stoppable(unwinds: bool) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         if unwinds:
             raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
-        take_away()
+        remove_unfinished()
         if number == signal.SIGINT:
             os.write(sys.stderr.fileno(), b"interrupted\n")
         os._exit(128 + number)  # as shells count

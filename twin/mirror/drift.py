@@ -160,7 +160,7 @@ def _amounts(capacity: tuple[int, ...]) -> str:
 
 
 def _by_key(picture: Picture) -> dict[str, list[LoggedJob]]:
-    """Jobs of each key, the newest last: where a key is used again, a number stands behind the name."""
+    """Jobs of each key, the newest last: where a key is used again, a number is appended to the name."""
     found: dict[str, list[LoggedJob]] = {}
     for job in picture.jobs:
         base, mark, number = job.name.rpartition("~")

@@ -246,7 +246,7 @@ def _announce_all(runs: Sequence[Run]) -> None:
 
 
 def request_certificate(run_id: int, user: Any = None) -> None:
-    """Request for a certificate of the run as its log stands."""
+    """Request for a certificate of the run's present log."""
     from twin.analysis import certificate_task
 
     if not certificate_task.request(run_id):

@@ -43,7 +43,7 @@ def advance(run_id: int) -> None:
 
 
 def step(run_id: int) -> None:
-    """The next instant of a paused live run; its clock stands at that instant afterwards."""
+    """The next instant of a paused live run; its clock is set to that instant afterwards."""
     _work_on(run_id, _step, "step_run")
 
 

@@ -164,7 +164,7 @@ def _round(
     comm = np.where(there, work.comm[own], 0.0)
     sums_comp, sums_comm = comp.sum(axis=0), comm.sum(axis=0)
     tilts, volumes = sums_comp - sums_comm, sums_comp + sums_comm
-    lean = np.where(there[0], -tilts / np.maximum(volumes, SHORTEST_MS), np.inf)  # jobs stand in the first places
+    lean = np.where(there[0], -tilts / np.maximum(volumes, SHORTEST_MS), np.inf)  # jobs fill the first positions
     order = np.argsort(lean, axis=1, kind="stable")  # most CPU-heavy first, no group last
     couples = np.arange(int(groups.max()) // 2)[None, :]
     real = couples < (groups // 2)[:, None]

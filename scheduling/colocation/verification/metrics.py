@@ -37,6 +37,6 @@ def metrics_of(
         counts["moves"] += event["kind"] == "decided" and event["data"]["kind"] == "moved"
     if not stated:
         return None
-    machines, stood = sums.pop("machines"), sums["mean_groups"]
+    machines, duration = sums.pop("machines"), sums["mean_groups"]
     means = {name: value / max(1, last_ms - first_ms) for name, value in sums.items()}
-    return {**means, "mean_parallelism": machines / stood if stood else None, **counts}
+    return {**means, "mean_parallelism": machines / duration if duration else None, **counts}

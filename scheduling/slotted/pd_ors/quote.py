@@ -186,7 +186,7 @@ class Quote:
         cost = np.concatenate((inside[:, 1:], outside[:, 1:]), axis=1)[:, order]
         gain = np.where(self.external, self.work.external[self.workers], self.work.internal[self.workers])
         cost[:, gain <= 0] = np.inf
-        # where one machine is slower than several, what happens to stand on one does less than planned
+        # where one machine is slower than several, what happens to be on one does less than planned
         known = self.outside.tight & (self.manner.rounding is None) & (self.slots_internal <= self.slots_external)
         self.options = Options(self.kind, np.tile(gain, (view.kinds, 1)), cost, self.external, self._evaluate, known)
 

@@ -5,7 +5,7 @@ subject to each type of server holds its units; parameter servers are as many as
            fairness: |share - fair share| of the jobs adds up to at most `unfair`;
            adjustment: at most `changes` of the jobs that run get another number of workers.
 
-A worker may stand on any type on which it fits; only the sums over the types are integers, since their places do not
+A worker may run on any type on which it fits; only the sums over the types are integers, since their places do not
 matter. The costly part is to choose the running jobs that change. `narrow` chooses first and leaves to the integer
 program the workers of those jobs and of the jobs that wait: it takes the jobs that the linear relaxation changes most
 and, where that finds nothing, those whose change brings most fairness. That may miss an allocation; the reported gap is

@@ -34,7 +34,7 @@ class Machines(NamedTuple):
     ps: np.ndarray
     worker_cost: np.ndarray
     ps_cost: np.ndarray
-    worker_room: np.ndarray  # units that fit beside nothing else; 0 where the role may not stand
+    worker_room: np.ndarray  # units that fit beside nothing else; 0 where the role is not allowed
     ps_room: np.ndarray
 
 

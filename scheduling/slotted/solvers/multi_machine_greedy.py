@@ -43,7 +43,7 @@ class Nested:
         return first_units(self.workers, workers), first_units(self.ps, ps)
 
     def single(self, ps_of: np.ndarray) -> int:
-        """Maximum number of workers that all stand on one machine."""
+        """Maximum number of workers that fit on one machine."""
         if not self.workers or not self.ps or self.workers[0][0] != self.ps[0][0]:
             return 0
         mates = _leading(self.ps)
@@ -169,7 +169,7 @@ def nested_greedy(
             if room[r] < amount:
                 ps_at += 1
                 break
-        else:  # the workers of this one do not all stand on one machine, or are the last
+        else:  # the workers of this one do not all fit on one machine, or are the last
             for r, amount in for_ps:
                 room[r] -= amount
             placed_ps.append((host, 1))

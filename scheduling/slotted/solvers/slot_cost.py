@@ -1,6 +1,6 @@
 """The cheapest way to place y units in one slot, for every y at once (OASiS, Algorithm 2, COST_t).
 
-Workers and parameter servers stand on different servers, and prices do not move while one job is placed: so the
+Workers and parameter servers are on different servers, and prices do not move while one job is placed: so the
 cheapest y units are the y cheapest single units, server by server in order of price, and the cost of all y is one
 prefix sum.
 """

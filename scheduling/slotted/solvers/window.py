@@ -6,7 +6,7 @@ lead to one better than the best so far is left out: completions, whole slots, a
 exact).
 
 Differs from the paper: worker-slots are planned instead of chunks, which is never dearer (OASiS constraint 2 lets a
-chunk straddle slots); one forward pass stands for the enumeration of the completion times; where it would have to
+chunk straddle slots); one forward pass replaces the enumeration of the completion times; where it would have to
 remember more than MAX_STATES states, the rest of the search is that of `near_best`. Ties: the earliest completion, an
 improvement counts above TOLERANCE; the fewest workers in the later slot.
 """

@@ -7,7 +7,7 @@ const ZOOM_PER_PX = 0.003; // of the wheel
  * element  takes the pointer and the keys
  * view     the page's View
  * plot     () -> {left, right}: the plot's edges in px of the element
- * options  scroll(px): rows up and down, false when they stand at their end; click(x, y); hover(x, y | null);
+ * options  scroll(px): rows up and down, false when they are at their end; click(x, y); hover(x, y | null);
  *          frame({x0, y0, x1, y1}, done): a drag with Alt
  */
 export function gestures(element, view, plot, { scroll, click, hover, frame } = {}) {

@@ -117,7 +117,7 @@ export class Differences {
     return this.refresh();
   }
 
-  /** The counts of the table's own answer where there is one: all that stands in this panel is of one moment. */
+  /** The counts of the table's own answer where there is one: everything in this panel is of one time. */
   #paintKinds() {
     const counts = this.last ?? this.answer.differences.find(({ run }) => run === this.other);
     const button = (kind, text, count) =>

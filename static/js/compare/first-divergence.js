@@ -76,7 +76,7 @@ function beforeText(standing, next, atMs, untilMs) {
   return `No decision for the job at ${clock(atMs)}: ${standingText(standing)}. ${then}`;
 }
 
-/** How a job stands at a moment at which nothing is decided about it. */
+/** The state of a job at a time without a decision about it. */
 export function standingText({ state, at_ms: since, plan }) {
   if (state === 'not arrived') return since === null ? 'it has not arrived' : `it arrives at ${clock(since)}`;
   if (state === 'completed') return `it was completed at ${clock(since)}`;

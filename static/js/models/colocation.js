@@ -63,7 +63,7 @@ function shares(store, info, p, from, width, bins) {
   return { 'used-cpu': share(use.cpu), 'used-net': share(use.net) };
 }
 
-/** The jobs of the groups that hold the server as bars of one each (`shared`), and the bars that stand there. */
+/** The jobs of the groups that hold the server as bars of one each (`shared`), and the bars on it. */
 function barsOn(own, server, store) {
   let [known, seq] = [null, -1];
   return () => {

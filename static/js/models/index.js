@@ -23,7 +23,7 @@ import { typedWorkers } from './typed-workers.js';
  * @property {(server: any) => number[] | null} subLanes [workers, ps] of a server where bars have fixed ones
  * @property {Function} measures (server, store, info) -> what bars hold of a server (util/held-shares.js)
  * @property {Function} stacks (server, info, bars) -> charts of the server page, {key, title, unit, capacity, amountOf}
- * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: what stands there
+ * @property {Function} barsOn (own, server, store) -> () => {bars, rows} of the server page; own: rows on the server
  */
 
 const MODELS = new Map([slotted, typedWorkers, colocation, observed].map((model) => [model.name, model]));

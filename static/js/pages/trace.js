@@ -43,18 +43,18 @@ async function load() {
 }
 
 function paint(trace) {
-  const looked = trace.status === 'scanned';
-  const unclear = looked && Boolean(trace.scan?.unclear);
+  const scanned = trace.status === 'scanned';
+  const unclear = scanned && Boolean(trace.scan?.unclear);
   const ready = trace.status === 'ready';
   document.title = `${trace.name} · Edge-cloud twin`;
   $('h1').textContent = trace.name;
-  const format = looked ? trace.scan?.format : trace.format;
+  const format = scanned ? trace.scan?.format : trace.format;
   $('#format').textContent = format && format !== 'auto' ? `, ${format}` : '';
   $('#unclear').hidden = !unclear;
-  $('#look').hidden = !looked || unclear;
-  $('#rows').hidden = unclear || !(looked || ready);
+  $('#look').hidden = !scanned || unclear;
+  $('#rows').hidden = unclear || !(scanned || ready);
   $('#report').hidden = $('#origins').hidden = !ready;
-  $('#tiles').hidden = !(ready || (looked && !unclear));
+  $('#tiles').hidden = !(ready || (scanned && !unclear));
   fill(
     $('#actions'),
     ready && operator && trace.job_count > 0
@@ -63,7 +63,7 @@ function paint(trace) {
   );
   fill($('#status'));
   if (unclear) paintUnclear(trace);
-  else if (looked) paintLook(trace);
+  else if (scanned) paintLook(trace);
   else if (ready) paintReady(trace);
   else paintOther(trace);
 }

@@ -47,7 +47,7 @@ export class EditForm {
     this.#fill(true);
   }
 
-  /** Fills the form with an edit that stands at `place`, to change it. */
+  /** Fills the form with the edit at index `place`, to change it. */
   change(edit, place) {
     this.place = place;
     this.#fill(false);
@@ -59,7 +59,7 @@ export class EditForm {
     $('[data-parameter]', this.element)?.focus();
   }
 
-  /** Puts servers that were chosen in the picture into the form; verbs that know none give way to one that does. */
+  /** Enters servers that were selected in the cluster view; a verb without servers is replaced by one that has them. */
   choose(names) {
     const field = () => $('[data-parameter="servers"]', this.element) ?? $('[data-parameter="like"]', this.element);
     if (!field() || this.verb.name === 'add_jobs')
@@ -114,7 +114,7 @@ export class EditForm {
     );
   }
 
-  /** The moment that stands in the form of an edit. */
+  /** The time in the form of an edit. */
   begins(verb, edit) {
     const atMs = edit.at_ms ?? this.leastMs;
     return atMs === 0 && verb.later ? this.laterMs : atMs;

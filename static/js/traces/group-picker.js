@@ -4,7 +4,7 @@ import { h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
 /**
- * groups: [[name, jobs], ...]; the one without a name stands for those that cannot be named. {element, chosen(),
+ * groups: [[name, jobs], ...]; the one without a name holds the rest. {element, chosen(),
  * filter}
  */
 export function groupsField(groups, onChange) {

@@ -1,4 +1,4 @@
-// The form that chooses what is imported of a trace that was looked at.
+// Form that selects what is imported from a scanned trace.
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';

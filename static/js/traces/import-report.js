@@ -1,5 +1,5 @@
-// What an import or a look found: how many rows became what, the skipped ones, the first jobs, where their fields come
-// from.
+// Report of an import or a scan: numbers of rows by result, skipped rows, the first jobs, and the origin of their
+// fields.
 
 import { fill, h } from '../ui/dom.js';
 import { fieldText, originText } from '../util/job-fields.js';
@@ -50,7 +50,7 @@ export function account(report, jobs, machines) {
   return `${plural(report.rows, 'row')} read = ${texts.join(' + ')}${machines && !rest ? `; with ${list}` : ''}`;
 }
 
-/** The same of a look: '24,134 rows read: 24,134 jobs, 352 machines, 12 skipped'. */
+/** The same of a scan: '24,134 rows read: 24,134 jobs, 352 machines, 12 skipped'. */
 export function found(report, jobs, machines) {
   const parts = [
     [jobs, 'job'],

@@ -9,7 +9,7 @@ export function placeIn(root, element) {
   return { id: element === root ? '' : element.id, job: start === root ? null : row.dataset.job, path };
 }
 
-/** What stands at that place now, or null. */
+/** The element now in that place, or null. */
 export function foundIn(root, { id, job, path }) {
   const named = id && root.querySelector(`#${CSS.escape(id)}`);
   if (named) return named;

@@ -13,7 +13,7 @@ export class Pyramid {
   }
 
   /**
-   * The values stand in another, longer array; those before `first` are as they were.
+   * The values are in another, longer array; those before `first` are unchanged.
    *
    * @param {Float64Array} values
    * @param {number} first

@@ -49,7 +49,7 @@ def test_the_cost_is_the_difference_of_two_answers():
     assert costs.add({"calls": 130, "ms": 1_600, "since_ms": 5}, 60) == {
         "calls_per_minute": 30, "ms_per_call": 20, "share": 0.01,
     }  # fmt: skip
-    assert costs.add({"calls": 2, "ms": 5}, 120) == {}, "the controller began to count anew"
+    assert costs.add({"calls": 2, "ms": 5}, 120) == {}, "the controller restarted its counts"
     client = Costs(times_controller=False)
     client.add({"calls": 0, "ms": 0}, 0)
     assert client.add({"calls": 6, "ms": 60}, 30) == {"calls_per_minute": 12, "ms_per_call": 10}

@@ -1,4 +1,4 @@
-"""The demo begins anew again and again; of its ended runs, those that somebody reads stay."""
+"""The demo restarts whenever it has finished; of its ended runs, those that somebody reads are kept."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def left() -> list[int]:
     return sorted(Run.objects.values_list("pk", flat=True))
 
 
-def test_it_is_one_live_run_that_begins_anew_when_it_has_finished(layer):
+def test_it_is_one_live_run_that_restarts_when_it_has_finished(layer):
     first = demo.ensure()
     assert demo.ensure() == first
     assert (first.mode, first.scenario.scheduler) == (Run.LIVE, "oasis")

@@ -104,7 +104,7 @@ def test_a_broker_that_is_stopped_hangs(monkeypatch, settings, tmp_path):
         assert not probe.hangs()
         server.send_signal(signal.SIGSTOP)
         wait_until(probe.hangs, "it is noticed", 10)
-        assert not probe.hangs(), "it is counted anew after the server was replaced"
+        assert not probe.hangs(), "the count restarts after the server was replaced"
         probe.over.set()
     finally:
         server.kill()

@@ -21,7 +21,7 @@ def plan(start_ms, finish_ms, *bars):
     return {"scope": "job", "keys": [0], "jobs": [[0, start_ms, finish_ms]], "bars": list(bars)}
 
 
-# Job 0 gets slots 1-2 and 4-6; at slot 5 it is planned anew: the bar in progress is cut, a longer one begins at 7.
+# Job 0 gets slots 1-2 and 4-6; at slot 5 it is planned again: the bar in progress is cut, a longer one begins at 7.
 EVENTS = [
     Event(1, 0, "run_started", {"scheduler": "x", "slot_ms": SLOT}),
     Event(2, 0, "priced", {"slots": "all", "low": [1.0] * 10, "mean": [2.0] * 10, "high": [3.0] * 10}),

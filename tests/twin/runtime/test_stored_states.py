@@ -57,7 +57,7 @@ def test_a_state_is_carried_on_after_it_was_stored(count):
 
 
 def test_another_layout_or_fold_has_another_version():
-    """When this fails: raise state_codec.VERSION, to have stored states made anew; then note version and digest."""
+    """When this fails: raise state_codec.VERSION, to have stored states made again; then note version and digest."""
     found = sha256(state_codec.encode(fold.RunState().feed(EVENTS))).hexdigest()
     assert (found[:16], state_codec.VERSION) == DIGEST
 

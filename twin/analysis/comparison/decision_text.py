@@ -17,7 +17,7 @@ STANDING = ("not arrived", "waiting", "planned", "rejected", "completed")  # whe
 
 
 def decision_of(side: Side, job: int, at_ms: int, until_ms: int) -> dict[str, Any]:
-    """{then, next, standing}: the first decision about the job from the instant on, and how the job stood before it.
+    """{then, next, standing}: the first decision about the job from the instant on, and the state of the job before it.
 
     then: whether `next` is of that very instant. next: {at_ms, kind, code, sentence, plan}, None when there is none
     until until_ms; kind, code and sentence are None for a plan without a verdict, plan is None for a verdict without

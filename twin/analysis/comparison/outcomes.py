@@ -33,7 +33,7 @@ class Outcomes:
     service_ms: np.ndarray
     suspensions: np.ndarray
     preemptions: np.ndarray
-    servers: np.ndarray  # uint64: a number of the set of servers on which its workers stand, 0 for none
+    servers: np.ndarray  # uint64: a number of the set of servers of its workers, 0 for none
     sites: np.ndarray  # EDGE | CLOUD
     states: np.ndarray  # position in STATES
     admitted: np.ndarray  # whether its first decision was to admit or start it

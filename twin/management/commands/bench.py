@@ -9,8 +9,8 @@ import orjson
 from django.core.management.base import CommandParser
 
 from scheduling.kernel.parameters import UnknownName
+from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place
-from twin.management.whole import whole_file
 
 
 class Command(HeadlessCommand):
@@ -28,7 +28,7 @@ class Command(HeadlessCommand):
         unknown = [name for name in options["only"] or () if name not in known]
         if unknown:
             raise UnknownName(f"unknown benchmark {unknown[0]!r}; known: {', '.join(known)}")
-        with whole_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is measured
+        with atomic_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is measured
             machine = benchmarks.machine()
             self.stdout.write(
                 f"{machine['name']}: {machine['cpu']}, {machine['cores']} cores, {machine['system']}, "

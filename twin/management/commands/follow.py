@@ -16,8 +16,8 @@ from scheduling.reporting.metrics import summarize
 from twin.connectors.base import build, names
 from twin.connectors.facts import ConnectorError
 from twin.files.outputs import FILES, OutputWriter
+from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, place
-from twin.management.whole import whole_folder
 from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
@@ -65,7 +65,7 @@ class Command(HeadlessCommand):
                 time.sleep(min(wait_s, left))
             return time.monotonic() >= deadline
 
-        with whole_folder(options["out"], FILES) as folder:
+        with atomic_folder(options["out"], FILES) as folder:
             try:
                 mirror, following = self._follow(connector, sites, options["interval"], stopped)
             except ConnectorError as error:

@@ -15,8 +15,8 @@ from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
 from twin.files.cluster_json import check_end, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
+from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
-from twin.management.whole import whole_folder
 from twin.traces import importers
 from twin.traces.replay import replayed
 
@@ -91,7 +91,7 @@ class Command(HeadlessCommand):
             given |= replayed(given.pop("trace"))
         elif "trace" in given:
             given["arrivals"] = _arrivals(given.pop("trace"), options["jobs"], options["seed"], given.pop("load", 1.0))
-        with whole_folder(options["out"], WRITTEN) as folder:
+        with atomic_folder(options["out"], WRITTEN) as folder:
             cluster, jobs = generate(
                 options["profile"], variant=options["variant"], num_jobs=options["jobs"],
                 num_servers=options["servers"], seed=options["seed"], horizon_slots=options["horizon_slots"],

@@ -12,8 +12,8 @@ from django.core.management.base import CommandParser
 from twin.files.cluster_json import dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
+from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
-from twin.management.whole import whole_folder
 from twin.traces import importers
 from twin.traces.importers import Choice, Upload
 from twin.traces.importers.imports import ImportResult, cluster_with
@@ -56,7 +56,7 @@ class Command(HeadlessCommand):
             options["limit"],
             options["rate"],
         )
-        with whole_folder(options["out"], WRITTEN, paths) as folder:
+        with atomic_folder(options["out"], WRITTEN, paths) as folder:
             result = importers.read(
                 [Upload(path) for path in paths], format=options["format"], mapping=_mapping(options["map"]),
                 choice=choice, seed=options["seed"], slot_ms=options["slot_ms"],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import CommandParser
 
+from twin.management.atomic_output import atomic_file
 from twin.management.headless import HeadlessCommand, place, positive
-from twin.management.whole import whole_file
 
 if TYPE_CHECKING:
     from experiments import Options
@@ -43,7 +43,7 @@ class Command(HeadlessCommand):
 
         chosen = list(map(experiments.full_name, options["only"])) if options["only"] else experiments.names()
         chosen_options = experiments.Options(options["seeds"], options["arrivals"], self._progress)
-        with whole_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is run
+        with atomic_file(options["json"]) if options["json"] else nullcontext() as file:  # before anything is run
             found = [self._experiment(name, chosen_options) for name in chosen]
             if file is not None:
                 file.write(

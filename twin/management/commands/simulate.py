@@ -20,8 +20,8 @@ from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, OutputWriter
+from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
-from twin.management.whole import whole_folder
 from twin.traces.importers.imports import cluster_with
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
@@ -47,7 +47,7 @@ class Command(HeadlessCommand):
         parser.add_argument("--out", type=place, required=True)
 
     def work(self, **options: Any) -> None:
-        with whole_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:
+        with atomic_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:
             scheduler = build(options["scheduler"], _parameters(options["param"]))
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:

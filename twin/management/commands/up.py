@@ -252,7 +252,7 @@ def _check_port(host: str, port: int) -> None:
 
 
 def _addresses(host: str) -> list[Any]:
-    """(family, address) of each that the name stands for."""
+    """(family, address) of each address of the name."""
     try:
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM) if host else []
     except (socket.gaierror, UnicodeError):

@@ -1,7 +1,7 @@
 """ElasticFlow trace: `job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration`, in seconds.
 
 `ddl` is an absolute time; from the submission on it is the job's target. The duration is that on num_gpu GPUs.
-`model_name` may be a data set, which stands for the model trained on it.
+`model_name` may be a data set; the model trained on it is used.
 """
 
 from __future__ import annotations

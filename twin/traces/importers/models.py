@@ -16,7 +16,7 @@ PARAMETERS = {  # millions
     "resnet-152": 60.2, "shufflenet-v2": 2.3, "transformer": 65.0, "vgg-11": 132.9, "vgg-16": 138.4, "vgg-19": 143.7,
     "yolo-v3": 61.9,
 }  # fmt: skip
-# as the traces write them, letters and digits only; a data set stands for the model that ElasticFlow trains on it
+# as the traces write them, letters and digits only; a data set is replaced by the model that ElasticFlow trains on it
 OTHER_NAMES = {
     "bert": "bert-base", "cifar10": "resnet-18", "gpt2": "gpt-2", "imagenet": "resnet-50", "inception3": "inception-v3",
     "inception4": "inception-v4", "lm": "lstm-lm", "shufflenetv2x10": "shufflenet-v2",

@@ -148,7 +148,7 @@ def _refusing(filename: str) -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    """Names of files and members come from strangers: one printable line of them."""
+    """Names of files and members, which are untrusted, as one printable line."""
     return "".join(c if c.isprintable() else "?" for c in text)[:200]
 
 

@@ -268,7 +268,7 @@ class _Log:
 
 
 def _text(value: Any) -> str:
-    """A value as text; "" for what stands for nothing, "?" for what is no text."""
+    """A value as text; "" for empty values, "?" for what is no text."""
     if value is None or value == "None":
         return ""
     if not isinstance(value, str):

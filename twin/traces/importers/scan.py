@@ -84,7 +84,7 @@ def _sizes(gpus: np.ndarray) -> list[list[float]]:
 
 
 def _groups(groups: np.ndarray) -> list[list[Any]]:
-    """[[name, jobs], ...], the largest first; the last stands for all that are not named."""
+    """[[name, jobs], ...], the largest first; the last is the sum of the others."""
     counts = Counter(groups.tolist()).most_common()
     rest = sum(count for _, count in counts[MAX_GROUPS:])
     return [[name, count] for name, count in counts[:MAX_GROUPS]] + ([["", rest]] if rest else [])

@@ -1,6 +1,6 @@
 """Atomic output: results are written beside their final place, and moved there when they are complete.
 
-Unfinished results are listed in `BEGUN`, so that a signal can remove them at any time: an exception that a signal
+Unfinished results are listed in `UNFINISHED`, so that a signal can remove them at any time: an exception that a signal
 handler raises may be swallowed by the C code it interrupts (imports, comparisons), and the command would run on.
 """
 
@@ -17,17 +17,17 @@ from typing import IO
 from scheduling.model.values import ModelError
 from twin.files.outputs import writing
 
-BEGUN: list[Callable[[], None]] = []  # each takes away one result that is not complete; twice does no harm
+UNFINISHED: list[Callable[[], None]] = []  # each removes one incomplete result; a second call has no effect
 
 
-def take_away() -> None:
-    """Removal of everything begun; for signal handlers, after which the process must end."""
-    for undo in reversed(BEGUN):
+def remove_unfinished() -> None:
+    """Removal of all unfinished results; for signal handlers, after which the process must end."""
+    for undo in reversed(UNFINISHED):
         undo()
 
 
 @contextmanager
-def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ()) -> Iterator[Path]:
+def atomic_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ()) -> Iterator[Path]:
     """A new folder to write into; when the block ends well it is `out`, and nothing of it is left when it does not.
 
     names: the files that the command may write. Only a folder of such files is replaced, and never the folder of the
@@ -38,7 +38,7 @@ def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ())
     parents = [parent for parent in place.parents if not parent.exists()]
     beside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}.part")
     undo = partial(_undo_folder, place, beside, parents)
-    BEGUN.append(undo)
+    UNFINISHED.append(undo)
     try:
         beside.mkdir(parents=True)
         yield beside
@@ -49,17 +49,17 @@ def whole_folder(out: Path, names: Collection[str], inputs: Sequence[Path] = ())
         raise
     finally:
         undo()
-        BEGUN.remove(undo)
+        UNFINISHED.remove(undo)
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, opened at once; when the block ends well it is `path`."""
     if path.is_dir():
         raise ModelError(f"{path}: is a folder; choose a file")
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     undo = partial(beside.unlink, missing_ok=True)
-    BEGUN.append(undo)
+    UNFINISHED.append(undo)
     try:
         with writing(beside) as file:
             yield file
@@ -70,7 +70,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise
     finally:
         undo()
-        BEGUN.remove(undo)
+        UNFINISHED.remove(undo)
 
 
 def _check(out: Path, names: Collection[str], inputs: Sequence[Path]) -> None:
