@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dashboard.readmodels.colocation import members, stretches
+from dashboard.readmodels.job_reasons import newest_decisions, sentences
 from dashboard.readmodels.state_cache import Newest
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job, ModelError
@@ -67,6 +68,11 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
             _row(i, job, known[i], state.verdicts[i], STATES[codes[i]]) | ({"here": grouped[i]} if i in grouped else {})
             for i, job in zip(shown, some_of(jobs, shown), strict=True)
         ]
+        decisions = newest_decisions(state, shown, at_ms) if run.mode == Run.MIRROR else {}
+    reasons = sentences(run, decisions)
+    for row in rows:
+        if row["index"] in reasons:
+            row["reason"] = reasons[row["index"]]
     return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
 
 

@@ -32,6 +32,16 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     assert answer.status_code == 200, answer.content
     rows = answer.json()["rows"]
     assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "running"}
+    waits = "Waits: it is next, and the resources that it asks for are not free (Resources)."
+    assert {row["id"]: row["reason"] for row in rows} == {
+        "1": "Completed.",
+        "2": "Started by the cluster after waiting 1m 45s.",
+    }
+    decisions = operator.get(f"/api/runs/{run}/jobs/1/").json()["decisions"]
+    assert decisions[0]["sentence"] == waits
+    for at_ms, sentence in ((decisions[0]["at_ms"], waits), (decisions[-1]["at_ms"] - 1, waits)):
+        then = operator.get(f"/api/runs/{run}/jobs/?at_ms={at_ms}").json()["rows"]
+        assert {row["id"]: row["reason"] for row in then}["2"] == sentence
     events = operator.get(f"/api/runs/{run}/events/table/").json()["rows"]
     assert any("Waits: it is next" in row["text"] for row in events)
 

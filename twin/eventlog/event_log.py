@@ -119,6 +119,14 @@ def lines_of(run_id: int, kinds: Collection[str], seq: int = 0, up_to_ms: int | 
         yield from (line for line in lines if line[0] > seq and (up_to_ms is None or line[1] <= up_to_ms))
 
 
+def line_at(run_id: int, seq: int, kinds: Collection[str]) -> Line | None:
+    """The event `seq`, if it is of one of the kinds; reads only its batch."""
+    batches = EventBatch.objects.filter(run_id=run_id, last_seq__gte=seq).order_by("last_seq")
+    payload = batches.values_list("payload", flat=True).first()
+    lines = read_kinds(payload, kinds) if payload is not None else []
+    return next((line for line in lines if line[0] == seq), None)
+
+
 def _payloads(run_id: int, seq: int, up_to: int | None, up_to_ms: int | None) -> Iterator[bytes]:
     batches = EventBatch.objects.filter(run_id=run_id, last_seq__gt=seq).order_by("last_seq")
     if up_to is not None:

@@ -21,7 +21,11 @@ const OUTCOME = [
     number: true,
     cell: (row) => (row.state === 'completed' ? number(row.utility) : '–'),
   },
-  { title: 'Reason', cell: (row) => (row.code ? row.code.replaceAll('_', ' ') : '–') },
+  {
+    title: 'Reason',
+    wide: true, // a followed cluster gives a sentence
+    cell: (row) => row.reason ?? (row.code ? row.code.replaceAll('_', ' ') : '–'),
+  },
 ];
 
 /** The columns that the server declares. */

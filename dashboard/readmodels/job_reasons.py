@@ -1,0 +1,40 @@
+"""Reasons of the jobs of a followed cluster, as sentences for the table of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+
+import numpy as np
+
+from scheduling.reporting.reasons import readable
+from twin.eventlog import event_log
+from twin.eventlog.fold import DECIDED_FIELDS, RunState
+from twin.models import Run
+
+SEQ, AT, JOB = (DECIDED_FIELDS.index(name) for name in ("seq", "at_ms", "job"))
+MAX_KEPT = 20_000  # sentences of a web process; an event never changes
+
+
+def newest_decisions(state: RunState, jobs: Collection[int], at_ms: int) -> dict[int, int]:
+    """Event of the newest decision up to the time, by job."""
+    rows = state.decided.rows
+    rows = rows[: int(np.searchsorted(rows[:, AT], at_ms, side="right"))]
+    rows = rows[np.isin(rows[:, JOB], list(jobs))]
+    return dict(zip(rows[:, JOB].tolist(), rows[:, SEQ].tolist(), strict=True))  # the last one of a job stays
+
+
+def sentences(run: Run, decisions: dict[int, int]) -> dict[int, str]:
+    """Sentence of the decision of each job."""
+    made = run.created_at.isoformat()
+    return {job: _sentence(run.pk, made, seq) for job, seq in decisions.items()}
+
+
+@lru_cache(MAX_KEPT)
+def _sentence(run_id: int, made: str, seq: int) -> str:
+    """Sentence of one event; made: start of the run, because its number is used again after a deletion."""
+    found = event_log.line_at(run_id, seq, ("decided",))
+    if found is None:
+        return ""
+    data = found[3]
+    return readable(data["code"], data["values"])
