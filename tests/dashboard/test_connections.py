@@ -243,6 +243,8 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
 def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     now = lab.health["last_look_at"]
     assert condition.condition(lab, now + 16).state == "following"
+    lab.health["note"] = "array 10 has 134 waiting tasks, of which the first 5 are shown"
+    assert condition.condition(lab, now).message == "Array 10 has 134 waiting tasks, of which the first 5 are shown."
     stale = condition.condition(lab, now + 18)
     assert (stale.state, stale.since, stale.stale_after_ms) == ("stale", now, 17_000)
     lab.health |= {"failing_since": now + 1, "error": "slurmctld: does not answer"}

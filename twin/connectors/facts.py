@@ -131,6 +131,8 @@ class Snapshot:
     jobs      every job that the cluster shows, ended ones too as long as it keeps them
     nodes     None where this look did not ask for them
     complete  False: a part of the answer is missing; a job that is not in it must not be taken as gone
+    own       the only user whose jobs the account sees, where it may not see all; jobs of others are not gone because
+              they are not in the look
     partial   a look at some jobs only (a stream's change): nothing is gone because it is not in it
     calls     milliseconds that each call to the cluster took, by name
     """
@@ -140,7 +142,8 @@ class Snapshot:
     nodes: tuple[NodeFact, ...] | None = None
     complete: bool = True
     partial: bool = False
-    why: str = ""  # in one line: what is missing, where it is not complete; or what was left out by a bound
+    own: str = ""
+    why: str = ""  # in one line: what is missing, where it is not complete; or what was left out, and why
     calls: Mapping[str, int] = field(default_factory=dict)
 
 

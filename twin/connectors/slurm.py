@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
 from twin.connectors import facts
-from twin.connectors._slurm import accounting, held, prefix, queue
+from twin.connectors._slurm import accounting, held, prefix, queue, rights
 from twin.connectors._slurm.attempts import Attempts
 from twin.connectors._slurm.clock import Clock
 from twin.connectors._slurm.commands import Commands
@@ -79,6 +79,7 @@ class SlurmConnector(Connector):
         self._attempts, self._clock = Attempts(), Clock()
         self._jobs: dict[str, JobFact] = {}  # of the last look
         self._uid: int | None = None
+        self._rights = rights.Rights(self._commands)
         self._hints: Hints | None = None
 
     def check(self) -> Found:
@@ -87,6 +88,7 @@ class SlurmConnector(Connector):
             self._diagnostics,
             lambda: self.snapshot(nodes=True),
             self._clock,
+            self._rights,
             self.parameters.interval_ms,
         ).found()
 
@@ -98,7 +100,8 @@ class SlurmConnector(Connector):
         answer = self._commands.run("squeue", "-h", "-a", "-t", "all", "-O", separators.format(queue.COLUMNS))
         jobs = self._attempts.settled(self._queue.read(answer, separators, at_ms), at_ms)
         calls = ["squeue"]
-        why = self._why_empty() if not jobs else ""
+        own = self._rights.only_own(jobs)
+        why = self._why_empty() if not jobs and not own else ""
         self._jobs = {job.key: job for job in jobs}
         seen = None
         if nodes:
@@ -106,7 +109,8 @@ class SlurmConnector(Connector):
             calls += ["scontrol", "sdiag"]
             why = why or ("" if seen else "scontrol shows no nodes")
         spent = {call: self._commands.spent_ms[call] for call in calls}
-        return Snapshot(at_ms, jobs, seen, complete=not why, why=why or self._queue.left_out, calls=spent)
+        left_out = f"{rights.sees_own(own)}: {rights.grants(own)}" if own else self._queue.left_out
+        return Snapshot(at_ms, jobs, seen, complete=not why, own=own, why=why or left_out, calls=spent)
 
     def changes(self) -> Iterator[Snapshot]:
         """Looks every interval and after each hint; the nodes come with a look when they are due."""

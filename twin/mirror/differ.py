@@ -95,9 +95,13 @@ class Mirror:
         return events
 
     def missing(self, snapshot: Snapshot) -> list[int]:
-        """Jobs that are open in the log and not in the look; who asks the cluster's accounting does so first."""
+        """Jobs that are open in the log and not in the look; who asks the cluster's accounting does so first.
+
+        Not those that the account may not see now: nothing is known of them.
+        """
         there = {self.newest.get(fact.key) for fact in snapshot.jobs}
-        return sorted(self.open - there)
+        absent = sorted(self.open - there)
+        return [index for index in absent if snapshot.own in ("", self.jobs[index].fact.user)]
 
     def restate(self, facts: Iterable[JobFact]) -> list[EventData]:
         """Events of facts from the cluster's accounting, or of job details, about any time before the newest look."""

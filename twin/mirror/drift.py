@@ -42,6 +42,7 @@ class LoggedJob:
     outcome: str = ""
     bars: frozenset[Held] = frozenset()
     submitted_ms: int = 0  # in ms of the log
+    user: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Picture:
         """Adds the events of one batch, as event_log.lines_and_bars gives it."""
         for _, at_ms, kind, data in lines:
             if kind == "job_added":
-                self.jobs.append(LoggedJob(data["fields"]["id"]))
+                self.jobs.append(LoggedJob(data["fields"]["id"], user=data["fields"].get("user") or ""))
             elif kind == "job_arrived":
                 self.jobs[data["job"]].submitted_ms = data.get("submitted_ms", at_ms)
             elif kind == "decided":
@@ -112,7 +113,7 @@ def compare(
         reported.add(job.name)
         found += _job_differences(job, fact, servers, epoch_ms)
     for job in picture.jobs:
-        if job.state != ENDED and job.name not in reported:
+        if job.state != ENDED and job.name not in reported and snapshot.own in ("", job.user):
             found.append(Difference(f"job {job.name}", "presence", job.state, "absent"))
     for name in picture.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
         compared += 1

@@ -102,6 +102,8 @@ class Following:
         self._detail()
         self.health.last_look_at, self.health.seen_ms = time.time(), snapshot.at_ms
         self.health.looks, self.looked = self.health.looks + 1, True
+        if not snapshot.partial:
+            self.health.note = snapshot.why
         self.health.call_ms = dict(snapshot.calls) or self.health.call_ms
         self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
         self._cost()

@@ -22,6 +22,7 @@ class Health:
     seen_ms: int | None = None  # the cluster's time of that look
     failing_since: float | None = None
     error: str = ""
+    note: str = ""  # what the newest look left out
     looks: int = 0
     call_ms: dict[str, int] = field(default_factory=dict)  # of the newest look
     clock_offset_ms: int | None = None  # the cluster's clock minus ours

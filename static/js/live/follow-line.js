@@ -7,7 +7,7 @@ import { $, fill, h } from '../ui/dom.js';
 import { wall } from '../util/format.js';
 import { ageMs, ageText, auditText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
 import { siteForm } from './site-rule.js';
-import { paintTrial } from './trial-result.js';
+import { paintTrial, withCommands } from './trial-result.js';
 
 const AGAIN_MS = 2000;
 const PAINT_MS = 1000;
@@ -115,7 +115,7 @@ export class FollowLine extends EventTarget {
         h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
         this.operator ? this.actions : null,
       ),
-      sentences ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, sentences) : null,
+      sentences ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, withCommands(sentences)) : null,
       condition.audit.count ? differences(condition.audit) : null,
       this.runId !== null && connection.run !== this.runId && connection.run !== null
         ? h(

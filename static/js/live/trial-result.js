@@ -87,14 +87,17 @@ function finding({ subject, well, said, remedy, needed }) {
 
 /** The sentence with its commands, and behind it a button for each of them: a button inside would break it. */
 function remedyLine(remedy) {
-  const parts = remedyParts(remedy);
+  return h('div', { class: 'small remedy' }, withCommands(remedy));
+}
+
+/** The children of an element that shows a sentence with commands: the sentence, and a button for each command. */
+export function withCommands(sentence) {
+  const parts = remedyParts(sentence);
   const commands = parts.flatMap(({ code }) => (code ? [code] : []));
-  return h(
-    'div',
-    { class: 'small remedy' },
+  return [
     parts.map(({ text, code }) => (code ? h('code', {}, code) : text)),
     commands.map((code) => [' ', copyButton(code, commands.length > 1 ? `Copy ${code.split(' ')[0]}` : 'Copy')]),
-  );
+  ];
 }
 
 /** A command with a button that copies it. */

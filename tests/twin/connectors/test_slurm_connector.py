@@ -92,6 +92,29 @@ def test_an_empty_queue_is_not_believed_when_the_controller_counts_jobs(site):
     assert look.why.startswith("squeue shows no job, yet slurmctld counted 14 waiting and 0 running ones")
 
 
+def test_an_account_without_accounting_sees_only_its_own_jobs(site):
+    site.put("squeue", "true")
+    site.put("scontrol", SCONTROL.replace("PrivateData = none", "PrivateData = jobs"))
+    site.put("id", "echo ada")
+    look = site.connector().snapshot()
+    assert (look.complete, look.own) == (True, "ada")
+    said = "this account (ada) sees only its own jobs, because PrivateData in slurm.conf names jobs: `sacctmgr modify"
+    assert look.why.startswith(said)
+    site.put("sacctmgr", "echo Operator")
+    assert (site.connector().snapshot().complete, site.connector().snapshot().own) == (False, "")
+
+
+def test_rights_that_are_gone_are_noticed_at_the_first_look_without_jobs_of_others(site):
+    site.put("id", "echo ada")
+    site.put("scontrol", SCONTROL.replace("PrivateData = none", "PrivateData = jobs"))
+    site.put("sacctmgr", "echo Operator")
+    connector = site.connector()
+    assert connector.snapshot().own == ""
+    site.put("sacctmgr", "echo None")
+    site.put("squeue", "true")
+    assert connector.snapshot().own == "ada"
+
+
 def test_an_empty_queue_is_believed_when_the_controller_agrees(site):
     site.put("squeue", "true")
     site.put("sdiag", "sed 's/Jobs pending:.*/Jobs pending: 0/' {recorded}/slurm-{version}-sdiag.txt")

@@ -54,6 +54,12 @@ def test_a_lost_event_is_a_difference(log, kind, index, found):
     assert differences(lost, seen) == found
 
 
+def test_jobs_that_the_account_may_not_see_are_no_difference():
+    log = Log()
+    log.look(look(0, running("1", 0, user="ada"), running("2", 0, user="twin")))
+    assert differences(log.events, look(1, own="twin")) == [("job 2", "presence")]
+
+
 def test_the_end_of_a_job_is_compared_with_the_accounting(log):
     seen = look(9, job("2"), running("1", 0))
     fact = ended(running("3", 0, node="cloud1"), 8, complete_history=True)

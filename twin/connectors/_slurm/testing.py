@@ -10,6 +10,7 @@ from twin.connectors import facts
 from twin.connectors._slurm.clock import Clock
 from twin.connectors._slurm.commands import CallError, Commands
 from twin.connectors._slurm.diagnostics import Diagnostics
+from twin.connectors._slurm.rights import Rights, configuration, grants, sees_own
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
 from twin.infra.counts import counted
 
@@ -28,6 +29,7 @@ class Test:
     diagnostics: Callable[[], Diagnostics]
     look: Callable[[], Snapshot]
     clock: Clock
+    rights: Rights
     interval_ms: int
     version: str = ""
     findings: list[Finding] = field(default_factory=list)
@@ -85,23 +87,16 @@ class Test:
         at = told.counted_ms
         then = [job for job in look.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
         seen, expected = len(then), told.pending + told.running
-        account = self.commands.run("id", "-un").strip()
+        account = self.rights.account
         self._say("account", True, f"{account}; reading needs no right in Slurm")
         running = sum(job.state == facts.RUNNING for job in look.jobs)
         said = f"sees {counted(len(look.jobs), 'job')}, {running} of them running"
-        hidden = expected > seen and seen < expected // 2 + 1
-        if hidden:
-            said += (
-                f"; slurmctld counted {expected} waiting or running, of which {seen} are "
-                "seen: this account sees only some jobs"
-            )
-        self._say(
-            "jobs",
-            not hidden,
-            said,
-            f"`sacctmgr modify user {account} set adminlevel=operator`, or leave jobs out of PrivateData",
-            False,
-        )
+        some = expected > seen and seen < expected // 2 + 1
+        if some:
+            said += f"; slurmctld counted {expected} waiting or running, of which {seen} are seen"
+        if some or look.own:
+            said += f": {sees_own(account) if look.own else 'this account sees only some jobs'}"
+        self._say("jobs", not (some or look.own), said, grants(account), needed=False)
         nodes = look.nodes or ()
         gpus = sum(node.gpus for node in nodes)
         self._say(
@@ -118,18 +113,10 @@ class Test:
         )  # fmt: skip
 
     def _configuration(self) -> None:
-        found = dict(
-            re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", self.commands.run("scontrol", "show", "config"), re.MULTILINE)
-        )
-        private = found.get("PrivateData", "none")
-        hidden = {"jobs", "nodes", "all"} & set(private.split(","))
-        self._say(
-            "PrivateData",
-            not hidden,
-            private,
-            "an account with AdminLevel=Operator sees all: see `sacctmgr show user`",
-            needed=False,
-        )
+        found = configuration(self.commands)
+        private, hidden = found.get("PrivateData", "none"), self.rights.hidden_kinds(found)
+        said = f"{private}, which this account sees" if private != "none" and not hidden else private
+        self._say("PrivateData", not {"jobs", "nodes", "all"} & hidden, said, grants(self.rights.account), needed=False)
         age = int(re.match(r"\d+", found.get("MinJobAge", "300"))[0])  # type: ignore[index]
         self._say(
             "MinJobAge", age * 1000 >= 2 * self.interval_ms, f"an ended job stays in the queue for {age} s",

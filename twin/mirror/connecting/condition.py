@@ -50,7 +50,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
             "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."
         )
         return found(STALE, seen_at, message)
-    return found(FOLLOWING, None)
+    return found(FOLLOWING, None, _sentence(health.get("note", "")))
 
 
 def interval_ms(connection: Connection) -> int:
@@ -61,6 +61,10 @@ def interval_ms(connection: Connection) -> int:
         declared = 0
     own = connection.parameters.get("interval_ms", declared) or 0
     return max(ALIVE_MS, int(own), connection.interval_ms)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _paused_at(connection: Connection) -> float | None:

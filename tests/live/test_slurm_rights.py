@@ -1,0 +1,128 @@
+"""An account that may see only its own jobs, on a real Slurm: it is told so, and nothing ends because of it."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.live.slurm_cluster import Cluster, has_database, missing, until
+from twin.connectors import facts
+from twin.mirror.differ import Mirror, epoch_of
+from twin.mirror.following import Following
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+    pytest.mark.skipif(not has_database(), reason="no accounting: slurmdbd or a MariaDB without a password is missing"),
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("setpriv") is None, reason="a second account needs root and setpriv"
+    ),
+]
+PREFIX = "setpriv --reuid=65534 --clear-groups"  # nobody
+SAID = "this account (nobody) sees only its own jobs, because PrivateData in slurm.conf names jobs"
+GRANT = "sacctmgr modify user nobody set adminlevel=operator"
+
+
+@pytest.fixture(scope="module")
+def running_cluster():
+    folder = Path(tempfile.mkdtemp(prefix="twin-rights-"))
+    folder.chmod(0o755)  # the other account reads slurm.conf and munge's socket
+    cluster = Cluster(folder / "c", 29_100, "PrivateData=jobs\nMinJobAge=2\n", accounting=True)
+    try:
+        cluster.start()
+        cluster.run("sacctmgr", "-i", "add", "user", "nobody", "account=root")
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def cluster(running_cluster):
+    may_see_all(running_cluster, False)
+    yield running_cluster
+    running_cluster.clear()
+
+
+def may_see_all(cluster, so):
+    level = "operator" if so else "none"
+    cluster.run("bash", "-c", f"sacctmgr -i modify user nobody set adminlevel={level} || true")
+    wanted = "Operator" if so else "None"
+    until(
+        lambda: cluster.run("sacctmgr", "-n", "-P", "show", "user", "nobody", "format=AdminLevel").strip() == wanted,
+        f"the level of nobody is {wanted}",
+    )
+
+
+def shown(cluster):
+    """The jobs that the account's own squeue shows."""
+    return set(cluster.run(*PREFIX.split(), "squeue", "-h", "-o", "%A").split())
+
+
+def own_job(cluster):
+    return cluster.run(
+        *PREFIX.split(), "sbatch", "--parsable", "-D", "/tmp", "-o", "/dev/null", "--wrap=sleep 600"
+    ).strip()
+
+
+def test_an_account_that_sees_only_its_own_jobs_is_told_so(cluster):
+    other = cluster.sbatch("-t5")
+    connector = cluster.connector(prefix=PREFIX)
+    empty = connector.snapshot()
+    assert (empty.complete, empty.jobs, empty.own, len(empty.nodes)) == (True, (), "nobody", 4)
+    assert empty.why.startswith(f"{SAID}: `{GRANT}` lets it see all")
+    own = own_job(cluster)
+    look = until(lambda: found if (found := connector.snapshot()).jobs else None, "the own job is seen")
+    assert ([job.key for job in look.jobs], look.own) == ([own], "nobody")
+    said = {finding.subject: finding for finding in connector.check().findings}
+    assert (said["jobs"].well, said["jobs"].needed, said["PrivateData"].well) == (False, False, False)
+    assert said["jobs"].said.endswith(SAID)
+    assert f"`{GRANT}`" in said["jobs"].remedy
+    may_see_all(cluster, True)
+    whole = until(lambda: found if len((found := connector.snapshot()).jobs) == 2 else None, "both jobs are seen")
+    assert ({job.key for job in whole.jobs}, whole.own, whole.why) == ({own, other}, "", "")
+    said = {finding.subject: finding for finding in connector.check().findings}
+    assert (said["jobs"].well, said["PrivateData"].well) == (True, True)
+    assert said["PrivateData"].said == "jobs, which this account sees"
+
+
+def test_the_command_that_grants_more_for_an_unknown_user(cluster):
+    remedy = cluster.connector(prefix=PREFIX).snapshot().why
+    assert "`sacctmgr add user nobody account=root adminlevel=operator`" in remedy
+    cluster.run("sacctmgr", "-i", "delete", "user", "nobody")
+    other = cluster.sbatch("-t5")
+    assert shown(cluster) == set()
+    cluster.run("sacctmgr", "-i", "add", "user", "nobody", "account=root", "adminlevel=operator")
+    until(lambda: shown(cluster) == {other}, "the account sees the job")
+
+
+def test_rights_that_are_taken_away_end_no_job(cluster):
+    may_see_all(cluster, True)
+    others, own = {cluster.sbatch("-t5"), cluster.sbatch("-t5"), cluster.sbatch("--hold")}, own_job(cluster)
+    until(lambda: shown(cluster) == {*others, own}, "the account sees all")
+    connector = cluster.connector(prefix=PREFIX)
+    first = connector.snapshot()
+    mirror, events = Mirror(epoch_of(first)), []
+    following = Following(connector, mirror, lambda told, _: events.extend(told), stopped=lambda seconds: True)
+    following.look(first)
+    ended = next(iter(others))
+    may_see_all(cluster, False)
+    until(lambda: shown(cluster) == {own}, "the account sees only its own job")
+    for _ in range(3):
+        following.look(connector.snapshot())
+    assert {mirror.jobs[index].fact.key for index in mirror.open} == {*others, own}
+    assert following.health.note.startswith(SAID)
+    cluster.run("scancel", own)
+    until(lambda: not shown(cluster), "the own job is forgotten")
+    following.look(connector.snapshot())
+    assert {mirror.jobs[index].fact.key for index in mirror.open} == others, "its own jobs end"
+    cluster.run("scancel", ended)
+    may_see_all(cluster, True)
+    until(lambda: shown(cluster) == others - {ended}, "the account sees all again")
+    following.look(connector.snapshot())
+    assert {mirror.jobs[index].fact.key for index in mirror.open} == others - {ended}
+    (gone,) = [job for job in mirror.jobs if job.fact.key == ended]
+    assert gone.fact.outcome in (facts.CANCELLED, facts.LOST)
+    assert following.health.note == ""
