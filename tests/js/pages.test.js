@@ -70,8 +70,11 @@ test('a run that has just ended is shown without the figures of before', needsPa
   ]);
   const cell = (name) => $(`#runs td[data-label="${name}"]`)?.textContent;
   await until(() => cell('Running') === '1' && $('#sites .meter'), 'its figures are shown');
+  assert.match($('#sites .meter').parentElement.textContent, /^50 % of [1-9][\d,.]*$/);
+  assert.match(text('#sites'), /Numbers and bars: allocated share of the capacity at 00:00:00\.$/);
   sockets.at(-1).hear({ type: 'status', id: run.id, status: 'finished', sim_ms: 2, metrics: { completed: 3 } });
   assert.deepEqual([cell('Running'), cell('Completed jobs'), $('#sites .meter')], ['–', '3', null]);
+  assert.match(text('#sites'), /Numbers: capacity\./);
 });
 
 test('clusters: the list, what one consists of, and its deletion after a question', needsPage, async () => {

@@ -186,15 +186,19 @@ function paintSites() {
           ...RESOURCES.map(([key, unit]) => ({
             title: unit,
             number: true,
-            cell: ({ capacity, allocated }) => [number(capacity[key] ?? 0, 1), figures ? meter(allocated[key]) : null],
+            cell: ({ capacity, allocated }) => amount(capacity[key] ?? 0, allocated[key]),
           })),
         ],
         rows,
       ),
     ),
     rows.some(({ allocated }) => Object.keys(allocated).length)
-      ? h('p', { class: 'muted small' }, `Bars: allocated share at ${clock(figures.sim_ms)}.`)
-      : utilization(run?.metrics),
+      ? h(
+          'p',
+          { class: 'muted small' },
+          `Numbers and bars: allocated share of the capacity at ${clock(figures.sim_ms)}.`,
+        )
+      : [h('p', { class: 'muted small' }, 'Numbers: capacity.'), utilization(run?.metrics)],
   );
 }
 
@@ -220,13 +224,17 @@ function sitesOfLog(figures) {
   return (figures?.sites ?? []).map((row) => ({ ...row, roles: { worker: row.servers, ps: 0 } }));
 }
 
-function meter(share) {
-  if (share === undefined) return null;
-  return h(
-    'span',
-    { class: 'meter', title: `${percent(share, 1)} allocated` },
-    h('i', { css: { width: `${100 * Math.min(1, share)}%` } }),
-  );
+/** '62 % of 24' over a bar of the share; only the capacity where no share is known. */
+function amount(capacity, share) {
+  if (share === undefined) return number(capacity, 1);
+  return [
+    `${percent(share)} of ${number(capacity, 1)}`,
+    h(
+      'span',
+      { class: 'meter', title: `${percent(share, 1)} allocated` },
+      h('i', { css: { width: `${100 * Math.min(1, share)}%` } }),
+    ),
+  ];
 }
 
 function utilization(ofRun) {
