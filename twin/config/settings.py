@@ -111,6 +111,7 @@ LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.starts
 LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's name for it
 
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
+CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server
 INSTANCE = env.str("TWIN_INSTANCE", default="")

@@ -44,8 +44,8 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
     until = time.monotonic() + limit_s
     outcome: Outcome = "done"
     try:
-        while not select.select([reading], [], [], LOOK_S)[0]:
-            if time.monotonic() > until:
+        while not select.select([reading], [], [], max(0.0, min(LOOK_S, until - time.monotonic())))[0]:
+            if time.monotonic() >= until:
                 outcome = "late"
             elif shutdown.asked() or not wanted():
                 outcome = "unwanted"

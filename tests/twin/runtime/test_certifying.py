@@ -104,3 +104,13 @@ def test_a_certificate_that_stands_is_kept_when_a_newer_one_is_given_up(make_run
     certificate_task.cancel(run.pk)
     run.refresh_from_db()
     assert run.certificate == {**before, "why": "the computation was cancelled", "given_up": True}
+
+
+def test_a_computation_that_took_too_long_is_given_up_by_its_owner(make_run, layer):
+    run = finished(make_run, jobs=6)
+    owner = certificate_task._claim(run.pk)
+    assert not certificate_task._give_up(run.pk, "too long", certify_owner="another")
+    assert certificate_task._give_up(run.pk, "too long", certify_owner=owner)
+    run.refresh_from_db()
+    assert run.certificate == {"kind": "none", "why": "too long", "given_up": True}
+    assert (run.certify_owner, run.certified_seq) == ("", run.last_seq)
