@@ -23,7 +23,7 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
     class Meta:
         model = ApiToken
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "name",
             "scopes",
@@ -56,7 +56,7 @@ class MadeTokenSerializer(TokenSerializer):
     value = serializers.CharField(read_only=True)
 
     class Meta(TokenSerializer.Meta):
-        fields = (*TokenSerializer.Meta.fields, "value")  # type: ignore[assignment]
+        fields = (*TokenSerializer.Meta.fields, "value")
 
 
 class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):

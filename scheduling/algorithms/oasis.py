@@ -175,9 +175,8 @@ class Oasis(BaseScheduler):
         if found is None:
             return replace(_rejected(job, reason), repriced=repriced)
         workers, ps, finish_slot = found
-        for book, demand, units in zip(self.books, (row.worker, row.ps), (workers, ps), strict=True):
-            # no demand is None: checked by `impossible`
-            book.take(demand, units.slots, units.servers, units.counts)  # type: ignore[arg-type]
+        for book, demand, units in zip(self.books, _demands(row), (workers, ps), strict=True):
+            book.take(demand, units.slots, units.servers, units.counts)
         bars = self._bars(job, Role.WORKER, workers) + self._bars(job, Role.PS, ps)
         finish_ms = (finish_slot + 1) * self.cluster.slot_ms
         return Decision(
@@ -299,10 +298,9 @@ class Oasis(BaseScheduler):
     def _explain(self, job: Job, first: int, best: Best, workers: Units, ps: Units) -> dict[str, Any]:
         """Numbers behind a decision; servers and resources by index, cost in utility."""
         utility = utility_at(job.utility, first + best.last - arrival_slot(job.arrival_ms, self.cluster.slot_ms))
-        demands: tuple[Demand, Demand] = (job.worker, job.ps)  # type: ignore[assignment]  # checked by `impossible`
         held = [
             Held(book, demand, units.slots, units.servers, units.counts, names)
-            for book, demand, units, names in zip(self.books, demands, (workers, ps), self.members, strict=True)
+            for book, demand, units, names in zip(self.books, _demands(job), (workers, ps), self.members, strict=True)
         ]
         values = {
             "utility": utility,
@@ -451,6 +449,13 @@ def divide_roles(servers: Sequence[Server], worker_share: float) -> tuple[Server
 def _spread(items: Sequence[int], count: int) -> list[int]:
     """Selection of `count` items at even distances, including the first one."""
     return [item for k, item in enumerate(items) if -(-(k + 1) * count // len(items)) > -(-k * count // len(items))]
+
+
+def _demands(job: Job) -> tuple[Demand, Demand]:
+    """Demands of a worker and of a parameter server, which `impossible` has checked to be there."""
+    assert job.worker is not None
+    assert job.ps is not None
+    return job.worker, job.ps
 
 
 def _rejected(job: int, reason: Reason) -> Decision:

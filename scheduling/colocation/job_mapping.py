@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scheduling.colocation.memory.usage import Data
 from scheduling.model.training_models import NEEDS, transfer_ms
-from scheduling.model.values import RESOURCES, Demand, Job, Server
+from scheduling.model.values import ZERO, Demand, Job, Server
 
 REFERENCE_NIC = 1.1  # Gbps, of the paper's m4.2xlarge
 REFERENCE_DISK = 1.2  # Gbps = 0.15 GB/s
@@ -28,7 +28,7 @@ NATIVE = ("comp_machine_ms", "comm_ms", "iterations")
 class Facts(NamedTuple):
     """Properties of a job for Harmony: machine-ms and ms of one iteration, iterations in total and per epoch, data.
 
-    demand: of one worker with its share of a parameter server, when a machine stands for as many workers as it holds;
+    demand: of one worker with its share of a parameter server, if a machine counts as the workers that it can hold;
     None = for one.
     """
 
@@ -77,14 +77,14 @@ def for_others(job: Job, worker: Demand, ps: Demand, nic_gbps: float = REFERENCE
     per_epoch = min(job.iterations_per_epoch or PER_EPOCH, job.iterations)
     epochs = math.ceil(job.iterations / per_epoch)
     each_ms = job.comp_machine_ms * job.iterations / (epochs * per_epoch * GANG)
-    derived = {
+    derived: dict[str, Any] = {
         "epochs": epochs, "num_chunks": GANG, "minibatches_per_chunk": per_epoch, "minibatch_ms": each_ms,
         "gradient_mb": job.comm_ms * nic_gbps / 16, "worker": worker, "ps": ps, "num_samples": GANG * per_epoch,
         "global_batch": GANG, "sample_ms": each_ms, "workers_per_ps": GANG, "internal_gbps": 10 * nic_gbps,
         "external_gbps": nic_gbps, "requested_workers": GANG, "chunk_mb": (job.input_gb or 0.0) * 1000 / GANG,
     }  # fmt: skip
     provenance = {**job.provenance, **dict.fromkeys(derived, "derived")}
-    return replace(job, **derived, provenance=provenance)  # type: ignore[arg-type]
+    return replace(job, **derived, provenance=provenance)
 
 
 def workers_on(demand: Demand | None, server: Server) -> float:
@@ -129,7 +129,7 @@ def _derived(job: Job, gang: int, units: int, per_epoch: int, each_ms: float, ch
     """units: mini-batches or samples in all; `gang` of them make an iteration."""
     iterations = math.ceil(units / gang)
     gradient = job.gradient_mb or 0.0
-    values = {
+    values: dict[str, Any] = {
         "comp_machine_ms": units * each_ms / iterations, "comm_ms": 2 * transfer_ms(gradient, REFERENCE_NIC),
         "iterations": iterations, "iterations_per_epoch": math.ceil(per_epoch / gang),
         "input_gb": job.input_gb if job.input_gb is not None
@@ -137,7 +137,7 @@ def _derived(job: Job, gang: int, units: int, per_epoch: int, each_ms: float, ch
         "model_gb": job.model_gb if job.model_gb is not None else 2 * gradient / 1000,
     }  # fmt: skip
     provenance = {**job.provenance, **dict.fromkeys(values, "derived")}
-    return replace(job, **values, provenance=provenance)  # type: ignore[arg-type]
+    return replace(job, **values, provenance=provenance)
 
 
 def _demand(job: Job) -> Demand | None:
@@ -148,6 +148,6 @@ def _demand(job: Job) -> Demand | None:
     if job.worker is None:
         return None
     share = job.workers_per_ps or 1
-    ps = job.ps or (0,) * len(RESOURCES)
-    amounts = zip(job.worker[:4], ps[:4], strict=True)
-    return (*(-(-(need * share + other) // share) for need, other in amounts), 0)  # type: ignore[return-value]
+    amounts = zip(job.worker, job.ps or ZERO, strict=True)
+    gpu, cpu, memory, storage, _ = (-(-(need * share + other) // share) for need, other in amounts)
+    return (gpu, cpu, memory, storage, 0)

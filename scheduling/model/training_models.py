@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Demand, Job
+from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Job, with_bandwidth
 
 TRAINING_MODELS = ("oasis", "pd-ors")
 LIMITS = {"oasis": RESOURCES, "pd-ors": RESOURCES[:4]}  # what a server runs out of: PD-ORS does not count bandwidth
@@ -103,11 +103,9 @@ def as_oasis(job: Job) -> Job:
     assert job.worker is not None
     assert job.ps is not None
     each_ms = job.epochs * job.num_samples * pd_ors_sample_ms(job, internal=False) / job.global_batch
-    worker: Demand = (*job.worker[:BANDWIDTH], 0)  # type: ignore[assignment]
-    ps: Demand = (*job.ps[:BANDWIDTH], 0)  # type: ignore[assignment]
     return replace(
         job, epochs=1, num_chunks=job.global_batch, minibatches_per_chunk=1, minibatch_ms=max(LEAST, each_ms),
-        gradient_mb=0.0, worker=worker, ps=ps,
+        gradient_mb=0.0, worker=with_bandwidth(job.worker, 0), ps=with_bandwidth(job.ps, 0),
     )  # fmt: skip
 
 

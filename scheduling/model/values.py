@@ -31,6 +31,12 @@ Demand = tuple[int, int, int, int, int]  # thousandths, in the order of RESOURCE
 ZERO: Demand = (0, 0, 0, 0, 0)
 
 
+def with_bandwidth(demand: Demand, bandwidth: int) -> Demand:
+    """Demand with another bandwidth."""
+    gpu, cpu, memory, storage, _ = demand
+    return (gpu, cpu, memory, storage, bandwidth)
+
+
 class ModelError(ValueError):
     """Error: a value breaks a rule. The message gives subject, rule, unit and value."""
 

@@ -334,13 +334,10 @@ class GangScheduler(BaseScheduler):
         self.servers.move_to(now_ms // self.cluster.slot_ms)
         for job in kept:
             assert isinstance(before, GangScheduler)
-            for mine, its in (
-                (self.shapes, before.shapes),
-                (self.held, before.held),
-                (self.begun, before.begun),
-                (self.left, before.left),
-            ):
-                mine[job] = its[job]  # type: ignore[assignment]
+            self.shapes[job] = before.shapes[job]
+            self.held[job] = before.held[job]
+            self.begun[job] = before.begun[job]
+            self.left[job] = before.left[job]
 
     def taken_over(self, now_ms: int) -> Decision:
         self.shapes = dict(sorted(self.shapes.items()))

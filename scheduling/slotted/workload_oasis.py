@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduling.model.training_models import BANDWIDTH
-from scheduling.model.values import Cluster, Demand, Job, Server, Utility
+from scheduling.model.values import Cluster, Demand, Job, Server, Utility, with_bandwidth
 
 # GPU, vCPU, GB: EC2 P2, G3
 WORKER_MACHINES = ((1, 4, 61), (8, 32, 488), (16, 64, 732), (1, 16, 122), (2, 32, 244), (4, 64, 488))
@@ -68,7 +68,7 @@ def _oasis_job(rng: np.random.Generator, id_: str, arrival_ms: int, variant: str
     worker = _demand(rng, gpus=int(rng.integers(0, 5)), bandwidth=(100, 5_000))
     ps = _demand(rng, gpus=0, bandwidth=(5_000, 20_000))
     if worker[BANDWIDTH] > ps[BANDWIDTH]:  # b <= B (28): the ranges touch at 5 Gbps
-        ps = (*ps[:BANDWIDTH], worker[BANDWIDTH])  # type: ignore[assignment]
+        ps = with_bandwidth(ps, worker[BANDWIDTH])
     return Job(
         id=id_,
         arrival_ms=arrival_ms,

@@ -101,9 +101,9 @@ def _judged(climb: Climb) -> Climb:
         return climb
     if climb.pace_ms < trial.pace_ms * (1 - GAIN):
         return climb._replace(trial=None, failed=_with(climb.failed, turn, 0))
-    side = "model" if trial.of_model else "disk"
-    back = {side: _with(getattr(climb, side), turn, trial.ratio)}
-    return _failed(climb._replace(trial=None, pace_ms=trial.pace_ms, **back))  # type: ignore[arg-type]
+    disk = climb.disk if trial.of_model else _with(climb.disk, turn, trial.ratio)
+    model = _with(climb.model, turn, trial.ratio) if trial.of_model else climb.model
+    return _failed(climb._replace(trial=None, pace_ms=trial.pace_ms, disk=disk, model=model))
 
 
 def _failed(climb: Climb) -> Climb:

@@ -68,11 +68,14 @@ def machines_needed(data: Data, memory_gb: float, disk: float, model: float) -> 
     disk, model: the shares of its input and of its model on disk.
     """
     usable = USABLE * memory_gb
-    filled = (
-        HEAP * ((1 - disk) * data.input_gb + (1 - model) * data.model_gb),
-        HEAP * WORK_SET * (data.input_gb * (disk > 0) + data.model_gb),
+    spread, peak = (
+        part / usable if usable > 0 else 1e12 * (part > 0)
+        for part in (
+            HEAP * ((1 - disk) * data.input_gb + (1 - model) * data.model_gb),
+            HEAP * WORK_SET * (data.input_gb * (disk > 0) + data.model_gb),
+        )
     )
-    return tuple(part / usable if usable > 0 else 1e12 * (part > 0) for part in filled)  # type: ignore[return-value]
+    return spread, peak
 
 
 def pace_ms(

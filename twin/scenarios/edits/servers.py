@@ -209,7 +209,10 @@ def _away_before(model: Server, at_ms: int) -> tuple[tuple[int, int], ...]:
 
 
 def _put(demand: Demand, r: int, amount: int) -> Demand:
-    return (*demand[:r], amount, *demand[r + 1 :])  # type: ignore[return-value]
+    amounts = list(demand)
+    amounts[r] = amount
+    gpu, cpu, memory, storage, bandwidth = amounts
+    return (gpu, cpu, memory, storage, bandwidth)
 
 
 def _with_uploads(job: Job, like: int, count: int) -> Job:
