@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from experiments import Figure, Options, Skip
-from experiments._grid import Grid
-from twin.traces.replay import replayed as of_trace
+from experiments import Figure, Options, Skip, Table
+from experiments._grid import SHARED, Grid, compare, pd_ors_workload, table_of
+from twin.traces.replay import replayed
 
 
-def replayed(options: Options) -> dict[str, Any]:
-    """Options of the workload, from the trace that was given."""
+def trace_table(options: Options, column: str, sizes: Mapping[int, tuple[int, int]], slots: int) -> Table:
+    """Utility under each scheduler, with the arrivals of the trace. sizes: {row: (jobs, servers)}."""
     if options.arrivals is None:
         raise Skip("needs --arrivals FILE, a trace whose arrivals are replayed")
-    return of_trace(options.arrivals)
+    trace = replayed(options.arrivals)
+    workloads = {row: pd_ors_workload(jobs, servers, slots, **trace) for row, (jobs, servers) in sizes.items()}
+    grid = compare(options, workloads, SHARED, options.seeds_or(2))
+    return table_of(column, grid, SHARED, in_order(grid))
 
 
 def in_order(grid: Grid) -> list[Figure]:

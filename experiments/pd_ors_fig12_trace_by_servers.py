@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Options, Table
-from experiments._grid import SHARED, compare, pd_ors_workload, table_of
-from experiments._replay import in_order, replayed
+from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of servers"
 PAPER = "PD-ORS, Fig. 12"
@@ -19,11 +18,4 @@ SETTING = (
 
 
 def run(options: Options, servers: Sequence[int] = SERVERS) -> Table:
-    trace = replayed(options)
-    grid = compare(
-        options,
-        {number: pd_ors_workload(JOBS, number, SLOTS, **trace) for number in servers},
-        SHARED,
-        options.seeds_or(2),
-    )
-    return table_of("servers", grid, SHARED, in_order(grid))
+    return trace_table(options, "servers", {number: (JOBS, number) for number in servers}, SLOTS)

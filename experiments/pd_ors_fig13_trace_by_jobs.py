@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments import Options, Table
-from experiments._grid import SHARED, compare, pd_ors_workload, table_of
-from experiments._replay import in_order, replayed
+from experiments._replay import trace_table
 
 TITLE = "total utility with the arrivals of a trace, by number of jobs"
 PAPER = "PD-ORS, Fig. 13"
@@ -19,11 +18,4 @@ SETTING = (
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:
-    trace = replayed(options)
-    grid = compare(
-        options,
-        {number: pd_ors_workload(number, SERVERS, SLOTS, **trace) for number in jobs},
-        SHARED,
-        options.seeds_or(2),
-    )
-    return table_of("jobs", grid, SHARED, in_order(grid))
+    return trace_table(options, "jobs", {number: (number, SERVERS) for number in jobs}, SLOTS)

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from argparse import ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -100,6 +100,17 @@ def place(text: str) -> Path:
     if not text.strip():
         raise ArgumentTypeError(f"must be named, got {text!r}")
     return Path(text)
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """k=v options as a dict."""
+    found = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise ModelError(f"{option} must have the form name=value, got {shorten(repr(pair))}")
+        found[name] = value
+    return found
 
 
 def _whole(text: str, least: int) -> int:

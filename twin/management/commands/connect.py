@@ -9,10 +9,10 @@ from django.core.management.base import CommandParser
 
 from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError
-from twin.connectors.base import Connector, build, names
+from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError, Found
-from twin.management.commands.follow import pairs
-from twin.management.headless import HeadlessCommand, positive
+from twin.management.connector_options import add_connector_arguments
+from twin.management.headless import HeadlessCommand, pairs, positive
 from twin.mirror import stored
 from twin.mirror.connecting import connections
 from twin.mirror.sites import SiteRule
@@ -25,20 +25,10 @@ class Command(HeadlessCommand):
     help = "Tests the connection to a real cluster and keeps it; from then on the twin follows the cluster."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("connector", help=f"one of {', '.join(names())}")
+        add_connector_arguments(parser)
         parser.add_argument("--name", required=True, help="name of the cluster: letters, digits, hyphens, underscores")
         parser.add_argument(
-            "--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable"
-        )
-        parser.add_argument(
-            "--site",
-            action="append",
-            default=[],
-            metavar="k=v",
-            help="rule of sites: edge_by, edge_pattern; repeatable",
-        )
-        parser.add_argument(
-            "--interval-ms", type=positive, help="time between two looks, where the cluster is polled (default 1000)"
+            "--interval-ms", type=positive, help="time between two polls, for connectors that poll (default 1000)"
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")
         parser.add_argument(

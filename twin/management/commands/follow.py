@@ -13,11 +13,12 @@ from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError, shorten
 from scheduling.observed.scheduler import ObservedScheduler
 from scheduling.reporting.metrics import summarize
-from twin.connectors.base import build, names
+from twin.connectors.base import build
 from twin.connectors.facts import ConnectorError
 from twin.files.outputs import FILES, OutputWriter
 from twin.management.atomic_output import atomic_folder
-from twin.management.headless import HeadlessCommand, place
+from twin.management.connector_options import add_connector_arguments
+from twin.management.headless import HeadlessCommand, pairs, place
 from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
@@ -30,17 +31,7 @@ class Command(HeadlessCommand):
     help = "Mirrors a real cluster for a while and writes the files that simulate writes; verify rechecks them."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("connector", help=f"one of {', '.join(names())}")
-        parser.add_argument(
-            "--param", action="append", default=[], metavar="k=v", help="setting of the connector; repeatable"
-        )
-        parser.add_argument(
-            "--site",
-            action="append",
-            default=[],
-            metavar="k=v",
-            help="rule of sites: edge_by, edge_pattern; repeatable",
-        )
+        add_connector_arguments(parser)
         parser.add_argument("--name", default="cluster", help="name of the cluster in the files")
         parser.add_argument(
             "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="how long, as 75s, 10m, 8h or 1d"
@@ -50,7 +41,7 @@ class Command(HeadlessCommand):
             type=seconds,
             default=1.0,
             metavar="1s",
-            help="time between two looks, where the cluster is polled",
+            help="time between two polls, for connectors that poll",
         )
         parser.add_argument("--out", type=place, required=True)
 
@@ -85,7 +76,7 @@ class Command(HeadlessCommand):
         self.report(
             f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after "
             f"running, {metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} "
-            f"looks; written to {options['out']}"
+            f"polls; written to {options['out']}"
         )
         if following.health.error:
             self.report(f"{options['name']}: {following.health.error}")
@@ -108,14 +99,3 @@ def seconds(text: str) -> float:
     if match is None or not 0 < (value := float(match[1]) * UNITS[match[2]]) <= 365 * UNITS["d"]:
         raise ArgumentTypeError(f"must be a duration as 75s, 10m, 8h or 1d, at most 365d, got {shorten(repr(text))}")
     return value
-
-
-def pairs(option: str, given: list[str]) -> dict[str, str]:
-    """k=v options as a dict."""
-    found = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise ModelError(f"{option} must have the form name=value, got {shorten(repr(pair))}")
-        found[name] = value
-    return found

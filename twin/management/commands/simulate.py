@@ -14,14 +14,14 @@ from scheduling.kernel.execution_model import Outcome
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.model.values import Event, ModelError, shorten
+from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
 from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, OutputWriter
 from twin.management.atomic_output import atomic_folder
-from twin.management.headless import HeadlessCommand, natural, place, positive
+from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
 from twin.traces.importers.imports import cluster_with
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
@@ -48,7 +48,7 @@ class Command(HeadlessCommand):
 
     def work(self, **options: Any) -> None:
         with atomic_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:
-            scheduler = build(options["scheduler"], _parameters(options["param"]))
+            scheduler = build(options["scheduler"], pairs("--param", options["param"]))
             cluster = cluster_with(load_cluster(options["cluster"]), options["slot_ms"], options["horizon_slots"])
             with options["jobs"].open("rb") as file:
                 jobs = scheduler.model.as_used(load_jobs(file, options["jobs"].name))
@@ -98,16 +98,6 @@ class Played:
             elif event.kind == "plan_changed":
                 self.futures.feed(event)
             yield event
-
-
-def _parameters(pairs: list[str]) -> dict[str, str]:
-    given = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise ModelError(f"--param must have the form name=value, got {shorten(repr(pair))}")
-        given[name] = value
-    return given
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float] | None:

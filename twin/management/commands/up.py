@@ -88,11 +88,11 @@ class Command(BaseCommand):
     def _watch(self, family: Family, stop: threading.Event) -> None:
         """Loop until the stop signal."""
         full = None
-        looked = time.monotonic()
+        checked_at = time.monotonic()
         while not stop.wait(0.25):
             family.watch()
-            if time.monotonic() - looked > heartbeat.BEAT_S:
-                looked = time.monotonic()
+            if time.monotonic() - checked_at > heartbeat.BEAT_S:
+                checked_at = time.monotonic()
                 self._replace_what_hangs(family)
             before, full = full, disk.full()
             if full and not before:
@@ -103,7 +103,7 @@ class Command(BaseCommand):
     def _replace_what_hangs(self, family: Family) -> None:
         """Kills processes that hang; the supervisor, or the worker of a pool child, restarts them."""
         beating = [child for child in family.children if child.name != "broker" and child.alive]
-        self.hangs.look(
+        self.hangs.check(
             {child.process.pid: (child.name, child.started) for child in beating if child.process is not None}
         )
         if self.probe is not None and self.probe.hangs():

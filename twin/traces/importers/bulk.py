@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.importers.drafts import ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
-from twin.traces.importers.tables import Chunk, closeness, header
+from twin.traces.importers.tables import Chunk, header, positions
 
 PIECE = 10_000  # rows of a chunk: their cells stay in the processor's cache
 
@@ -31,15 +31,7 @@ class BulkTable:
         self.source, self.wanted, self.skipped, self.options = source, wanted, skipped, options
         self.rows, self.headed = 0, names is None
         columns = header(source.head, ",") if names is None else list(names)
-        fits, why, _ = closeness(columns, wanted)
-        if not fits:
-            raise ImportRefused(f"{source.name}: line 1: {why}; needed: {','.join(wanted)}")
-        twice = [name for name in wanted if columns.count(name) > 1]
-        if twice:
-            raise ImportRefused(
-                f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times"
-            )
-        self.width, self.places = len(columns), [columns.index(name) for name in wanted]
+        self.width, self.places = len(columns), positions(source, wanted, columns)
 
     def chunks(self) -> Iterator[Chunk]:
         """Rows; those with too few or too many cells go to `skipped`."""

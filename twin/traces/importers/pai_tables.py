@@ -11,46 +11,19 @@ from twin.traces.importers.tables import header
 TABLES = {
     "job": ("job_name", "inst_id", "user", "status", "start_time", "end_time"),
     "task": (
-        "job_name",
-        "task_name",
-        "inst_num",
-        "status",
-        "start_time",
-        "end_time",
-        "plan_cpu",
-        "plan_mem",
-        "plan_gpu",
+        "job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu",
         "gpu_type",
     ),
     "instance": (
-        "job_name",
-        "task_name",
-        "inst_name",
-        "worker_name",
-        "inst_id",
-        "status",
-        "start_time",
-        "end_time",
-        "machine",
+        "job_name", "task_name", "inst_name", "worker_name", "inst_id", "status", "start_time", "end_time", "machine",
     ),
     "machine": ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"),
     "group tag": ("inst_id", "user", "gpu_type_spec", "group", "workload"),
-}
+}  # fmt: skip
 USED = {
-    "job": TABLES["job"],
-    "task": (
-        "job_name",
-        "task_name",
-        "inst_num",
-        "start_time",
-        "end_time",
-        "plan_cpu",
-        "plan_mem",
-        "plan_gpu",
-        "gpu_type",
-    ),
+    **TABLES,
+    "task": tuple(name for name in TABLES["task"] if name != "status"),
     "instance": ("job_name", "start_time", "end_time"),
-    "machine": ("machine", "gpu_type", "cap_cpu", "cap_mem", "cap_gpu"),
     "group tag": ("inst_id", "workload"),
 }
 STATUSES = ("Terminated", "Failed", "Running", "Waiting")

@@ -120,6 +120,17 @@ def _as_float(text: str) -> float:
         return math.nan
 
 
+def positions(source: Source, wanted: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """Positions of the wanted columns; ImportRefused if one is missing or occurs twice."""
+    fits, why, _ = closeness(columns, wanted)
+    if not fits:
+        raise ImportRefused(f"{source.name}: line 1: {why}; needed: {','.join(wanted)}")
+    twice = [name for name in wanted if columns.count(name) > 1]
+    if twice:
+        raise ImportRefused(f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times")
+    return [columns.index(name) for name in wanted]
+
+
 class Table:
     """A file of delimited cells. Cells of unknown columns are ignored; `rows` counts what has been read.
 
@@ -135,15 +146,7 @@ class Table:
         self.headed = names is None
         self.delimiter = mark or delimiter(source.head)
         columns = header(source.head, self.delimiter) if names is None else list(names)
-        fits, why, _ = closeness(columns, wanted)
-        if not fits:
-            raise ImportRefused(f"{source.name}: line 1: {why}; needed: {','.join(wanted)}")
-        twice = [name for name in wanted if columns.count(name) > 1]
-        if twice:
-            raise ImportRefused(
-                f"{source.name}: line 1: the column {twice[0]!r} occurs {columns.count(twice[0])} times"
-            )
-        self.width, self.places = len(columns), [columns.index(name) for name in wanted]
+        self.width, self.places = len(columns), positions(source, wanted, columns)
 
     def chunks(self) -> Iterator[Chunk]:
         """Rows; those with too few or too many cells go to `skipped`."""
