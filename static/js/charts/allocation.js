@@ -12,7 +12,7 @@ const AXIS = {
   ticks: { stepSize: 0.25, callback: (v) => `${Math.round(v * 100)} %` },
 };
 
-/** Mean capacity in thousandths per bin, Float64Array [site * 5 + resource][bin]: a server that is away offers none. */
+/** Mean capacity in thousandths per bin, Float64Array [site * 5 + resource][bin]: an unavailable server has none. */
 export function offered(servers, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
   const to = from + width * bins;
@@ -34,7 +34,7 @@ export function offered(servers, from, width, bins) {
   return sums.map((sum) => settle(sum, bins));
 }
 
-/** Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], of the picture at p. */
+/** Mean allocated amount in thousandths per bin, Float64Array [site * 5 + resource][bin], as known at p. */
 export function allocated({ bars }, info, p, from, width, bins) {
   const sums = Array.from({ length: 10 }, () => new Float64Array(bins + 2));
   const siteOf = info.cluster.servers.map((server) => SITES.indexOf(server.site));
@@ -59,7 +59,7 @@ export function allocated({ bars }, info, p, from, width, bins) {
   return sums.map((sum) => settle(sum, bins));
 }
 
-/** Curves of what is allocated: {curves, exact, y}. */
+/** Curves of allocated shares: {curves, exact, y}. */
 export function allocationCurves(store, info) {
   const { servers } = info.cluster;
   const whole = offered(

@@ -6,7 +6,7 @@ import { span } from '../traces/import-choice.js';
 import { histogram } from './bar-chart.js';
 
 const STILL_PX = 4; // a press that moved less is a click
-const EDGE_PX = 7; // from an edge within which a press takes hold of it
+const EDGE_PX = 7; // distance from an edge within which a press drags it
 
 export class Arrivals {
   /** scanned: {from_ms, bin_ms, counts}; onWindow(from, to) in ms, null = open; without it nothing can be dragged. */

@@ -15,8 +15,8 @@ function s(tag, attributes, ...children) {
 }
 
 /**
- * curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value; seeds: how many each point has in
- * the end; complete: whether all runs have finished.
+ * curves: [{title, points: [{x, mean, half}]}]; text(y) and xText(x) write a value; seeds: number per point at the end;
+ * complete: whether all runs have finished.
  */
 export function bands(element, { title, unit, xTitle, xText = String, curves, text, seeds, complete }) {
   const width = Math.max(280, element.clientWidth);

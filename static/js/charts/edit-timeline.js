@@ -8,8 +8,8 @@ const TICK_PX = 110;
 const LABEL_PX = 64; // a tick with less room right of it would be cut
 
 /**
- * edits with their at_ms; from, to: ms; least: flags do not go before it; isPast(edit): its flag stays. onMove(place,
- * atMs) when a flag is let go.
+ * edits with their at_ms; from, to: ms; least: earliest time of a flag; isPast(edit): its flag is fixed. onMove(place,
+ * atMs) is called when a flag is dropped.
  */
 export function paintStrip(element, { edits, from, to, least, isPast, fork, editable, onMove }) {
   const share = (ms) => `${(100 * Math.min(1, Math.max(0, (ms - from) / Math.max(1, to - from)))).toFixed(3)}%`;

@@ -25,7 +25,7 @@ export function groupUse({ groups }, { cluster: { servers } }, p, from, width, b
   for (const [begin, until, data] of groups) {
     if (begin > p) continue;
     const site = SITES.indexOf(servers[data.servers[0]].site);
-    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the moment shown is a ms that counts
+    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the ms of p is included
     for (const [key, , field] of TRACKS)
       addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
   }
@@ -33,7 +33,7 @@ export function groupUse({ groups }, { cluster: { servers } }, p, from, width, b
   return sums;
 }
 
-/** Curves of what groups use of machines that they share: {curves, exact, y}. */
+/** Curves of the utilization of machines by groups: {curves, exact, y}. */
 export function groupCurves(store, info) {
   const { servers } = info.cluster;
   const machines = SITES.map((site) => servers.filter((server) => server.site === site).length);

@@ -1,4 +1,4 @@
-// A grid of values as coloured cells: a table, so that it is read aloud as one. One axis alone becomes a row.
+// A grid of values as coloured cells: a table, also for screen readers. A single axis becomes a row.
 
 import { fill, h } from '../ui/dom.js';
 

@@ -7,7 +7,7 @@ import { statesOf } from '../models/index.js';
 import { Curves } from './line-panel.js';
 import { STATE_COLORS } from '../gantt/bar-colors.js';
 
-const OVER = ['completed', 'rejected', 'unfinished']; // their curves only rise: hidden at first
+const OVER = ['completed', 'rejected', 'unfinished']; // cumulative counts: hidden at first
 // distinguishable without colour, too
 const DASHES = { completed: [5, 3], rejected: [2, 2], unfinished: [1, 3], profiling: [1, 2], moving: [6, 2] };
 

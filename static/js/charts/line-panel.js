@@ -10,19 +10,16 @@ import { upperBound } from '../util/binary-search.js';
 import { applyTheme, syncRange, timeChart } from './time-chart.js';
 import { CurveRaster } from './step-raster.js';
 
-const SLOW_MS = 6; // computing that took longer is not done in every frame of a zoom
+const SLOW_MS = 6; // a longer computation is not done in every frame of a zoom
 const REST_MS = 180; // between computations for new data
 
 export class Curves {
   /**
-   * compute(view, p, bins) -> [{key, group, name, color, dash, unit, x, y, stepped, fill}] with x in ms, rising; or
-   * with
-   *   `long` (LongCurve) in place of x and y: it is painted by pixel columns, over its band; the bands are shown for
-   * one group at a
-   *   time: that of the name last pointed at
-   * exact(t, p) -> {key: value at the moment t as known at p}, where the drawn points are means;  format(value, curve)
-   * -> text
-   *   of the readout;  y: Chart.js options of the value axis
+   * compute(view, p, bins) -> [{key, group, name, color, dash, unit, x, y, stepped, fill}] with x in ms, rising;
+   *   or with `long` (LongCurve) in place of x and y: it is painted by pixel columns, over its band; the bands are
+   *   shown for one group at a time: that of the name last pointed at
+   * exact(t, p) -> {key: value at the time t as known at p}, where the drawn points are means
+   * format(value, curve) -> text of the readout;  y: Chart.js options of the value axis
    */
   constructor(canvas, { view, playhead, legend, compute, exact, format, y, hidden = [], xTicks = true, plugins = [] }) {
     Object.assign(this, { canvas, view, playhead, legend, compute, exact, format });
@@ -32,7 +29,7 @@ export class Curves {
     this.cost = 0;
     this.computedAt = 0;
     this.stale = true;
-    this.computed = 0; // times; with the chart's axes it says whether the image still holds
+    this.computed = 0; // number of computations; with the chart's axes it tells whether the image is valid
     this.raster = new CurveRaster();
     this.draw = inPanel(canvas, () => this.#draw());
     const long = { id: 'long', beforeDatasetsDraw: (chart) => this.#long(chart) };
@@ -57,7 +54,7 @@ export class Curves {
     });
   }
 
-  /** What the curves show has changed. */
+  /** The data of the curves have changed. */
   update() {
     this.stale = true;
     redraw(this.draw);

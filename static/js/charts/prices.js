@@ -1,5 +1,5 @@
-// Prices per whole unit of each resource and site over the slots: the mean over the site's servers, in a band from the
-// cheapest to the dearest.
+// Prices per whole unit of each resource and site over the slots: the mean over the site's servers, with a band from
+// the lowest to the highest.
 
 import { colors } from '../util/colors.js';
 import { significant } from '../util/format.js';
@@ -101,8 +101,7 @@ export class CellCurves {
 }
 
 /**
- * one(): the prices of the server that was chosen, or null for those of the sites; source(): the sites' {prices,
- * defaultPrices}.
+ * one(): prices of the selected server, or null for those of the sites; source(): the sites' {prices, defaultPrices}.
  */
 export function pricesChart(
   canvas,

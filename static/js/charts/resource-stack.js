@@ -9,7 +9,7 @@ import { addInterval, settle } from '../util/interval-sums.js';
 import { trueAt } from '../core/store.js';
 import { applyTheme, syncRange, timeChart } from './time-chart.js';
 
-const MAX_LAYERS = 60; // jobs that get a layer of their own; the others in view share one
+const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
 const BIN_PX = 2;
 const HEADROOM = 1.06; // of the axis above the capacity
 
@@ -18,8 +18,7 @@ const HEADROOM = 1.06; // of the axis above the capacity
  * rest: n}.
  *
  * bars     columns job, start_ms, end_ms, born_ms, died_ms;  rows: those of the server;  amountOf(row) -> what it holds
- * The jobs that hold most of it in the view get layers of their own, in the order of their first bar; `rest` others
- * share
+ * The jobs that hold most of it in the view get their own layers, in the order of their first bar; `rest` others share
  * the last one, whose job is -1.
  */
 export function layersOf(bars, rows, amountOf, p, from, width, bins) {
@@ -104,7 +103,7 @@ export class Stack {
 
   #draw() {
     const { stale } = this;
-    this.stale = false; // before it is drawn: the drawing may find that the axis has to grow
+    this.stale = false; // set before drawing, which may find that the axis has to grow
     if (syncRange(this.chart, this.view) || stale) this.chart.update('none');
     else this.chart.draw();
   }
@@ -163,7 +162,7 @@ export class Stack {
     ctx.stroke();
   }
 
-  /** Where nothing limits the sum, the axis reaches its greatest value; true when it has to be drawn again for that. */
+  /** Without a capacity the axis fits the largest sum; true if it has to be drawn again. */
   #fit(axis, bins) {
     let top = 1;
     for (let bin = 0; bin < bins; bin++)

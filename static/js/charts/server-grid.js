@@ -33,7 +33,7 @@ export class ServerPicture {
     onTheme(() => this.paint());
   }
 
-  /** servers: [{name, site, away}]; marks: {name: what the edits make of it}. */
+  /** servers: [{name, site, away}]; marks: {name: effect of the edits}. */
   set(servers, marks) {
     this.servers = servers;
     this.marks = marks;

@@ -1,5 +1,5 @@
-// Long curves in one image of the plot: of each pixel column the stretch from the least to the greatest value that
-// shows there. A canvas strokes a hundred thousand steps in a third of a second; to write their columns takes a few
+// Long curves as one image of the plot: for each pixel column, the range from the lowest to the highest value that is
+// visible there. A canvas strokes a hundred thousand steps in a third of a second; writing their columns takes a few
 // milliseconds.
 
 import { spans } from '../util/step-series.js';
@@ -13,8 +13,7 @@ export class CurveRaster {
 
   /**
    * Paints `curves` ({long, color '#rrggbb', width px, dash [on, off] px}) over the chart's plot, first the bands of
-   * those for which
-   * banded(curve). What was painted is kept as long as `key` and the axes stay the same.
+   * those for which banded(curve). What was painted is kept as long as `key` and the axes stay the same.
    */
   paint(chart, curves, view, banded, key) {
     const {

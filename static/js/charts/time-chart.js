@@ -4,7 +4,7 @@ import { Chart } from './chartjs.js';
 import { colors } from '../util/colors.js';
 import { clock, timeTicks } from '../util/format.js';
 
-const RIGHT_PX = 18; // room for the Gantt's scrollbar, kept free in every chart so that the plots align
+const RIGHT_PX = 18; // reserved in every chart for the Gantt's scrollbar, so that the plots align
 
 /** Width of the labels left of every plot, px. */
 export function gutter() {

@@ -1,4 +1,4 @@
-// Typed workers that run over time: of each site together, of each type, and of the cloud without limit.
+// Running typed workers over time: of each site, of each type, and of the unlimited cloud.
 
 import { colors } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
@@ -27,7 +27,7 @@ export function typedWorkerRows({ cluster, typed_workers: typed }) {
 }
 
 /**
- * Mean number of workers that run per bin, and that are there: [[busy, present] Float64Array] of each row of
+ * Mean number of running and of available workers per bin: [[busy, present] Float64Array] of each row of
  * typedWorkerRows, as known at p.
  */
 export function typedWorkerUse({ bars }, info, rows, p, from, width, bins) {

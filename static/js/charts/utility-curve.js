@@ -6,7 +6,7 @@ import { clock, fixed, number, plural } from '../util/format.js';
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [520, 150, 40, 10, 10, 24];
 const POINTS = 120;
 
-/** priority / (1 + exp(sensitivity (slots − target))), as scheduling/model/utility.py has it. */
+/** priority / (1 + exp(sensitivity (slots − target))), as in scheduling/model/utility.py. */
 export function utilityAt({ priority, sensitivity, target_slots: target }, slots) {
   const exponent = sensitivity * (slots - target);
   return exponent > 700 ? 0 : priority / (1 + Math.exp(exponent));
@@ -21,8 +21,8 @@ const MARK = { done: 'completion', planned: 'planned completion', found: 'best s
 const SAYS = { done: 'Completed', planned: 'Planned completion', found: 'Best schedule found: completion' };
 
 /**
- * worth: of the API's story; finishMs: when it was, will or would be done, null when there is no such moment; kind:
- * which of these; price: null or the cost of its plan.
+ * worth: from the API's job story; finishMs: actual, planned or possible completion, null without one; kind: which of
+ * these; price: null or the cost of its plan.
  */
 export function utilityCurve(worth, { finishMs, kind, price }) {
   const done = kind === 'done';

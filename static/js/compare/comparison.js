@@ -7,7 +7,7 @@ import { clock, number, plural } from '../util/format.js';
 export const KINDS = ['shifted', 'moved', 'admitted', 'rejected', 'preempted'];
 // positions in the palette of jobs
 export const KIND_COLORS = { shifted: 1, moved: 3, admitted: 2, rejected: 5, preempted: 0 };
-const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // the first of a job's kinds colours it
+const WEIGHT = ['admitted', 'rejected', 'preempted', 'moved', 'shifted']; // order of priority for the colour of a job
 export const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4], [1, 3]]; // runs can be distinguished without colour
 
 /** '3,5,x,5' -> [3, 5]: the runs of the address, each once. */
@@ -20,7 +20,7 @@ export function runsOf(text) {
   return [...new Set(ids)];
 }
 
-/** The address of a comparison; other parameters of the page do not survive another choice of runs. */
+/** The address of a comparison; other parameters of the page are dropped. */
 export function address(ids, more = {}) {
   const query = new URLSearchParams(more).toString();
   return `/compare/?runs=${ids.join(',')}${query ? `&${query}` : ''}`;
@@ -29,7 +29,7 @@ export function address(ids, more = {}) {
 /** `id` first, the others in their order. */
 export const withBase = (ids, id) => [id, ...ids.filter((other) => other !== id)];
 
-/** `id` among those compared in full: it takes the last of their places. */
+/** Moves `id` to the last of the runs compared in full. */
 export function inFull(ids, id, most) {
   const others = ids.filter((other) => other !== id);
   return [...others.slice(0, most - 1), id, ...others.slice(most - 1)];
@@ -55,7 +55,7 @@ export function changeText({ value, delta, relative, verdict, ranked = true }, u
   return verdict ? `${change} ${verdict}` : change;
 }
 
-/** '+12 %' of a relative change; '' where it says nothing, or would read as nothing. */
+/** '+12 %' of a relative change; '' without meaning, or if it rounds to 0. */
 export function relativeText(relative) {
   const share = Math.abs(relative ?? 0) * 100;
   if (share < 0.05) return '';
@@ -64,7 +64,7 @@ export function relativeText(relative) {
 }
 
 /**
- * Where all jobs are that have arrived in run `base` or in run `other`: equal, different, or in only one of the two.
+ * Counts of all jobs that have arrived in run `base` or `other`: equal, different, or in only one of the two.
  */
 export function accountText({ at_ms: atMs, accounts }, base, other) {
   const { total, equal, differ, only_base: mine, only_other: theirs, not_in_all: rest } = accounts;
@@ -91,7 +91,7 @@ export function kindText(text, baseline, other) {
   return text.replace('{baseline}', baseline).replace('{other}', other);
 }
 
-/** The kind that colours a job of several; null for none. */
+/** The kind whose colour a job gets; null for none. */
 export function leading(mask, bits) {
   return WEIGHT.find((kind) => mask & bits[kind]) ?? null;
 }

@@ -68,7 +68,7 @@ export class Differences {
     if (this.other !== other && this.other !== undefined) this.page = 1;
     this.other = other;
     this.#tableOf(answer.runs[0].id, other);
-    if (this.last?.run !== other) this.last = null; // the counts of another run are none of this one
+    if (this.last?.run !== other) this.last = null; // its counts belong to another run
     this.#paintKinds();
     return this.refresh();
   }

@@ -50,8 +50,8 @@ export function noneText({ why }, untilMs) {
 }
 
 /**
- * {then, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: up to when is compared, null =
- * the end.
+ * {then, next, standing} as in twin/analysis/comparison/decision_text.py; untilMs: end of the comparison, null = the
+ * end.
  */
 function side(run, position, { then, next, standing }, atMs, untilMs) {
   const head = h('h3', {}, runMark(position), `${run.title} · run ${run.id}`);
@@ -88,7 +88,7 @@ export function standingText({ state, at_ms: since, plan }) {
   return `it has waited since ${clock(since)} without a plan`;
 }
 
-/** The verdict's word in front, once: 'Rejected:' or 'Started', and what follows. */
+/** Sentence with the verdict in front, once: 'Rejected: ...' or 'Started ...'. */
 function reasonParts(kind, sentence) {
   if (sentence === null) return ['Planned', ' without a separate decision.'];
   const word = `${kind[0].toUpperCase()}${kind.slice(1)}`;

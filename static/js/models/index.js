@@ -8,7 +8,7 @@ import { slotted } from './slotted.js';
 import { typedWorkers } from './typed-workers.js';
 
 /**
- * An execution model: everything that is shown of it and not of the others.
+ * An execution model: everything on the pages that differs between models.
  *
  * @typedef {object} ExecutionModel
  * @property {string} name as files and the API state it

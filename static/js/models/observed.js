@@ -17,7 +17,7 @@ export const observed = {
   stacks,
 };
 
-/** Each resource that plays a part, by job. */
+/** Each relevant resource, by job. */
 function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
     if (!info.used[r] || !server.capacity[r]) return [];

@@ -1,8 +1,8 @@
-// The phases of a run: the scheduler and the execution model from a moment on.
+// Phases of a run: the scheduler and the execution model from a given time on.
 
 import { clock } from '../util/format.js';
 
-/** The phase that holds at a moment. */
+/** The phase at a time. */
 export function phaseAt(phases, ms) {
   return phases.findLast(({ from_ms: from }) => from <= ms) ?? phases[0];
 }
@@ -12,7 +12,7 @@ export function inCharge(phases, key = 'title') {
   return phases.map((phase, i) => (i ? `${phase[key]} at ${clock(phase.from_ms)}` : phase[key])).join(' → ');
 }
 
-/** values[bin] where phases of the model with that name hold in the middle of the bin, NaN elsewhere. */
+/** values[bin] if the middle of the bin is in a phase of the model with that name, else NaN. */
 export function whileIn(name, phases, values, from, width) {
   return values.map((value, bin) => (phaseAt(phases, from + (bin + 0.5) * width).model === name ? value : NaN));
 }

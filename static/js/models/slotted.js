@@ -41,7 +41,7 @@ function shares(store, info, p, from, width, bins) {
   return Object.fromEntries(Object.entries(TILES).map(([key, r]) => [key, share(r)]));
 }
 
-/** Each resource that plays a part, by job. A bar on a typed worker takes that worker, and no resources. */
+/** Each relevant resource, by job. A bar on a typed worker takes that worker, and no resources. */
 function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
     if (!info.used[r] || !server.capacity[r]) return [];

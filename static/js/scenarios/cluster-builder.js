@@ -1,4 +1,4 @@
-// Clusters by rows of count x type x site: cluster.json of them, their sums, and what is wrong with them.
+// Clusters from rows of count x type x site: their cluster.json, sums and errors.
 
 export const RESOURCES = [
   ['gpu', 'GPU'],
@@ -67,7 +67,7 @@ export function problems({ name, slot_ms, horizon_slots, rows }) {
 }
 
 /**
- * Where a refusal of the server belongs: [row index or null, field]. It begins with "server <type>-<n>: ..." or names a
+ * Position of a refusal of the server: [row index or null, field]. It begins with "server <type>-<n>: ..." or names a
  * field.
  */
 export function placeOf(message, rows) {
@@ -81,8 +81,8 @@ export function placeOf(message, rows) {
 }
 
 /**
- * Servers of a cluster.json that are alike but for their network, the most common first:
- * [{count, first, last, site, roles, capacity, gbps: [least, most], away: how many come and go}].
+ * Servers of a cluster.json that differ only in their network, the most common first: [{count, first, last, site,
+ * roles, capacity, gbps: [least, most], away: number with outages}].
  */
 export function alike(servers) {
   const kinds = new Map();
@@ -108,7 +108,7 @@ export function alike(servers) {
   return [...kinds.values()].sort((a, b) => b.count - a.count);
 }
 
-/** GPUs that are there over time, as steps: [[from_ms, gpus], ...]; one step when no server ever leaves. */
+/** Available GPUs over time, as steps: [[from_ms, gpus], ...]; one step without outages. */
 export function gpusOverTime(servers) {
   const changes = new Map([[0, 0]]);
   const add = (ms, gpus) => changes.set(ms, (changes.get(ms) ?? 0) + gpus);

@@ -1,4 +1,4 @@
-// The form of a cluster: rows of count x type x site, with their sums as they are typed.
+// Form of a cluster: rows of count x type x site, with live sums.
 
 import { post } from '../core/api.js';
 import { RESOURCES, SITES, clusterOf, placeOf, problems, sums } from './cluster-builder.js';
@@ -14,7 +14,7 @@ const ROLES = [
 const START = { count: 8, type: 'gpu8', site: 'edge', gpu: 8, cpu: 96, memory: 512, storage: 4000, bandwidth: 25 };
 const MINUTE_MS = 60_000;
 
-/** Fills `form`; onMade(cluster) after the server has it. */
+/** Renders `form`; onMade(cluster) is called after it is stored. */
 export function clusterForm(form, onMade) {
   const name = field('Name', h('input', { id: 'n-name', maxlength: 200 }));
   const slot = numberField('n-slot', 'Slot length, min', {
@@ -35,7 +35,7 @@ export function clusterForm(form, onMade) {
   const plus = h('button', { type: 'button', id: 'add-row', onclick: () => (add(next()), sync()) }, 'Add row');
   const rows = [];
   let made = 0;
-  let tried = false; // errors are shown from the first try on
+  let tried = false; // errors are shown after the first attempt
 
   function next() {
     const last = rows.at(-1);

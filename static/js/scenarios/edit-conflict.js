@@ -1,12 +1,12 @@
-// The choice after another version of the edits was saved meanwhile, in another window or by another user.
+// Choice between two versions of the edits, after a conflict with another window or user.
 
 import { fill, h } from '../ui/dom.js';
 import { clock } from '../util/format.js';
 import { named } from './sweep-axes.js';
 
 /**
- * Shows both lists in `box`. verbs: as /api/edits/ tells them; theirs, mine: {version, edits}; onCopy() keeps one's own
- * as another scenario; onSettle(edits) with those that are chosen.
+ * Shows both lists in `box`. verbs: from /api/edits/; theirs, mine: {version, edits}; onCopy() saves the own list as
+ * another scenario; onSettle(edits) with those that are chosen.
  */
 export function showConflict(box, { verbs, theirs, mine, onCopy, onSettle }) {
   const list = (edits) =>

@@ -1,5 +1,4 @@
-// The form of one edit: its verb, when it takes effect, and the verb's declared parameters; times are typed as people
-// say them.
+// Form of one edit: its verb, its time, and the declared parameters of the verb; times can be typed in several forms.
 
 import { $, $$, fill, h } from '../ui/dom.js';
 import { EXAMPLE, momentText, parseTime, timeText } from '../util/time-text.js';
@@ -7,14 +6,13 @@ import { parameterField } from '../ui/fields/parameter-field.js';
 
 export class EditForm {
   /**
-   * verbs: as /api/edits/ tells them; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the
-   * same of a verb that cannot take effect from the beginning on; onDone(edit, place);
-   * onFilled() when `filled` changes
+   * verbs: from /api/edits/; leastMs: the earliest moment of an edit, with which the form begins; laterMs: the same of
+   * a verb that cannot take effect from the beginning on; onDone(edit, place); onFilled() when `filled` changes
    */
   constructor(element, { verbs, leastMs, laterMs, wholeTitle, onDone, onFilled }) {
     Object.assign(this, { element, verbs, leastMs, laterMs, wholeTitle, onDone, onFilled });
     this.place = null; // of the edit that is changed; null: a new one
-    this.filled = false; // whether something was put in that is not among the edits yet
+    this.filled = false; // whether it holds input that is not in the list of edits
     element.addEventListener('input', () => this.#fill(true));
     element.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -23,7 +21,7 @@ export class EditForm {
     this.show(verbs.find(({ name }) => name === 'fail_servers') ?? verbs[0], {});
   }
 
-  /** Hands over what was put in, so that nothing is forgotten; false when it cannot be read: the form then says why. */
+  /** Adds the input to the edits, so that none is lost; false if it is invalid: the form shows why. */
   take() {
     return !this.filled || this.#hand();
   }
@@ -41,7 +39,7 @@ export class EditForm {
     this.onFilled();
   }
 
-  /** Begins with an edit that is yet to be added. */
+  /** Starts a new edit. */
   begin(verb, edit) {
     this.show(verb, edit);
     this.#fill(true);
@@ -151,7 +149,7 @@ export class EditForm {
     return element;
   }
 
-  /** What another verb can go on with: the servers or jobs that are named. */
+  /** Input that another verb can keep: named servers or jobs. */
   kept() {
     return Object.fromEntries(
       $$('[data-parameter="servers"], [data-parameter="jobs"]', this.element)
@@ -165,7 +163,7 @@ export class EditForm {
     return at ? parseTime(at.value) : null;
   }
 
-  /** The edit as the API takes it, or null when a time cannot be read: the form then says which. */
+  /** The edit in the form of the API, or null if a time is invalid: the form shows which. */
   read() {
     const edit = { verb: this.verb.name, at_ms: this.momentOf() };
     if (edit.at_ms === null)

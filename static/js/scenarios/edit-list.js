@@ -5,7 +5,7 @@ import { percent, plural } from '../util/format.js';
 
 const UNITS = { gpu: 'GPU', cpu: 'vCPU', memory: 'memory', storage: 'storage', bandwidth: 'bandwidth' };
 
-/** What an edit does, in chips: 'GPU +12 %', '3 jobs touched'. */
+/** Effects of an edit, as chips: 'GPU +12 %', '3 jobs touched'. */
 export function effectWords(effect = {}) {
   const words = [];
   const signed = (count, what) => `${count > 0 ? '+' : '−'}${plural(Math.abs(count), what)}`;
@@ -30,15 +30,15 @@ function sign(share) {
   return `${share >= 0 ? '+' : '−'}${percent(Math.abs(share), Math.abs(share) < 0.1 ? 1 : 0)}`;
 }
 
-/** Whether an edit has been played before the fork: it came with the fork, as the server has it. */
+/** Whether an edit took effect before the fork, according to the server. */
 export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
   if (forkMs === null || edit.off || (edit.at_ms ?? 0) >= forkMs) return false;
   return stored.some((kept) => JSON.stringify(kept) === JSON.stringify(edit));
 }
 
 /**
- * edits: as the API takes them; rows: what /api/scenarios/N/edits/ says of each, or null while it is asked;
- * isPast(edit): whether it was played before the fork, and cannot be changed. onChange(edits), onPick(edit, place).
+ * edits: in the form of the API; rows: results of /api/scenarios/N/edits/, or null while they load; isPast(edit):
+ * whether it took effect before the fork and cannot be changed. onChange(edits), onPick(edit, place).
  */
 export function paintEdits(list, { edits, rows, isPast, editable, onChange, onPick }) {
   const replaced = (place, edit) => edits.map((other, i) => (i === place ? edit : other));

@@ -1,4 +1,4 @@
-// The schedulers as a form offers them: one that cannot be used on this installation is shown, with its reason.
+// Options of a form for schedulers; those that this installation cannot run are disabled, with the reason.
 
 /** [{ value, text, disabled, selected }]: `wanted` is selected if it can be used, otherwise the first that can. */
 export function choices(schedulers, wanted) {

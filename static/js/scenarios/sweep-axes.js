@@ -1,9 +1,9 @@
-// Figures of a sweep: means over seeds with their confidence, and the axes that a form describes.
+// Metrics of a sweep: means over seeds with confidence intervals, and the axes of a form.
 
 import { duration } from '../util/format.js';
 import { momentText } from '../util/time-text.js';
 
-const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms']; // fields that are points in time; others are lengths
+const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms']; // fields that are points in time; others are durations
 
 // Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
 const T95 = [
@@ -34,7 +34,7 @@ export function cells(points, figure) {
   );
 }
 
-/** {title, text(value)} of an axis as people read it; `title` is its name from the API, or of one's own. */
+/** {title, text(value)} of an axis; `title` is its name from the API, or a given one. */
 export function named(axis, title) {
   const field = axis.parameter ?? axis.field;
   const text = (value) => {

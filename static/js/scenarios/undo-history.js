@@ -1,4 +1,4 @@
-// Values with undo and redo: every change is a whole value, so nothing can be half undone.
+// Values with undo and redo: every change stores a complete value, so an undo is never partial.
 
 export class History {
   constructor(value, onChange) {

@@ -1,12 +1,12 @@
-// The time over which the chosen jobs of a trace arrive, from the counts of the scan.
+// Time span of the arrivals of the selected jobs, from the counts of the scan.
 //
 // Two counts bound the arrival of the n-th job: the histogram, and the arrivals of some jobs by their place ("ranks").
 
-const MAX_DOUBT = 0.2; // of a length that is stated: its bounds differ by at most this share
+const MAX_DOUBT = 0.2; // a span is stated only if its bounds differ by at most this share
 
 /**
- * {ms, exact} between the first and the last job chosen, or null when that is not known well enough to be stated.
- * choice: {from_ms, to_ms, limit}, each may be undefined.
+ * {ms, exact} between the first and the last selected job, or null if its bounds are too far from each other. choice:
+ * {from_ms, to_ms, limit}, each may be undefined.
  */
 export function arrivalSpan(arrivals, { from_ms: from, to_ms: to, limit }) {
   const total = sum(arrivals.counts);

@@ -1,7 +1,7 @@
-// The fields that a column of an unknown CSV can be, as twin/traces/importers/mapped_csv.py takes them. The one list of
-// them here.
+// Fields to which columns of an unknown CSV can be mapped, as in twin/traces/importers/mapped_csv.py. The only list of
+// them in JavaScript.
 
-/** hints: what such a column is often called, the surest first. */
+/** hints: common names of such a column, the most specific first. */
 export const FIELDS = [
   {
     name: 'arrival',
@@ -93,7 +93,7 @@ export function lacking(mapping) {
   return missing;
 }
 
-/** The cells of a line; a cell in quotes may hold the mark. */
+/** The cells of a line; a quoted cell may contain the delimiter. */
 export function cells(line, mark) {
   const found = [];
   let rest = line;
@@ -109,7 +109,7 @@ export function cells(line, mark) {
   return found;
 }
 
-/** What separates the cells of a header, as the server finds it. */
+/** The delimiter of a header, detected as on the server. */
 export function separator(line) {
   return [...',\t;|'].reduce((best, mark) => (line.split(mark).length > line.split(best).length ? mark : best), ',');
 }

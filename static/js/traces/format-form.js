@@ -1,5 +1,5 @@
-// An upload whose format is not clear: the first lines beside what the nearest formats miss, and a form to say what it
-// is.
+// Upload of an unknown format: its first lines, what the nearest formats miss, and a form to state the format or map
+// the columns.
 
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
@@ -54,7 +54,7 @@ function list(items, say) {
   );
 }
 
-/** formats: [[name, title], ...] of all; onDone(trace) after Look again or Cancel. */
+/** formats: [[name, title], ...] of all; onDone(trace) after a new scan or Cancel. */
 export function unclearForm(trace, formats, onDone) {
   const { files } = trace.scan;
   const fits = [...new Map(files.flatMap((file) => file.fits).map((fit) => [fit.format, fit])).values()];

@@ -1,4 +1,4 @@
-// What is imported of a trace: about how many jobs a choice takes, and the choice as the API wants it.
+// Selection of jobs to import: the estimated number of jobs, and the selection in the form of the API.
 
 import { arrivalSpan } from './arrival-span.js';
 
@@ -19,9 +19,9 @@ export function span({ from_ms: first, bin_ms: bin, counts }) {
 }
 
 /**
- * About how many jobs a choice takes: {jobs, exact, over: {ms, exact}, the time over which they arrive, or null when
- * that is not known: which jobs of a sample or of some groups arrive first is decided by the import}.
- * choice: {from_ms, to_ms, groups: names or null for all, sample, limit, rate}, each may be undefined.
+ * Estimated number of selected jobs: {jobs, exact, over: {ms, exact}, the time span of their arrivals, or null if that
+ * is not known: which jobs of a sample or of some groups arrive first is decided by the import}. choice: {from_ms,
+ * to_ms, groups: names or null for all, sample, limit, rate}, each may be undefined.
  */
 export function about({ jobs, arrivals, groups }, choice) {
   const [first, last] = span(arrivals);
@@ -49,7 +49,7 @@ export function roundHours(ms, spanMs) {
   return Number((Math.round(ms / HOUR_MS / step) * step).toPrecision(12));
 }
 
-/** The body of an import: what is undefined or means "all" is left out, and how the files are read stays as it was. */
+/** The body of an import: undefined values and "all" are omitted, and the options of the scan are kept. */
 export function importBody(trace, choice) {
   const { name, seed, slot_ms, ...rest } = choice;
   const body = { format: trace.format, seed: seed ?? trace.seed ?? 0, ...rest };

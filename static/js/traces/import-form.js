@@ -155,7 +155,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
   };
 }
 
-/** A refusal beside its field, or below the form; a trace that the same files gave before is linked. */
+/** Shows a refusal beside its field or below the form; an earlier trace of the same files is linked. */
 function refused(error, f, errorLine) {
   const fields = Object.entries(error.fields ?? {}).filter(([key]) => f[key]);
   for (const [key, sentence] of fields) f[key].say(sentence);

@@ -62,7 +62,7 @@ export function found(report, jobs, machines) {
   return `${plural(report.rows, 'row')} read: ${[...parts, `${number(skippedTotal(report), 0)} skipped`].join(', ')}`;
 }
 
-/** What the reader took for granted. */
+/** Assumptions of the importer. */
 export function notes(report) {
   return (report.notes ?? []).length
     ? h(
@@ -162,7 +162,7 @@ export function provenance(report) {
   return table(columns, fields);
 }
 
-/** What was chosen, as facts. */
+/** The selection, as a list of facts. */
 export function chosenFacts(trace) {
   const { options = {}, report = {} } = trace;
   const hours = (ms) => `${number(ms / 3_600_000, 3)} h`;

@@ -1,20 +1,17 @@
-// Sends the files of an upload in pieces, goes on where the server has got to, and tries again when the connection
-// breaks.
+// Sends the files of an upload in parts, resumes where the server stopped, and retries when the connection breaks.
 
 import { csrfToken, get } from '../core/api.js';
 
 export const PIECE = 4 * 2 ** 20; // bytes
-// between tries of the same piece; then it stops and says so
+// between attempts of the same part; then it stops with a message
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 const MAX_JUMPS = 20; // answers that name another offset, one after the other: somebody else sends the same files
 const RATE_MS = 4000; // the rate shown is that of the last seconds
 
 /**
  * One upload. `files` are in the order of `trace.files`. state: sending, waiting (for its next try), stopped (`problem`
- * says
- * why; run() goes on), received (`trace` is what the server made of it), duplicate (`earlier` is the trace that the
- * same files
- * gave), cancelled. Event `change`: something of this has changed.
+ * says why; run() goes on), received (`trace` is what the server made of it), duplicate (`earlier` is the trace that
+ * the same files gave), cancelled. Event `change`: something of this has changed.
  */
 export class Transfer extends EventTarget {
   constructor(
@@ -26,7 +23,7 @@ export class Transfer extends EventTarget {
     Object.assign(this, { trace, files, put, look, sleep, now });
     this.received = trace.files.map((file) => file.received);
     this.size = files.reduce((sum, file) => sum + file.size, 0);
-    this.flying = 0; // bytes of the piece under way
+    this.flying = 0; // bytes of the part being sent
     this.marks = [];
     this.state = 'sending';
     this.problem = '';
@@ -45,13 +42,13 @@ export class Transfer extends EventTarget {
     return this.state === 'sending' || this.state === 'waiting';
   }
 
-  /** Bytes a second of late, or null while it is too early to say. */
+  /** Recent bytes per second, or null without enough data. */
   get rate() {
     const [first, last] = [this.marks[0], this.marks.at(-1)];
     return last && last[0] - first[0] > 300 ? Math.max(0, (1000 * (last[1] - first[1])) / (last[0] - first[0])) : null;
   }
 
-  /** Sends what the server lacks. Ends in one of the states above, never with an error. */
+  /** Sends the missing parts. Ends in one of the states above, never with an exception. */
   async run() {
     this.abort = new AbortController();
     this.marks = [];
@@ -102,7 +99,7 @@ export class Transfer extends EventTarget {
     if (this.jumps > MAX_JUMPS) this.#change('stopped', 'Another session seems to be uploading the same files.');
   }
 
-  /** The server takes nothing more: because the answer to the last piece was lost, or because somebody cancelled. */
+  /** The server accepts no more parts: the answer to the last one was lost, or somebody cancelled. */
   async #elsewhere(detail) {
     const trace = await this.look(this.id).catch(() => null);
     if (trace && ['queued', 'parsing', 'scanned', 'ready'].includes(trace.status)) this.#end('received', { trace });

@@ -1,10 +1,10 @@
-// The form that draws a workload from the ranges of a paper.
+// Form that samples a workload from the ranges of a paper.
 
 import { get, post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
 import { number, plural } from '../util/format.js';
 
-/** onDone() is called when there is a new trace. */
+/** onDone() is called after a trace was created. */
 export async function generateForm(form, onDone) {
   const { profiles, variants, limits, horizon_slots: horizon } = await get('/api/workloads/');
   const about = h('span', { class: 'help' });

@@ -1,10 +1,10 @@
-// Which columns of a table are shown: a menu of its titles, kept in this browser by the table's name.
+// Menu of the columns of a table; the choice is stored in the browser under the table's name.
 
 import { h } from './dom.js';
 import { openBelow } from './popover.js';
 
 export class ColumnChoice {
-  /** name: of the table; columns: those with a title may be hidden, but for the first of them; onChange(). */
+  /** name: of the table; columns: those with a title can be hidden, except the first; onChange(). */
   constructor(name, columns, onChange) {
     Object.assign(this, { name, onChange, hidden: new Set(kept(name)) });
     this.fixed = columns.find(({ title }) => title)?.title;
@@ -44,7 +44,7 @@ function kept(name) {
     const found = JSON.parse(localStorage.getItem(`columns-${name}`) ?? '[]');
     return Array.isArray(found) ? found : [];
   } catch {
-    return []; // without storage all are shown
+    return []; // without storage all columns are shown
   }
 }
 

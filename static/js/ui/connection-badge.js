@@ -1,4 +1,4 @@
-// The connection and the age of the data, on top of the page.
+// Badge at the top of the page: state of the connection and age of the data.
 
 import { watchOverview } from '../core/overview-socket.js';
 import { $ } from './dom.js';
@@ -17,7 +17,7 @@ const TEXT = {
   deleted: 'deleted',
   closed: 'not connected',
 };
-const FRESH_MS = 6000; // a lower age is not shown: between two pings nothing is missing
+const FRESH_MS = 6000; // a lower age is not shown: it is normal between two pings
 
 /**
  * Text of the badge at the wall time nowMs. ended: the data do not change and do not age; endMs: the end of the data;

@@ -5,14 +5,12 @@ import { fill, h } from './dom.js';
 import { pager } from './pager.js';
 
 const MAX_NARROW_COLUMNS = 4; // columns that fit a narrow page side by side
-const PAGE_ROWS = 100; // of a table that pages by itself
+const PAGE_ROWS = 100; // of a table that is paged in the browser
 
 /**
  * A table element. columns: [{title, cell(row) -> text or node, number, wide: long text, key: it can be sorted, hint,
- * class}].
- * onPick(row) makes rows clickable; selected(row); keyOf(row) names a row, so that the focus finds it again. sort: the
- * key of
- * the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card.
+ * class}]. onPick(row) makes rows clickable; selected(row); keyOf(row) names a row, so that the focus finds it again.
+ * sort: the key of the column, with - for falling; onSort(sort). On a narrow page a row of many columns is a card.
  */
 export function table(columns, rows, { onPick, selected, keyOf, sort = '', onSort } = {}) {
   const head = h(
@@ -64,17 +62,16 @@ function cellOf({ title, number, wide, class: own, cell }, row) {
   );
 }
 
-/** Enter on the row itself; in a control of the row it is the control's. */
+/** Handles Enter on the row itself, not in its controls. */
 function entered(event, act) {
   if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
-  event.preventDefault(); // or the key would press the button that has the focus next
+  event.preventDefault(); // otherwise the key would press the button that gets the focus
   act();
 }
 
 /**
  * A table that stays on its page. By the server: `onChange({sort} or {page})` asks for other rows, which come by
- * `paint`.
- * Without it the rows are all there: columns with `value(row)` are sorted here, and pages are cut here.
+ * `paint`. Without it the rows are all there: columns with `value(row)` are sorted here, and pages are cut here.
  */
 export class DataTable {
   /**
@@ -114,7 +111,7 @@ export class DataTable {
     this.choice.button.hidden = !rows.length;
   }
 
-  /** Takes its menu and its pager off the page; another table takes the place. */
+  /** Removes its menu and its pager, before another table replaces it. */
   remove() {
     this.choice.button.remove();
     this.choice.menu.remove();
@@ -139,7 +136,7 @@ export class DataTable {
   }
 }
 
-/** What has no value comes last in rising order. */
+/** Sorts rows without a value last in ascending order. */
 function compared(a, b) {
   const [none, other] = [a ?? null, b ?? null].map((value) => value === null);
   if (none || other) return Number(none) - Number(other);
@@ -160,7 +157,7 @@ export function empty(title, text) {
   return h('div', { class: 'empty' }, h('strong', {}, title), text);
 }
 
-/** 'n of N' of a list that may be cut; nothing is left out silently. */
+/** 'n of N' of a list that may be truncated. */
 export function shown(count, total, noun) {
   const n = (value) => value.toLocaleString('en-US');
   return count < total ? `showing ${n(count)} of ${n(total)} ${noun}` : `${n(total)} ${noun}`;

@@ -1,6 +1,6 @@
 // Position of the keyboard focus in a part of the page, to restore it after the part was rendered again.
 
-/** The place of an element inside `root`: its id, the row of a job that it is in, and the way down from there. */
+/** The place of an element inside `root`: its id, the row of a job that it is in, and the path from there. */
 export function placeIn(root, element) {
   const row = element.closest('[data-job]');
   const start = row && row !== root && root.contains(row) ? row : root;

@@ -1,9 +1,9 @@
-// Previous and next under a list that the server pages: "rows 26 to 50 of 1,310".
+// Previous and next buttons of a list that the server pages: "rows 26 to 50 of 1,310".
 
 import { h } from './dom.js';
 import { number } from '../util/format.js';
 
-/** Nodes for a pager, none when all fit on one page. onGo(page). */
+/** Elements of a pager; none if all rows fit on one page. onGo(page). */
 export function pager({ page, size, count, rows }, onGo) {
   if (count <= size) return [];
   const pages = Math.ceil(count / size);

@@ -1,4 +1,4 @@
-// Where a native popover opens.
+// Position of a native popover.
 
 /** Opens the popover below its button, within the window. */
 export function openBelow(popover, button) {

@@ -1,4 +1,4 @@
-// `?` lists the keys of a page.
+// Keyboard shortcuts of a page, listed by `?`.
 
 import { h } from './dom.js';
 

@@ -1,4 +1,4 @@
-// A tile: a title above a value, whose text is as large as lets all of it be read (style of .tile in app.css).
+// Tile: a title above a value in the largest size that shows all of it (style of .tile in app.css).
 
 import { h, setText } from './dom.js';
 

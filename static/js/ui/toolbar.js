@@ -1,10 +1,10 @@
-// A toolbar is one stop of the Tab key: the arrow keys go from one of its controls to the next.
+// Toolbar with one tab stop: the arrow keys move between its controls.
 
 import { $$ } from './dom.js';
 
 const CONTROLS = 'button, a[href], select, input:not([type="range"])'; // a slider needs the arrow keys itself
 
-/** element: with role="toolbar"; its controls may come, go and be hidden later. */
+/** element: with role="toolbar"; its controls may be added, removed or hidden later. */
 export function toolbar(element) {
   let current = null;
   const hidden = (control) => element.contains(control.closest('[hidden]'));
@@ -32,7 +32,7 @@ export function toolbar(element) {
   settle();
 }
 
-/** Whether an arrow key leads out of the control: in a text, only at its edge. */
+/** Whether an arrow key leaves the control: in a text field, only at its edge. */
 function leaves(control, way) {
   if (typeof control.selectionStart !== 'number') return true;
   const edge = way < 0 ? 0 : control.value.length;

@@ -3,7 +3,7 @@
 import { JOB_COLORS } from '../util/colors.js';
 import { fill, h } from './dom.js';
 
-const GAP_PX = 4; // to the edges of the chart
+const GAP_PX = 4; // distance to the edges of the chart
 
 /** An element for a tooltip. */
 export const tipElement = () => h('div', { class: 'tip', popover: 'manual' });

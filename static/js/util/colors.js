@@ -49,7 +49,7 @@ function ofTheme() {
 }
 
 /**
- * Diagonal stripes in `color`: the mark of a parameter server, seen without colour.
+ * Diagonal stripes in `color`: the mark of a parameter server, visible without colour.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {string} color

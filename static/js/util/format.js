@@ -1,4 +1,4 @@
-// Numbers and times as people read them, always with a unit.
+// Numbers and times as text with units.
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -124,7 +124,7 @@ export function significant(value) {
 }
 
 /**
- * The same with as many digits as asked.
+ * The same with a given number of digits.
  *
  * @param {number | null | undefined} value
  * @param {number} digits
@@ -137,7 +137,7 @@ export function rounded(value, digits) {
 }
 
 /**
- * How many significant digits tell the values apart to a hundredth of their range: 3 to 9.
+ * Number of significant digits, 3 to 9, that distinguish the values to a hundredth of their range.
  *
  * @param {number[]} values
  */

@@ -30,7 +30,7 @@ export class Columns {
   }
 
   /**
-   * Takes over whole columns, e.g. of a snapshot: {name: array}.
+   * Uses complete columns, e.g. of a snapshot: {name: array}.
    *
    * @param {Record<string, ArrayLike<number>>} columns
    */

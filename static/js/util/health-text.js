@@ -1,4 +1,4 @@
-// Faults of the twin that an operator sees on every page, as sentences.
+// Faults of the twin as sentences, shown to operators on every page.
 
 /**
  * @typedef {{

@@ -1,4 +1,4 @@
-// What the bars of a row of the schedule hold, measure by measure: resources, slots of typed workers, or workers.
+// Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
 import { PS } from '../core/store.js';
 
@@ -71,7 +71,7 @@ function resourceMeasure(name, r, { capacity, was = [] }, bars, { worker, ps }) 
 }
 
 /**
- * Workers, of which there is no capacity but the most at a time.
+ * Workers, which have no capacity but a maximum at a time.
  *
  * @param {Store} store
  * @param {number} most

@@ -1,5 +1,5 @@
-// The least and the greatest value of any stretch of a long array, without reading the stretch: each level keeps them
-// of blocks of four of the level below. Built once; after values have changed, only the blocks over them are rebuilt.
+// Minimum and maximum of any range of a long array without reading the range: each level stores them of blocks of four
+// of the level below. Built once; after values have changed, only the blocks over them are rebuilt.
 
 const BITS = 2;
 const MASK = (1 << BITS) - 1;
@@ -33,7 +33,7 @@ export class Pyramid {
   }
 
   /**
-   * The values [first, last) are others now.
+   * Updates after a change of the values [first, last).
    *
    * @param {number} first
    * @param {number} last
@@ -55,8 +55,8 @@ export class Pyramid {
   }
 
   /**
-   * Writes the least and the greatest value of each stretch [starts[i], ends[i]) into low[i] and high[i]; Infinity and
-   * -Infinity of none.
+   * Writes minimum and maximum of each range [starts[i], ends[i]) into low[i] and high[i]; Infinity and -Infinity of
+   * none.
    *
    * @param {Int32Array} starts
    * @param {Int32Array} ends

@@ -1,6 +1,6 @@
 // Polling of the server for pages without a socket, shown by the same badge.
 
-const AGAIN_MS = 2000; // after the server could not be reached
+const AGAIN_MS = 2000; // wait after a failed request
 
 export class Poll extends EventTarget {
   /**
@@ -19,14 +19,14 @@ export class Poll extends EventTarget {
     this.state = 'connecting';
     this.heardAt = 0;
     this.ended = false;
-    this.outcome = 'complete'; // what the badge says once it has ended
+    this.outcome = 'complete'; // text of the badge once it has ended
     /** @type {ReturnType<typeof setTimeout> | 0} */
     this.timer = 0;
     addEventListener('offline', () => this.ended || this.#become('offline'));
     addEventListener('online', () => this.ended || this.now());
   }
 
-  /** Asks at once. */
+  /** Requests at once. */
   async now() {
     clearTimeout(this.timer);
     try {

@@ -1,4 +1,4 @@
-// A curve of many steps: each value holds from its x to the next one. It answers what each pixel column has to show.
+// Curve of many steps: each value is valid from its x to the next one. Computes what each pixel column shows.
 
 import { lowerBound, upperBound } from './binary-search.js';
 import { Pyramid } from './min-max-pyramid.js';
@@ -22,11 +22,11 @@ export class LongCurve {
     this.low = low;
     this.high = high;
     /** @type {Map<Edge, Pyramid>} */
-    this.pyramids = new Map(); // built when they are first asked
+    this.pyramids = new Map(); // built on first use
   }
 
   /**
-   * Values [first, last) of y, low and high are others now.
+   * Updates after a change of the values [first, last) of y, low and high.
    *
    * @param {number} first
    * @param {number} last
@@ -66,7 +66,7 @@ export class LongCurve {
   }
 
   /**
-   * {low, high} of the column `name` in each of the `spans`, with the value that still holds where a span begins.
+   * {low, high} of the column `name` in each of the `spans`, including the value at the beginning of the span.
    *
    * @param {Edge} name
    * @param {Spans} spans

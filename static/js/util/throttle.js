@@ -40,7 +40,7 @@ export class Later {
 }
 
 /**
- * Runs action now, and again after `ms` if it was requested meanwhile.
+ * Runs action now, and again after `ms` if it was requested in between.
  *
  * @param {number} ms
  * @param {() => void} action

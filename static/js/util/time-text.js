@@ -1,5 +1,5 @@
-// Points and lengths of simulated time as people type them: '2d 03:15', '03:15:20', '3h 58m', '90 min', '1.5 h',
-// '250 ms'.
+// Times and durations of the simulation as users type them: '2d 03:15', '03:15:20', '3h 58m', '90 min', '1.5 h', '250
+// ms'.
 
 import { clock } from './format.js';
 
@@ -8,7 +8,7 @@ const UNITS = { ms: 1, s: 1000, sec: 1000, m: 60_000, min: 60_000, h: 3_600_000,
 export const EXAMPLE = 'for example 2d 03:15 or 3h 58m';
 
 /**
- * Whole ms, or null when the text is no time. A plain 0 is a time.
+ * Whole ms, or null if the text is no time. A plain 0 is a time.
  *
  * @param {string} text
  */

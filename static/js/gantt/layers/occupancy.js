@@ -96,8 +96,7 @@ class Raster {
 
   /**
    * Paints line `y`: bars [low, high) of `sorted` as they were true at p, all of a measure (held-shares.js) in the
-   * darkest colour.
-   * only: [job] 1 where its bars are shown; null = all.
+   * darkest colour. only: [job] 1 where its bars are shown; null = all.
    */
   line(y, { ramp, ...what }) {
     const width = this.canvas.width;
