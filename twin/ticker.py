@@ -44,7 +44,7 @@ class Ticker:
     def __init__(self, demo: bool = False) -> None:
         self.demo = demo
         self.asked: dict[int, tuple[float, int]] = {}  # run -> (when, its epoch then)
-        self.looked = self.complained = float("-inf")
+        self.checked_at = self.complained = float("-inf")
         self.compacted = time.monotonic()
         self.turned = time.monotonic()  # time of the last iteration of the loop
         self.announced: dict[int, str] = {}  # run -> the activity that its pages know
@@ -88,8 +88,8 @@ class Ticker:
         due = [run.pk for run in _waiting() if self._due(run)]
         for run_id in due:
             runner.enqueue(run_id)
-        if time.monotonic() - self.looked > SLOW_S:
-            self.looked = time.monotonic()
+        if time.monotonic() - self.checked_at > SLOW_S:
+            self.checked_at = time.monotonic()
             self._slowly()
         return due
 

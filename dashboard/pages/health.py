@@ -29,7 +29,7 @@ from twin.runs.activity import activity
 
 WORKERS = heartbeat.WORKERS.values()
 SHARED_S = 2.0
-_looking = threading.Lock()
+_checking = threading.Lock()
 _latest: tuple[float, dict[str, Any]] = (float("-inf"), {})  # time and content of the shared answer
 NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # processes of which at least one must run
 
@@ -39,7 +39,7 @@ NEEDED = (*WORKERS, *map(heartbeat.dispatcher, WORKERS), heartbeat.TICKER)  # pr
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 without faults, 503 otherwise. Runs that wait for busy workers are no reason for a 503."""
-    body, status = _look()
+    body, status = _check()
     return JsonResponse(body, status=status, headers={"X-Twin-Instance": settings.INSTANCE})
 
 
@@ -50,15 +50,15 @@ def shared(request: HttpRequest) -> JsonResponse:
     global _latest
     if not is_viewer(request.user):
         raise PermissionDenied
-    with _looking:
+    with _checking:
         at, body = _latest
         if time.monotonic() - at > SHARED_S:
-            body, _ = _look()
+            body, _ = _check()
             _latest = time.monotonic(), body
     return JsonResponse(body)
 
 
-def _look() -> tuple[dict[str, Any], int]:
+def _check() -> tuple[dict[str, Any], int]:
     """Content and status of the answer of /healthz."""
     fault = database.fault()
     parts: dict[str, Any] = {"database": fault is None, "broker": _broker()}

@@ -136,7 +136,7 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind in ("server_added", "server_set"):
         return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
     if kind == "gap":
-        return f"no look at the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
+        return f"no poll of the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
     if kind == "sampled":
         return f"samples of {counted(len(data['rows']), 'server')}"
     if kind == "job_set":

@@ -262,7 +262,7 @@ def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, sett
     pulse.beat()
     Connection.objects.create(name="lab", connector="replay")
     found = operator.get("/api/connections/lab/").json()["condition"]
-    assert found["message"] == "Waits for the first look of the follower."
+    assert found["message"] == "Waits for the first poll by the follower."
 
 
 def test_the_schema_describes_connections(viewer):

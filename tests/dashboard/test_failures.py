@@ -168,11 +168,11 @@ def test_a_big_answer_is_compressed_for_who_can_take_it(viewer, finished_run):
     assert len(packed.content) < len(plain.content) / 2
 
 
-def test_pages_that_ask_often_share_one_look(viewer, monkeypatch):
-    looks = []
-    monkeypatch.setattr(health, "_look", lambda: (looks.append(1), ({"look": len(looks)}, 503))[1])
+def test_pages_that_ask_often_share_one_check(viewer, monkeypatch):
+    checks = []
+    monkeypatch.setattr(health, "_check", lambda: (checks.append(1), ({"n": len(checks)}, 503))[1])
     monkeypatch.setattr(health, "_latest", (float("-inf"), {}))
     asked = [viewer.get(path) for path in ("/healthz/shared", "/healthz/shared", "/healthz", "/healthz/shared")]
-    assert [(answer.status_code, answer.json()["look"]) for answer in asked] == [(200, 1), (200, 1), (503, 2), (200, 1)]
+    assert [(answer.status_code, answer.json()["n"]) for answer in asked] == [(200, 1), (200, 1), (503, 2), (200, 1)]
     monkeypatch.setattr(health, "SHARED_S", 0.0)
-    assert viewer.get("/healthz/shared").json()["look"] == 3
+    assert viewer.get("/healthz/shared").json()["n"] == 3

@@ -14,7 +14,7 @@ from twin.infra import pubsub
 from twin.models import Run
 
 WAIT_S = 1.0  # for a lock; a writer usually holds it for some ms
-LOOK_S = 1.0
+CHECK_S = 1.0
 LOCKED_SINCE = "twin:locked-since"  # key: wall clock, in seconds
 
 
@@ -66,7 +66,7 @@ class LockWatch:
     def locked(self) -> bool:
         return self.since is not None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check, once."""
         began = time.time()
         error = fault()
@@ -81,9 +81,9 @@ class LockWatch:
 
     def _run(self) -> None:
         while True:
-            self.look()
+            self.check()
             connection.close()
-            time.sleep(LOOK_S)
+            time.sleep(CHECK_S)
 
 
 def _set_wait(cursor: object, seconds: float) -> None:

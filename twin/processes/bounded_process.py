@@ -21,7 +21,7 @@ from twin.processes import shutdown
 from twin.processes.supervisor import die_with_parent
 
 log = logging.getLogger(__name__)
-LOOK_S = 0.5  # between two checks whether the work is still needed
+CHECK_S = 0.5  # between two checks whether the work is still needed
 NICENESS = 10  # below runs and pages
 MAX_MEMORY = 4 * 2**30  # bytes of data; beyond, the work gets a MemoryError
 
@@ -31,7 +31,7 @@ Outcome = Literal["done", "late", "unwanted", "failed"]
 def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool]) -> Outcome:
     """Calls `work` in a child process and waits for its end.
 
-    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every LOOK_S, was false, or this
+    late: it took longer than `limit_s` and was killed. unwanted: `wanted()`, asked every CHECK_S, was false, or this
     worker is stopping. failed: it raised (its log has the traceback) or was killed by somebody else.
     """
     connections.close_all()  # a connection must not be shared with the child
@@ -44,7 +44,7 @@ def run(work: Callable[[], object], *, limit_s: float, wanted: Callable[[], bool
     until = time.monotonic() + limit_s
     outcome: Outcome = "done"
     try:
-        while not select.select([reading], [], [], max(0.0, min(LOOK_S, until - time.monotonic())))[0]:
+        while not select.select([reading], [], [], max(0.0, min(CHECK_S, until - time.monotonic())))[0]:
             if time.monotonic() >= until:
                 outcome = "late"
             elif shutdown.asked() or not wanted():

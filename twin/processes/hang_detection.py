@@ -35,17 +35,17 @@ class Hangs:
     def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
         self.folder, self.report = folder, report
         self.seen: dict[Path, _Seen] = {}
-        self.looked = time.monotonic()
+        self.checked_at = time.monotonic()
         for path in folder.iterdir():  # of processes of the last time
             path.unlink(missing_ok=True)
 
-    def look(self, started: Mapping[int, tuple[str, float]] | None = None) -> list[int]:
+    def check(self, started: Mapping[int, tuple[str, float]] | None = None) -> list[int]:
         """Kill of the processes that hang; those processes.
 
         started: process -> (name, since when), of those that must have a heartbeat.
         """
         now = time.monotonic()
-        passed, self.looked = min(now - self.looked, MAX_CHECK_S), now
+        passed, self.checked_at = min(now - self.checked_at, MAX_CHECK_S), now
         current = {path: path.stat().st_mtime_ns for path in list(self.folder.iterdir()) if path.exists()}
         self.seen = {path: seen for path, seen in self.seen.items() if path in current}
         killed = [number for path, mtime_ns in current.items() if (number := self._examine(path, mtime_ns, passed))]

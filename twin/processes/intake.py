@@ -18,7 +18,7 @@ from kombu.exceptions import ChannelError
 
 from twin.processes import heartbeat
 
-LOOK_S = 1.0
+CHECK_S = 1.0
 MAX_CHECK_S = 2.0  # maximum counted time between two checks of a delayed process
 STALLED_S = 6.0  # shorter waits do not count as stalled
 
@@ -29,7 +29,7 @@ class Intake:
     def __init__(self, broker: Connection, parent: str, queues: Sequence[str]) -> None:
         self.broker, self.parent, self.queues = broker, parent, queues
         self.idle: dict[str, int] = {}  # process of the pool -> tasks that it had begun when it became idle
-        self.looked, self.stood_s = time.monotonic(), 0.0  # time without taking a task although there are some
+        self.checked_at, self.stood_s = time.monotonic(), 0.0  # time without taking a task although there are some
         self.verdict = ""
 
     def start(self) -> Intake:
@@ -42,17 +42,17 @@ class Intake:
 
     def _run(self) -> None:
         while True:
-            self.verdict = self.look()
-            time.sleep(LOOK_S)
+            self.verdict = self.check()
+            time.sleep(CHECK_S)
 
-    def look(self) -> str:
+    def check(self) -> str:
         """Current fault."""
         try:
             why = self._standing()
         except Exception:  # each transport has its own errors; an unavailable broker is reported elsewhere
             self.broker.close()
             why = ""
-        passed, self.looked = min(time.monotonic() - self.looked, MAX_CHECK_S), time.monotonic()
+        passed, self.checked_at = min(time.monotonic() - self.checked_at, MAX_CHECK_S), time.monotonic()
         self.stood_s = self.stood_s + passed if why else 0.0
         return f"{why} for {self.stood_s:.0f} s" if self.stood_s >= STALLED_S else ""
 

@@ -23,7 +23,7 @@ from twin.processes.dispatch import send
 log = logging.getLogger(__name__)
 QUICK, LONG = "runs", "long"  # queues
 LONG_S = 0.5  # of processor time: a busy machine makes no computation longer
-LOOK_S = 0.1
+CHECK_S = 0.1
 NICENESS = 5  # of the worker for long computations: slices of other runs come first
 
 _yields = False
@@ -78,7 +78,7 @@ class Watch:
             self.longest_s = max(self.longest_s, time.process_time() - began)
 
     def _run(self) -> None:
-        while not self.done.wait(LOOK_S):
+        while not self.done.wait(CHECK_S):
             with self.lock:
                 if self.began is not None and time.process_time() - self.began > LONG_S and self._hand_over():
                     return

@@ -121,4 +121,4 @@ def wait_until(holds: Callable[[], Any], what: str, patience_s: float = PATIENCE
     deadline = time.monotonic() + patience_s
     while not holds():
         assert time.monotonic() < deadline, f"waited {patience_s:g} s in vain: {what}"
-        time.sleep(0.02)  # between two looks at other processes
+        time.sleep(0.02)  # between two checks of other processes

@@ -47,7 +47,7 @@ def test_its_limit_does_not_wait_for_the_next_look(monkeypatch):
 
 
 def test_it_is_killed_at_its_limit_and_when_nobody_wants_it(monkeypatch):
-    monkeypatch.setattr(bounded_process, "LOOK_S", 0.01)
+    monkeypatch.setattr(bounded_process, "CHECK_S", 0.01)
     assert bounded_process.run(forever, limit_s=0.05, wanted=lambda: True) == "late"
     asked = iter([True, True, False])
     assert bounded_process.run(forever, limit_s=30, wanted=lambda: next(asked)) == "unwanted"

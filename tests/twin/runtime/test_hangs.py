@@ -39,21 +39,21 @@ def test_a_process_that_is_stopped_is_killed_and_one_that_goes_on_is_not(tmp_pat
     settings.HUNG_S = 0.5
     began = time.monotonic()
     while time.monotonic() - began < 1.0:
-        assert watch.look() == []
+        assert watch.check() == []
     process.send_signal(signal.SIGSTOP)
-    wait_until(watch.look, "it is killed", 10)
+    wait_until(watch.check, "it is killed", 10)
     assert process.wait(10) == -signal.SIGKILL
     assert reports == [f"runs worker (process {process.pid}) has not answered for 0.5 s; it is replaced"]
-    assert watch.look() == []
+    assert watch.check() == []
     assert not own.exists()
 
 
 def test_a_supervisor_that_was_held_up_blames_nobody(tmp_path):
     watch = hang_detection.Hangs(tmp_path, print)
     (tmp_path / f"ticker.{os.getpid()}").touch()
-    watch.look()
-    watch.looked -= 3600
-    assert watch.look() == []
+    watch.check()
+    watch.checked_at -= 3600
+    assert watch.check() == []
 
 
 def test_a_pulse_comes_and_goes(layer, settings, tmp_path):
@@ -77,7 +77,7 @@ def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(laye
     (known,) = heartbeat.processes()
     assert not known.answers
     assert known.trouble == f"the ticker (process {os.getpid()}) has not processed runs for 61 s; it is replaced"
-    assert watch.look() == [process.pid]
+    assert watch.check() == [process.pid]
     assert process.wait(10) == -signal.SIGKILL
     assert reports == [f"ticker (process {process.pid}) has not processed runs for 61 s; it is replaced"]
 
@@ -85,8 +85,8 @@ def test_a_process_that_does_not_do_its_work_says_why_and_is_killed_at_once(laye
 def test_a_process_that_never_gave_a_sign_of_life_is_killed(tmp_path):
     process, reports = subprocess.Popen(["sleep", "600"]), []
     watch = hang_detection.Hangs(tmp_path, reports.append)
-    assert watch.look({process.pid: ("worker", time.monotonic())}) == []
-    assert watch.look({process.pid: ("worker", time.monotonic() - 61)}) == [process.pid]
+    assert watch.check({process.pid: ("worker", time.monotonic())}) == []
+    assert watch.check({process.pid: ("worker", time.monotonic() - 61)}) == [process.pid]
     assert process.wait(10) == -signal.SIGKILL
     assert reports == [f"worker (process {process.pid}) did not start within 60 s; it is replaced"]
 

@@ -102,18 +102,18 @@ def test_the_watch_tells_since_when_the_database_is_locked(layer, database):
     from twin.processes import vitals
 
     watch = infra.LockWatch()
-    watch.look()
+    watch.check()
     assert (infra.fault(), vitals.take().locked_since) == (None, None)
     locker = sqlite3.connect(database, isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
-    watch.look()
+    watch.check()
     first = vitals.take().locked_since
-    watch.look()
+    watch.check()
     assert "database is locked" in str(infra.fault())
     assert vitals.take().locked_since == first is not None
     locker.execute("ROLLBACK")
     locker.close()
-    watch.look()
+    watch.check()
     assert (infra.fault(), vitals.take().locked_since) == (None, None)
 
 

@@ -34,10 +34,10 @@ def child():
 
 
 def stands(watch):
-    """Two looks, as if each came after a long time: the first sees what is idle."""
-    watch.look()
+    """Two checks, as if each came after a long time: the first sees what is idle."""
+    watch.check()
     watch.stood_s = intake.STALLED_S
-    return watch.look()
+    return watch.check()
 
 
 def test_messages_that_stand_while_a_process_is_idle_are_a_fault(broker):
@@ -61,12 +61,12 @@ def test_a_process_that_works_or_has_just_worked_is_not_idle(broker):
         pulse.beat()
         assert stands(watch) == ""
     pulse.beat()
-    watch.look()
+    watch.check()
     with heartbeat.doing("run 2"):
         pass
     pulse.beat()
     watch.stood_s = intake.STALLED_S
-    assert watch.look() == ""
+    assert watch.check() == ""
 
 
 def test_a_worker_without_a_process_is_a_fault(broker):

@@ -13,7 +13,7 @@ from .conftest import messages
 @pytest.fixture
 def quick(monkeypatch):
     """This process is one of the quick worker."""
-    monkeypatch.setattr(pools, "LOOK_S", 0.001)
+    monkeypatch.setattr(pools, "CHECK_S", 0.001)
     pools.set_yields(True)
     yield
     pools.set_yields(False)

@@ -41,10 +41,10 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if failing_since is not None:
         return found(FAILING, failing_since, health.get("error", ""))
     if seen_at is None:
-        return found(STARTING, connection.created_at.timestamp(), "Waits for the first look of the follower.")
+        return found(STARTING, connection.created_at.timestamp(), "Waits for the first poll by the follower.")
     resumed_at = health.get("resumed_at", 0.0)
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
-        return found(STARTING, resumed_at, "Waits for the next look of the follower.")
+        return found(STARTING, resumed_at, "Waits for the next poll by the follower.")
     if (now - seen_at) * 1_000 > stale_after_ms:
         message = (
             "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."

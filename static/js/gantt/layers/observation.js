@@ -69,7 +69,7 @@ export class NowLine extends Layer {
   /** paused: the time is that of the last poll. */
   update(ms, paused = false) {
     this.ms = ms;
-    this.text = paused ? 'last look' : 'now';
+    this.text = paused ? 'last poll' : 'now';
   }
 
   paint(ctx, frame) {
@@ -98,7 +98,7 @@ export class NowLine extends Layer {
   }
 
   describe() {
-    return [['', this.text === 'now' ? 'current time of the cluster' : 'the last look at the cluster']];
+    return [['', this.text === 'now' ? 'current time of the cluster' : 'the last poll of the cluster']];
   }
 }
 
