@@ -39,11 +39,11 @@ def test_its_memory_has_a_limit(monkeypatch):
     assert bounded_process.run(lambda: bytearray(2**31), limit_s=30, wanted=lambda: True) == "failed"
 
 
-def test_its_limit_does_not_wait_for_the_next_look(monkeypatch):
-    monkeypatch.setattr(bounded_process, "LOOK_S", 20.0)
+def test_its_limit_does_not_wait_for_the_next_check(monkeypatch):
+    monkeypatch.setattr(bounded_process, "CHECK_S", 20.0)
     began = time.monotonic()
     assert bounded_process.run(forever, limit_s=0.05, wanted=lambda: True) == "late"
-    assert time.monotonic() - began < bounded_process.LOOK_S
+    assert time.monotonic() - began < bounded_process.CHECK_S
 
 
 def test_it_is_killed_at_its_limit_and_when_nobody_wants_it(monkeypatch):
