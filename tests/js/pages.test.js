@@ -74,7 +74,7 @@ test('a run that has just ended is shown without the figures of before', needsPa
   assert.match(text('#sites'), /Numbers and bars: allocated share of the capacity at 00:00:00\.$/);
   sockets.at(-1).hear({ type: 'status', id: run.id, status: 'finished', sim_ms: 2, metrics: { completed: 3 } });
   assert.deepEqual([cell('Running'), cell('Completed jobs'), $('#sites .meter')], ['–', '3', null]);
-  assert.match(text('#sites'), /Numbers: capacity\./);
+  assert.match(text('#sites'), /Numbers: capacity\. (Whole run: .*\.)?$/);
 });
 
 test('clusters: the list, what one consists of, and its deletion after a question', needsPage, async () => {

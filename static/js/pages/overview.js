@@ -198,7 +198,7 @@ function paintSites() {
           { class: 'muted small' },
           `Numbers and bars: allocated share of the capacity at ${clock(figures.sim_ms)}.`,
         )
-      : [h('p', { class: 'muted small' }, 'Numbers: capacity.'), utilization(run?.metrics)],
+      : h('p', { class: 'muted small' }, 'Numbers: capacity. ', utilization(run?.metrics)),
   );
 }
 
@@ -242,13 +242,8 @@ function utilization(ofRun) {
   const known = ofResources
     .map(({ key, title, unit }) => [title, valueOf(ofRun, key), unit])
     .filter(([, value]) => value !== null);
-  if (!known.length) return null;
-  return h(
-    'p',
-    { class: 'muted small' },
-    'Whole run: ',
-    known.map(([title, value, unit]) => `${title} ${valueText(value, unit)}`).join(', '),
-  );
+  if (!known.length) return '';
+  return `Whole run: ${known.map(([title, value, unit]) => `${title} ${valueText(value, unit)}`).join(', ')}.`;
 }
 
 /** Fetches the metrics of active runs. */
