@@ -226,6 +226,8 @@ class Connection(models.Model):
     parameters = models.JSONField(default=dict)
     sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
     interval_ms = models.IntegerField(default=1_000)  # poll interval, where the cluster is polled
+    sampler = models.CharField(max_length=60, blank=True, default="")  # name of a file of twin/samplers; "" = none
+    sampler_parameters = models.JSONField(default=dict)
     wanted = models.CharField(max_length=12, default=FOLLOWING)
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="connections")
     health = models.JSONField(default=dict)  # mirror.following.Health, as the follower wrote it last

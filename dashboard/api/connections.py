@@ -21,8 +21,11 @@ from twin.connectors.facts import NodeFact
 from twin.mirror import stored
 from twin.mirror.connecting import connections, trial
 from twin.mirror.connecting.condition import condition
+from twin.mirror.connecting.samplers import checked_sampler
+from twin.mirror.sampling import STARTING
 from twin.models import Connection
 from twin.processes import heartbeat
+from twin.samplers.base import Sampler
 
 MAX_PARAMETERS = 40
 MAX_PREVIEW = 5_000  # nodes of one preview of sites
@@ -43,6 +46,8 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "parameters",
             "sites",
             "interval_ms",
+            "sampler",
+            "sampler_parameters",
             "wanted",
             "run",
             "condition",
@@ -58,7 +63,10 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             return connection.connector
 
     def get_condition(self, connection: Connection) -> dict[str, Any]:
-        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit}."""
+        """{state, since, message, age_ms, stale_after_ms, seen_ms, clock_offset_ms, lag, cost, counts, audit, samples}.
+
+        samples: {sampler, state, message, age_ms, nodes}, {} without a sampler.
+        """
         now, health = time.time(), connection.health
         found = condition(connection, now)
         message = found.message
@@ -81,7 +89,25 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
             "cost": health.get("cost", {}),
             "counts": health.get("counts", {}),
             "audit": _audit(connection),
+            "samples": _samples(connection, now),
         }
+
+
+def _samples(connection: Connection, now: float) -> dict[str, Any]:
+    """State of sampling: starting, sampling or failing; age_ms: of the newest answer, None before it."""
+    if not connection.sampler:
+        return {}
+    found = connection.health.get("samples") or {}
+    if found.get("sampler") != connection.sampler:
+        found = {}
+    at = found.get("at")
+    return {
+        "sampler": connection.sampler,
+        "state": found.get("state", STARTING),
+        "message": found.get("message", ""),
+        "age_ms": None if at is None else max(0, round((now - at) * 1_000)),
+        "nodes": found.get("nodes", 0),
+    }
 
 
 def _audit(connection: Connection) -> dict[str, Any]:
@@ -98,6 +124,8 @@ class SettingsSerializer(serializers.Serializer[Any]):
     connector = serializers.CharField(max_length=60)
     parameters = serializers.DictField(default=dict)
     sites = serializers.DictField(default=dict)
+    sampler = serializers.CharField(max_length=60, default="", allow_blank=True)
+    sampler_parameters = serializers.DictField(default=dict)
 
     def validate_parameters(self, value: dict[str, Any]) -> dict[str, Any]:
         """Few and short: none of them is a secret or a document."""
@@ -105,7 +133,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError(f"at most {MAX_PARAMETERS} parameters of at most 2,000 characters each")
         return value
 
-    validate_sites = validate_parameters
+    validate_sites = validate_sampler_parameters = validate_parameters
 
 
 class NewConnectionSerializer(KnownFields, SettingsSerializer):
@@ -116,11 +144,13 @@ class NewConnectionSerializer(KnownFields, SettingsSerializer):
 
 
 class ChangeSerializer(KnownFields):
-    """Change of a connection; parameters and fields of the rule of sites that are left out keep their values."""
+    """Change of a connection; what is left out keeps its value. An empty sampler ends sampling."""
 
     parameters = serializers.DictField(required=False)
     sites = serializers.DictField(required=False)
     interval_ms = serializers.IntegerField(required=False)
+    sampler = serializers.CharField(max_length=60, required=False, allow_blank=True)
+    sampler_parameters = serializers.DictField(required=False)
 
 
 class PreviewNodeSerializer(serializers.Serializer[Any]):
@@ -182,14 +212,15 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
             sites = connections.checked_sites(given["sites"])
             connector = connections.checked_connector(given["connector"], given["parameters"])
             connector.close()
-            made = connections.create(name, connector, sites, interval_ms, request.user)
+            sampler = checked_sampler(given["sampler"], given["sampler_parameters"])
+            made = connections.create(name, connector, sites, interval_ms, request.user, sampler)
         except connections.FieldError as error:
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
-        """Other parameters, another rule of sites or another interval; name and connector cannot be changed."""
+        """Other parameters, rule of sites, interval or sampler; name and connector cannot be changed."""
         connection, given = self.get_object(), _given(ChangeSerializer, request)
         try:
             before = connection.parameters
@@ -198,7 +229,8 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
             connector = connections.checked_connector(connection.connector, wanted, before)
             connector.close()
             interval_ms = given.get("interval_ms", connection.interval_ms)
-            connections.change(connection, connector, rule, interval_ms, request.user)
+            sampler = _changed_sampler(connection, given)
+            connections.change(connection, connector, rule, interval_ms, request.user, sampler)
         except connections.FieldError as error:
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         return Response(self.get_serializer(connection).data)
@@ -236,7 +268,10 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         """Tests a stored connection."""
         connection = self.get_object()
         connections.record_test(connection.name, connection.connector, request.user)
-        found = trial.run(connection.connector, connection.parameters, connection.sites)
+        found = trial.run(
+            connection.connector, connection.parameters, connection.sites,
+            sampler=connection.sampler, sampler_parameters=connection.sampler_parameters,
+        )  # fmt: skip
         return Response(with_token(connection.connector, connection.parameters, found))
 
     @extend_schema(request=SettingsSerializer, responses=TrialSerializer, operation_id="connections_test")
@@ -247,10 +282,14 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         try:
             connections.checked_sites(given["sites"])
             connections.checked_connector(given["connector"], given["parameters"]).close()
+            checked_sampler(given["sampler"], given["sampler_parameters"])
         except connections.FieldError as error:
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         connections.record_test("", given["connector"], request.user)
-        found = trial.run(given["connector"], given["parameters"], given["sites"])
+        found = trial.run(
+            given["connector"], given["parameters"], given["sites"],
+            sampler=given["sampler"], sampler_parameters=given["sampler_parameters"],
+        )  # fmt: skip
         return Response(with_token(given["connector"], given["parameters"], found))
 
     @extend_schema(request=PreviewSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT))
@@ -264,6 +303,13 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
             raise serializers.ValidationError({error.field: [str(error)]}) from error
         facts = (NodeFact(node["name"], queues=tuple(node["queues"]), labels=node["labels"]) for node in given["nodes"])
         return Response({"sites": [rule.site(fact) for fact in facts]})
+
+
+def _changed_sampler(connection: Connection, given: dict[str, Any]) -> Sampler | None:
+    """The sampler after a change; parameters of the same one that are left out keep their values."""
+    name = given.get("sampler", connection.sampler)
+    before = connection.sampler_parameters if name == connection.sampler else {}
+    return checked_sampler(name, {**before, **given.get("sampler_parameters", {})}, before)
 
 
 def _given(form: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

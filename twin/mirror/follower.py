@@ -25,6 +25,7 @@ from twin.mirror import stored
 from twin.mirror.borders import Border, cross
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
+from twin.mirror.sampling import begin
 from twin.models import Connection, Run
 from twin.runs import lease
 
@@ -56,7 +57,7 @@ class Follower:
     def look(self) -> None:
         """Starts what is missing, and ends what is paused or gone, or has other settings now."""
         following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
-            "pk", "name", "parameters", "interval_ms", "sites"
+            "pk", "name", "parameters", "interval_ms", "sites", "sampler", "sampler_parameters"
         )
         wanted = {row[0]: row[1:] for row in following}
         for pk, thread in list(self.threads.items()):
@@ -111,6 +112,7 @@ class Follow(threading.Thread):
     def _follow(self, of: Connection) -> bool:
         """Follows the connection's run to its end; True where another one has begun."""
         connector = build(of.connector, of.parameters)
+        sampling, samples = begin(of.sampler, of.sampler_parameters, of.health.get("samples"))
         try:
             before = of.run_id
             run, mirror = self._begin(of, connector)
@@ -120,10 +122,11 @@ class Follow(threading.Thread):
             with lease.Heartbeat(run):
                 following = Following(
                     connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
-                    stopped=self._telling(of, border := Border(run, mirror)),
+                    stopped=self._telling(of, border := Border(run, mirror)), sampling=sampling,
                 )  # fmt: skip
                 if run.pk == before:
                     following.resume(of.health)
+                following.health.samples = asdict(samples) if samples.sampler else {}
                 self.following = following
                 following.run()
                 crossed = border.reached()
@@ -133,6 +136,8 @@ class Follow(threading.Thread):
                 return crossed
         finally:
             connector.close()
+            if sampling is not None:
+                sampling.close()
 
     def _begin(self, of: Connection, connector: Connector) -> tuple[Run | None, Mirror | None]:
         """The run under a lease of ours, and the mirror as the log has it; (None, None) while it is not ours."""

@@ -11,13 +11,14 @@ import random
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
 from twin.mirror.differ import EventData, Mirror
 from twin.mirror.health import Costs, Health, Lags, counts
+from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
 RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
@@ -32,11 +33,11 @@ class Following:
 
     def __init__(
         self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
-        stopped: Callable[[float], bool],
+        stopped: Callable[[float], bool], sampling: Sampling | None = None,
     ) -> None:  # fmt: skip
         """stopped(seconds): waits that long at most; True when the following has to end."""
         self.connector, self.mirror, self.write = connector, mirror, write
-        self.interval_s, self.stopped = interval_s, stopped
+        self.interval_s, self.stopped, self.sampling = interval_s, stopped, sampling
         self.health = Health()
         self.looked = False  # by this process
         self.unseen = ""  # why there was no poll before this process; reported as a gap with the first poll
@@ -55,6 +56,8 @@ class Following:
     def current_health(self) -> Health:
         """The health with its lags and counts, which are computed only here."""
         self.health.lag, self.health.counts = self.lags.figures() or self.health.lag, counts(self.mirror)
+        if self.sampling is not None:
+            self.health.samples = asdict(self.sampling.health)
         return self.health
 
     def run(self) -> None:
@@ -107,6 +110,8 @@ class Following:
         self.health.call_ms = dict(snapshot.calls) or self.health.call_ms
         self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
         self._cost()
+        if self.sampling is not None:
+            self._write(self.sampling.exchange(self.mirror))
 
     def _cost(self) -> None:
         """Reads the cost of following at intervals; clusters that do not report it are followed as well."""

@@ -29,6 +29,7 @@ class Health:
     lag: dict[str, int] = field(default_factory=dict)  # p50_ms, p99_ms, facts: from the event to its place in the log
     cost: dict[str, float] = field(default_factory=dict)  # calls_per_minute, ms_per_call, share of one core
     counts: dict[str, int] = field(default_factory=dict)  # nodes, and open jobs by state
+    samples: dict[str, Any] = field(default_factory=dict)  # sampling.SamplesHealth; {} without a sampler
 
 
 class Lags:

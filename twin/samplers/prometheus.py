@@ -22,25 +22,35 @@ EXAMPLE = "http://prometheus:9090"
 
 @dataclass(frozen=True, slots=True)
 class PrometheusParameters(Parameters):
-    url: str = parameter("", f"address of Prometheus, e.g. {EXAMPLE}")
-    interval_s: int = parameter(60, "time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s")
-    timeout_s: float = parameter(10.0, "time limit of the queries of a sample", low=0.1, high=60, unit="s")
-    token_from: str = parameter("", "file with a bearer token, or $NAME of a variable; empty = none")
-    ca_file: str = parameter("", "file with the CA of its certificate; empty = those of the system")
-    labels: str = parameter("", "labels that the series of this cluster have, e.g. cluster=lab; empty = all series")
-    node_label: str = parameter("Hostname,instance", "labels that name the node, the first one present counts")
-    gpu_label: str = parameter("gpu", "label that numbers the GPUs of a node")
-    gpu_busy: str = parameter("DCGM_FI_DEV_GPU_UTIL", "metric: time in which a GPU is busy, percent")
-    gpu_used: str = parameter("DCGM_FI_DEV_FB_USED", "metric: memory of a GPU in use")
-    gpu_free: str = parameter("DCGM_FI_DEV_FB_FREE", "metric: free memory of a GPU")
-    cpu: str = parameter("node_cpu_seconds_total", "metric: time of a CPU by mode")
-    memory_total: str = parameter("node_memory_MemTotal_bytes", "metric: memory of a node")
-    memory_available: str = parameter("node_memory_MemAvailable_bytes", "metric: memory of a node that is available")
-
-    def __post_init__(self) -> None:
-        super(PrometheusParameters, self).__post_init__()
-        if not self.url:
-            raise ModelError(f"parameter url is missing: give the address of Prometheus, e.g. {EXAMPLE}")
+    url: str = parameter("", f"Address of Prometheus, e.g. {EXAMPLE}", title="Prometheus")
+    interval_s: int = parameter(
+        60, "Time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s", title="Sample interval"
+    )
+    timeout_s: float = parameter(
+        10.0, "Time after which the queries of a sample fail", low=0.1, high=60, unit="s", title="Query timeout"
+    )
+    token_from: str = parameter(
+        "", "File that holds a bearer token, or $NAME of an environment variable; empty: none", title="Token source"
+    )
+    ca_file: str = parameter(
+        "", "File with the CA certificate of Prometheus; empty: the system's certificates", title="CA certificate file"
+    )
+    labels: str = parameter(
+        "", "Labels of the series of this cluster, e.g. cluster=lab; empty: all series", title="Labels"
+    )
+    node_label: str = parameter(
+        "Hostname,instance", "Labels with the name of the node; the first one that a series has counts",
+        title="Node labels",
+    )  # fmt: skip
+    gpu_label: str = parameter("gpu", "Label that numbers the GPUs of a node", title="GPU label")
+    gpu_busy: str = parameter("DCGM_FI_DEV_GPU_UTIL", "Metric: time in which a GPU is busy, %", title="GPU busy")
+    gpu_used: str = parameter("DCGM_FI_DEV_FB_USED", "Metric: memory of a GPU in use", title="GPU memory used")
+    gpu_free: str = parameter("DCGM_FI_DEV_FB_FREE", "Metric: free memory of a GPU", title="GPU memory free")
+    cpu: str = parameter("node_cpu_seconds_total", "Metric: time of each CPU by mode", title="CPU time")
+    memory_total: str = parameter("node_memory_MemTotal_bytes", "Metric: memory of a node", title="Memory")
+    memory_available: str = parameter(
+        "node_memory_MemAvailable_bytes", "Metric: memory of a node that is available", title="Memory available"
+    )
 
 
 class PrometheusSampler(Sampler):
@@ -52,6 +62,8 @@ class PrometheusSampler(Sampler):
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)
         p = self.parameters
+        if not p.url:
+            raise ModelError(f"parameter url is missing: give the address of Prometheus, e.g. {EXAMPLE}")
         access = Access(p.url, ca_file=p.ca_file, token_from=p.token_from, example=EXAMPLE)
         self._client = Client(access, p.timeout_s)
         names = {name: checked_metric(name, getattr(p, name)) for name in Metrics.__slots__}

@@ -27,10 +27,18 @@ RIGHT = "run the twin as SlurmUser, or use a Prometheus: sstat answers root, Slu
 
 @dataclass(frozen=True, slots=True)
 class SstatParameters(Parameters):
-    interval_s: int = parameter(60, "time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s")
-    timeout_s: float = parameter(10.0, "time limit of a call", low=0.1, high=60, unit="s")
-    prefix: str = parameter("", "command before each call, as of the connector, e.g. ssh -o BatchMode=yes login1")
-    conf: str = parameter("", "path of slurm.conf where the commands run; empty = as they find it")
+    interval_s: int = parameter(
+        60, "Time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s", title="Sample interval"
+    )
+    timeout_s: float = parameter(
+        10.0, "Time after which a call of a Slurm command fails", low=0.1, high=60, unit="s", title="Call timeout"
+    )
+    prefix: str = parameter(
+        "", "Command before each call, as for the connector, e.g. ssh -o BatchMode=yes login1", title="Command prefix"
+    )
+    conf: str = parameter(
+        "", "Path of slurm.conf on the host where the commands run; empty: as they find it", title="Configuration file"
+    )
 
 
 @dataclass(slots=True)

@@ -1,4 +1,6 @@
-"""GET /api/connectors/: connectors with the declarations of their parameters, and those of the rule of sites."""
+"""GET /api/connectors/: connectors and samplers with the declarations of their parameters, and the rule of sites."""
+
+from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -9,12 +11,16 @@ from rest_framework.response import Response
 from scheduling.kernel.parameters import describe
 from twin.connectors.base import Connector, connector_class, names
 from twin.mirror.sites import SiteRule
+from twin.samplers import base as samplers
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
 @api_view()
 def connector_list(request: Request) -> Response:
-    """{connectors: [{name, title, summary, parameters, polled}], sites}; polled: by the connection's interval."""
+    """{connectors: [{name, title, summary, parameters, polled}], samplers, sites}.
+
+    polled: by the connection's interval. samplers have the same fields but polled.
+    """
     found = [connector_class(name) for name in names()]
     rows = [
         {
@@ -26,4 +32,11 @@ def connector_list(request: Request) -> Response:
         }
         for cls in found
     ]
-    return Response({"connectors": rows, "sites": describe(SiteRule)})
+    return Response({"connectors": rows, "samplers": _samplers(), "sites": describe(SiteRule)})
+
+
+def _samplers() -> list[dict[str, Any]]:
+    return [
+        {"name": cls.name, "title": cls.title, "summary": cls.summary, "parameters": describe(cls.Parameters)}
+        for cls in map(samplers.sampler_class, samplers.names())
+    ]

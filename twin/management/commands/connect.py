@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -13,10 +14,14 @@ from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError, Found
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, positive
+from twin.management.sampler_options import add_sampler_arguments, built_sampler, sampler_given
 from twin.mirror import stored
 from twin.mirror.connecting import connections
 from twin.mirror.sites import SiteRule
 from twin.models import Connection
+from twin.samplers.base import Sampler
+from twin.samplers.base import build as build_sampler
+from twin.samplers.facts import picture_of
 
 INTERVAL_MS = 1_000
 
@@ -26,6 +31,7 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_connector_arguments(parser)
+        add_sampler_arguments(parser)
         parser.add_argument("--name", required=True, help="name of the cluster: letters, digits, hyphens, underscores")
         parser.add_argument(
             "--interval-ms", type=positive, help="time between two polls, for connectors that poll (default 1000)"
@@ -41,22 +47,33 @@ class Command(HeadlessCommand):
         before = _stored(name, options["connector"]) if options["change"] else None
         connector = build(options["connector"], {**before.parameters, **given} if before else given)
         rule = parse_declared("--site", SiteRule, {**before.sites, **sites} if before else sites)
-        if before is None or given or options["test"]:  # sites and interval need no answer of the cluster
-            self._test(name, connector)
+        sampler = self._sampler(options, before)
+        if before is None or given or options["test"] or sampler_given(options):
+            self._test(name, connector, sampler)  # sites and interval need no answer of the cluster
         connector.close()
         if options["test"]:
             return
         if before is None:
-            connections.create(name, connector, rule, options["interval_ms"] or INTERVAL_MS)
+            connections.create(name, connector, rule, options["interval_ms"] or INTERVAL_MS, sampler=sampler)
             self.report(f"{name}: connected; `manage.py up` follows it")
             return
-        connections.change(before, connector, rule, options["interval_ms"] or before.interval_ms)
+        connections.change(before, connector, rule, options["interval_ms"] or before.interval_ms, sampler=sampler)
         counts = Counter(rule.site(node) for node in stored.nodes_of(before))
         self.report(f"{name}: changed; {counts['edge']} nodes at the edge, {counts['cloud']} in the cloud")
 
-    def _test(self, name: str, connector: Connector) -> None:
+    def _sampler(self, options: dict[str, Any], before: Connection | None) -> Sampler | None:
+        """The sampler by the options; without any, that of the connection until now."""
+        if before is None or options["sampler"] is not None or not before.sampler:
+            return built_sampler(options)
+        given = pairs("--sampler-param", options["sampler_param"])
+        return build_sampler(before.sampler, {**before.sampler_parameters, **given})
+
+    def _test(self, name: str, connector: Connector, sampler: Sampler | None) -> None:
         try:
             found = connector.check()
+            if found.well and sampler is not None:
+                samples = sampler.check(picture_of(connector.snapshot()))
+                found = replace(found, findings=(*found.findings, *samples))
         except ConnectorError as error:
             raise ModelError(str(error)) from error
         finally:

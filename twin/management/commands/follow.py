@@ -16,12 +16,17 @@ from scheduling.reporting.metrics import summarize
 from twin.connectors.base import build
 from twin.connectors.facts import ConnectorError
 from twin.files.outputs import FILES, OutputWriter
+from twin.files.samples_csv import NAME as SAMPLES
+from twin.files.samples_csv import SamplesCsv
+from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, place
-from twin.mirror.differ import Mirror, epoch_of
+from twin.management.sampler_options import add_sampler_arguments, built_sampler
+from twin.mirror.differ import EventData, Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
+from twin.mirror.sampling import Sampling
 from twin.mirror.sites import SiteRule
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -32,6 +37,7 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_connector_arguments(parser)
+        add_sampler_arguments(parser)
         parser.add_argument("--name", default="cluster", help="name of the cluster in the files")
         parser.add_argument(
             "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="how long, as 75s, 10m, 8h or 1d"
@@ -48,6 +54,7 @@ class Command(HeadlessCommand):
     def work(self, **options: Any) -> None:
         connector = build(options["connector"], pairs("--param", options["param"]))
         sites = parse_declared("--site", SiteRule, pairs("--site", options["site"]))
+        sampler = built_sampler(options)
         deadline = time.monotonic() + options["seconds"]
 
         def stopped(wait_s: float) -> bool:
@@ -56,13 +63,17 @@ class Command(HeadlessCommand):
                 time.sleep(min(wait_s, left))
             return time.monotonic() >= deadline
 
-        with atomic_folder(options["out"], FILES) as folder:
+        with atomic_folder(options["out"], (*FILES, SAMPLES)) as folder:
+            sampling = None if sampler is None else Sampling(sampler)
+            samples = SamplesCsv(folder / SAMPLES)
             try:
-                mirror, following = self._follow(connector, sites, options["interval"], stopped)
+                mirror, following = self._follow(connector, sites, options["interval"], stopped, sampling, samples)
             except ConnectorError as error:
                 raise ModelError(str(error)) from error
             finally:
                 connector.close()
+                if sampling is not None:
+                    sampling.close()
             began = time.perf_counter()
             cluster, jobs, events = history_of(mirror, options["name"])
             writer = OutputWriter(folder, cluster, jobs)
@@ -80,11 +91,23 @@ class Command(HeadlessCommand):
         )
         if following.health.error:
             self.report(f"{options['name']}: {following.health.error}")
+        if sampling is not None:
+            message = f"; {sampling.health.message}" if sampling.health.message else ""
+            self.report(f"{options['name']}: {counted(samples.rows, 'sample')} of the use of nodes{message}")
 
-    def _follow(self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any) -> tuple[Mirror, Following]:
+    def _follow(
+        self, connector: Any, sites: SiteRule, interval_s: float, stopped: Any, sampling: Sampling | None,
+        samples: SamplesCsv,
+    ) -> tuple[Mirror, Following]:  # fmt: skip
         first = connector.snapshot()
         mirror = Mirror(epoch_of(first), sites)
-        following = Following(connector, mirror, lambda events, log_ms: None, interval_s=interval_s, stopped=stopped)
+
+        def write(events: list[EventData], log_ms: int) -> None:
+            for kind, data in events:
+                if kind == "sampled":
+                    samples.write(data, list(mirror.nodes))
+
+        following = Following(connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling)
         following.look(first)
         following.run()
         if following.health.failing_since is None:

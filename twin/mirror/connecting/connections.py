@@ -15,21 +15,16 @@ from scheduling.model.values import ModelError, shorten
 from twin.connectors.base import Connector, build, connector_class
 from twin.connectors.facts import ConnectorError
 from twin.mirror import borders
+from twin.mirror.connecting.errors import FieldError
 from twin.mirror.sites import SiteRule
 from twin.mirror.stored import sites_of
 from twin.models import AuditEntry, Connection
 from twin.runs import lease, runner
+from twin.samplers.base import Sampler
+from twin.samplers.base import build as build_sampler
 
 RESERVED = ("connect", "test", "sites")  # words of addresses
 MIN_INTERVAL_MS, MAX_INTERVAL_MS = 200, 600_000
-
-
-class FieldError(ModelError):
-    """A setting that cannot be; `field` names it: name, connector, interval_ms, parameters.KEY or sites.KEY."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def checked_name(name: str) -> str:
@@ -88,13 +83,17 @@ def checked_interval(interval_ms: int) -> int:
     return interval_ms
 
 
-def create(name: str, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None) -> Connection:
+def create(
+    name: str, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None,
+    sampler: Sampler | None = None,
+) -> Connection:  # fmt: skip
     """A connection that is followed from now on."""
     try:
         with transaction.atomic():
             made = Connection.objects.create(
                 name=checked_name(name), connector=connector.name, parameters=asdict(connector.parameters),
                 sites=asdict(sites), interval_ms=checked_interval(interval_ms), created_by=user,
+                **_stored_sampler(sampler),
             )  # fmt: skip
             _record(user, "create", made, {"connector": made.connector})
     except IntegrityError as error:
@@ -103,8 +102,9 @@ def create(name: str, connector: Connector, sites: SiteRule, interval_ms: int, u
 
 
 def change(
-    connection: Connection, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None
-) -> Connection:
+    connection: Connection, connector: Connector, sites: SiteRule, interval_ms: int, user: Any = None,
+    sampler: Sampler | None = None,
+) -> Connection:  # fmt: skip
     """Changes the settings; the follower restarts with them, and the run continues.
 
     Another rule of sites is written at the next look as a change of the servers (docs/decisions/0016).
@@ -115,12 +115,27 @@ def change(
     changed += [key for key, value in rule.items() if before[key] != value]
     if checked_interval(interval_ms) != connection.interval_ms:
         changed.append("interval_ms")
+    stored_sampler = _stored_sampler(sampler)
+    changed += [key for key, value in stored_sampler.items() if getattr(connection, key) != value]
     if changed:
         with transaction.atomic():
             connection.parameters, connection.sites, connection.interval_ms = parameters, rule, interval_ms
-            connection.save(update_fields=["parameters", "sites", "interval_ms"])
+            for key, value in stored_sampler.items():
+                setattr(connection, key, value)
+            connection.save(update_fields=["parameters", "sites", "interval_ms", *stored_sampler])
             _record(user, "change", connection, {"changed": ", ".join(changed)})
     return connection
+
+
+def sampler_of(connection: Connection) -> Sampler | None:
+    """The sampler as it is stored; None without one."""
+    return build_sampler(connection.sampler, connection.sampler_parameters) if connection.sampler else None
+
+
+def _stored_sampler(sampler: Sampler | None) -> dict[str, Any]:
+    if sampler is None:
+        return {"sampler": "", "sampler_parameters": {}}
+    return {"sampler": sampler.name, "sampler_parameters": asdict(sampler.parameters)}
 
 
 def pause(connection: Connection, user: Any = None) -> Connection:

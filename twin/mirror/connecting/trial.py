@@ -25,19 +25,21 @@ _places = threading.BoundedSemaphore(MAX_AT_ONCE)
 
 
 def run(
-    connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float = LIMIT_S
-) -> dict[str, Any]:
+    connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float = LIMIT_S,
+    *, sampler: str = "", sampler_parameters: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """{well, error, version, clock_offset_ms, findings, nodes, total_nodes, jobs, seconds}; error: a sentence."""
     if not _places.acquire(blocking=False):
         raise Refused(f"{MAX_AT_ONCE} connections are being tested; try again when a test has ended")
     try:
-        return _tested(connector, parameters, sites, limit_s)
+        given = {"connector": connector, "parameters": parameters, "sites": sites, "limit_s": limit_s}
+        return _tested({**given, "sampler": sampler, "sampler_parameters": sampler_parameters or {}}, limit_s)
     finally:
         _places.release()
 
 
-def _tested(connector: str, parameters: Mapping[str, Any], sites: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
-    given = orjson.dumps({"connector": connector, "parameters": parameters, "sites": sites, "limit_s": limit_s})
+def _tested(settings_given: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
+    given = orjson.dumps(settings_given)
     argv = [sys.executable, "-m", "twin.mirror.connecting.trial_process"]
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "twin.config.settings")}
     try:

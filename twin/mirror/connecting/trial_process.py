@@ -56,6 +56,8 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
     from twin.connectors.facts import ConnectorError
     from twin.mirror.connecting.trial import failed
     from twin.mirror.sites import SiteRule
+    from twin.samplers.base import build as build_sampler
+    from twin.samplers.facts import picture_of
 
     began = time.monotonic()
     result = failed("")
@@ -72,6 +74,10 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
                 result["jobs"] = Counter(job.state for job in look.jobs)
                 result["total_nodes"] = len(nodes)
                 result["nodes"] = [asdict(node) | {"site": rule.site(node)} for node in nodes[:MAX_NODES]]
+                if given["sampler"]:
+                    sampler = build_sampler(given["sampler"], given["sampler_parameters"])
+                    result["findings"] += [asdict(finding) for finding in sampler.check(picture_of(look))]
+                    sampler.close()
         finally:
             connector.close()
     except (ConnectorError, ModelError, UnknownName) as error:
