@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(os.environ.get("TWIN_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+SHARED = Path(os.environ.get("TWIN_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 SCRIPT = SHARED / "kubernetes" / "kube-cluster"
 PROGRAMS = ("etcd", "curl", "xz", "openssl")  # Debian: etcd-server curl xz-utils openssl
 MAX_WAIT_S = 60
