@@ -48,6 +48,18 @@ def until(condition, what):
     pytest.fail(f"did not come true within {MAX_WAIT_S} s: {what}")
 
 
+def processes(name, *arguments):
+    """Ids of the processes of this command with these arguments."""
+    wanted = {str(argument).encode() for argument in arguments}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            argv = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if argv[0].endswith(name.encode()) and wanted <= set(argv):
+            yield int(process.name)
+
+
 class Cluster:
     """A running cluster; its connectors are those of the product."""
 
@@ -101,16 +113,41 @@ class Cluster:
         for node in drained:
             self.run("scontrol", "update", f"nodename={node}", "state=resume")
 
-    def pid(self, name, argument=""):
-        """The process id of a daemon of this cluster."""
+    def forget(self):
+        """The controller starts again with an empty state: no jobs, numbers from 1; the nodes have lost theirs too."""
+        self.kill("slurmctld", how=signal.SIGTERM)
+        until(lambda: not list(processes("slurmctld", self.conf)), "slurmctld has ended")
+        nodes = list(processes("slurmd", self.conf))
+        for pid in (*nodes, *self.steps()):  # a node refuses another job with the number of one that it ran
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: not (self.steps() or list(processes("slurmd", self.conf))), "the nodes have ended")
+        for i in range(1, len(nodes) + 1):
+            self.run("slurmd", "-c", "-f", str(self.conf), "-N", f"edge{i}")
+        shutil.rmtree(self.folder / "state")
+        (self.folder / "state").mkdir()
+        self.run("slurmctld", "-f", str(self.conf))
+        until(lambda: "UP" in self.answer("scontrol", "ping"), "slurmctld is back")
+
+    def steps(self):
+        """Ids of the processes that run this cluster's jobs."""
+        mine = f"SLURM_CONF={self.conf}".encode()
+        found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
-                argv = (process / "cmdline").read_bytes().split(b"\0")
+                if (process / "comm").read_text() == "slurmstepd\n" and mine in (process / "environ").read_bytes():
+                    found.append(int(process.name))
             except OSError:
                 continue
-            wanted = {str(self.conf).encode(), *([argument.encode()] if argument else [])}
-            if argv[0].endswith(name.encode()) and wanted <= set(argv):
-                return int(process.name)
+        return found
+
+    def answer(self, *argv):
+        """What a command prints, whether or not it fails."""
+        return subprocess.run(argv, env=self.environment, capture_output=True, text=True, timeout=60).stdout
+
+    def pid(self, name, argument=""):
+        """The process id of a daemon of this cluster."""
+        for pid in processes(name, str(self.conf), *([argument] if argument else [])):
+            return pid
         pytest.fail(f"there is no {name} of {self.conf}")
 
     def kill(self, name, argument="", how=signal.SIGKILL):

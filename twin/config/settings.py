@@ -110,6 +110,7 @@ BROKER_URL = env.str("BROKER_URL", default="")
 LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.startswith(("redis", "unix")) else "")
 LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's name for it
 
+MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a followed cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 

@@ -26,6 +26,7 @@ class Connector(ABC):
     summary: ClassVar[str]  # one sentence an operator understands
     cold: ClassVar[bool] = True  # a second instance sees the same cluster at any time; False: a recording
     Parameters: ClassVar[type] = Parameters  # its settings, declared by scheduling.kernel.parameters.parameter
+    numbers_jobs: ClassVar[bool] = False  # whether keys are numbers that grow with the time of submission
     times_controller: ClassVar[bool] = False  # whether `ms` of cost() is the controller's own time
 
     def __init__(self, parameters: Any = None) -> None:

@@ -70,6 +70,7 @@ class SlurmConnector(Connector):
     summary = "Reads jobs and nodes of a Slurm cluster (22.05 or newer) through its own commands."
     Parameters = SlurmParameters
     times_controller = True
+    numbers_jobs = True
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from scheduling.model.values import NONE, ModelError
 from scheduling.reporting.metrics import summarize
-from twin.connectors.facts import Snapshot
+from twin.connectors.facts import JobFact, Snapshot
 from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
@@ -27,7 +28,7 @@ from twin.mirror.history import history_of
 from twin.models import Connection, EventBatch, Run
 
 MAX_MS = 86_400_000  # of the cluster's time from the first look on
-MAX_EVENTS = 50_000  # behind those of the first look
+MAX_EVENTS = settings.MIRROR_EVENTS  # behind those of the first look
 MAX_HISTORY = 60  # earlier runs that a page lists
 UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
 Why = tuple[str, Mapping[str, Any]]  # code of scheduling/observed/reasons.py, values
@@ -51,15 +52,20 @@ class Border:
         return self.mirror.log_ms - first_ms >= MAX_MS or self.run.last_seq - first_seq >= MAX_EVENTS
 
 
-def cross(connection: Connection, run: Run, mirror: Mirror) -> Run:
-    """Ends the run, which is under our lease, and begins the next one with what is open; LeaseLost changes nothing."""
+def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence[JobFact] = ()) -> Run:
+    """Ends the run, which is under our lease, and begins the next one with what is open; LeaseLost changes nothing.
+
+    fresh_jobs: jobs of a cluster that has begun again with an empty state, which belong to the next run.
+    """
     metrics = _metrics(connection, mirror)
     snapshot = _as_seen(mirror)
+    snapshot = replace(snapshot, jobs=(*snapshot.jobs, *fresh_jobs))
+    message = f"{connection.name} began again with an empty state and numbers its jobs anew." if fresh_jobs else ""
     with transaction.atomic():
         made, fresh = stored.begin(connection, snapshot)
         Run.objects.filter(pk=made.pk).update(follows=run)
         fresh.called = {known.fact.key: known.name for known in _open(mirror)}
-        _close(run, mirror, lambda _: ("continues", {"run": made.pk}), metrics)
+        _close(run, mirror, lambda _: ("continues", {"run": made.pk}), metrics, message)
         stored.Writer(made, fresh)(fresh.look(snapshot), fresh.log_ms)
     run.refresh_from_db()
     pubsub.announce(run, frames.status(run))

@@ -103,6 +103,10 @@ class Mirror:
         absent = sorted(self.open - there)
         return [index for index in absent if snapshot.own in ("", self.jobs[index].fact.user)]
 
+    def knows(self, fact: JobFact) -> bool:
+        """True if the fact is about a job of the log, and not about another one with its key."""
+        return self._known(fact) is not None
+
     def restate(self, facts: Iterable[JobFact]) -> list[EventData]:
         """Events of facts from the cluster's accounting, or of job details, about any time before the newest look."""
         events: list[EventData] = []

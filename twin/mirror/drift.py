@@ -104,7 +104,7 @@ def compare(
     compared = 0
     reported = set()
     for fact in (*snapshot.jobs, *history):
-        job = _matching(by_key.get(plain_name(fact.key), ()), max(0, fact.submitted_ms - epoch_ms))
+        job = _matching(by_key.get(plain_name(fact.key), ()), fact, epoch_ms)
         if job is None:
             if fact.state != ENDED or fact.submitted_ms >= first_ms:
                 found.append(Difference(f"job {fact.key}", "presence", "absent", fact.state))
@@ -170,9 +170,17 @@ def _by_key(picture: Picture) -> dict[str, list[LoggedJob]]:
     return found
 
 
-def _matching(jobs: Sequence[LoggedJob], submitted_ms: int) -> LoggedJob | None:
-    """The job with this submit time; the newest where none has it, as a requeue may have given it another one."""
-    return next((job for job in jobs if job.submitted_ms == submitted_ms), jobs[-1] if jobs else None)
+def _matching(jobs: Sequence[LoggedJob], fact: JobFact, epoch_ms: int) -> LoggedJob | None:
+    """The job with the fact's submit time; the newest where none has it, as a requeue may have given it another one.
+
+    Not one that was submitted after the end of the fact's job: its key is used again.
+    """
+    submitted_ms = max(0, fact.submitted_ms - epoch_ms)
+    exact = next((job for job in jobs if job.submitted_ms == submitted_ms), None)
+    if exact is not None or not jobs:
+        return exact
+    over = fact.state == ENDED and fact.ended_ms is not None and fact.ended_ms - epoch_ms <= jobs[-1].submitted_ms
+    return None if over else jobs[-1]
 
 
 def _held(bars: np.ndarray) -> frozenset[Held]:

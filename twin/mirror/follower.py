@@ -122,16 +122,16 @@ class Follow(threading.Thread):
             with lease.Heartbeat(run):
                 following = Following(
                     connector, mirror, stored.Writer(run, mirror), interval_s=of.interval_ms / 1000,
-                    stopped=self._telling(of, border := Border(run, mirror)), sampling=sampling,
+                    stopped=self._telling(of, border := Border(run, mirror)), sampling=sampling, bordered=True,
                 )  # fmt: skip
                 if run.pk == before:
                     following.resume(of.health)
                 following.health.samples = asdict(samples) if samples.sampler else {}
                 self.following = following
                 following.run()
-                crossed = border.reached()
+                crossed = bool(following.after) or border.reached()
                 if crossed:
-                    cross(of, run, mirror)
+                    cross(of, run, mirror, tuple(following.after.values()))
                 lease.release(run)
                 return crossed
         finally:
@@ -157,7 +157,7 @@ class Follow(threading.Thread):
             if time.monotonic() - self.written_at > HEALTH_S:
                 self.written_at = time.monotonic()
                 Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.current_health()))
-            return border.reached() or self._ended(seconds)
+            return bool(self.following.after) or border.reached() or self._ended(seconds)
 
         return stopped
 

@@ -18,6 +18,7 @@ from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
 from twin.mirror.differ import EventData, Mirror
 from twin.mirror.health import Costs, Health, Lags, counts
+from twin.mirror.renumbering import Numbers
 from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
@@ -33,9 +34,12 @@ class Following:
 
     def __init__(
         self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
-        stopped: Callable[[float], bool], sampling: Sampling | None = None,
+        stopped: Callable[[float], bool], sampling: Sampling | None = None, bordered: bool = False,
     ) -> None:  # fmt: skip
-        """stopped(seconds): waits that long at most; True when the following has to end."""
+        """stopped(seconds): waits that long at most; True when the following has to end.
+
+        bordered: another run can follow this one, where a cluster begins again with an empty state.
+        """
         self.connector, self.mirror, self.write = connector, mirror, write
         self.interval_s, self.stopped, self.sampling = interval_s, stopped, sampling
         self.health = Health()
@@ -43,6 +47,8 @@ class Following:
         self.unseen = ""  # why there was no poll before this process; reported as a gap with the first poll
         self.lags, self.costs = Lags(), Costs(connector.times_controller)
         self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
+        self.numbers = Numbers(mirror) if bordered and connector.numbers_jobs else None
+        self.after: dict[tuple[str, int], JobFact] = {}  # jobs of the next run, once the cluster has begun again
 
     def resume(self, before: Mapping[str, Any]) -> None:
         """Goes on from the health that an earlier process wrote; a long time since its last look becomes a gap."""
@@ -93,9 +99,9 @@ class Following:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
         began = time.monotonic()
         settled = self.looked and self.health.failing_since is None
-        snapshot = self._with_ends(snapshot)
+        snapshot = self._with_ends(self._before(snapshot))
         if not settled and not snapshot.partial:
-            snapshot = self._with_unseen(snapshot)
+            snapshot = self._before(self._with_unseen(snapshot))
         events = self._back(snapshot)
         events += self.mirror.look(snapshot)
         self._write(events)
@@ -122,6 +128,15 @@ class Following:
         except ConnectorError as error:
             log.info("the cost of following is unknown: %s", error)
 
+    def _before(self, snapshot: Snapshot) -> Snapshot:
+        """Without the jobs that a cluster with an empty state has numbered anew, which are kept for the next run."""
+        fresh = self.numbers.begun_again(snapshot) if self.numbers is not None and not snapshot.partial else ()
+        if not fresh:
+            return snapshot
+        self.after |= {(fact.key, fact.submitted_ms): fact for fact in fresh}
+        ids = {id(fact) for fact in fresh}
+        return replace(snapshot, jobs=tuple(fact for fact in snapshot.jobs if id(fact) not in ids))
+
     def _with_ends(self, snapshot: Snapshot) -> Snapshot:
         """With what the accounting says of jobs no longer shown. Many at once: only at the second look."""
         if snapshot.partial:
@@ -133,7 +148,8 @@ class Following:
             again = self.connector.snapshot()
             if not again.complete:
                 raise ConnectorError(again.why or "the answer of the cluster is not complete")
-            snapshot, missing = again, self.mirror.missing(again)
+            snapshot = self._before(again)
+            missing = self.mirror.missing(snapshot)
         ended = (
             self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
         )

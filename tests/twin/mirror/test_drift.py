@@ -60,6 +60,16 @@ def test_jobs_that_the_account_may_not_see_are_no_difference():
     assert differences(log.events, look(1, own="twin")) == [("job 2", "presence")]
 
 
+def test_a_job_that_ended_before_its_key_was_used_again_is_not_compared_with_the_other_one():
+    log = Log()
+    again = running("1", 21, submitted_ms=at(20))
+    log.look(look(30, again))
+    old = ended(running("1", 1, submitted_ms=at(-60)), 15, "cancelled", complete_history=True)
+    assert differences(log.events, look(30, again), [old]) == []
+    requeued = replace(again, submitted_ms=at(25))
+    assert differences(log.events, look(30, requeued)) == [], "a requeue gave it another submit time"
+
+
 def test_the_end_of_a_job_is_compared_with_the_accounting(log):
     seen = look(9, job("2"), running("1", 0))
     fact = ended(running("3", 0, node="cloud1"), 8, complete_history=True)
