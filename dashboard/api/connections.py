@@ -173,7 +173,7 @@ class FindingSerializer(serializers.Serializer[Any]):
 
     subject = serializers.CharField()
     well = serializers.BooleanField()
-    said = serializers.CharField()
+    message = serializers.CharField()
     remedy = serializers.CharField()
     needed = serializers.BooleanField()
 

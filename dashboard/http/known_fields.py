@@ -1,4 +1,4 @@
-"""Bodies whose unknown fields are refused: a misspelt field is told, not ignored."""
+"""Bodies whose unknown fields are refused: a misspelt field is reported, not ignored."""
 
 from __future__ import annotations
 

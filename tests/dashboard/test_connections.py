@@ -81,7 +81,7 @@ def test_a_test_shows_findings_and_the_site_of_each_node(operator, recording):
     assert answer.status_code == 200, answer.content
     found = answer.json()
     assert (found["well"], found["error"], found["version"], found["total_nodes"]) == (True, "", "recording", 2)
-    assert found["findings"][0]["said"] == "2 looks over 1 s"
+    assert found["findings"][0]["message"] == "2 polls over 1 s"
     assert [(node["name"], node["site"], node["gpus"]) for node in found["nodes"]] == [
         ("edge1", "edge", 4),
         ("cloud1", "cloud", 4),
@@ -120,7 +120,7 @@ def test_a_command_that_hangs_is_stopped_at_the_limit(tmp_path):
     assert time.monotonic() - began < 2 + trial.GRACE_S
     found = trial.run("slurm", {"prefix": str(hangs), "timeout_ms": 300}, {}, limit_s=10)
     assert not found["well"]
-    assert "did not answer within 0.3 s" in found["findings"][0]["said"]
+    assert "did not answer within 0.3 s" in found["findings"][0]["message"]
 
 
 def test_a_cluster_that_prints_without_end_is_stopped():
@@ -222,12 +222,12 @@ def test_a_sampler_is_stored_changed_and_taken_away(operator, recording, layer):
 def test_a_test_says_of_how_many_nodes_there_are_samples(operator, recording, prometheus):
     sampler = {"sampler": "prometheus", "sampler_parameters": {"url": prometheus.url}}
     found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
-    said = {finding["subject"]: finding["said"] for finding in found["findings"]}
-    assert (found["well"], said["use of GPUs busy"]) == (True, "1 of 2 nodes have samples")
+    findings = {finding["subject"]: finding["message"] for finding in found["findings"]}
+    assert (found["well"], findings["use of GPUs busy"]) == (True, "1 of 2 nodes have samples")
     prometheus.close()
     found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
     assert (found["well"], found["findings"][-1]["well"]) == (True, False), "a cluster is followed without samples"
-    assert "nothing listens at port" in found["findings"][-1]["said"]
+    assert "nothing listens at port" in found["findings"][-1]["message"]
 
 
 def test_the_state_of_samples_has_their_age(viewer, lab):
@@ -318,16 +318,16 @@ def test_the_run_of_a_cluster_cannot_be_cancelled_and_ends_with_its_connection(o
     operator.delete("/api/connections/lab/")
     ended = Run.objects.get(pk=run)
     assert (ended.status, ended.wanted) == (Run.FINISHED, "running")
-    said = (
+    sentence = (
         r"Following ended at 2\d{3}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the connection lab was removed; "
         r"jobs that were open then are unfinished\."
     )
-    assert re.fullmatch(said, ended.message)
+    assert re.fullmatch(sentence, ended.message)
     assert operator.get(f"/runs/{run}/").status_code == 200
     rows = operator.get(f"/api/runs/{run}/jobs/").json()["rows"]
     assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "unfinished"}
-    told = operator.get(f"/api/runs/{run}/jobs/1/").json()
-    assert "when following ended; attempts so far: 1 attempt" in str(told)
+    job = operator.get(f"/api/runs/{run}/jobs/1/").json()
+    assert "when following ended; attempts so far: 1 attempt" in str(job)
 
 
 def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):

@@ -178,12 +178,12 @@ def test_history_has_what_ended_in_the_interval(sender, connector):
 def test_the_test_of_the_connection(sender, connector):
     empty = connector.check()
     assert not empty.well
-    assert empty.findings[0].said == "the source lab has posted no event yet"
+    assert empty.findings[0].message == "the source lab has posted no event yet"
     assert empty.findings[0].remedy.startswith("Create a token with `manage.py token create --name lab --scope ingest:")
     sender.post([NODE, SUBMITTED, cloud_event("job.started", "55", T0)])
     found = connector.check()
     assert found.well
-    assert [finding.said for finding in found.findings[1:]] == [
+    assert [finding.message for finding in found.findings[1:]] == [
         "1 node", "1 job, open or ended within the hour", "1 job not shown: no event gives the time of submission",
     ]  # fmt: skip
 
@@ -192,14 +192,14 @@ def test_a_source_with_a_token_is_not_told_to_create_one(sender, operator):
     remedy = "Create a token with"
     found = {"findings": [{"subject": "events", "well": False, "remedy": remedy}]}
 
-    def told(source: str) -> str:
+    def remedy_for(source: str) -> str:
         return with_token("push", {"source": source}, deepcopy(found))["findings"][0]["remedy"]
 
     token = ApiToken.objects.get(scopes=["ingest:lab"])
-    assert told("lab").startswith(f"The token {token.name} can post events of lab: post one")
-    assert told("other") == remedy
+    assert remedy_for("lab").startswith(f"The token {token.name} can post events of lab: post one")
+    assert remedy_for("other") == remedy
     tokens.revoke(token, token.created_by)
-    assert told("lab") == remedy
+    assert remedy_for("lab") == remedy
 
 
 def test_who_may_post(sender, operator):

@@ -154,8 +154,8 @@ const TRIAL = {
   version: '22.05.8',
   clock_offset_ms: 0,
   findings: [
-    { subject: 'version', well: true, said: '22.05.8', remedy: '', needed: true },
-    { subject: 'accounting', well: false, said: 'off', remedy: 'try `systemctl status slurmdbd`', needed: false },
+    { subject: 'version', well: true, message: '22.05.8', remedy: '', needed: true },
+    { subject: 'accounting', well: false, message: 'off', remedy: 'try `systemctl status slurmdbd`', needed: false },
   ],
   nodes: [node('edge1', 'edge'), node('cloud1', 'cloud')],
   total_nodes: 2,

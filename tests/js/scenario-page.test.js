@@ -46,14 +46,14 @@ test('an edit before the fork is refused in the form, with a time that works', n
   assert.match(text('#about'), /from 16:43:20\.379/);
   say('[data-parameter=servers]', '*');
   const refusal = 'Takes effect at: 16:43:20 is before the fork; the earliest time is 16:43:20.379.';
-  for (const [typed, told] of [
+  for (const [typed, shown] of [
     ['0', refusal.replace('16:43:20 ', '00:00:00 ')],
     ['250 ms', refusal.replace('16:43:20 ', '00:00:00.250 ')],
     ['16:43:20', refusal],
   ]) {
     say('#e-at', typed);
     add();
-    assert.equal(text('#add > .error'), told);
+    assert.equal(text('#add > .error'), shown);
   }
   say('[data-parameter=for_ms]', 'soon');
   say('#e-at', '17:00:00');

@@ -119,16 +119,16 @@ def test_the_use_of_nodes_is_read(url):
 def test_the_connection_test_counts_the_nodes_with_samples(url):
     until(url, lambda uses: len(uses) == 3)
     found = base.build("prometheus", {"url": url}).check(Picture(NODES))
-    said = {finding.subject: finding.said for finding in found}
-    assert said["use of GPUs busy"] == "2 of 2 nodes have samples"
-    assert said["use of memory"] == "3 of 3 nodes have samples"
+    messages = {finding.subject: finding.message for finding in found}
+    assert messages["use of GPUs busy"] == "2 of 2 nodes have samples"
+    assert messages["use of memory"] == "3 of 3 nodes have samples"
 
 
 def test_a_metric_that_nobody_exports_is_named_with_its_exporter(url):
     until(url, lambda uses: len(uses) == 3)
     found = base.build("prometheus", {"url": url, "gpu_used": "no_such_metric"}).check(Picture(NODES))
     missing = next(finding for finding in found if finding.subject == "use of GPUs in use")
-    assert (missing.well, missing.said) == (False, "no series no_such_metric")
+    assert (missing.well, missing.message) == (False, "no series no_such_metric")
     assert "add no_such_metric" in missing.remedy
 
 

@@ -83,9 +83,9 @@ def test_the_connection_test_tells_what_is_there(cluster):
     assert found.well
     assert re.fullmatch(r"\d+\.\d+\.\d+", found.version)
     assert abs(found.clock_offset_ms) < 1000
-    said = {finding.subject: finding for finding in found.findings}
-    assert said["nodes"].said == "4 nodes, 16 GPUs"
-    assert said["accounting"].well == said["GPUs"].well == cluster.accounting
+    findings = {finding.subject: finding for finding in found.findings}
+    assert findings["nodes"].message == "4 nodes, 16 GPUs"
+    assert findings["accounting"].well == findings["GPUs"].well == cluster.accounting
 
 
 def test_a_job_from_submission_to_its_end(cluster, follower):
@@ -275,8 +275,9 @@ def test_an_empty_queue_counts_when_the_controller_agrees(tmp_path):
         assert list(connector.estimate()) == []
         with pytest.raises(ConnectorError, match="accounting storage is disabled"):
             list(connector.history(0, 2_000_000_000_000))
-        said = {finding.subject: finding for finding in connector.check().findings}
-        assert (said["accounting"].well, said["accounting"].needed, said["MinJobAge"].well) == (False, False, False)
+        findings = {finding.subject: finding for finding in connector.check().findings}
+        accounting = findings["accounting"]
+        assert (accounting.well, accounting.needed, findings["MinJobAge"].well) == (False, False, False)
     finally:
         cluster.stop()
 

@@ -1,4 +1,4 @@
-"""An account that may see only its own jobs, on a real Slurm: it is told so, and nothing ends because of it."""
+"""An account that may see only its own jobs, on a real Slurm: the test reports it, and no job ends because of it."""
 
 import os
 import shutil
@@ -76,16 +76,16 @@ def test_an_account_that_sees_only_its_own_jobs_is_told_so(cluster):
     own = own_job(cluster)
     look = until(lambda: found if (found := connector.snapshot()).jobs else None, "the own job is seen")
     assert ([job.key for job in look.jobs], look.own) == ([own], "nobody")
-    said = {finding.subject: finding for finding in connector.check().findings}
-    assert (said["jobs"].well, said["jobs"].needed, said["PrivateData"].well) == (False, False, False)
-    assert said["jobs"].said.endswith(SAID)
-    assert f"`{GRANT}`" in said["jobs"].remedy
+    findings = {finding.subject: finding for finding in connector.check().findings}
+    assert (findings["jobs"].well, findings["jobs"].needed, findings["PrivateData"].well) == (False, False, False)
+    assert findings["jobs"].message.endswith(SAID)
+    assert f"`{GRANT}`" in findings["jobs"].remedy
     may_see_all(cluster, True)
     whole = until(lambda: found if len((found := connector.snapshot()).jobs) == 2 else None, "both jobs are seen")
     assert ({job.key for job in whole.jobs}, whole.own, whole.why) == ({own, other}, "", "")
-    said = {finding.subject: finding for finding in connector.check().findings}
-    assert (said["jobs"].well, said["PrivateData"].well) == (True, True)
-    assert said["PrivateData"].said == "jobs, which this account sees"
+    findings = {finding.subject: finding for finding in connector.check().findings}
+    assert (findings["jobs"].well, findings["PrivateData"].well) == (True, True)
+    assert findings["PrivateData"].message == "jobs, which this account sees"
 
 
 def test_the_command_that_grants_more_for_an_unknown_user(cluster):
@@ -105,7 +105,7 @@ def test_rights_that_are_taken_away_end_no_job(cluster):
     connector = cluster.connector(prefix=PREFIX)
     first = connector.snapshot()
     mirror, events = Mirror(epoch_of(first)), []
-    following = Following(connector, mirror, lambda told, _: events.extend(told), stopped=lambda seconds: True)
+    following = Following(connector, mirror, lambda batch, _: events.extend(batch), stopped=lambda seconds: True)
     following.look(first)
     ended = next(iter(others))
     may_see_all(cluster, False)

@@ -22,8 +22,8 @@ def cluster(tmp_path, request):
 
 def seconds_used(cluster):
     """Seconds of CPU of all steps of the array."""
-    told = cluster.run("sstat", "-a", "-P", "-n", "-j", "1", "-o", "JobID,AveCPU").split()
-    times = {step: spent.split(":") for step, _, spent in (row.partition("|") for row in told)}
+    rows = cluster.run("sstat", "-a", "-P", "-n", "-j", "1", "-o", "JobID,AveCPU").split()
+    times = {step: spent.split(":") for step, _, spent in (row.partition("|") for row in rows)}
     return sum(int(h) * 3600 + int(m) * 60 + int(s) for h, m, s in times.values())
 
 
@@ -34,12 +34,12 @@ def test_the_cpus_and_the_memory_of_running_jobs_are_read(cluster):
     connector = cluster.connector()
     picture = until(lambda: (found := picture_of(connector.snapshot())) and len(found.running) == 3 and found, "3 run")
     sampler = base.build("sstat", {"conf": str(cluster.conf)})
-    (finding,) = until(lambda: (found := sampler.check(picture))[0].well and found, "sstat tells of the jobs")
-    assert finding.said == "sstat tells of 3 of 3 running jobs (jobacct_gather/linux)"
+    (finding,) = until(lambda: (found := sampler.check(picture))[0].well and found, "sstat reports the jobs")
+    assert finding.message == "sstat reports 3 of 3 running jobs (jobacct_gather/linux)"
     until(lambda: seconds_used(cluster) >= 2, "the loops run")
     sampler.sample(picture)
     before = seconds_used(cluster)
-    until(lambda: seconds_used(cluster) >= before + 10, "the loops keep CPUs busy")  # sstat tells whole seconds
+    until(lambda: seconds_used(cluster) >= before + 10, "the loops keep CPUs busy")  # sstat reports whole seconds
     uses = {use.node: use for use in sampler.sample(picture).uses}
     assert 0.2 < uses["edge1"].cpus < 3
     assert uses["edge1"].memory_mb > 0
@@ -54,6 +54,6 @@ def test_without_gathering_the_setting_is_named(cluster):
     picture = until(lambda: (found := picture_of(connector.snapshot())) and found.running and found, "the job runs")
     sampler = base.build("sstat", {"conf": str(cluster.conf)})
     (finding,) = sampler.check(picture)
-    assert finding.said == "JobAcctGatherType is jobacct_gather/none"
+    assert finding.message == "JobAcctGatherType is jobacct_gather/none"
     with pytest.raises(ConnectorError, match="JobAcctGatherType=jobacct_gather/linux"):
         sampler.sample(picture)

@@ -115,9 +115,9 @@ def test_what_cannot_be_asked_is_said():
 
 def test_a_column_of_jobs_csv_is_answered_with_the_field_that_works():
     run = paused("fifo", [job("a"), job("late", 15_000)], 0)
-    with pytest.raises(ModelError, match=r"^changes: worker\.gpu is a column of jobs\.csv, not a field") as told:
+    with pytest.raises(ModelError, match=r"^changes: worker\.gpu is a column of jobs\.csv, not a field") as error:
         ask.job_of(run, "a", {"worker.gpu": 3})
-    field, _, value = str(told.value).partition("give the whole field: ")[2].partition(" = ")
+    field, _, value = str(error.value).partition("give the whole field: ")[2].partition(" = ")
     asked, like = ask.job_of(run, "a", {field: orjson.loads(value)}), ask.job_of(run, "a", {})
     assert asked.worker == (3_000, *like.worker[1:]) != like.worker
 

@@ -149,11 +149,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of a connection test: what was looked at, whether it is well, and what would help."""
+    """One line of a connection test: its subject, whether it is well, and a remedy."""
 
     subject: str
     well: bool
-    said: str
+    message: str
     remedy: str = ""  # a command or a setting that mends it
     needed: bool = True  # False: the cluster can be followed without it
 

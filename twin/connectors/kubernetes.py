@@ -107,23 +107,25 @@ class Kubernetes(Connector):
         return self._whole(nodes, calls)
 
     def changes(self) -> Iterator[Snapshot]:
-        """Goes on after any `snapshot` in between, which begins the watches anew."""
+        """Continues after any `snapshot` in between, which restarts the watches."""
         if not self._versions:
             yield self.snapshot()
-        told = time.monotonic()
+        reported_at = time.monotonic()
         try:
             while True:
                 if self._watches is None:
                     self._watches = Watches(self._client, self._versions)
-                wait = OWNER_WAIT_S if self._store.waits() else max(told + SIGN_OF_LIFE_S - time.monotonic(), 0.0)
+                wait = (
+                    OWNER_WAIT_S if self._store.waits() else max(reported_at + SIGN_OF_LIFE_S - time.monotonic(), 0.0)
+                )
                 look = self._take(self._watches, wait)
-                if look is None and time.monotonic() - told >= SIGN_OF_LIFE_S:
+                if look is None and time.monotonic() - reported_at >= SIGN_OF_LIFE_S:
                     check.version(self._client)  # a server that hangs keeps its connections open
                     look = Snapshot(self._now(), partial=True)
                 if look is not None:
                     self._alive_ms = look.at_ms
                     yield look
-                    told = time.monotonic()
+                    reported_at = time.monotonic()
         finally:
             self._stop()
 
@@ -201,10 +203,10 @@ class Kubernetes(Connector):
             query = {"limit": PAGE, "continue": answer["metadata"]["continue"]}
 
     def _now(self) -> int:
-        """The cluster's clock, which never runs backwards, and never behind a time that the API server has told."""
+        """The cluster's clock, which never runs backwards, and never behind a time that the API server has reported."""
         now = self._client.clock.now_ms()
-        told = self._store.newest_ms if self._store.newest_ms < now + MAX_CLOCK_ERROR_MS else 0
-        self._latest_ms = max(self._latest_ms, now, told)
+        server_ms = self._store.newest_ms if self._store.newest_ms < now + MAX_CLOCK_ERROR_MS else 0
+        self._latest_ms = max(self._latest_ms, now, server_ms)
         return self._latest_ms
 
     def _stop(self) -> None:

@@ -35,20 +35,20 @@ class Pace(Generic[Look]):
 def poll(pace: Pace[Look], interval_ms: int) -> Iterator[Look]:
     """Looks for ever, the first after one interval; between long intervals signs of life."""
     due_ms, free_ms, soon = pace.now_ms() + interval_ms, pace.now_ms(), 0
-    told_ms = pace.now_ms()
+    reported_ms = pace.now_ms()
     while True:
         now = pace.now_ms()
         if now < due_ms:
-            if pace.wait(min(due_ms - now, told_ms + MAX_SILENCE_MS - now)):
+            if pace.wait(min(due_ms - now, reported_ms + MAX_SILENCE_MS - now)):
                 due_ms, soon = free_ms, 0
-            elif pace.now_ms() >= told_ms + MAX_SILENCE_MS and pace.now_ms() < due_ms:
-                told_ms = pace.now_ms()
+            elif pace.now_ms() >= reported_ms + MAX_SILENCE_MS and pace.now_ms() < due_ms:
+                reported_ms = pace.now_ms()
                 yield pace.silence()
             continue
         look = pace.look()
-        told_ms = pace.now_ms()
-        rest_ms = round((told_ms - now) * (1 / MAX_SHARE - 1))
-        free_ms = told_ms + rest_ms
+        reported_ms = pace.now_ms()
+        rest_ms = round((reported_ms - now) * (1 / MAX_SHARE - 1))
+        free_ms = reported_ms + rest_ms
         soon = soon + 1 if pace.unsettled(look) else 0
         pause_ms = SOON_MS << (soon - 1) if 0 < soon <= MAX_SOON else interval_ms
         due_ms = max(now + min(pause_ms, interval_ms), free_ms)

@@ -100,16 +100,16 @@ class PushConnector(Connector):
 
     def changes(self) -> Iterator[Snapshot]:
         """Each group of new events as a partial look; after the end of a posted snapshot, a whole look."""
-        told_at = forgot_at = time.monotonic()
+        reported_at = forgot_at = time.monotonic()
         with _Bell(self.source) as bell:
             while True:
                 look = self._advance()
                 if look is None:
-                    if time.monotonic() - told_at < ALIVE_S:
+                    if time.monotonic() - reported_at < ALIVE_S:
                         bell.wait()
                         continue
                     look = Snapshot(self._at_ms(), partial=True)
-                told_at = time.monotonic()
+                reported_at = time.monotonic()
                 yield look
                 if self.mirror is not None and time.monotonic() - forgot_at > FORGET_S:
                     forgot_at = time.monotonic()

@@ -1,4 +1,4 @@
-"""Replay: looks that were recorded from another connector (recording.py), at their own pace or faster."""
+"""Replay: polls that were recorded from another connector (recording.py), at their own pace or faster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twin.connectors import recording
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
 
-ALIVE_S = 5.0  # between two looks while nothing happens
+ALIVE_S = 5.0  # between two polls while nothing happens
 
 
 class ReplayConnector(Connector):
@@ -41,36 +41,36 @@ class ReplayConnector(Connector):
         super().__init__(parameters)
         self.path = Path(self.parameters.path)
         self.closed = threading.Event()
-        self.looks: Iterator[Snapshot] | None = None
+        self.polls: Iterator[Snapshot] | None = None
         self.newest: Snapshot | None = None
 
     def check(self) -> Found:
-        """How many looks there are, and over which time."""
-        looks = list(recording.read(self.path))
-        if not looks:
+        """Number of recorded polls, and their time span."""
+        polls = list(recording.read(self.path))
+        if not polls:
             return Found(findings=(Finding("recording", False, f"{self.path} is empty", "record a cluster first"),))
-        seconds = (looks[-1].at_ms - looks[0].at_ms) / 1_000
-        return Found("recording", findings=(Finding("recording", True, f"{len(looks):,} looks over {seconds:,.0f} s"),))
+        seconds = (polls[-1].at_ms - polls[0].at_ms) / 1_000
+        return Found("recording", findings=(Finding("recording", True, f"{len(polls):,} polls over {seconds:,.0f} s"),))
 
     def snapshot(self, *, nodes: bool = True) -> Snapshot:
-        """The look that was played last; at first, and when a whole one is needed, the next whole one."""
-        if self.looks is None:
-            self.looks = recording.read(self.path)
+        """The newest poll played; at first, and if a complete one is needed, the next complete one."""
+        if self.polls is None:
+            self.polls = recording.read(self.path)
         if self.newest is None or self.newest.partial:
-            self.newest = next((look for look in self.looks if not look.partial), None)
+            self.newest = next((poll for poll in self.polls if not poll.partial), None)
         if self.newest is None:
-            raise ConnectorError(f"the recording {self.path} has no whole look to begin with")
+            raise ConnectorError(f"the recording {self.path} has no complete poll to begin with")
         return self.newest
 
     def changes(self) -> Iterator[Snapshot]:
-        """The looks that follow, each after the time that had passed before it; then signs of life."""
+        """The following polls, each after the time that had passed before it; then signs of life."""
         before = self.snapshot()
-        for look in self.looks or ():
-            yield from self._wait(before, look.at_ms - before.at_ms)
+        for poll in self.polls or ():
+            yield from self._wait(before, poll.at_ms - before.at_ms)
             if self.closed.is_set():
                 return
-            self.newest = before = look
-            yield look
+            self.newest = before = poll
+            yield poll
         while not self.closed.wait(ALIVE_S):
             yield Snapshot(before.at_ms, partial=True)
 

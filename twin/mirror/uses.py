@@ -1,7 +1,7 @@
 """Uses: the newest sample of each node, and the events by which the log catches up with an answer. It is pure.
 
 Laws (tests/twin/mirror/test_uses_laws.py): repeating an answer gives no events; whatever answers are lost, repeated or
-out of order, the newest sample of each node is the newest one that any of them told; time never runs backwards.
+out of order, the newest sample of each node is the newest one reported; time never runs backwards.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _whole(amount: float | None, scale: int, step: int, most: int) -> int:
 
 
 def picture(mirror: Mirror) -> Picture:
-    """What a sampler is told of the cluster."""
+    """What a sampler knows of the cluster."""
     return Picture({name: node.fact for name, node in mirror.nodes.items()}, dict(_running(mirror)))
 
 

@@ -100,7 +100,7 @@ class PrometheusSampler(Sampler):
 
 
 def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, picture: Picture) -> list[Finding]:
-    """What is told of how many nodes; where nothing is, the exporter that would."""
+    """Findings with the number of nodes with samples, and the exporter to install for missing series."""
     with_gpus = [node for node in picture.nodes.values() if node.gpus]
     dcgm = "install dcgm-exporter on the nodes with GPUs, and have Prometheus scrape it"
     host = "install node_exporter on the nodes, and have Prometheus scrape it"
@@ -116,10 +116,10 @@ def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, picture:
         whole = len(with_gpus) if key.startswith("gpu") else len(picture.nodes)
         if not whole:
             continue
-        said = f"{nodes} of {whole} nodes have samples" if answers[key] else f"no series {metric}"
+        message = f"{nodes} of {whole} nodes have samples" if answers[key] else f"no series {metric}"
         named = f"give the label with the names of nodes as node_label, now {p.node_label}"
         out.append(
-            Finding(f"use of {subject}", bool(answers[key]) and nodes == whole, said,
+            Finding(f"use of {subject}", bool(answers[key]) and nodes == whole, message,
                     remedy if not answers[key] or nodes else named, needed=False)
         )  # fmt: skip
     return out

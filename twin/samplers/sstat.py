@@ -76,12 +76,12 @@ class SstatSampler(Sampler):
             kind = self._gathering()
             if not kind:
                 return (Finding("samples", False, OFF, GATHER, needed=False),)
-            told = len(self._look(picture).jobs)
+            reported = len(self._look(picture).jobs)
         except ConnectorError as error:
             return (Finding("samples", False, str(error), needed=False),)
         whole = len(picture.running)
-        said = f"sstat tells of {told} of {whole} running jobs ({kind})" if whole else f"no job runs ({kind})"
-        return (Finding("samples", told > 0 or not whole, said, RIGHT, needed=False),)
+        message = f"sstat reports {reported} of {whole} running jobs ({kind})" if whole else f"no job runs ({kind})"
+        return (Finding("samples", reported > 0 or not whole, message, RIGHT, needed=False),)
 
     def sample(self, picture: Picture) -> Sample:
         if not self._gathers:  # sstat would tell zeros
@@ -91,7 +91,7 @@ class SstatSampler(Sampler):
         look = self._look(picture)
         before, self._before = self._before, look
         if picture.running and not look.jobs:
-            raise ConnectorError(f"sstat tells of none of {len(picture.running)} running jobs: {RIGHT}")
+            raise ConnectorError(f"sstat reports none of {len(picture.running)} running jobs: {RIGHT}")
         uses = tuple(_use(name, picture, look, before) for name in picture.nodes)
         missing = len(picture.running) - len(look.jobs)
         why = f"sstat does not tell of {missing} of {len(picture.running)} running jobs" if missing > 0 else ""

@@ -75,13 +75,13 @@ function about({ version, clock_offset_ms: offset, jobs }) {
   return parts.length ? `${parts.join(', ')}. ` : '';
 }
 
-function finding({ subject, well, said, remedy, needed }) {
+function finding({ subject, well, message, remedy, needed }) {
   const mark = well ? ['good', '✓', 'well'] : needed ? ['bad', '✗', 'missing'] : ['warn', '!', 'limited'];
   return h(
     'li',
     {},
     h('span', { class: `finding ${mark[0]}`, 'aria-label': mark[2], role: 'img' }, mark[1]),
-    h('div', {}, h('strong', {}, subject), ` ${said}`, remedy && !well ? remedyLine(remedy) : null),
+    h('div', {}, h('strong', {}, subject), ` ${message}`, remedy && !well ? remedyLine(remedy) : null),
   );
 }
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 def test_a_reader_is_refused_with_the_command_that_grants_it(cluster, connect):
     reader = connect(token_from=str(cluster.folder / "reader.token"))
     (rights,) = [finding for finding in reader.check().findings if not finding.well]
-    assert rights.said == "the account may not list and watch pods, nodes, jobs.batch"
+    assert rights.message == "the account may not list and watch pods, nodes, jobs.batch"
     assert rights.remedy == (
         "kubectl create clusterrole twin-reader --verb=get,list,watch --resource=pods,nodes,jobs.batch"
         " && kubectl create clusterrolebinding twin-reader --clusterrole=twin-reader --user=reader"
@@ -52,7 +52,7 @@ def test_check_tells_the_version_and_the_clock(connect):
     assert found.well
     assert found.version == "v1.20.2"
     assert abs(found.clock_offset_ms) < 1000
-    assert "4 nodes with 16 GPUs" in [finding.said for finding in found.findings]
+    assert "4 nodes with 16 GPUs" in [finding.message for finding in found.findings]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_cluster_without_jobs_and_one_without_gpus(cluster, connect):
     cluster.ask("/api/v1/namespaces", "POST", {"metadata": {"name": "empty"}})
     connector = connect(namespaces="empty", gpu_resources="amd.com/gpu")
     findings = {finding.subject: finding for finding in connector.check().findings}
-    assert findings["jobs"].said == "there are no pods in empty yet"
-    assert findings["nodes"].said == "4 nodes without a GPU: jobs are shown by their CPUs"
+    assert findings["jobs"].message == "there are no pods in empty yet"
+    assert findings["nodes"].message == "4 nodes without a GPU: jobs are shown by their CPUs"
     assert findings["nodes"].remedy.endswith("nodes also offer nvidia.com/gpu")
     snapshot = connector.snapshot()
     amounts = {node.gpus for node in snapshot.nodes}, {node.cpus for node in snapshot.nodes}

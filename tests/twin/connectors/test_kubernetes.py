@@ -55,12 +55,12 @@ def recorded(name):
 
 
 def follow(changes, holds):
-    """The facts that looks tell, newest last, until one of them holds."""
-    end, told = time.monotonic() + MAX_WAIT_S, []
-    while not any(holds(fact) for fact in told):
-        assert time.monotonic() < end, told
-        told += next(changes).jobs
-    return told
+    """The reported facts, newest last, until one of them holds."""
+    end, reported = time.monotonic() + MAX_WAIT_S, []
+    while not any(holds(fact) for fact in reported):
+        assert time.monotonic() < end, reported
+        reported += next(changes).jobs
+    return reported
 
 
 def test_it_is_in_the_list_of_connectors():
@@ -92,8 +92,8 @@ def test_a_recorded_watch_of_the_real_server_tells_each_pod(server, connector):
     changes = connector.changes()
     for line in recorded("pods-watch.jsonl").splitlines():
         server.play(PODS, line)
-    told = follow(changes, lambda fact: fact.key == "default/pod/w1" and fact.state == ENDED)
-    newest = {fact.key: (fact.state, fact.outcome, [a.shares[0].node for a in fact.attempts]) for fact in told}
+    reported = follow(changes, lambda fact: fact.key == "default/pod/w1" and fact.state == ENDED)
+    newest = {fact.key: (fact.state, fact.outcome, [a.shares[0].node for a in fact.attempts]) for fact in reported}
     assert newest == {
         "default/pod/w0": (ENDED, COMPLETED, ["edge1"]),
         "default/pod/w1": (ENDED, CANCELLED, ["edge2"]),
@@ -156,11 +156,11 @@ def test_a_watch_that_breaks_goes_on_where_it_was(server, connector):
     connector.snapshot()
     changes = connector.changes()
     server.put(PODS, pod("before"))
-    told = follow(changes, lambda fact: fact.key == "ml/pod/before")
+    reported = follow(changes, lambda fact: fact.key == "ml/pod/before")
     server.cut()
     server.put(PODS, pod("after"))
-    told += follow(changes, lambda fact: fact.key == "ml/pod/after")
-    assert [fact.key for fact in told] == ["ml/pod/before", "ml/pod/after"], "each is told once"
+    reported += follow(changes, lambda fact: fact.key == "ml/pod/after")
+    assert [fact.key for fact in reported] == ["ml/pod/before", "ml/pod/after"], "each is reported once"
 
 
 def test_it_resumes_at_the_version_of_a_bookmark(server, connector):
@@ -175,8 +175,8 @@ def test_it_resumes_at_the_version_of_a_bookmark(server, connector):
     server.objects[JOBS].clear()  # a new list would end the job
     server.cut()
     server.put(JOBS, job("second"))
-    told = follow(changes, lambda fact: fact.key == "ml/job/second")
-    assert "ml/job/first" not in [fact.key for fact in told if fact.state == ENDED]
+    reported = follow(changes, lambda fact: fact.key == "ml/job/second")
+    assert "ml/job/first" not in [fact.key for fact in reported if fact.state == ENDED]
 
 
 def test_a_pod_that_comes_before_its_job_waits_for_it(server, connector):
@@ -185,8 +185,8 @@ def test_a_pod_that_comes_before_its_job_waits_for_it(server, connector):
     train = job("train")
     server.put(PODS, bound(pod("train-a", train), "n1", 60))
     server.put(PODS, pod("other"))
-    told = follow(changes, lambda fact: fact.key == "ml/pod/other")
-    assert [fact.key for fact in told] == ["ml/pod/other"]
+    reported = follow(changes, lambda fact: fact.key == "ml/pod/other")
+    assert [fact.key for fact in reported] == ["ml/pod/other"]
     server.put(JOBS, train)
     (fact,) = follow(changes, lambda fact: fact.key == "ml/job/train")
     assert (fact.state, fact.submitted_ms) == (RUNNING, CREATED_MS)
@@ -207,11 +207,11 @@ def test_a_pod_that_was_bound_and_gone_in_one_batch_is_reported(server, connecto
     short = server.put(PODS, pod("short"))
     server.put(PODS, bound(short, "n1", 30))
     server.delete(PODS, "short")
-    told = follow(changes, lambda fact: fact.state == ENDED)
-    assert (told[-1].outcome, told[-1].attempts[0].started_ms) == (CANCELLED, CREATED_MS + 30_000)
+    reported = follow(changes, lambda fact: fact.state == ENDED)
+    assert (reported[-1].outcome, reported[-1].attempts[0].started_ms) == (CANCELLED, CREATED_MS + 30_000)
 
 
-def test_a_snapshot_between_changes_begins_the_watches_anew(server, connector):
+def test_a_snapshot_between_changes_restarts_the_watches(server, connector):
     connector.snapshot()
     changes = connector.changes()
     server.put(PODS, pod("one"))
@@ -247,8 +247,8 @@ def test_what_has_gone_is_kept_no_longer(server, connector, monkeypatch):
         server.put(JOBS, over(train, "Complete", 9))
         server.delete(JOBS, f"train-{i}")
         server.delete(PODS, f"train-{i}-a")
-    told = follow(changes, lambda fact: fact.key == "ml/job/train-19" and fact.state == ENDED)
-    assert {fact.outcome for fact in told if fact.state == ENDED} == {COMPLETED}
+    reported = follow(changes, lambda fact: fact.key == "ml/job/train-19" and fact.state == ENDED)
+    assert {fact.outcome for fact in reported if fact.state == ENDED} == {COMPLETED}
     store, i = connector._store, 0
     while store._pods.keys() | store._jobs.keys() | store._below.keys() | store._wait_until.keys() | store._gone.keys():
         assert i < 100
@@ -266,8 +266,8 @@ def test_the_last_words_of_a_pod_belong_to_its_job_though_that_has_gone(server, 
     late = pod("train-a", train)
     late["metadata"]["creationTimestamp"] = "2026-11-22T09:00:04Z"
     server.put(PODS, ended(bound(late, "n1", 5), 9))
-    told = follow(changes, lambda fact: fact.key == "ml/job/train" and bool(fact.attempts))
-    assert {(fact.submitted_ms, fact.state, fact.outcome) for fact in told} == {(CREATED_MS, ENDED, COMPLETED)}
+    reported = follow(changes, lambda fact: fact.key == "ml/job/train" and bool(fact.attempts))
+    assert {(fact.submitted_ms, fact.state, fact.outcome) for fact in reported} == {(CREATED_MS, ENDED, COMPLETED)}
 
 
 def test_one_object_that_cannot_be_read_stops_nothing(server, connector, caplog):
@@ -280,17 +280,17 @@ def test_one_object_that_cannot_be_read_stops_nothing(server, connector, caplog)
 
 
 @pytest.mark.parametrize(
-    ("path", "answer", "said"),
+    ("path", "answer", "message"),
     [
         ("/version", (200, "<html>Welcome</html>"), "is no Kubernetes API: its answer to /version is not JSON"),
-        ("/version", (200, "{}"), "is no Kubernetes API: it does not tell its version"),
+        ("/version", (200, "{}"), "is no Kubernetes API: it does not report its version"),
         ("/version", (404, "not found"), "the answer to /version is 404: not found"),
         ("/version", (503, '{"message": "apiserver is shutting\\ndown"}'), "is 503: apiserver is shutting down"),
     ],
 )
-def test_what_is_no_api_server_is_one_clear_sentence(server, connector, path, answer, said):
+def test_what_is_no_api_server_is_one_clear_sentence(server, connector, path, answer, message):
     server.answers[path] = answer
-    with pytest.raises(ConnectorError, match=said):
+    with pytest.raises(ConnectorError, match=message):
         connector.check()
 
 

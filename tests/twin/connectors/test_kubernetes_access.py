@@ -44,7 +44,7 @@ def test_files_of_a_kubeconfig_are_beside_it(tmp_path):
     assert read(kubeconfig=kubeconfig(tmp_path, user="tokenFile: token")).token() == SECRET
 
 
-def test_a_token_file_is_read_anew_for_each_connection(tmp_path):
+def test_a_token_file_is_read_again_for_each_connection(tmp_path):
     path = tmp_path / "token"
     path.write_text("first")
     found = read(url="https://k:6443", token_from=str(path))
@@ -75,15 +75,15 @@ def bad_configs():
     ]
 
 
-@pytest.mark.parametrize(("config", "given", "said"), bad_configs())
-def test_a_kubeconfig_that_cannot_be_used_says_why(tmp_path, config, given, said):
-    with pytest.raises(ConnectorError, match=said) as caught:
+@pytest.mark.parametrize(("config", "given", "message"), bad_configs())
+def test_a_kubeconfig_that_cannot_be_used_says_why(tmp_path, config, given, message):
+    with pytest.raises(ConnectorError, match=message) as caught:
         read(kubeconfig=kubeconfig(tmp_path, **config), **given)
     assert SECRET not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({}, "url is missing"),
         ({"url": "k8s.example.org"}, "url must look like https://host:6443, got 'k8s.example.org'"),
@@ -93,9 +93,9 @@ def test_a_kubeconfig_that_cannot_be_used_says_why(tmp_path, config, given, said
         ({"kubeconfig": "/no/such/file"}, "kubeconfig /no/such/file: No such file or directory"),
     ],
 )
-def test_a_setting_that_cannot_be_used_says_what_would_work(monkeypatch, given, said):
+def test_a_setting_that_cannot_be_used_says_what_would_work(monkeypatch, given, message):
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-    with pytest.raises(ConnectorError, match=said):
+    with pytest.raises(ConnectorError, match=message):
         read(**given)
 
 

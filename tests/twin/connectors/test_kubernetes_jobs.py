@@ -176,12 +176,12 @@ def test_scheduling_gates_and_suspension_hold_a_job(world):
 
 
 def test_the_words_of_the_scheduler_are_one_short_line(world):
-    said = (
+    message = (
         "0/9 nodes are available:\n9 Insufficient nvidia.com/gpu.\x1b[2J preemption: 0/9 nodes are available: "
         + "x" * 900
     )
     waiting = pod("w")
-    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
     waiting["status"]["conditions"] = [condition]
     world.put(waiting)
     fact = world.job()
@@ -193,7 +193,7 @@ def test_the_words_of_the_scheduler_are_one_short_line(world):
 
 
 @pytest.mark.parametrize(
-    ("conditions", "active", "told"),
+    ("conditions", "active", "expected"),
     [
         ({}, True, (WAITING, "Pending", "")),
         (
@@ -219,14 +219,14 @@ def test_the_words_of_the_scheduler_are_one_short_line(world):
         ({"QuotaReserved": ("True", "", ""), "Admitted": ("True", "", "")}, True, (WAITING, "", "")),
     ],
 )
-def test_a_workload_of_kueue_tells_why_its_job_waits(world, conditions, active, told):
+def test_a_workload_of_kueue_tells_why_its_job_waits(world, conditions, active, expected):
     train = world.put(job("train", suspend=True))
     listed = [{"type": kind, "status": s, "reason": r, "message": m} for kind, (s, r, m) in conditions.items()]
     spec = {"queueName": "team", "priority": 5, "active": active}
     workload = {"kind": "Workload", "metadata": meta("w", train), "spec": spec, "status": {"conditions": listed}}
     world.put(workload)
     fact = world.job()
-    assert (fact.state, fact.reason, fact.message) == told
+    assert (fact.state, fact.reason, fact.message) == expected
     assert (fact.queue, fact.priority) == ("team", 5)
     world.delete(workload)
     assert world.job().reason == "Suspended"

@@ -25,7 +25,7 @@ class Clock:
         self.now += ms
         return False
 
-    def told(self, count, interval_ms):
+    def reported(self, count, interval_ms):
         pace = Pace(
             self.look,
             lambda: self.now,
@@ -37,29 +37,29 @@ class Clock:
 
 
 def test_looks_come_every_interval():
-    assert Clock().told(3, 1000) == [1000, 2000, 3000]
+    assert Clock().reported(3, 1000) == [1000, 2000, 3000]
 
 
-def test_a_hint_brings_the_next_look_at_once_and_the_interval_begins_anew():
-    assert Clock(hints=[1500]).told(3, 1000) == [1000, 1500, 2500]
+def test_a_hint_brings_the_next_poll_at_once_and_restarts_the_interval():
+    assert Clock(hints=[1500]).reported(3, 1000) == [1000, 1500, 2500]
 
 
 def test_calls_take_at_most_a_quarter_of_the_time():
-    assert Clock(cost_ms=500).told(3, 1000) == [1000, 3000, 5000]
+    assert Clock(cost_ms=500).reported(3, 1000) == [1000, 3000, 5000]
 
 
 def test_hints_do_not_break_that_bound():
-    assert Clock(cost_ms=100, hints=[1101, 1102, 1103, 1450]).told(4, 1000) == [1000, 1400, 1800, 2800]
+    assert Clock(cost_ms=100, hints=[1101, 1102, 1103, 1450]).reported(4, 1000) == [1000, 1400, 1800, 2800]
 
 
 def test_long_intervals_have_signs_of_life():
-    assert Clock().told(4, 12_000) == ["silent at 5000", "silent at 10000", 12_000, "silent at 17010"]
+    assert Clock().reported(4, 12_000) == ["silent at 5000", "silent at 10000", 12_000, "silent at 17010"]
 
 
 def test_what_is_about_to_change_is_looked_at_soon_but_not_for_ever():
     clock = Clock(unsettled={1})
-    assert clock.told(3, 1000) == [1000, 1100, 2100]
-    stuck = Clock(cost_ms=1, unsettled=range(100)).told(MAX_SOON + 4, 10_000)
+    assert clock.reported(3, 1000) == [1000, 1100, 2100]
+    stuck = Clock(cost_ms=1, unsettled=range(100)).reported(MAX_SOON + 4, 10_000)
     starts = [look for look in stuck if isinstance(look, int)]
     assert [after - before for before, after in pairwise(starts)][: MAX_SOON + 1] == [
         100,

@@ -76,7 +76,7 @@ def tape(tmp_path):
 @pytest.mark.parametrize("name", ["lab.jsonl", ""])
 def test_a_recording_is_played_as_it_was(tape, name):
     player = base.build("replay", {"path": str(tape / name), "speed": "0"})
-    assert player.check().findings[0].said == "3 looks over 60 s"
+    assert player.check().findings[0].message == "3 polls over 60 s"
     assert player.snapshot() == WAITING
     stream = player.changes()
     assert [next(stream), next(stream)] == [STARTED, ENDED]
@@ -111,7 +111,7 @@ def test_a_recording_that_cannot_be_played(tmp_path):
     ):
         player(tmp_path).check()
     (tmp_path / "a.jsonl").write_bytes(dumps(STARTED) + b"\n")
-    with pytest.raises(ConnectorError, match="has no whole look to begin with"):
+    with pytest.raises(ConnectorError, match="has no complete poll to begin with"):
         player(tmp_path).snapshot()
     with pytest.raises(ModelError, match="speed"):
         player(tmp_path, speed="-1")

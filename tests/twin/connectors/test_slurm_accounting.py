@@ -39,15 +39,15 @@ def test_a_job_with_one_attempt():
     assert job.attempts == (Attempt(1_010_000, 1_100_000, (Share("edge2", 2, 1, 2000),), facts.COMPLETED),)
 
 
-@pytest.mark.parametrize("said", ["REQUEUED", "NODE_FAIL", "PREEMPTED"])
-def test_a_requeued_job_is_one_job_though_its_submit_time_has_changed(said):
+@pytest.mark.parametrize("state", ["REQUEUED", "NODE_FAIL", "PREEMPTED"])
+def test_a_requeued_job_is_one_job_though_its_submit_time_has_changed(state):
     (job,) = jobs(
-        {"State": said, "End": "1020"},
+        {"State": state, "End": "1020"},
         {"Submit": "1024", "Start": "1150", "End": "1200", "NodeList": "edge3", "State": "FAILED"},
     )
     assert (job.submitted_ms, job.restarts, job.outcome) == (1_000_000, 1, facts.FAILED)
     assert [(attempt.started_ms, attempt.ended_ms, attempt.outcome) for attempt in job.attempts] == [
-        (1_010_000, 1_020_000, said.lower()), (1_150_000, 1_200_000, facts.FAILED),
+        (1_010_000, 1_020_000, state.lower()), (1_150_000, 1_200_000, facts.FAILED),
     ]  # fmt: skip
 
 

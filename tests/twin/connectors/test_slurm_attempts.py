@@ -36,7 +36,7 @@ def test_a_requeued_job_keeps_its_submit_time_and_its_first_attempt():
     assert again.submitted_ms == SUBMITTED
 
 
-def test_a_failed_node_ends_the_attempt_when_the_job_is_submitted_anew():
+def test_a_failed_node_ends_the_attempt_when_the_job_is_submitted_again():
     attempts = Attempts()
     attempts.settled(read(running(), at_s=NOW_S), NOW)
     (job,) = attempts.settled(read(waiting_again(NOW_S + 3), at_s=NOW_S + 9), NOW + 9000)

@@ -111,7 +111,7 @@ def test_bytes_that_are_no_text_are_replaced(script):
 
 
 @pytest.mark.parametrize(
-    ("said", "helps"),
+    ("message", "helps"),
     [
         ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", "slurmctld does not answer"),
         ('squeue: error: Munge encode failed: Failed to access "/run/munge/munge.socket.2"', "systemctl restart munge"),
@@ -126,6 +126,6 @@ def test_bytes_that_are_no_text_are_replaced(script):
         ("something new", ""),
     ],
 )
-def test_known_errors_come_with_what_helps(said, helps):
-    assert helps in remedy(said)
-    assert bool(remedy(said)) == bool(helps)
+def test_known_errors_come_with_what_helps(message, helps):
+    assert helps in remedy(message)
+    assert bool(remedy(message)) == bool(helps)

@@ -98,8 +98,8 @@ def test_an_account_without_accounting_sees_only_its_own_jobs(site):
     site.put("id", "echo ada")
     look = site.connector().snapshot()
     assert (look.complete, look.own) == (True, "ada")
-    said = "this account (ada) sees only its own jobs, because PrivateData in slurm.conf names jobs: `sacctmgr modify"
-    assert look.why.startswith(said)
+    reason = "this account (ada) sees only its own jobs, because PrivateData in slurm.conf names jobs: `sacctmgr modify"
+    assert look.why.startswith(reason)
     site.put("sacctmgr", "echo Operator")
     assert (site.connector().snapshot().complete, site.connector().snapshot().own) == (False, "")
 
@@ -128,7 +128,7 @@ def test_no_nodes_are_an_incomplete_look(site):
 
 
 @pytest.mark.parametrize(
-    ("command", "body", "said"),
+    ("command", "body", "message"),
     [
         (
             "squeue",
@@ -151,22 +151,22 @@ def test_no_nodes_are_an_incomplete_look(site):
         ("sdiag", "echo nonsense", "sdiag: no line like"),
     ],
 )
-def test_a_look_that_fails_is_refused_as_a_whole(site, command, body, said):
+def test_a_look_that_fails_is_refused_as_a_whole(site, command, body, message):
     site.put(command, body)
     with pytest.raises(ConnectorError) as error:
         site.connector(timeout_ms=1000, max_output_mb=1).snapshot()
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
 def test_the_connection_test_tells_the_offset_of_the_clocks_and_that_accounting_is_off(site):
     found = site.connector().check()
-    said = {finding.subject: finding for finding in found.findings}
+    findings = {finding.subject: finding for finding in found.findings}
     assert (found.version, found.well) == ("22.05.1", True)
     # the recording is of another time
-    assert (said["clock"].well, "timedatectl" in said["clock"].remedy) == (False, True)
-    assert (said["accounting"].well, said["accounting"].needed) == (False, False)
-    assert said["nodes"].said == "3 nodes, 12 GPUs"
+    assert (findings["clock"].well, "timedatectl" in findings["clock"].remedy) == (False, True)
+    assert (findings["accounting"].well, findings["accounting"].needed) == (False, False)
+    assert findings["nodes"].message == "3 nodes, 12 GPUs"
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from twin.connectors.facts import ConnectorError
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_recorded_diagnostics_of_each_version_are_read(version):
-    told = read_diagnostics(recorded(version, "sdiag"))
-    assert told.since_ms < told.at_ms < told.since_ms + 60_000
-    assert told.since_ms <= told.counted_ms <= told.at_ms
+    counts = read_diagnostics(recorded(version, "sdiag"))
+    assert counts.since_ms < counts.at_ms < counts.since_ms + 60_000
+    assert counts.since_ms <= counts.counted_ms <= counts.at_ms
     # counted every 30 s
-    assert (told.pending, told.running, set(told.spent)) == (14 if version == "22.05" else 0, 0, {0})
-    calls, ms = told.spent[0]
+    assert (counts.pending, counts.running, set(counts.spent)) == (14 if version == "22.05" else 0, 0, {0})
+    calls, ms = counts.spent[0]
     assert 20 < calls < 40
     assert 10 < ms < 1000
 
@@ -25,9 +25,9 @@ def test_calls_and_time_are_those_of_the_user():
     text = text.replace(
         "by user\n", "by user\n\tann             (    1001) count:12     ave_time:500    total_time:6000\n"
     )
-    told = read_diagnostics(text)
-    assert told.pending == 144
-    assert told.spent[1001] == (12, 6.0)
+    counts = read_diagnostics(text)
+    assert counts.pending == 144
+    assert counts.spent[1001] == (12, 6.0)
 
 
 def test_another_answer_gives_one_clear_sentence():
@@ -42,7 +42,7 @@ def test_the_clock_agrees_until_it_must_not():
     assert (clock.low_ms, clock.high_ms, clock.offset_ms) == (-450, 599, 0)
 
 
-def test_bounds_tighten_and_a_step_starts_anew():
+def test_bounds_tighten_and_a_step_starts_again():
     clock = Clock()
     clock.heard(15_000, asked_ms=10_000, answered_ms=10_010)
     clock.heard(16_000, asked_ms=10_600, answered_ms=10_610)

@@ -31,7 +31,7 @@ def test_a_node_tells_its_type_its_features_and_the_cpus_that_jobs_may_have():
 
 
 @pytest.mark.parametrize(
-    ("said", "state", "more"),
+    ("shown", "state", "more"),
     [
         ("IDLE", facts.UP, ""), ("ALLOCATED", facts.UP, ""), ("MIXED+PLANNED", facts.UP, "PLANNED"),
         ("IDLE+DRAIN", facts.DRAINED, ""), ("ALLOCATED+DRAIN", facts.DRAINING, ""), ("MIXED+DRAIN", facts.DRAINING, ""),
@@ -43,8 +43,8 @@ def test_a_node_tells_its_type_its_features_and_the_cpus_that_jobs_may_have():
         ("IDLE+MAINTENANCE", facts.UP, "MAINTENANCE"),
     ],
 )  # fmt: skip
-def test_states_of_nodes(said, state, more):
-    assert node_state(said) == (state, more)
+def test_states_of_nodes(shown, state, more):
+    assert node_state(shown) == (state, more)
 
 
 def test_the_reason_is_the_operators_without_name_and_time():
@@ -64,14 +64,14 @@ def test_a_cluster_without_nodes_has_none():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("slurm_load_node error\n", "begins with 'slurm_load_node error' instead of NodeName="),
         ("NodeName=a State=IDLE\n", "CPUTot, RealMemory is missing"),
     ],
 )
-def test_what_is_no_node_gives_one_clear_sentence(text, said):
-    with pytest.raises(ConnectorError, match=said):
+def test_what_is_no_node_gives_one_clear_sentence(text, message):
+    with pytest.raises(ConnectorError, match=message):
         read_nodes(text)
 
 

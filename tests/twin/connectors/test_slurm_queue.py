@@ -94,7 +94,7 @@ def test_what_completing_means_is_asked_again_at_each_look():
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("shown", "outcome"),
     [
         ("COMPLETED", facts.COMPLETED), ("FAILED", facts.FAILED), ("CANCELLED", facts.CANCELLED),
         ("TIMEOUT", facts.TIMEOUT), ("NODE_FAIL", facts.NODE_FAIL), ("OUT_OF_MEMORY", facts.OUT_OF_MEMORY),
@@ -102,8 +102,8 @@ def test_what_completing_means_is_asked_again_at_each_look():
         ("REVOKED", facts.CANCELLED), ("LAUNCH_FAILED", facts.FAILED),
     ],
 )  # fmt: skip
-def test_ended_jobs_have_an_outcome_and_keep_the_reason(said, outcome):
-    job = one(**running(State=said, EndTime=str(NOW_S - 5), Reason="NonZeroExitCode"))
+def test_ended_jobs_have_an_outcome_and_keep_the_reason(shown, outcome):
+    job = one(**running(State=shown, EndTime=str(NOW_S - 5), Reason="NonZeroExitCode"))
     assert (job.state, job.outcome, job.reason, job.ended_ms) == (facts.ENDED, outcome, "NonZeroExitCode", NOW - 5000)
     assert (job.attempts[0].ended_ms, job.attempts[0].outcome) == (NOW - 5000, outcome)
 
@@ -119,7 +119,7 @@ def test_a_job_that_was_cancelled_while_it_waited_has_no_attempt():
 
 
 @pytest.mark.parametrize(
-    ("said", "reason", "state", "told"),
+    ("shown", "reason", "state", "expected"),
     [
         ("PENDING", "JobHeldUser", facts.HELD, "JobHeldUser"), ("PENDING", "JobHeldAdmin", facts.HELD, "JobHeldAdmin"),
         ("PENDING", "DependencyNeverSatisfied", facts.WAITING, "DependencyNeverSatisfied"),
@@ -130,9 +130,9 @@ def test_a_job_that_was_cancelled_while_it_waited_has_no_attempt():
         ("A_STATE_OF_TOMORROW", "None", facts.RUNNING, "A_STATE_OF_TOMORROW"),
     ],
 )  # fmt: skip
-def test_states_that_do_not_end_a_job(said, reason, state, told):
-    job = one(State=said, Reason=reason)
-    assert (job.state, job.reason, job.outcome) == (state, told, "")
+def test_states_that_do_not_end_a_job(shown, reason, state, expected):
+    job = one(State=shown, Reason=reason)
+    assert (job.state, job.reason, job.outcome) == (state, expected, "")
 
 
 def test_a_reason_with_more_words_is_a_code_and_a_message():
@@ -141,7 +141,7 @@ def test_a_reason_with_more_words_is_a_code_and_a_message():
 
 
 @pytest.mark.parametrize(
-    ("said", "limit_ms"),
+    ("shown", "limit_ms"),
     [
         ("10:00", 600_000),
         ("1-02:00:00", 93_600_000),
@@ -151,8 +151,8 @@ def test_a_reason_with_more_words_is_a_code_and_a_message():
         ("NOT_SET", None),
     ],
 )
-def test_limits(said, limit_ms):
-    assert one(TimeLimit=said).limit_ms == limit_ms
+def test_limits(shown, limit_ms):
+    assert one(TimeLimit=shown).limit_ms == limit_ms
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_separators_differ_from_call_to_call():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "slurm_load_jobs error\n",
@@ -228,8 +228,8 @@ def test_separators_differ_from_call_to_call():
         (answer({"NumCPUs": "many"}), "amount 'many' cannot be read"),
     ],
 )
-def test_what_is_no_row_gives_one_clear_sentence(text, said):
+def test_what_is_no_row_gives_one_clear_sentence(text, message):
     with pytest.raises(ConnectorError) as error:
         Queue(10).read(text, TOKEN, NOW)
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)

@@ -33,9 +33,9 @@ def test_the_next_look_writes_the_sites_of_another_rule_once():
     log = Log()
     log.look(look(10, running("1", 5)))
     log.mirror.sites = SiteRule(edge_by="name", edge_pattern="cloud.*")
-    told = log.look(look(11, running("1", 5)))
-    assert kinds(told) == ["server_set", "server_set"]
-    assert [data["fields"]["site"] for _, data in told] == ["cloud", "edge"]
+    events = log.look(look(11, running("1", 5)))
+    assert kinds(events) == ["server_set", "server_set"]
+    assert [data["fields"]["site"] for _, data in events] == ["cloud", "edge"]
     assert log.look(look(12, running("1", 5))) == []
 
 
@@ -44,8 +44,8 @@ def test_a_look_without_nodes_and_a_node_that_is_gone():
     log.look(look(10))
     log.mirror.sites = SiteRule(edge_pattern="")
     assert log.look(look(11, nodes=None)) == []
-    told = log.look(look(12, nodes=look(12).nodes[1:]))
-    assert [(kind, data["fields"]["site"]) for kind, data in told if kind == "server_set"] == [("server_set", "cloud")]
+    events = log.look(look(12, nodes=look(12).nodes[1:]))
+    assert [data["fields"]["site"] for kind, data in events if kind == "server_set"] == ["cloud"]
 
 
 @pytest.mark.django_db
@@ -58,8 +58,8 @@ def test_a_follower_that_begins_again_keeps_the_run_and_writes_the_new_sites():
     connection.refresh_from_db()
     assert connection.run == run
     assert sites(run) == ["cloud", "edge"]
-    told = [event for batch in event_log.after(run.pk, before) for event in batch]
-    assert [event.kind for event in told].count("server_set") == 2
+    events = [event for batch in event_log.after(run.pk, before) for event in batch]
+    assert [event.kind for event in events].count("server_set") == 2
     run.refresh_from_db()
     earlier, now = moment_of(run, stored.first_ms(run)), moment_of(run)
     assert [server.site for server in earlier.servers] == ["edge", "cloud"], "a cut takes the sites of its moment"
@@ -67,7 +67,7 @@ def test_a_follower_that_begins_again_keeps_the_run_and_writes_the_new_sites():
     Run.objects.update(lease_until=None)
     following(connection, LOOKS[1]).look(LOOKS[1])
     run.refresh_from_db()
-    assert run.last_seq == told[-1].seq, "a restart writes nothing more"
+    assert run.last_seq == events[-1].seq, "a restart writes nothing more"
 
 
 @pytest.mark.django_db
@@ -97,8 +97,8 @@ def test_the_follower_restarts_for_another_rule():
 def test_the_command_changes_only_what_is_given(tmp_path):
     connection = followed()
     words = ("connect", "replay", "--name", "lab", "--change")
-    told = command(*words, "--site", "edge_by=name", "--site", "edge_pattern=.*1", "--interval-ms", "3000")
-    assert told == (0, ["lab: changed; 2 nodes at the edge, 0 in the cloud"], [])
+    result = command(*words, "--site", "edge_by=name", "--site", "edge_pattern=.*1", "--interval-ms", "3000")
+    assert result == (0, ["lab: changed; 2 nodes at the edge, 0 in the cloud"], [])
     connection.refresh_from_db()
     assert connection.sites == {"edge_by": "name", "edge_pattern": ".*1"}
     assert (connection.parameters["path"], connection.interval_ms) == ("/recorded", 3_000)
@@ -117,7 +117,7 @@ def test_the_command_changes_only_what_is_given(tmp_path):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("replay", "--name", "plant"), "no cluster is connected under the name plant; known: lab"),
         (("slurm", "--name", "lab"), "lab is followed by replay, not slurm; remove it and connect it again"),
@@ -125,8 +125,8 @@ def test_the_command_changes_only_what_is_given(tmp_path):
         (("replay", "--name", "lab", "--param", "path=/none"), "the recording /none cannot be read"),
     ],
 )
-def test_a_change_that_is_refused_changes_nothing(words, said):
+def test_a_change_that_is_refused_changes_nothing(words, message):
     Connection.objects.create(name="lab", connector="replay", parameters={"path": "/recorded"})
     code, _, errors = command("connect", *words, "--change")
-    assert (code, said in errors[0]) == (2, True), errors
+    assert (code, message in errors[0]) == (2, True), errors
     assert not AuditEntry.objects.exists()

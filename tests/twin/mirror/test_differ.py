@@ -95,8 +95,8 @@ def test_jobs_that_the_account_may_not_see_are_not_gone():
     log = Log()
     log.look(look(10, running("1", 5, user="ada"), running("2", 6, user="twin")))
     assert log.look(look(11, running("2", 6, user="twin"), own="twin")) == []
-    told = log.look(look(12, own="twin"))
-    assert [data["job"] for kind, data in told if kind == "job_completed"] == [1], "its own job is gone"
+    events = log.look(look(12, own="twin"))
+    assert [data["job"] for kind, data in events if kind == "job_completed"] == [1], "its own job is gone"
     assert log.mirror.open == {0}
     assert kinds(log.look(look(13)))[-1] == "job_completed", "a look that shows all jobs settles it"
 

@@ -36,8 +36,8 @@ def follow(recording, out, *sampler):
 
 def test_follow_writes_the_samples_and_the_files_are_verified(recording, prometheus, tmp_path):
     out = tmp_path / "out"
-    told = follow(recording, out, "--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
-    assert "1 sample of the use of nodes" in str(told)
+    result = follow(recording, out, "--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
+    assert "1 sample of the use of nodes" in str(result)
     with (out / "samples.csv").open() as file:
         (row,) = csv.DictReader(file)
     assert (row["server"], row["gpus_used"], row["cpus_used"], row["gpu_busy"]) == ("edge1", "3", "2", "0.3")
@@ -51,9 +51,9 @@ def test_without_a_sampler_there_is_no_file(recording, tmp_path):
 
 def test_a_prometheus_that_fails_is_said_and_the_cluster_is_followed(recording, prometheus, tmp_path):
     prometheus.hostile = lambda handler: answer(handler, 200, b"<html>")
-    told = follow(recording, tmp_path / "out", "--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
-    assert "0 samples of the use of nodes; Prometheus" in str(told)
-    assert "is HTML" in str(told)
+    result = follow(recording, tmp_path / "out", "--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
+    assert "0 samples of the use of nodes; Prometheus" in str(result)
+    assert "is HTML" in str(result)
     assert not (tmp_path / "out" / "samples.csv").exists()
 
 
@@ -61,8 +61,8 @@ def test_a_prometheus_that_fails_is_said_and_the_cluster_is_followed(recording, 
 def test_connect_tests_stores_changes_and_takes_away_the_sampler(recording, prometheus):
     sampler = ("--sampler", "prometheus", "--sampler-param", f"url={prometheus.url}")
     base = ("connect", "replay", "--name", "lab", "--param", f"path={recording}")
-    told = str(command(*base, *sampler))
-    assert "use of GPUs busy: 1 of 2 nodes have samples" in told
+    result = str(command(*base, *sampler))
+    assert "use of GPUs busy: 1 of 2 nodes have samples" in result
     made = Connection.objects.get()
     assert (made.sampler, made.sampler_parameters["url"]) == ("prometheus", prometheus.url)
     command(*base, "--change", "--sampler-param", "interval_s=120")

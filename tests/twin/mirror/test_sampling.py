@@ -36,9 +36,9 @@ def sampling(prometheus):
 
 
 def following(sampling, events=None) -> Following:
-    def write(told, log_ms):
+    def write(batch, log_ms):
         if events is not None:
-            events.extend(told)
+            events.extend(batch)
 
     answers = [look(second, running("1", 600), nodes=NODES) for second in range(3_600, 3_800)]
     return Following(Scripted(*answers), Mirror(EPOCH), write, stopped=lambda seconds: True, sampling=sampling)

@@ -54,7 +54,7 @@ def test_repeated_answers_change_nothing(given_answers, data):
 
 
 @given(answers(), st.data())
-def test_after_any_order_and_loss_the_newest_that_was_told_counts(given_answers, data):
+def test_after_any_order_and_loss_the_newest_reported_counts(given_answers, data):
     kept = data.draw(st.lists(st.sampled_from(given_answers), min_size=1))  # repeated, reordered, lost
     in_order = sorted(kept, key=lambda sample: sample.now_ms)
     fold, ordered = newest(logged(kept)), newest(logged(in_order))
@@ -63,8 +63,8 @@ def test_after_any_order_and_loss_the_newest_that_was_told_counts(given_answers,
     for name, i in index.items():
         times = [u.at_ms for sample in kept for u in sample.uses if u.node == name and now_ms - u.at_ms <= 180_000]
         if times:  # what counts at the end
-            told = [rows[i][0] + EPOCH for rows in (fold, ordered)]
-            assert told == [max(times), max(times)]
+            reported = [rows[i][0] + EPOCH for rows in (fold, ordered)]
+            assert reported == [max(times), max(times)]
             assert fold[i] == ordered[i]
 
 

@@ -79,8 +79,8 @@ def test_a_value_that_cannot_be_true_is_unknown_and_said(prometheus, key, labels
     prometheus.answers[key] = vector((labels, value))
     sample = sampler(prometheus).sample(PICTURE)
     edge1 = next(use for use in sample.uses if use.node == "edge1")
-    told = {"gpu_busy": edge1.gpus_busy, "cpu": edge1.cpus, "memory": edge1.memory_mb, "gpu_memory": 0}[key]
-    assert told in (None, 0)
+    value = {"gpu_busy": edge1.gpus_busy, "cpu": edge1.cpus, "memory": edge1.memory_mb, "gpu_memory": 0}[key]
+    assert value in (None, 0)
     assert sample.why.startswith(f"1 value out of range ({key} ")
 
 
@@ -156,13 +156,13 @@ def test_a_missing_token_and_a_wrong_one_are_told_apart(prometheus, tmp_path):
     prometheus.hostile = lambda handler: answer(handler, 401, b"Unauthorized")
     assert refused(prometheus) == "Prometheus URL: it refuses the request (401); give token_from"
     (tmp_path / "token").write_text("wrong")
-    said = refused(prometheus, token_from=str(tmp_path / "token"))
-    assert said == "Prometheus URL: it refuses the request (401); the token of token_from is not accepted"
-    assert "wrong" not in said
+    message = refused(prometheus, token_from=str(tmp_path / "token"))
+    assert message == "Prometheus URL: it refuses the request (401); the token of token_from is not accepted"
+    assert "wrong" not in message
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (b"[]", "is no JSON, not that of a Prometheus API"),
         (b'{"status": "success"}', "is not a vector of series with values"),
@@ -173,9 +173,9 @@ def test_a_missing_token_and_a_wrong_one_are_told_apart(prometheus, tmp_path):
         (b"\xff\xfe", "is no JSON"),
     ],
 )
-def test_answers_of_another_shape_are_refused_in_one_sentence(prometheus, body, said):
+def test_answers_of_another_shape_are_refused_in_one_sentence(prometheus, body, message):
     prometheus.hostile = lambda handler: answer(handler, 200, body)
-    assert said in refused(prometheus)
+    assert message in refused(prometheus)
 
 
 def test_an_empty_prometheus_names_what_to_look_at(prometheus):
@@ -221,9 +221,10 @@ def test_the_connection_test_says_what_is_missing_and_what_gives_it(prometheus):
     for key in ("gpu_busy", "gpu_memory", "gpu_at"):
         prometheus.answers[key] = vector()
     found = {finding.subject: finding for finding in sampler(prometheus).check(PICTURE)}
-    assert (found["use of GPUs busy"].well, found["use of GPUs busy"].said) == (False, "no series DCGM_FI_DEV_GPU_UTIL")
-    assert "install dcgm-exporter" in found["use of GPUs busy"].remedy
-    assert (found["use of CPUs"].well, found["use of CPUs"].said) == (True, "3 of 3 nodes have samples")
+    busy = found["use of GPUs busy"]
+    assert (busy.well, busy.message) == (False, "no series DCGM_FI_DEV_GPU_UTIL")
+    assert "install dcgm-exporter" in busy.remedy
+    assert (found["use of CPUs"].well, found["use of CPUs"].message) == (True, "3 of 3 nodes have samples")
     assert not any(finding.needed for finding in found.values())
     prometheus.close()
     (away,) = sampler(prometheus).check(PICTURE)
@@ -233,8 +234,8 @@ def test_the_connection_test_says_what_is_missing_and_what_gives_it(prometheus):
 def test_the_connection_test_says_which_names_are_not_nodes(prometheus):
     found = sampler(prometheus, node_label="instance").check(Picture({"gpu-17": NodeFact("gpu-17", gpus=1)}))
     cpus = next(finding for finding in found if finding.subject == "use of CPUs")
-    assert (cpus.said, cpus.remedy) == (
+    assert (cpus.message, cpus.remedy) == (
         "0 of 1 nodes have samples",
         "give the label with the names of nodes as node_label, now instance",
     )
-    assert "that no node of the cluster has" in found[-1].said
+    assert "that no node of the cluster has" in found[-1].message

@@ -94,16 +94,16 @@ def test_a_job_that_started_after_the_last_sample_counts_from_its_start(site):
 
 def test_a_sampler_that_may_ask_about_no_job_says_what_helps(site):
     site.put("sstat", "echo 'sstat: error: problem getting step_layout: Invalid user id' >&2")
-    with pytest.raises(ConnectorError, match="sstat tells of none of 1 running jobs: run the twin as SlurmUser"):
+    with pytest.raises(ConnectorError, match="sstat reports none of 1 running jobs: run the twin as SlurmUser"):
         site.sampler().sample(picture(j1="edge1:4"))
     (found,) = site.sampler().check(picture(j1="edge1:4"))
-    assert (found.well, found.said) == (False, "sstat tells of 0 of 1 running jobs (jobacct_gather/linux)")
+    assert (found.well, found.message) == (False, "sstat reports 0 of 1 running jobs (jobacct_gather/linux)")
 
 
 def test_gathering_that_is_off_is_said_with_the_setting(site):
     site.put("scontrol", "echo 'JobAcctGatherType       = jobacct_gather/none'")
     (found,) = site.sampler().check(picture(j1="edge1:4"))
-    assert (found.well, found.needed, found.said) == (False, False, "JobAcctGatherType is jobacct_gather/none")
+    assert (found.well, found.needed, found.message) == (False, False, "JobAcctGatherType is jobacct_gather/none")
     assert "JobAcctGatherType=jobacct_gather/linux" in found.remedy
 
 

@@ -23,10 +23,11 @@ MAX_OTHER_RESOURCES = 5
 
 def version(client: Client) -> str:
     """Version of the server; ConnectorError where it is none."""
-    told = client.get("/version")
-    if not isinstance(told, dict) or "gitVersion" not in told:
-        raise ConnectorError(f"{client.access.url} is no Kubernetes API: it does not tell its version; correct the URL")
-    return line(told["gitVersion"], 60)
+    answer = client.get("/version")
+    if not isinstance(answer, dict) or "gitVersion" not in answer:
+        url = client.access.url
+        raise ConnectorError(f"{url} is no Kubernetes API: it does not report its version; correct the URL")
+    return line(answer["gitVersion"], 60)
 
 
 def examine(client: Client, sources: Sequence[Source], reader: Reader) -> Found:
@@ -42,12 +43,12 @@ def examine(client: Client, sources: Sequence[Source], reader: Reader) -> Found:
 def _clock(client: Client) -> Finding:
     offset = client.clock.offset_ms
     if offset is None:
-        return Finding("clock", True, "the server does not tell its time")
+        return Finding("clock", True, "the server does not report its time")
     if abs(offset) <= MAX_CLOCK_OFFSET_MS:
         return Finding("clock", True, "the cluster's clock agrees with that of the twin")
     way = "ahead of" if offset > 0 else "behind"
-    said = f"the cluster's clock is {abs(offset) / 1000:.0f} s {way} that of the twin"
-    return Finding("clock", True, said, "synchronize both by NTP")
+    message = f"the cluster's clock is {abs(offset) / 1000:.0f} s {way} that of the twin"
+    return Finding("clock", True, message, "synchronize both by NTP")
 
 
 def _allowed(client: Client, source: Source, verb: str) -> bool:
@@ -66,8 +67,9 @@ def _rights(client: Client, sources: Sequence[Source], missing: Sequence[Source]
         yield Finding("rights", True, f"the account may list and watch {_names(sources)}")
         return
     allowed = [source for source in sources if source not in missing]
-    said = f"the account may not list and watch {_names(missing)}" + (f"; it may {_names(allowed)}" if allowed else "")
-    yield Finding("rights", False, said, grant(sources, account(client, missing[0])))
+    rest = f"; it may {_names(allowed)}" if allowed else ""
+    message = f"the account may not list and watch {_names(missing)}{rest}"
+    yield Finding("rights", False, message, grant(sources, account(client, missing[0])))
 
 
 def grant(sources: Sequence[Source], account: str) -> str:
@@ -78,10 +80,10 @@ def grant(sources: Sequence[Source], account: str) -> str:
 
 
 def account(client: Client, refused: Source) -> str:
-    """The account as kubectl takes it: as the server says it, or out of its refusal of a list."""
+    """The account in the form of kubectl: from the server, or from its refusal of a list."""
     try:
-        told = client.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", SELF_REVIEW)  # since Kubernetes 1.28
-        name = str(told["status"]["userInfo"]["username"])
+        review = client.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", SELF_REVIEW)  # since Kubernetes 1.28
+        name = str(review["status"]["userInfo"]["username"])
     except (ConnectorError, KeyError, TypeError):
         try:
             client.get(refused.path, {"limit": 1})
@@ -102,8 +104,8 @@ def _names(sources: Sequence[Source]) -> str:
 def _kinds(sources: Sequence[Source]) -> Finding:
     there = {source.kind for source in sources}
     absent = [kind.name for kind in KINDS if kind not in there]
-    said = "read: " + ", ".join(kind.name for kind in KINDS if kind in there)
-    return Finding("kinds", True, said + (f"; not installed: {', '.join(absent)}" if absent else ""))
+    message = "read: " + ", ".join(kind.name for kind in KINDS if kind in there)
+    return Finding("kinds", True, message + (f"; not installed: {', '.join(absent)}" if absent else ""))
 
 
 def _offers(client: Client, sources: Sequence[Source], reader: Reader) -> Iterator[Finding]:

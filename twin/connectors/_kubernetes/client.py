@@ -27,8 +27,8 @@ BROKEN = (http.client.RemoteDisconnected, http.client.CannotSendRequest, BrokenP
 class Refusal(ConnectorError):
     """An answer other than 200, with its code."""
 
-    def __init__(self, said: str, code: int) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
         self.code = code
 
 
@@ -179,9 +179,9 @@ class Client:
 
     def _refusal(self, path: str, status: int, data: bytes) -> Refusal:
         try:
-            said = line(orjson.loads(data).get("message"))
+            message = line(orjson.loads(data).get("message"))
         except (orjson.JSONDecodeError, AttributeError):
-            said = line(data.decode("utf-8", "replace"), 100)
+            message = line(data.decode("utf-8", "replace"), 100)
         if status in (401, 403) and not self.access.is_somebody:
             return Refusal(f"{self._name}: it answers nobody without a token; give token_from ({status})", status)
         if status == 401:
@@ -192,8 +192,8 @@ class Client:
             )
             return Refusal(f"{self._name}: {sent} (401 Unauthorized)", status)
         if status == 403:
-            return Refusal(f"{self._name}: the account has no right for {path}: {said} (403 Forbidden)", status)
-        return Refusal(f"{self._name}: the answer to {path} is {status}{': ' + said if said else ''}", status)
+            return Refusal(f"{self._name}: the account has no right for {path}: {message} (403 Forbidden)", status)
+        return Refusal(f"{self._name}: the answer to {path} is {status}{': ' + message if message else ''}", status)
 
     def _translate(self, error: BaseException) -> None:
         """Raises ConnectorError for what a network does."""
@@ -201,27 +201,27 @@ class Client:
         if isinstance(error, ConnectorError):
             return
         if isinstance(error, socket.gaierror):
-            said = f"the host name {host} is not known; correct the URL or the name server"
+            message = f"the host name {host} is not known; correct the URL or the name server"
         elif isinstance(error, ssl.SSLCertVerificationError):
             ca = self.access.ca_file or ("the kubeconfig" if self.access.ca_text else "the system")
-            said = (
+            message = (
                 f"its certificate does not fit the CA of {ca} ({error.verify_message}); give "
                 "the cluster's own ca.crt as ca_file"
             )
         elif isinstance(error, ssl.SSLError):
-            said = (
+            message = (
                 f"port {port} does not answer in TLS ({line(error.reason or error)}); correct the "
                 "port, or begin the URL with http://"
             )
         elif isinstance(error, TimeoutError):
-            said = f"no answer within {self.timeout_s:g} s; the server hangs, or a firewall drops what is sent"
+            message = f"no answer within {self.timeout_s:g} s; the server hangs, or a firewall drops what is sent"
         elif isinstance(error, ConnectionRefusedError):
-            said = f"nothing listens at port {port} of {host}; correct the URL, or start the server"
+            message = f"nothing listens at port {port} of {host}; correct the URL, or start the server"
         elif isinstance(error, OSError | http.client.HTTPException):
-            said = f"the connection failed ({line(error) or type(error).__name__})"
+            message = f"the connection failed ({line(error) or type(error).__name__})"
         else:
             return
-        raise ConnectorError(f"{self._name}: {said}") from error
+        raise ConnectorError(f"{self._name}: {message}") from error
 
 
 class Stream:

@@ -109,14 +109,14 @@ def _attempts(family: Family, pods: Sequence[PodRow]) -> list[Attempt]:
     for pod in pods:
         if pod.placed_ms is None:
             continue
-        if not groups or _begins_anew(groups[-1], pod):
+        if not groups or _is_next_attempt(groups[-1], pod):
             groups.append([])
         groups[-1].append(pod)
     attempts = [_attempt(family, group, group is groups[-1]) for group in groups]
     return [_before(attempt, after) for attempt, after in zip_longest(attempts, attempts[1:])]
 
 
-def _begins_anew(group: Sequence[PodRow], pod: PodRow) -> bool:
+def _is_next_attempt(group: Sequence[PodRow], pod: PodRow) -> bool:
     if (pod.attempt or 0) != (group[-1].attempt or 0):
         return True
     ends = [earlier.ended_after_ms or earlier.ended_ms for earlier in group]
@@ -180,11 +180,11 @@ def _reason(family: Family, state: str) -> tuple[bool, str, str]:
     root, pods = family.root, family.pods
     if state == facts.ENDED:
         if root is not None and root.outcome:
-            told = next((pod for pod in pods if pod.outcome not in ("", facts.COMPLETED)), None)
+            failed = next((pod for pod in pods if pod.outcome not in ("", facts.COMPLETED)), None)
             return (
                 False,
                 root.reason,
-                root.message or (told.message if told and root.outcome != facts.COMPLETED else ""),
+                root.message or (failed.message if failed and root.outcome != facts.COMPLETED else ""),
             )
         if root is not None:
             return False, "Deleted", ""

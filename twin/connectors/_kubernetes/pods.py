@@ -60,12 +60,12 @@ def pod_row(obj: Mapping[str, Any], reader: Reader, seen_ms: int, before: PodRow
     labels, owner, demand = meta.get("labels") or {}, owner_of(meta), reader.pod(spec)
     if owner is None and not demand.gpus:
         return None
-    told, containers = conditions(status), status.get("containerStatuses") or ()
+    by_type, containers = conditions(status), status.get("containerStatuses") or ()
     terminating = bool(meta.get("deletionTimestamp"))
     created = created_ms(meta, seen_ms)
-    placed = _placed(spec, status, told, before, max(seen_ms, created))
+    placed = _placed(spec, status, by_type, before, max(seen_ms, created))
     ended = _ended(status, containers, before, seen_ms, terminating)
-    held, reason, message = _reason(spec, status, told, containers)
+    held, reason, message = _reason(spec, status, by_type, containers)
     seconds, attempt = spec.get("activeDeadlineSeconds"), labels.get(ATTEMPT_LABEL, "")
     return PodRow(
         uid=meta["uid"],
@@ -77,7 +77,7 @@ def pod_row(obj: Mapping[str, Any], reader: Reader, seen_ms: int, before: PodRow
         node=intern(spec.get("nodeName") or ""),
         placed_ms=None if placed is None else max(placed, created),
         ended_ms=None if ended is None else max(ended, placed or 0, created),
-        outcome=_outcome(status, told, containers),
+        outcome=_outcome(status, by_type, containers),
         reason=intern(line(reason, 60)),
         message=line(message),
         held=held,
@@ -102,26 +102,26 @@ def gone_pod(row: PodRow, after_ms: int | None, seen_ms: int) -> PodRow:
     )
 
 
-def _placed(spec: Any, status: Any, told: Any, before: PodRow | None, seen_ms: int) -> int | None:
+def _placed(spec: Any, status: Any, by_type: Any, before: PodRow | None, seen_ms: int) -> int | None:
     """Time of the binding of the pod to its node; None while unbound."""
     if not spec.get("nodeName"):
         return None
     known = before.placed_ms if before is not None else None  # it identifies the attempt, and must not move
-    scheduled = told.get("PodScheduled") or {}
+    scheduled = by_type.get("PodScheduled") or {}
     return first(known, unix_ms(scheduled.get("lastTransitionTime")), unix_ms(status.get("startTime")), seen_ms)
 
 
 def _ended(status: Any, containers: Containers, before: PodRow | None, seen_ms: int, terminating: bool) -> int | None:
-    """End of the last container; where none tells, the time when the end was first seen; None while the pod goes on."""
+    """End of the last container; without one, the time when the end was first seen; None while the pod goes on."""
     ends = [unix_ms(_terminated(entry).get("finishedAt")) for entry in containers]
-    told = [end for end in ends if end is not None]
+    known_ends = [end for end in ends if end is not None]
     if status.get("phase") in ("Succeeded", "Failed"):
         known = before.ended_ms if before is not None else None
-        return max(told) if told else first(known, _second(seen_ms))
-    return max(told) if terminating and told and len(told) == len(ends) else None
+        return max(known_ends) if known_ends else first(known, _second(seen_ms))
+    return max(known_ends) if terminating and known_ends and len(known_ends) == len(ends) else None
 
 
-def _reason(spec: Any, status: Any, told: Any, containers: Containers) -> tuple[bool, Any, Any]:
+def _reason(spec: Any, status: Any, by_type: Any, containers: Containers) -> tuple[bool, Any, Any]:
     """(held, reason, message): what the pod waits for, or how it failed."""
     if status.get("phase") == "Failed":
         failed = next((end for end in map(_terminated, containers) if end.get("exitCode")), {})
@@ -129,7 +129,7 @@ def _reason(spec: Any, status: Any, told: Any, containers: Containers) -> tuple[
     if not spec.get("nodeName"):
         if spec.get("schedulingGates"):
             return True, "SchedulingGated", ", ".join(gate["name"] for gate in spec["schedulingGates"])
-        scheduled = told.get("PodScheduled") or {}
+        scheduled = by_type.get("PodScheduled") or {}
         return False, scheduled.get("reason"), str(scheduled.get("message") or "").split(" preemption: ")[0]
     for entry in containers:
         waiting = (entry.get("state") or {}).get("waiting")
@@ -138,12 +138,12 @@ def _reason(spec: Any, status: Any, told: Any, containers: Containers) -> tuple[
     return False, "ContainerCreating" if status.get("phase") == "Pending" else "", ""
 
 
-def _outcome(status: Any, told: Any, containers: Containers) -> str:
-    """Outcome of a pod; of one that goes on, the one it has when it is deleted now, as far as the cluster tells."""
+def _outcome(status: Any, by_type: Any, containers: Containers) -> str:
+    """Outcome of a pod; of a running one, the outcome it would have if it were deleted now."""
     phase = status.get("phase")
     if phase == "Succeeded":
         return facts.COMPLETED
-    reasons = [status.get("reason"), (told.get("DisruptionTarget") or {}).get("reason")]
+    reasons = [status.get("reason"), (by_type.get("DisruptionTarget") or {}).get("reason")]
     if phase == "Failed":
         reasons += [_terminated(entry).get("reason") for entry in containers]
     known = next((OUTCOMES[reason] for reason in reasons if reason in OUTCOMES), "")

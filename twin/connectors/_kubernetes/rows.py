@@ -77,8 +77,8 @@ def job_row(obj: Mapping[str, Any], kind: Kind, reader: Reader, seen_ms: int) ->
     """A job object of any kind."""
     meta, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
     policy = spec.get("runPolicy") or {}
-    told = conditions(status)
-    over = next((told[name] for name in (*FAILED, *COMPLETE) if is_true(told.get(name))), None)
+    by_type = conditions(status)
+    over = next((by_type[name] for name in (*FAILED, *COMPLETE) if is_true(by_type.get(name))), None)
     ended, outcome, created = None, "", created_ms(meta, seen_ms)
     if over is not None:
         ended = first(unix_ms(status.get("completionTime")), unix_ms(over.get("lastTransitionTime")), seen_ms)
@@ -114,8 +114,8 @@ def workload_row(obj: Mapping[str, Any], reader: Reader) -> WorkloadRow:
         (int(entry.get("count") or 0), (entry.get("template") or {}).get("spec") or {})
         for entry in spec.get("podSets") or ()
     ]
-    told = conditions(status)
-    admitted, evicted, quota = (told.get(name) or {} for name in ("Admitted", "Evicted", "QuotaReserved"))
+    by_type = conditions(status)
+    admitted, evicted, quota = (by_type.get(name) or {} for name in ("Admitted", "Evicted", "QuotaReserved"))
     held = spec.get("active") is False
     if held:
         reason, message = "Deactivated", evicted.get("message")

@@ -43,7 +43,7 @@ class Store:
         self._pods_on: Counter[str] = Counter()
         self._touched: set[str] = set()
         self._nodes_changed = False
-        self.newest_ms = 0  # the latest time that the API server itself has told
+        self.newest_ms = 0  # the latest time that the API server has reported
         self._gone: dict[str, float] = {}  # root of which nothing is there any more -> when to forget it
         self._wait_until: dict[str, float] = {}  # root that has not been seen -> when to go on without it
 
@@ -86,7 +86,7 @@ class Store:
     def changed(self, every: bool = False) -> tuple[tuple[JobFact, ...], tuple[NodeFact, ...]]:
         """Twin jobs that have changed since the last call, or all of them, and all nodes if one has.
 
-        A job that is gone is told for the last time.
+        A removed job is reported for the last time.
         """
         if every:
             self._touched |= self._roots() - self._gone.keys()

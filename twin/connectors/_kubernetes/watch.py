@@ -103,7 +103,7 @@ class _Watch(threading.Thread):
             )
 
     def _watch(self) -> None:
-        """Watches until the source has to be listed anew, and resumes at that version if a connection ends."""
+        """Watches until the source has to be listed again, and resumes at that version if a connection ends."""
         empty = 0
         while not self._watches.stopped.is_set():
             began, heard = time.monotonic(), False
@@ -115,7 +115,7 @@ class _Watch(threading.Thread):
                         self._end(RELIST, None)
                         return
             except (OSError, http.client.HTTPException):
-                pass  # the connection broke, or said nothing for too long
+                pass  # the connection broke, or was silent for too long
             finally:
                 self._stream.close()
             empty = 0 if heard or time.monotonic() - began > 1 else empty + 1

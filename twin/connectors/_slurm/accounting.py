@@ -29,7 +29,7 @@ class Record:
     """One row of sacct: an attempt, or a job that ended without one."""
 
     key: str
-    said: str
+    shown: str
     submitted_ms: int
     started_ms: int | None
     ended_ms: int | None
@@ -50,10 +50,10 @@ def read_records(text: str, separators: Separators, max_tasks: int) -> list[Reco
         raise ConnectorError(f"sacct: the answer breaks off in the middle of a row, or is none: {text.strip()[:100]!r}")
     for start in range(0, len(cells) - 1, width):
         row = {column: cell.strip() for column, cell in zip(COLUMNS, cells[start : start + width], strict=True)}
-        said = row["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
+        shown = row["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
         times = [amounts.seconds_ms(row[name]) for name in ("Submit", "Start", "End")]
         for key in _keys(row["JobID"], max_tasks):
-            records.append(Record(key, said, times[0] or 0, times[1], times[2], row))
+            records.append(Record(key, shown, times[0] or 0, times[1], times[2], row))
     return records
 
 
@@ -75,7 +75,7 @@ def jobs_of(records: list[Record]) -> Iterator[JobFact]:
 
 def _goes_on(record: Record, following: Record) -> bool:
     """True if the following record is the next attempt of the job, and not another job with its number."""
-    if record.said not in states.AGAIN or record.ended_ms is None:
+    if record.shown not in states.AGAIN or record.ended_ms is None:
         return False
     return following.submitted_ms == record.submitted_ms or following.submitted_ms - record.ended_ms <= MAX_REQUEUE_MS
 
@@ -83,12 +83,12 @@ def _goes_on(record: Record, following: Record) -> bool:
 def _fact(job: list[Record]) -> JobFact:
     first, last = job[0], job[-1]
     row, reason = last.row, amounts.known(last.row["Reason"])
-    state, outcome = states.job_state(last.said, reason)
+    state, outcome = states.job_state(last.shown, reason)
     asked, held = amounts.tres(row["ReqTRES"]), amounts.tres(row["AllocTRES"])
     amount = asked | held
     minutes = row["TimelimitRaw"]
     return JobFact(
-        key=last.key, submitted_ms=first.submitted_ms, state=state, reason=states.job_reason(last.said, reason),
+        key=last.key, submitted_ms=first.submitted_ms, state=state, reason=states.job_reason(last.shown, reason),
         outcome=outcome, restarts=len(job) - 1,
         attempts=tuple(attempt for record in job for attempt in _attempts(record)), complete_history=True,
         nodes=amounts.count(row["NNodes"]) or 1, gpus=amounts.count(amount.get("gres/gpu", "")),
@@ -106,7 +106,7 @@ def _attempts(record: Record) -> Iterator[Attempt]:
         held = amounts.tres(record.row["AllocTRES"])
         memory = amounts.megabytes(held["mem"]) if "mem" in held else 0
         shares = even_shares(names, amounts.count(held.get("gres/gpu", "")), amounts.count(held.get("cpu", "")), memory)
-        outcome = states.AGAIN.get(record.said) or states.OUTCOMES.get(record.said, "")
+        outcome = states.AGAIN.get(record.shown) or states.OUTCOMES.get(record.shown, "")
         yield Attempt(record.started_ms, record.ended_ms, shares, outcome if record.ended_ms is not None else "")
 
 

@@ -18,7 +18,7 @@ class Known:
     ended  attempts that are over
     now    the attempt that runs
     held   its shares from the job's details; None where they were not asked for
-    read   the last fact as it was read, and as it was told: one that is read again is told again
+    read   the last fact as it was read, and as it was reported: one that is read again is reported again
     """
 
     submitted_ms: int
@@ -28,7 +28,7 @@ class Known:
     now: Attempt | None = None
     held: tuple[Share, ...] | None = None
     read: JobFact | None = None
-    told: JobFact | None = None
+    reported: JobFact | None = None
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Attempts:
     known: dict[str, Known] = field(default_factory=dict)
 
     def settled(self, found: list[JobFact], at_ms: int) -> tuple[JobFact, ...]:
-        """The facts of a whole look with what is remembered; what the look does not show is forgotten."""
+        """The facts of a complete poll with the stored attempts; jobs that are not in it are forgotten."""
         before, self.known = self.known, {}
         return tuple(
             self._settled(fact, before.get(fact.key), at_ms) if fact.attempts or fact.restarts else fact
@@ -46,15 +46,15 @@ class Attempts:
         )
 
     def detailed(self, fact: JobFact, held: tuple[Share, ...]) -> JobFact:
-        """The fact with the shares that the job's details tell, which later looks repeat."""
+        """The fact with the shares of the job's details, which later polls repeat."""
         self.known[fact.key] = replace(self.known[fact.key], held=held, read=None)
         return replace(fact, attempts=(*fact.attempts[:-1], replace(fact.attempts[-1], shares=held)))
 
     def _settled(self, fact: JobFact, known: Known | None, at_ms: int) -> JobFact:
-        if known is not None and known.read is fact and known.told is not None:
+        if known is not None and known.read is fact and known.reported is not None:
             known.seen_ms = at_ms
             self.known[fact.key] = known
-            return known.told
+            return known.reported
         if known is None or not _same(fact, known):
             known = Known(fact.submitted_ms, fact.restarts, at_ms)
         ended, held = known.ended, known.held
@@ -72,9 +72,9 @@ class Attempts:
             and {share.node for share in held} == {share.node for share in now.shares}
         ):
             now = replace(now, shares=held)
-        told = replace(fact, submitted_ms=known.submitted_ms, attempts=(*ended, now) if now else ended)
-        self.known[fact.key] = Known(known.submitted_ms, fact.restarts, at_ms, ended, now, held, fact, told)
-        return told
+        reported = replace(fact, submitted_ms=known.submitted_ms, attempts=(*ended, now) if now else ended)
+        self.known[fact.key] = Known(known.submitted_ms, fact.restarts, at_ms, ended, now, held, fact, reported)
+        return reported
 
 
 def _same(fact: JobFact, known: Known) -> bool:

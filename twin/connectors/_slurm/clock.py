@@ -1,4 +1,4 @@
-"""The controller's clock against ours: sdiag tells whole seconds: bounds, which together are tight."""
+"""The controller's clock against ours: sdiag reports whole seconds, and several of them give tight bounds."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Clock:
     low_ms: int | None = None
     high_ms: int | None = None
 
-    def heard(self, told_ms: int, asked_ms: int, answered_ms: int) -> None:
-        """Takes a whole second that was told between two times of ours; a step of either clock starts anew."""
-        low, high = told_ms - answered_ms, told_ms + 999 - asked_ms
+    def heard(self, second_ms: int, asked_ms: int, answered_ms: int) -> None:
+        """Adds a whole second that was reported between two times of ours; a step of either clock resets the bounds."""
+        low, high = second_ms - answered_ms, second_ms + 999 - asked_ms
         if self.low_ms is not None and self.high_ms is not None and max(low, self.low_ms) <= min(high, self.high_ms):
             low, high = max(low, self.low_ms), min(high, self.high_ms)
         self.low_ms, self.high_ms = low, high

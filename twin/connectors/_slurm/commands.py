@@ -36,11 +36,11 @@ REMEDIES = (  # what Slurm and ssh print, and what helps
 
 
 class CallError(ConnectorError):
-    """A call that failed: what was said, and what helps ("" where it is not known)."""
+    """A call that failed: its message, and a remedy ("" if unknown)."""
 
-    def __init__(self, said: str, helps: str = "") -> None:
-        super().__init__(f"{said}; {helps}" if helps else said)
-        self.said, self.helps = said, helps
+    def __init__(self, message: str, helps: str = "") -> None:
+        super().__init__(f"{message}; {helps}" if helps else message)
+        self.message, self.helps = message, helps
 
 
 @dataclass(slots=True)
@@ -91,9 +91,9 @@ class Commands:
         return [*shlex.split(self.prefix), "env", *(f"{key}={value}" for key, value in given.items()), *command]
 
 
-def remedy(said: str) -> str:
+def remedy(message: str) -> str:
     """Remedy for an error message of Slurm, munge or ssh; "" if unknown."""
-    return next((helps for pattern, helps in REMEDIES if re.search(pattern, said, re.IGNORECASE)), "")
+    return next((helps for pattern, helps in REMEDIES if re.search(pattern, message, re.IGNORECASE)), "")
 
 
 def _failure(name: str, code: int, err: str) -> CallError:
@@ -103,5 +103,5 @@ def _failure(name: str, code: int, err: str) -> CallError:
         )
         return CallError(f"{name} was not found", helps)
     lines = [line.strip() for line in err.splitlines() if line.strip()]
-    said = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
-    return CallError(f"{name} failed with exit code {code}: {said}", remedy(err))
+    message = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
+    return CallError(f"{name} failed with exit code {code}: {message}", remedy(err))

@@ -35,8 +35,8 @@ class Queue:
     """Reader of the queue, which remembers the rows of the look before: most do not change.
 
     max_tasks  bound on the waiting tasks taken from one array
-    left_out   what the bound left out at the last look, in one line
-    starts     expected starts of waiting jobs at the last look
+    left_out   what the bound left out at the last poll, in one line
+    starts     expected starts of waiting jobs at the last poll
     """
 
     max_tasks: int
@@ -86,11 +86,11 @@ def array_tasks(name: str) -> tuple[str, list[str]]:
 
 def job(row: dict[str, str], key: str, at_ms: int) -> JobFact:
     """The fact that a row tells; shares are even until the details of the job are known."""
-    said = row["State"]
+    shown = row["State"]
     reason, _, more = amounts.known(row["Reason"]).partition(", ")  # ReqNodeNotAvail, UnavailableNodes:edge2
-    state, outcome = states.job_state(said, reason)
+    state, outcome = states.job_state(shown, reason)
     start_ms, end_ms = amounts.seconds_ms(row["StartTime"]), amounts.seconds_ms(row["EndTime"])
-    if said == "COMPLETING" and (end_ms is None or end_ms > at_ms + CLOCK_SLACK_MS):
+    if shown == "COMPLETING" and (end_ms is None or end_ms > at_ms + CLOCK_SLACK_MS):
         state, start_ms = facts.WAITING, None  # requeued: the start it shows is the next one
     names = hosts(amounts.known(row["NodeList"]))
     held = amounts.tres(row["tres-alloc"])
@@ -106,7 +106,7 @@ def job(row: dict[str, str], key: str, at_ms: int) -> JobFact:
         attempts = (Attempt(start_ms, ended, even_shares(names, *total), outcome),)
     return JobFact(
         key=key, submitted_ms=amounts.seconds_ms(row["SubmitTime"]) or 0, state=state, outcome=outcome,
-        reason=states.job_reason(said, reason), message=more, restarts=amounts.count(row["RestartCnt"]),
+        reason=states.job_reason(shown, reason), message=more, restarts=amounts.count(row["RestartCnt"]),
         attempts=attempts, nodes=size, gpus=total[0], cpus=total[1], memory_mb=total[2],
         limit_ms=amounts.limit_ms(row["TimeLimit"]), queue=row["Partition"], user=row["UserName"],
         account=amounts.known(row["Account"]), gang=f"{key.split('+')[0]}+0" if "+" in key else None,

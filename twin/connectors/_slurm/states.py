@@ -56,23 +56,23 @@ BUSY = {"ALLOCATED", "MIXED", "COMPLETING"}
 UNFIT = {"FAIL", "INVAL", "INVALID_REG", "BLOCKED"}  # takes no new jobs, as when drained
 
 
-def job_state(said: str, reason: str) -> tuple[str, str]:
+def job_state(shown: str, reason: str) -> tuple[str, str]:
     """(state, outcome) of a job; a state that is not known never ends a job."""
-    if said in OUTCOMES:
-        return facts.ENDED, OUTCOMES[said]
-    state = JOB_STATES.get(said, facts.RUNNING)
+    if shown in OUTCOMES:
+        return facts.ENDED, OUTCOMES[shown]
+    state = JOB_STATES.get(shown, facts.RUNNING)
     return (facts.HELD if state == facts.WAITING and reason in HELD_REASONS else state), ""
 
 
-def job_reason(said: str, reason: str) -> str:
+def job_reason(shown: str, reason: str) -> str:
     """Slurm's reason; without one, a state that says more than ours."""
-    return reason or ("" if said in PLAIN else said)
+    return reason or ("" if shown in PLAIN else shown)
 
 
-def node_state(said: str) -> tuple[str, str]:
+def node_state(shown: str) -> tuple[str, str]:
     """(state, what else it says) of a node, from e.g. MIXED+DRAIN, DOWN*+NOT_RESPONDING or IDLE+CLOUD+POWERED_DOWN."""
-    base, *flags = said.rstrip("*$~#!%@^-").split("+")
-    if said.split("+")[0].endswith("*") and "NOT_RESPONDING" not in flags:
+    base, *flags = shown.rstrip("*$~#!%@^-").split("+")
+    if shown.split("+")[0].endswith("*") and "NOT_RESPONDING" not in flags:
         flags.append("NOT_RESPONDING")
     base = base.rstrip("*$~#!%@^-")
     more = "+".join(flag for flag in flags if flag != "DRAIN")

@@ -16,7 +16,7 @@ from twin.infra.counts import counted
 
 MIN_VERSION = (22, 5)
 MAX_OFFSET_MS = 2000
-MAX_LOOK_SHARE = 0.25
+MAX_POLL_SHARE = 0.25
 
 
 @dataclass(slots=True)
@@ -45,19 +45,19 @@ class Test:
             try:
                 step()
             except ConnectorError as error:
-                self.findings.append(Finding(subject, False, *_said_and_helps(error)))
+                self.findings.append(Finding(subject, False, *_message_and_remedy(error)))
                 break
         offset = None if self.clock.low_ms is None else self.clock.offset_ms
         return Found(self.version, offset, tuple(self.findings))
 
-    def _say(self, subject: str, well: bool, said: str, helps: str = "", needed: bool = True) -> None:
-        self.findings.append(Finding(subject, well, said, "" if well else helps, needed))
+    def _say(self, subject: str, well: bool, message: str, helps: str = "", needed: bool = True) -> None:
+        self.findings.append(Finding(subject, well, message, "" if well else helps, needed))
 
     def _version(self) -> None:
-        said = self.commands.run("squeue", "--version").strip()
-        match = re.search(r"(\d+)\.(\d+)(?:\.\d+)?", said)
+        message = self.commands.run("squeue", "--version").strip()
+        match = re.search(r"(\d+)\.(\d+)(?:\.\d+)?", message)
         if match is None:
-            raise ConnectorError(f"squeue --version says {said[:100]!r}, which names no version of Slurm")
+            raise ConnectorError(f"squeue --version says {message[:100]!r}, which names no version of Slurm")
         self.version = match[0]
         well = (int(match[1]), int(match[2])) >= MIN_VERSION
         self._say(
@@ -68,7 +68,7 @@ class Test:
         self.diagnostics()
         self._say("controller", True, "slurmctld answers")
         offset = self.clock.offset_ms
-        said = (
+        message = (
             f"the controller's clock is {abs(offset) / 1000:.1f} s {'ahead of' if offset > 0 else 'behind'} ours"
             if offset
             else "agrees with ours"
@@ -76,27 +76,27 @@ class Test:
         self._say(
             "clock",
             abs(offset) <= MAX_OFFSET_MS,
-            said,
+            message,
             "synchronize both clocks: `timedatectl set-ntp true`",
             needed=False,
         )
 
     def _queue(self) -> None:
         look = self.look()
-        told = self.diagnostics()
-        at = told.counted_ms
+        counts = self.diagnostics()
+        at = counts.counted_ms
         then = [job for job in look.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
-        seen, expected = len(then), told.pending + told.running
+        seen, expected = len(then), counts.pending + counts.running
         account = self.rights.account
         self._say("account", True, f"{account}; reading needs no right in Slurm")
         running = sum(job.state == facts.RUNNING for job in look.jobs)
-        said = f"sees {counted(len(look.jobs), 'job')}, {running} of them running"
+        message = f"sees {counted(len(look.jobs), 'job')}, {running} of them running"
         some = expected > seen and seen < expected // 2 + 1
         if some:
-            said += f"; slurmctld counted {expected} waiting or running, of which {seen} are seen"
+            message += f"; slurmctld counted {expected} waiting or running, of which {seen} are seen"
         if some or look.own:
-            said += f": {sees_own(account) if look.own else 'this account sees only some jobs'}"
-        self._say("jobs", not (some or look.own), said, grants(account), needed=False)
+            message += f": {sees_own(account) if look.own else 'this account sees only some jobs'}"
+        self._say("jobs", not (some or look.own), message, grants(account), needed=False)
         nodes = look.nodes or ()
         gpus = sum(node.gpus for node in nodes)
         self._say(
@@ -107,16 +107,17 @@ class Test:
         )
         spent = look.calls.get("squeue", 0)
         self._say(
-            "cost", spent <= self.interval_ms * MAX_LOOK_SHARE,
-            f"a look at the queue takes {spent} ms of an interval of {self.interval_ms} ms",
+            "cost", spent <= self.interval_ms * MAX_POLL_SHARE,
+            f"a poll of the queue takes {spent} ms of an interval of {self.interval_ms} ms",
             f"raise the poll interval of the queue (interval_ms) to {spent * 4} ms or more", needed=False,
         )  # fmt: skip
 
     def _configuration(self) -> None:
         found = configuration(self.commands)
         private, hidden = found.get("PrivateData", "none"), self.rights.hidden_kinds(found)
-        said = f"{private}, which this account sees" if private != "none" and not hidden else private
-        self._say("PrivateData", not {"jobs", "nodes", "all"} & hidden, said, grants(self.rights.account), needed=False)
+        message = f"{private}, which this account sees" if private != "none" and not hidden else private
+        well = not {"jobs", "nodes", "all"} & hidden
+        self._say("PrivateData", well, message, grants(self.rights.account), needed=False)
         age = int(re.match(r"\d+", found.get("MinJobAge", "300"))[0])  # type: ignore[index]
         self._say(
             "MinJobAge", age * 1000 >= 2 * self.interval_ms, f"an ended job stays in the queue for {age} s",
@@ -134,16 +135,16 @@ class Test:
     def _accounting(self, kind: str) -> None:
         helps = "set AccountingStorageType=accounting_storage/slurmdbd in slurm.conf"
         if "slurmdbd" not in kind:
-            self._say("accounting", False, "off: what ended while nobody looked stays unknown", helps, needed=False)
+            self._say("accounting", False, "off: what ended between two polls stays unknown", helps, needed=False)
             return
         try:
             self.commands.run("sacct", "-n", "-X", "-S", "now-1minutes", "-o", "JobID")
         except ConnectorError as error:
-            said, helps = _said_and_helps(error)
-            self._say("accounting", False, said, helps or "try `systemctl status slurmdbd`", needed=False)
+            message, helps = _message_and_remedy(error)
+            self._say("accounting", False, message, helps or "try `systemctl status slurmdbd`", needed=False)
         else:
-            self._say("accounting", True, "sacct answers: what ended while nobody looked is filled in")
+            self._say("accounting", True, "sacct answers: what ended during an interruption is filled in")
 
 
-def _said_and_helps(error: ConnectorError) -> tuple[str, str]:
-    return (error.said, error.helps) if isinstance(error, CallError) else (str(error), "")
+def _message_and_remedy(error: ConnectorError) -> tuple[str, str]:
+    return (error.message, error.helps) if isinstance(error, CallError) else (str(error), "")

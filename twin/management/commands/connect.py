@@ -87,7 +87,7 @@ class Command(HeadlessCommand):
         for finding in found.findings:
             mark = "ok" if finding.well else "missing" if finding.needed else "without"
             self.report(
-                f"{mark:8}{finding.subject}: {finding.said}"
+                f"{mark:8}{finding.subject}: {finding.message}"
                 + (f"; {finding.remedy}" if finding.remedy and not finding.well else "")
             )
 

@@ -96,8 +96,8 @@ class Client:
                 f"{self._name}: the answer ({status}) is {kind}, not that of a Prometheus API; correct the URL"
             ) from error
         if state != "success":
-            said = " ".join(str(answer.get("error", "without a message")).split())[:200]
-            raise ConnectorError(f"{self._name}: the query was refused ({status}): {said}")
+            message = " ".join(str(answer.get("error", "without a message")).split())[:200]
+            raise ConnectorError(f"{self._name}: the query was refused ({status}): {message}")
         try:
             data = answer["data"]
             if data["resultType"] != "vector":

@@ -22,13 +22,13 @@ class Names:
 
     def node(self, labels: Mapping[str, str]) -> str | None:
         """The node; None for a series of something else."""
-        told = [str(labels[label]) for label in self.labels if labels.get(label)]
-        for name in told:
+        names = [str(labels[label]) for label in self.labels if labels.get(label)]
+        for name in names:
             host = PORT.sub("", name).strip("[]")
             if host in self.exact:
                 return host
             if not host.replace(".", "").isdigit() and (found := self.short.get(host.partition(".")[0].lower())):
                 return found
-        if told:
-            self.strangers.add(told[0])
+        if names:
+            self.strangers.add(names[0])
         return None
