@@ -23,11 +23,11 @@ import json
 from twin.eventlog import event_log
 from twin.mirror import stored
 from twin.models import Run
-told = []
+rows = []
 for run in Run.objects.filter(mode="mirror").order_by("pk"):
     events = [event for batch in event_log.after(run.pk, 0) for event in batch]
     mirror = stored.load_run(run)
-    told.append({
+    rows.append({
         "status": run.status, "message": run.message, "follows": run.follows_id, "pk": run.pk,
         "whole": [event.seq for event in events] == list(range(1, len(events) + 1)),
         "codes": [event.data["code"] for event in events if event.kind == "decided"],
@@ -35,7 +35,7 @@ for run in Run.objects.filter(mode="mirror").order_by("pk"):
                   [[a.started_ms, a.ended_ms, [s.node for s in a.shares]] for a in job.attempts]]
                  for job in mirror.jobs],
     })
-print(json.dumps(told))
+print(json.dumps(rows))
 """
 AUDIT = """
 import json
@@ -75,10 +75,10 @@ def runs(stack):
     return orjson.loads(stack.manage(RUNS))
 
 
-def ended(told):
+def ended(found):
     """{(key, submit time): [outcome, attempts]} of the jobs that have ended, each in one run."""
     found = {}
-    for run in told:
+    for run in found:
         for key, _, submitted_ms, state, outcome, attempts in run["jobs"]:
             if state == "ended":
                 assert (key, submitted_ms) not in found, f"{key} has ended in two runs"
@@ -99,8 +99,8 @@ def accounted(cluster):
     return found
 
 
-def open_jobs(told):
-    return {key for key, _, _, state, _, _ in told[-1]["jobs"] if state != "ended"}
+def open_jobs(found):
+    return {key for key, _, _, state, _, _ in found[-1]["jobs"] if state != "ended"}
 
 
 def audited(stack):
@@ -111,29 +111,31 @@ def audited(stack):
 def test_jobs_that_are_open_at_borders_end_once_and_as_the_accounting_says(cluster, stack):
     long = [cluster.sbatch("--gres=gpu:1", "-w", f"edge{i}") for i in (1, 2)]
     waiting = cluster.sbatch("--hold")
-    wait_until(lambda: (told := runs(stack)) and {*long, waiting} <= open_jobs(told), "the long jobs are in the mirror")
+    wait_until(
+        lambda: (found := runs(stack)) and {*long, waiting} <= open_jobs(found), "the long jobs are in the mirror"
+    )
     short = 0
-    while len(told := runs(stack)) < 4 or told[-1]["codes"].count("started") < 3:
+    while len(found := runs(stack)) < 4 or found[-1]["codes"].count("started") < 3:
         cluster.sbatch("--gres=gpu:1", wrap="sleep 0.5")
         short += 1
         assert short < 200
-    for run in told[:-1]:
+    for run in found[:-1]:
         assert run["codes"].count("continues") >= 3, "the long jobs and the held one"
     cluster.run("scancel", long[0])
     wait_until(lambda: open_jobs(runs(stack)) == {long[1], waiting}, "all others have ended")
     wait_until(lambda: len(accounted(cluster)) == short + 1, "every end is accounted")
-    told = runs(stack)
-    assert ended(told) == accounted(cluster)
-    assert [run["status"] for run in told] == ["finished"] * (len(told) - 1) + ["running"]
-    assert [run["follows"] for run in told] == [None, *(run["pk"] for run in told[:-1])]
-    assert all(run["whole"] for run in told)
-    assert {name for run in told for _, name, *_ in run["jobs"]} == {key for run in told for key, *_ in run["jobs"]}
+    found = runs(stack)
+    assert ended(found) == accounted(cluster)
+    assert [run["status"] for run in found] == ["finished"] * (len(found) - 1) + ["running"]
+    assert [run["follows"] for run in found] == [None, *(run["pk"] for run in found[:-1])]
+    assert all(run["whole"] for run in found)
+    assert {name for run in found for _, name, *_ in run["jobs"]} == {key for run in found for key, *_ in run["jobs"]}
     assert audited(stack) == ("", [], 0)
 
 
 def test_a_controller_with_an_empty_state_begins_another_run(cluster, stack):
     old = [cluster.sbatch("--gres=gpu:1"), cluster.sbatch("--gres=gpu:1"), cluster.sbatch("--hold")]
-    wait_until(lambda: (told := runs(stack)) and open_jobs(told) == set(old), "the jobs are in the mirror")
+    wait_until(lambda: (found := runs(stack)) and open_jobs(found) == set(old), "the jobs are in the mirror")
     before = runs(stack)
     cluster.forget()
     again = cluster.sbatch("--gres=gpu:1", wrap="sleep 600")
@@ -143,7 +145,7 @@ def test_a_controller_with_an_empty_state_begins_another_run(cluster, stack):
     wait_until(lambda: "ended" in {job[3] for job in runs(stack)[-1]["jobs"]}, "the short job has ended")
     *_, over, now = runs(stack)
     assert (over["pk"], over["status"]) == (before[-1]["pk"], "finished")
-    assert over["message"] == "lab began again with an empty state and numbers its jobs anew."
+    assert over["message"] == "lab restarted with an empty state and numbers its jobs from 1 again."
     assert {key: (state, outcome) for key, _, _, state, outcome, _ in over["jobs"]} == dict.fromkeys(
         old, ("ended", "lost")
     )

@@ -169,7 +169,7 @@ class SlurmConnector(Connector):
                     yield job
 
     def estimate(self) -> Mapping[str, int]:
-        """Expected starts as squeue told them at the last look."""
+        """Expected starts from squeue at the last poll."""
         if not self._jobs:
             self.snapshot(nodes=False)
         return self._queue.starts
@@ -178,9 +178,9 @@ class SlurmConnector(Connector):
         """Calls of this account and slurmctld's time for them since the controller last began to count."""
         if self._uid is None:
             self._uid = int(self._commands.run("id", "-u"))
-        told = self._diagnostics()
-        calls, ms = told.spent.get(self._uid, (0, 0.0))
-        return {"calls": calls, "ms": ms, "since_ms": told.since_ms}
+        counts = self._diagnostics()
+        calls, ms = counts.spent.get(self._uid, (0, 0.0))
+        return {"calls": calls, "ms": ms, "since_ms": counts.since_ms}
 
     def unsafe(self) -> str:
         return prefix.why_unsafe(self.parameters.prefix)
@@ -192,18 +192,18 @@ class SlurmConnector(Connector):
 
     def _diagnostics(self) -> Diagnostics:
         asked_ms = _now_ms()
-        told = read_diagnostics(self._commands.run("sdiag"))
-        self._clock.heard(told.at_ms, asked_ms, _now_ms())
-        return told
+        counts = read_diagnostics(self._commands.run("sdiag"))
+        self._clock.heard(counts.at_ms, asked_ms, _now_ms())
+        return counts
 
     def _why_empty(self) -> str:
         """Reason why an empty queue may not be true; "" when the controller itself counts no jobs."""
-        told = self._diagnostics()
-        if not told.pending + told.running:
+        counts = self._diagnostics()
+        if not counts.pending + counts.running:
             return ""
         return (
-            f"squeue shows no job, yet slurmctld counted {told.pending} waiting and {told.running} running "
-            f"ones at {told.counted_ms // 1000}: "
+            f"squeue shows no job, yet slurmctld counted {counts.pending} waiting and {counts.running} running "
+            f"ones at {counts.counted_ms // 1000}: "
             "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
         )
 

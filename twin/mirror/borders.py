@@ -60,7 +60,8 @@ def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence
     metrics = _metrics(connection, mirror)
     snapshot = _as_seen(mirror)
     snapshot = replace(snapshot, jobs=(*snapshot.jobs, *fresh_jobs))
-    message = f"{connection.name} began again with an empty state and numbers its jobs anew." if fresh_jobs else ""
+    restarted = f"{connection.name} restarted with an empty state and numbers its jobs from 1 again."
+    message = restarted if fresh_jobs else ""
     with transaction.atomic():
         made, fresh = stored.begin(connection, snapshot)
         Run.objects.filter(pk=made.pk).update(follows=run)

@@ -129,7 +129,7 @@ class Following:
             log.info("the cost of following is unknown: %s", error)
 
     def _before(self, snapshot: Snapshot) -> Snapshot:
-        """Without the jobs that a cluster with an empty state has numbered anew, which are kept for the next run."""
+        """Without jobs numbered from 1 again after the cluster lost its state; they are kept for the next run."""
         fresh = self.numbers.begun_again(snapshot) if self.numbers is not None and not snapshot.partial else ()
         if not fresh:
             return snapshot

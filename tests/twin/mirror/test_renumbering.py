@@ -87,7 +87,7 @@ def test_the_old_run_ends_with_lost_jobs_and_the_next_one_has_the_new_jobs():
     run.refresh_from_db()
     assert (run.status, run.message) == (
         Run.FINISHED,
-        "lab began again with an empty state and numbers its jobs anew.",
+        "lab restarted with an empty state and numbers its jobs from 1 again.",
     )
     assert [one.id for one in of_run(made)[1]] == ["1", "7"], "also the one that has ended already"
     Run.objects.update(lease_until=None)
