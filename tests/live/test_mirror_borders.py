@@ -75,10 +75,10 @@ def runs(stack):
     return orjson.loads(stack.manage(RUNS))
 
 
-def ended(found):
+def ended(rows):
     """{(key, submit time): [outcome, attempts]} of the jobs that have ended, each in one run."""
     found = {}
-    for run in found:
+    for run in rows:
         for key, _, submitted_ms, state, outcome, attempts in run["jobs"]:
             if state == "ended":
                 assert (key, submitted_ms) not in found, f"{key} has ended in two runs"
@@ -99,8 +99,8 @@ def accounted(cluster):
     return found
 
 
-def open_jobs(found):
-    return {key for key, _, _, state, _, _ in found[-1]["jobs"] if state != "ended"}
+def open_jobs(rows):
+    return {key for key, _, _, state, _, _ in rows[-1]["jobs"] if state != "ended"}
 
 
 def audited(stack):
@@ -111,31 +111,29 @@ def audited(stack):
 def test_jobs_that_are_open_at_borders_end_once_and_as_the_accounting_says(cluster, stack):
     long = [cluster.sbatch("--gres=gpu:1", "-w", f"edge{i}") for i in (1, 2)]
     waiting = cluster.sbatch("--hold")
-    wait_until(
-        lambda: (found := runs(stack)) and {*long, waiting} <= open_jobs(found), "the long jobs are in the mirror"
-    )
+    wait_until(lambda: (rows := runs(stack)) and {*long, waiting} <= open_jobs(rows), "the long jobs are in the mirror")
     short = 0
-    while len(found := runs(stack)) < 4 or found[-1]["codes"].count("started") < 3:
+    while len(rows := runs(stack)) < 4 or rows[-1]["codes"].count("started") < 3:
         cluster.sbatch("--gres=gpu:1", wrap="sleep 0.5")
         short += 1
         assert short < 200
-    for run in found[:-1]:
+    for run in rows[:-1]:
         assert run["codes"].count("continues") >= 3, "the long jobs and the held one"
     cluster.run("scancel", long[0])
     wait_until(lambda: open_jobs(runs(stack)) == {long[1], waiting}, "all others have ended")
     wait_until(lambda: len(accounted(cluster)) == short + 1, "every end is accounted")
-    found = runs(stack)
-    assert ended(found) == accounted(cluster)
-    assert [run["status"] for run in found] == ["finished"] * (len(found) - 1) + ["running"]
-    assert [run["follows"] for run in found] == [None, *(run["pk"] for run in found[:-1])]
-    assert all(run["whole"] for run in found)
-    assert {name for run in found for _, name, *_ in run["jobs"]} == {key for run in found for key, *_ in run["jobs"]}
+    rows = runs(stack)
+    assert ended(rows) == accounted(cluster)
+    assert [run["status"] for run in rows] == ["finished"] * (len(rows) - 1) + ["running"]
+    assert [run["follows"] for run in rows] == [None, *(run["pk"] for run in rows[:-1])]
+    assert all(run["whole"] for run in rows)
+    assert {name for run in rows for _, name, *_ in run["jobs"]} == {key for run in rows for key, *_ in run["jobs"]}
     assert audited(stack) == ("", [], 0)
 
 
 def test_a_controller_with_an_empty_state_begins_another_run(cluster, stack):
     old = [cluster.sbatch("--gres=gpu:1"), cluster.sbatch("--gres=gpu:1"), cluster.sbatch("--hold")]
-    wait_until(lambda: (found := runs(stack)) and open_jobs(found) == set(old), "the jobs are in the mirror")
+    wait_until(lambda: (rows := runs(stack)) and open_jobs(rows) == set(old), "the jobs are in the mirror")
     before = runs(stack)
     cluster.forget()
     again = cluster.sbatch("--gres=gpu:1", wrap="sleep 600")
