@@ -34,3 +34,10 @@ def unpack(packed: int) -> tuple[int, ...]:
 def fits(free: int, need: int) -> bool:
     """True if `need` <= `free` in every resource; `free` carries its guard bits."""
     return (free - need) & GUARD == GUARD
+
+
+def lesser(free: int, other: int) -> int:
+    """The smaller amount of each resource; both carry their guard bits, and so does the result."""
+    at_least = (free - (other & ~GUARD)) & GUARD  # set where free >= other
+    mask = at_least - (at_least >> (FIELD - 1))  # all bits of the amounts where it is
+    return GUARD | (other & mask) | (free & ~mask & ~GUARD)

@@ -218,6 +218,7 @@ class Job:
     input_gb: float | None = None
     model_gb: float | None = None
     user: str | None = None
+    limit_ms: int | None = None  # time limit that the user stated: it caps the run time, and says no more
     group: str | None = None  # the virtual cluster, queue or partition it was sent to
     utility: Utility | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)  # field -> trace | derived | drawn
@@ -347,7 +348,7 @@ _POSITIVE = "a number from 1e-9 to 2^53"
 _FROM_ZERO = "a number from 0 to 2^53"
 _POSITIVE_INTEGERS = (
     "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
-    "requested_workers", "iterations", "iterations_per_epoch",
+    "requested_workers", "iterations", "iterations_per_epoch", "limit_ms",
 )  # fmt: skip
 _POSITIVE_NUMBERS = ("minibatch_ms", "sample_ms", "internal_gbps", "external_gbps")
 _NUMBERS_FROM_ZERO = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from scheduling.model.admission import Room, impossible
 from scheduling.model.training_models import EPSILON, NEEDS, TRAINING_MODELS, gang_size
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.slotted.execution import Slotted
-from scheduling.slotted.reallocation import GangParameters, JobRates, Packing, Servers, Shape
+from scheduling.slotted.reallocation import WORKER, GangParameters, JobRates, Packing, Servers, Shape
 
 Units = list[tuple[int, int, int]]  # (role, server, count) in the order in which they were placed
 Kind = tuple[int, int, int, int]  # packed demands of worker and parameter server, and their numbers
@@ -43,6 +43,11 @@ class Gang(NamedTuple):
     def kind(self) -> Kind:
         """Kind of gang: gangs of one kind fit on the same servers."""
         return self.shape.worker, self.shape.ps, self.workers, self.ps
+
+    def by_server(self, units: Units) -> Iterator[tuple[int, int]]:
+        """(server, packed amounts) of units of this gang."""
+        for role, server, count in units:
+            yield server, count * (self.shape.worker if role == WORKER else self.shape.ps)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -108,9 +113,9 @@ class GangQueue(BaseScheduler):
         return NOTHING
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
-        self.packing.put_back(self.gangs.pop(job).shape, self.running.pop(job))
+        self.release(now_ms, job)
+        del self.gangs[job]
         self.freed()
-        self.begun.pop(job, None)
         self.left.pop(job, None)
         return NOTHING
 
@@ -151,6 +156,13 @@ class GangQueue(BaseScheduler):
     def hold(self, job: int, units: Units, begun_ms: int) -> None:
         """Records that a job runs on units that are reserved for it."""
         self.running[job], self.begun[job] = units, begun_ms
+
+    def release(self, now_ms: int, job: int) -> Units:
+        """Frees the units of a running job and returns them."""
+        units = self.running.pop(job)
+        self.packing.put_back(self.gangs[job].shape, units)
+        del self.begun[job]
+        return units
 
     def state(self) -> dict[str, Any]:
         held = [(job, *unit) for job, units in self.running.items() for unit in units]
@@ -193,9 +205,8 @@ class GangQueue(BaseScheduler):
 
     def _stop(self, now_ms: int, job: int) -> None:
         """Returns a job to the queue, with the work of its whole slots done."""
-        gang, units = self.gangs[job], self.running.pop(job)
-        self.packing.put_back(gang.shape, units)
-        slots = (now_ms - self.begun.pop(job)) // self.cluster.slot_ms
+        gang, slots = self.gangs[job], (now_ms - self.begun[job]) // self.cluster.slot_ms
+        units = self.release(now_ms, job)
         self.left[job] = self._work_left(job) - slots * self._per_slot(job, gang, units)
         self.join_again(job)
 

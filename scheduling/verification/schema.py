@@ -198,9 +198,11 @@ _JOB = row(
         "gradient_mb": absent_or(_REAL), "worker": absent_or(_AMOUNTS), "ps": absent_or(_AMOUNTS),
         "utility": absent_or(row({"priority": _SHARE, "sensitivity": _REAL, "target_slots": _REAL})),
         "ps_update_ms": absent_or(_REAL), "chunk_mb": absent_or(_REAL), "cloud_upload_ms": absent_or(_WHOLE),
-        "requested_workers": absent_or(_COUNT), "worker_type": absent_or(text), "ps_type": absent_or(text),
+        "worker_type": absent_or(text), "ps_type": absent_or(text),
         **dict.fromkeys(("comp_machine_ms", "comm_ms", "input_gb", "model_gb"), absent_or(_REAL)),
-        **dict.fromkeys(("iterations", "iterations_per_epoch"), absent_or(_COUNT)),
+        **dict.fromkeys(
+            ("requested_workers", "limit_ms", "iterations", "iterations_per_epoch"), absent_or(_COUNT)
+        ),
         "upload_ms": absent_or(many(_WHOLE, "a list of integers from 0")),
     },
     open_=True,

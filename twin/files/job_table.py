@@ -26,7 +26,7 @@ MAGIC = b"TWJ1"
 MISSING = -1
 INTEGERS = (
     "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
-    "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms",
+    "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms", "limit_ms",
 )  # fmt: skip
 REALS = (
     "minibatch_ms", "gradient_mb", "sample_ms", "internal_gbps", "external_gbps", "ps_update_ms", "chunk_mb",

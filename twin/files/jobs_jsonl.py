@@ -18,7 +18,7 @@ from twin.files.units import LARGEST, read_demand, shorten, write_demand
 JOB_KEYS = tuple(f.name for f in fields(Job))
 INTEGERS = frozenset((
     "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
-    "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms",
+    "requested_workers", "iterations", "iterations_per_epoch", "cloud_upload_ms", "limit_ms",
 ))  # fmt: skip
 TEXTS = frozenset(("id", "model", "worker_type", "ps_type", "user", "group"))
 PROVENANCES = (

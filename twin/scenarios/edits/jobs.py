@@ -25,7 +25,7 @@ MAX_ADDED = 100_000  # by all edits of a scenario together
 CHANGEABLE = (
     "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb", "num_samples", "global_batch",
     "sample_ms", "workers_per_ps", "requested_workers", "comp_machine_ms", "comm_ms", "iterations", "input_gb",
-    "model_gb", "chunk_mb",
+    "model_gb", "chunk_mb", "limit_ms",
 )  # fmt: skip
 _WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in str(f.type)}
 

@@ -1,0 +1,367 @@
+"""Queue of backfilling schedulers: its order, quotas, and the estimated run times of jobs.
+
+A backfilling scheduler knows how long a job will hold its gang at most: the time limit that its user stated, or, for a
+job without one, the actual run time. A job that outlives its estimate is expected to end one slot later, at any time.
+The queue is kept in lines, one for each kind of gang: gangs of a kind fit on the same servers, so of each line only the
+first job that may start has to be tried.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.kernel.parameters import parameter
+from scheduling.kernel.resource_vector import GUARD, fits, lesser, pack, unpack
+from scheduling.model.training_models import EPSILON
+from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
+from scheduling.reporting.quantities import count, duration
+from scheduling.slotted.gang_queue import Gang, GangQueue, Units
+from scheduling.slotted.reallocation import WORKER, GangParameters, Packing
+
+ARRIVAL, UTILITY, SHORTEST, FAIR_SHARE = ORDERS = ("arrival", "utility", "shortest", "fair-share")
+LIMITS, ACTUAL = ESTIMATES = ("limits", "actual")
+Key = tuple[float, int]  # rank in the queue, then the job
+LineName = tuple[int, int, int, str | None]  # GPUs and CPUs of a worker in thousandths, workers, user
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillParameters(GangParameters):
+    order: str = parameter(
+        ARRIVAL,
+        "order of the queue: arrival; utility (highest priority first); shortest (estimated run time first); or "
+        "fair-share (users with the least recent usage first)",
+        choices=ORDERS,
+    )
+    estimates: str = parameter(
+        LIMITS,
+        "estimated run time of a job: its time limit, or the actual run time where it has none; or always the actual",
+        choices=ESTIMATES,
+    )
+    half_life_ms: int = parameter(
+        7 * 86_400_000, "time after which usage counts half in the order fair-share", low=60_000, high=2**53, unit="ms"
+    )
+    user_percent: int = parameter(
+        100, "largest share of the cluster that running jobs of one user may hold", low=1, high=100, unit="%"
+    )
+    queue_percent: int = parameter(
+        100, "largest share of the cluster that running jobs of one queue may hold", low=1, high=100, unit="%"
+    )
+
+
+@dataclass
+class Line:
+    """Waiting jobs in their order, with as many workers each. user: whose, where users are ranked; else None."""
+
+    workers: int
+    user: str | None
+    least: int  # packed: no worker in the line needs less of a resource
+    keys: list[Key] = field(default_factory=list)
+
+    def fits(self, packing: Packing) -> bool:
+        """False if no gang of the line fits into what is free."""
+        return has_room(packing, self.least, self.workers)
+
+
+class Candidates(NamedTuple):
+    """Keys of the jobs of a line that may start, and the rank of its user."""
+
+    rank: float
+    keys: Sequence[Key]
+    line: Line
+
+
+def has_room(packing: Packing, worker: int, workers: int) -> bool:
+    """True if so many workers of a packed demand fit into what is free; parameter servers may still lack room."""
+    for server in packing.hosts[WORKER]:
+        free = packing.free[server] - worker
+        while free & GUARD == GUARD:
+            workers -= 1
+            if not workers:
+                return True
+            free -= worker
+    return False
+
+
+class Starts:
+    """Starts and rejections of one call."""
+
+    def __init__(self) -> None:
+        self.plan: dict[int, list[Placement]] = {}
+        self.finishes: dict[int, int] = {}
+        self.verdicts: list[Verdict] = []
+
+    def decision(self) -> Decision:
+        """The same as a decision."""
+        return Decision(self.plan, self.finishes, tuple(self.verdicts)) if self.verdicts else NOTHING
+
+
+class Walk:
+    """Walk through the queue in its order: of each line only the first job that is left can be the next."""
+
+    def __init__(self, lines: Sequence[Candidates], estimates: Mapping[int, int]) -> None:
+        self.lines, self.estimates = lines, estimates
+        self.heads = [(rank, keys[0], number, 0) for number, (rank, keys, _) in enumerate(lines)]
+        heapq.heapify(self.heads)
+        self.longest: dict[int, int] = {}  # number of a line -> longest estimate of its jobs that may still start
+        self.number: int | None = None  # of the current job's line
+
+    def next(self) -> int | None:
+        """Next job; None at the end."""
+        if self.number is not None:
+            self._move_on(self.number)
+        if not self.heads:
+            return None
+        self.rank, (_, job), self.number, self.place = heapq.heappop(self.heads)
+        return job
+
+    @property
+    def line(self) -> Line:
+        """Line of the current job."""
+        assert self.number is not None
+        return self.lines[self.number].line
+
+    def leave_line(self) -> None:
+        """Ends the line of the current job."""
+        self.number = None
+
+    def only(self, slots: int) -> None:
+        """Restricts the line of the current job to estimates up to `slots`."""
+        assert self.number is not None
+        self.longest[self.number] = slots
+
+    def _move_on(self, number: int) -> None:
+        keys, longest, place = self.lines[number].keys, self.longest.get(number), self.place + 1
+        if longest is not None:
+            while place < len(keys) and self.estimates[keys[place][1]] > longest:
+                place += 1
+        if place < len(keys):
+            heapq.heappush(self.heads, (self.rank, keys[place], number, place))
+
+
+class BackfillScheduler(GangQueue):
+    """Base: subclasses define reservations, and in `on_slot` who starts."""
+
+    Parameters = BackfillParameters
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        self.lines: dict[LineName, Line] = {}
+        self.fresh: list[int] = []  # waiting jobs that no call has considered
+        self.changed = True  # capacity was freed or lost since the last call
+        self.ends: list[tuple[int, int]] = []  # (slot in which its estimate is used up, running job)
+        self.estimates: dict[int, int] = {}  # slots, of jobs that wait or run
+        self.usage: dict[str, tuple[float, int]] = {}  # user -> (share x ms of the cluster, when)
+        self.held: dict[tuple[str, str], int] = {}  # ("user" | "queue", name) -> packed amounts of running jobs
+        super().start(cluster, jobs, rng)
+        servers = [server.capacity for server in cluster.servers]
+        self.total = [sum(column) for column in zip(*servers, strict=True)]
+        percents = (("user", self.parameters.user_percent), ("queue", self.parameters.queue_percent))
+        self.quotas = {
+            who: GUARD | pack([amount * percent // 100 for amount in self.total]) & self.training.fields
+            for who, percent in percents
+            if percent < 100
+        }
+
+    def on_arrival(self, now_ms: int, job: int) -> Decision:
+        decision = super().on_arrival(now_ms, job)
+        if decision is NOTHING and (who := self._over(job, {})) is not None:
+            percent = getattr(self.parameters, f"{who}_percent")
+            reason = Reason(f"{self.name}.exceeds_quota", {"of": who, "percent": percent, **self.gangs[job].values})
+            self.leave(job)
+            self.fresh.remove(job)
+            del self.gangs[job], self.estimates[job]
+            return Decision(verdicts=(Verdict(job, "rejected", reason),))
+        return decision
+
+    def on_completion(self, now_ms: int, job: int) -> Decision:
+        decision = super().on_completion(now_ms, job)
+        del self.estimates[job]
+        return decision
+
+    def join(self, job: int) -> None:
+        gang = self.gangs[job]
+        self.estimates[job] = self._estimate(job, gang)
+        line = self.line_of(job)
+        line.least = lesser(GUARD | line.least, GUARD | gang.shape.worker) & ~GUARD
+        insort(line.keys, self.key(job))
+        self.fresh.append(job)
+
+    join_again = join
+
+    def leave(self, job: int) -> None:
+        """Removes a job from the queue."""
+        line = self.line_of(job)
+        del line.keys[bisect_left(line.keys, self.key(job))]
+        if not line.keys:
+            del self.lines[self._name(job)]
+
+    def line_of(self, job: int) -> Line:
+        """Line of a waiting job."""
+        name = self._name(job)
+        if name not in self.lines:
+            self.lines[name] = Line(self.gangs[job].workers, name[-1], self.gangs[job].shape.worker)
+        return self.lines[name]
+
+    def queued(self) -> Sequence[int]:
+        return sorted(job for line in self.lines.values() for _, job in line.keys)
+
+    def freed(self) -> None:
+        self.changed = True
+
+    def key(self, job: int) -> Key:
+        """Rank of a job, and the job."""
+        order, utility = self.parameters.order, self.jobs[job].utility
+        if order == UTILITY:
+            return -utility.priority if utility is not None else 0.0, job
+        return self.estimates[job] if order == SHORTEST else 0, job
+
+    def rank(self, line: Line, now_ms: int) -> float:
+        """Rank of a line's user; 0 where users are not ranked."""
+        return 0.0 if line.user is None else self._used(line.user, now_ms)
+
+    def hold(self, job: int, units: Units, begun_ms: int) -> None:
+        super().hold(job, units, begun_ms)
+        gang = self.gangs[job]
+        if job not in self.estimates:
+            self.estimates[job] = self._estimate(job, gang)
+        insort(self.ends, (begun_ms // self.cluster.slot_ms + self.estimates[job], job))
+        for owner in self._owners(job):
+            self.held[owner] = self.held.get(owner, 0) + self._amounts(gang)
+
+    def release(self, now_ms: int, job: int) -> Units:
+        begun_ms, user = self.begun[job], self.jobs[job].user or ""
+        del self.ends[bisect_left(self.ends, (begun_ms // self.cluster.slot_ms + self.estimates[job], job))]
+        if self.parameters.order == FAIR_SHARE:
+            self.usage[user] = self._ended(user, now_ms) + self._share(job) * (now_ms - begun_ms), now_ms
+        for owner in self._owners(job):
+            self.held[owner] -= self._amounts(self.gangs[job])
+        return super().release(now_ms, job)
+
+    def begin(self, starts: Starts, now_ms: int, job: int, units: Units, code: str, **values: Any) -> None:
+        """Starts a waiting job on units that are reserved for it."""
+        self.leave(job)
+        gang = self.gangs[job]
+        starts.plan[job] = self._bars(now_ms, job, gang, units, starts.finishes)
+        numbers = {"waited_ms": now_ms - self.jobs[job].arrival_ms, **gang.values, **values}
+        kind = "resumed" if job in self.left else "started"
+        starts.verdicts.append(Verdict(job, kind, Reason(f"{self.name}.{code}", numbers)))
+
+    def reject(self, starts: Starts, job: int) -> None:
+        """Rejects a waiting job that does not fit the empty cluster."""
+        self.leave(job)
+        del self.estimates[job]
+        starts.verdicts.append(Verdict(job, "rejected", Reason("gang_fits_nowhere", self.gangs.pop(job).values)))
+
+    def place(self, gang: Gang, packing: Packing | None = None) -> Units | None:
+        """Units that fit into what is free, which are reserved there; None if they do not fit."""
+        packing = packing or self.packing
+        if gang.workers > 1 and not has_room(packing, gang.shape.worker, gang.workers):
+            return None  # sooner than by placing one after another
+        placed = packing.place(gang.shape, gang.workers)
+        return None if placed is None else [(role, server, number) for (role, server), number in placed.items()]
+
+    def over_quota(self, job: int) -> bool:
+        """True if a quota does not allow the job to start now."""
+        return bool(self.quotas) and self._over(job, self.held) is not None
+
+    def expected_ends(self, slot: int) -> Iterator[tuple[int, list[int]]]:
+        """(slot, jobs that are expected to end then), in order; a job that has used up its estimate ends next."""
+        at, jobs = slot + 1, list[int]()
+        for end, job in self.ends:
+            if end > at:
+                if jobs:
+                    yield at, jobs
+                at, jobs = end, []
+            jobs.append(job)
+        if jobs:
+            yield at, jobs
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {
+            "fresh": sorted(self.fresh),
+            "changed": self.changed,
+            "usage": [[user, used, at_ms] for user, (used, at_ms) in sorted(self.usage.items())],
+            "estimates": sorted(self.estimates.items()),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.estimates = {int(job): int(slots) for job, slots in state["estimates"]}
+        super().restore(state)
+        self.fresh, self.changed = [int(job) for job in state["fresh"]], bool(state["changed"])
+        self.usage = {user: (used, at_ms) for user, used, at_ms in state["usage"]}
+
+    def _name(self, job: int) -> LineName:
+        gang, user = self.gangs[job], self.jobs[job].user or ""
+        gpu, cpu, *_ = unpack(gang.shape.worker)
+        return gpu, 0 if gpu else cpu, gang.workers, user if self.parameters.order == FAIR_SHARE else None
+
+    def _estimate(self, job: int, gang: Gang) -> int:
+        """Estimated run time in slots, at least 1; at its slowest where the place decides the speed."""
+        row, slot_ms = self.jobs[job], self.cluster.slot_ms
+        if self.parameters.estimates == LIMITS and row.limit_ms is not None:
+            return -(-row.limit_ms // slot_ms)
+        slowest = min(self.training.per_slot(row, gang.workers, internal) for internal in (True, False))
+        return max(1, math.ceil(self._work_left(job) / slowest - EPSILON))
+
+    def _amounts(self, gang: Gang) -> int:
+        """Packed amounts of the whole gang."""
+        return gang.workers * gang.shape.worker + gang.ps * gang.shape.ps
+
+    def _owners(self, job: int) -> list[tuple[str, str]]:
+        row = self.jobs[job]
+        return [(who, (row.user if who == "user" else row.group) or "") for who in self.quotas]
+
+    def _over(self, job: int, held: Mapping[tuple[str, str], int]) -> str | None:
+        """The quota that the job would exceed in addition to what is held."""
+        amounts = self._amounts(self.gangs[job])
+        for owner in self._owners(job):
+            if not fits(self.quotas[owner[0]], held.get(owner, 0) + amounts):
+                return owner[0]
+        return None
+
+    def _share(self, job: int) -> float:
+        """Largest share of a resource of the cluster that the job holds."""
+        amounts = unpack(self._amounts(self.gangs[job]))
+        return max((need / there for need, there in zip(amounts, self.total, strict=True) if need and there), default=0)
+
+    def _ended(self, user: str, now_ms: int) -> float:
+        """Decayed usage of the user's runs that have ended."""
+        used, at_ms = self.usage.get(user, (0.0, now_ms))
+        return float(used * 0.5 ** ((now_ms - at_ms) / self.parameters.half_life_ms))
+
+    def _used(self, user: str, now_ms: int) -> float:
+        """Usage of a user, with the runs that have not ended."""
+        own = [job for job in self.running if (self.jobs[job].user or "") == user]
+        return self._ended(user, now_ms) + sum(self._share(job) * (now_ms - self.begun[job]) for job in own)
+
+
+def sentences(name: str) -> dict[str, Any]:
+    """Reasons of a backfilling scheduler."""
+    return {
+        f"{name}.in_turn": lambda v: f"Started in its turn with {_gang(v)}, {_waited(v)}.",
+        f"{name}.backfilled": _backfilled,
+        f"{name}.exceeds_quota": lambda v: (
+            f"Rejected: {_gang(v)} exceed {v['percent']} % of the cluster, the quota of a {v['of']}."
+        ),
+    }
+
+
+def _backfilled(values: Mapping[str, Any]) -> str:
+    return (
+        f"Backfilled with {_gang(values)}, {_waited(values)}, ahead of job {values['reserved']}: it delays no "
+        "reservation."
+    )
+
+
+def _gang(values: Mapping[str, Any]) -> str:
+    return f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
+
+
+def _waited(values: Mapping[str, Any]) -> str:
+    return "without waiting" if not values["waited_ms"] else f"after waiting {duration(values['waited_ms'])}"

@@ -1,0 +1,182 @@
+"""EASY backfilling: worked by hand, against plain loops, and what it promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduling.kernel.registry import build
+from scheduling.kernel.simulation import Simulation
+from scheduling.model.values import Server, Utility
+from scheduling.verification.verify import verify
+from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
+from tests.scheduling.reference_backfill import Request, easy
+from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
+
+FOUR_GPUS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=None)
+
+
+def starts(events):
+    return {e.data["keys"][0]: e.data["bars"][0].start_ms // 1_000 for e in events if e.kind == "plan_changed"}
+
+
+def codes(events):
+    return {e.data["job"]: e.data["code"] for e in events if e.kind == "decided"}
+
+
+def test_a_short_job_passes_the_reserved_one_and_a_long_one_waits():
+    """4 GPUs: a holds 3 until slot 4. b wants 4 and is reserved slot 4. c (1 GPU, 4 slots) would end in slot 5 and
+    needs a reserved GPU; d (1 GPU, 3 slots) ends in slot 4."""
+    jobs = [
+        job("a", 0, workers=3, slots=4),
+        job("b", 500, workers=4, slots=1),
+        job("c", 600, slots=4),
+        job("d", 700, slots=3),
+    ]
+    events = events_of(FOUR_GPUS, jobs, "easy")
+    assert starts(events) == {0: 0, 3: 1, 1: 4, 2: 5}
+    assert codes(events) == {0: "easy.in_turn", 1: "easy.in_turn", 2: "easy.in_turn", 3: "easy.backfilled"}
+
+
+def test_a_long_job_may_use_what_the_reservation_leaves():
+    """b wants 2 of the 4 GPUs from slot 4 on; c (1 GPU, 9 slots) takes one of the other two now."""
+    jobs = [job("a", 0, workers=3, slots=4), job("b", 500, workers=2, slots=9), job("c", 600, slots=9)]
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 2: 1, 1: 4}
+
+
+def test_the_time_limit_is_the_estimate():
+    """d could end before the reservation, but its user asked for more."""
+    jobs = [
+        job("a", 0, workers=3, slots=4), job("b", 500, workers=4, slots=1),
+        job("d", 700, slots=3, limit_ms=10_000), job("e", 800, slots=3, limit_ms=3_000),
+    ]  # fmt: skip
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 3: 1, 1: 4, 2: 5}
+    assert starts(events_of(FOUR_GPUS, jobs, "easy", estimates="actual")) == {0: 0, 2: 1, 1: 4, 3: 5}
+
+
+def test_a_job_that_ends_before_its_limit_makes_the_reservation_earlier():
+    jobs = [job("a", 0, workers=3, slots=2, limit_ms=9_000), job("b", 500, workers=4), job("c", 600, slots=5)]
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 1: 6, 2: 1}
+    jobs[2] = job("c", 600, slots=20)
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 1: 2, 2: 3}
+
+
+@pytest.mark.parametrize(("order", "first"), [("arrival", 1), ("utility", 2), ("shortest", 3)])
+def test_the_order_decides_who_is_next(order, first):
+    jobs = [
+        job("a", 0, workers=4, slots=2), job("b", 100, workers=4, slots=5),
+        job("c", 200, workers=4, slots=4, utility=Utility(99.0, 0.0, 1.0)), job("d", 300, workers=4, slots=3),
+    ]  # fmt: skip
+    own = starts(events_of(FOUR_GPUS, jobs, "easy", order=order))
+    assert own[first] == 2
+    assert min(slot for number, slot in own.items() if number not in (0, first)) > 2
+
+
+def test_fair_share_prefers_the_user_who_used_less():
+    jobs = [
+        job("a", 0, workers=4, slots=2, user="ann"), job("b", 100, workers=4, user="ann"),
+        job("c", 200, workers=4, user="bob"),
+    ]  # fmt: skip
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 1: 2, 2: 3}
+    assert starts(events_of(FOUR_GPUS, jobs, "easy", order="fair-share")) == {0: 0, 2: 2, 1: 3}
+
+
+def test_usage_is_forgotten():
+    """ann used 8 GPU-slots long ago, bob 4 just now."""
+    jobs = [
+        job("a", 0, workers=4, slots=2, user="ann"), job("b", 600_000, workers=4, user="bob"),
+        job("c", 600_100, workers=4, user="bob"), job("d", 600_200, workers=4, user="ann"),
+    ]  # fmt: skip
+    assert starts(events_of(FOUR_GPUS, jobs, "easy", order="fair-share", half_life_ms=60_000)) == {
+        0: 0,
+        1: 600,
+        3: 601,
+        2: 602,
+    }
+    assert starts(events_of(FOUR_GPUS, jobs, "easy", order="fair-share")) == {0: 0, 1: 600, 2: 601, 3: 602}
+
+
+def test_a_quota_holds_jobs_of_a_user_back_and_reserves_nothing_for_them():
+    jobs = [
+        job("a", 0, workers=2, slots=3, user="ann"), job("b", 0, workers=2, slots=3, user="ann"),
+        job("c", 0, workers=2, slots=3, user="bob"),
+    ]  # fmt: skip
+    assert starts(events_of(FOUR_GPUS, jobs, "easy", user_percent=50)) == {0: 0, 2: 0, 1: 3}
+    events = events_of(FOUR_GPUS, [job("x", 0, workers=3, user="ann"), *jobs], "easy", user_percent=50)
+    assert decided(events)[0] == (0, 0, "rejected", "easy.exceeds_quota")
+    queues = [
+        job("a", 0, workers=2, slots=3, group="q"),
+        job("b", 0, slots=1, group="q"),
+        job("c", 0, slots=1, group="p"),
+    ]
+    assert starts(events_of(FOUR_GPUS, queues, "easy", queue_percent=50)) == {0: 0, 2: 0, 1: 3}
+
+
+def test_a_job_that_outlives_its_limit_delays_the_reservation_one_slot_at_a_time():
+    jobs = [job("a", 0, workers=3, slots=4, limit_ms=1_000), job("b", 0, workers=4), job("c", 2_500, slots=1)]
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 2: 3, 1: 4}
+
+
+@pytest.mark.parametrize("seed", range(1_000))
+def test_starts_and_places_equal_plain_loops(seed):
+    rng = np.random.default_rng(seed)
+    gpus = rng.integers(1, 5, size=int(rng.integers(1, 4))).tolist()
+    most = sum(gpus)
+    over = seed % 4 == 0  # some jobs outlive their estimates
+    requests = []
+    for arrival in np.sort(rng.integers(0, 20, size=int(rng.integers(2, 14)))).tolist():
+        size = 2 if max(gpus) >= 2 and rng.random() < 0.3 else 1
+        places = sum(g // size for g in gpus)
+        slots = int(rng.integers(1, 9))
+        estimate = int(rng.integers(1, 9)) if over else slots + int(rng.integers(0, 6)) * int(rng.integers(0, 2))
+        requests.append(Request(arrival, int(rng.integers(1, min(most, places) + 1)), size, slots, estimate))
+    machines = cluster(*(worker_server(f"w{i}", g) for i, g in enumerate(gpus)), ps_server("s", 1_000), horizon=None)
+    jobs = [
+        job(f"j{i}", r.arrival * 1_000, workers=r.workers, slots=r.slots, limit_ms=r.estimate * 1_000,
+            worker=(r.gpus * 1_000, 0, 0, 0, 0), ps=(0, 0, 0, 0, 0))
+        for i, r in enumerate(requests)
+    ]  # fmt: skip
+    expected, made = easy(gpus, requests)
+    simulation = Simulation(machines, jobs, build("easy"), 0)
+    found, promised = {}, {}
+    for event in simulation.events():
+        if event.kind == "plan_changed":
+            bars = event.data["bars"]
+            found[event.data["keys"][0]] = bars[0].start_ms // 1_000, {b.server: b.count for b in bars if b.role == 0}
+        kept = simulation.scheduler.reservation
+        if kept is not None:
+            promised.setdefault(kept.job, kept.slot)
+    assert found == expected
+    if not over:
+        assert all(found[number][0] <= slot for number, slot in promised.items()), "a reservation is never delayed"
+    for number, slot in promised.items():
+        assert slot in [reserved.slot for _, reserved in made if reserved.job == number]
+
+
+@pytest.mark.parametrize("world", ["oasis", "pd-ors"])
+@pytest.mark.parametrize("order", ["arrival", "fair-share", "shortest"])
+def test_a_run_verifies_and_goes_on_the_same_after_a_restart(world, order):
+    machines, jobs = workload(world, seed=5)
+    parameters = {"order": order, "user_percent": 60}
+    events = events_of(machines, jobs, "easy", **parameters)
+    assert completed(events)
+    assert in_pieces(machines, jobs, "easy", cuts_of(events, 5), **parameters) == events
+    assert verify(**rows_of(machines, jobs, "easy", **parameters)) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_with_outages_every_job_that_can_run_completes(seed):
+    rng = np.random.default_rng(seed)
+    away = tuple((int(a), int(a) + int(rng.integers(1_000, 9_000))) for a in np.cumsum(rng.integers(9_001, 20_000, 3)))
+    machines = cluster(
+        worker_server("w0"), Server("w1", "edge", worker_server("w").capacity, ("worker",), away=away), ps_server("s0"),
+        horizon=None,
+    )  # fmt: skip
+    jobs = [
+        job(f"j{i}", int(ms), workers=int(rng.integers(1, 5)), slots=int(rng.integers(1, 6)))
+        for i, ms in enumerate(np.sort(rng.integers(0, 30_000, 12)))
+    ]
+    events = events_of(machines, jobs, "easy")
+    assert len(completed(events)) == len(jobs)
+    assert in_pieces(machines, jobs, "easy", cuts_of(events, seed)) == events
