@@ -1,9 +1,13 @@
-"""EASY backfilling in plain loops over slots, servers and jobs; it shares no code with scheduling/.
+"""EASY and conservative backfilling in plain loops over slots, servers and jobs; they share no code with scheduling/.
 
 Servers have GPUs, and room for any number of parameter servers. Jobs are considered one by one, in order of arrival.
 """
 
 from typing import NamedTuple
+
+import numpy as np
+
+from tests.scheduling import builders_slotted as small
 
 
 class Request(NamedTuple):
@@ -12,6 +16,31 @@ class Request(NamedTuple):
     gpus: int  # of one worker
     slots: int
     estimate: int
+
+
+def instance(seed, over=False):
+    """(GPUs of each server, requests by arrival) at random; over: jobs may outlive their estimates."""
+    rng = np.random.default_rng(seed)
+    gpus = rng.integers(1, 5, size=int(rng.integers(1, 4))).tolist()
+    requests = []
+    for arrival in np.sort(rng.integers(0, 20, size=int(rng.integers(2, 14)))).tolist():
+        size = 2 if max(gpus) >= 2 and rng.random() < 0.3 else 1
+        workers = int(rng.integers(1, sum(amount // size for amount in gpus) + 1))
+        slots = int(rng.integers(1, 9))
+        estimate = int(rng.integers(1, 9)) if over else slots + int(rng.integers(0, 6)) * int(rng.integers(0, 2))
+        requests.append(Request(arrival, workers, size, slots, estimate))
+    return gpus, requests
+
+
+def as_jobs(gpus, requests):
+    """(cluster, jobs) of an instance."""
+    servers = [small.worker_server(f"w{i}", g) for i, g in enumerate(gpus)]
+    machines = small.cluster(*servers, small.ps_server("s", 1_000), horizon=None)
+    return machines, [
+        small.job(f"j{i}", r.arrival * 1_000, workers=r.workers, slots=r.slots, limit_ms=r.estimate * 1_000,
+            worker=(r.gpus * 1_000, 0, 0, 0, 0), ps=(0, 0, 0, 0, 0))
+        for i, r in enumerate(requests)
+    ]  # fmt: skip
 
 
 class Reserved(NamedTuple):
@@ -45,7 +74,7 @@ class Pool:
         return units
 
 
-def easy(gpus, requests):
+def easy_starts(gpus, requests):
     """({job: (slot, {server: workers})}, [reservations in the order in which they were made])"""
     pool, starts, made = Pool(gpus), {}, []
     reserved, spare, queue, running = None, [], [], {}
@@ -113,3 +142,74 @@ def reserve(job, requests, pool, running, slot, before):
         if units is not None:
             return Reserved(job, at, units), later.free
     raise AssertionError("the job does not fit the empty cluster")
+
+
+def conservative_starts(gpus, requests):
+    """({job: (slot, {server: workers})}, {job: first reserved slot}), on a grid of slots x servers."""
+    length = 4 * (max(r.arrival for r in requests) + sum(max(r.slots, r.estimate) for r in requests) + 1)
+    free = [list(gpus) for _ in range(length)]
+    reserved, first, starts, running, until = {}, {}, {}, {}, {}
+
+    def mark(job, begin, end, units, sign):
+        for slot in range(begin, end):
+            for server, count in units.items():
+                free[slot][server] += sign * count * requests[job].gpus
+
+    def earliest(job, slot):
+        request = requests[job]
+        for begin in range(slot, length):
+            units, left = {}, request.workers
+            for server in range(len(gpus)):
+                room = min(free[at][server] for at in range(begin, min(length, begin + request.estimate)))
+                count = min(left, room // request.gpus)
+                if count:
+                    units[server] = count
+                    left -= count
+            if not left:
+                return begin, units
+        raise AssertionError("the job does not fit the empty cluster")
+
+    def book(job, begin, units):
+        reserved[job] = begin, units
+        mark(job, begin, begin + requests[job].estimate, units, -1)
+
+    def unbook(job):
+        begin, units = reserved.pop(job)
+        mark(job, begin, begin + requests[job].estimate, units, 1)
+        return begin, units
+
+    calls = {request.arrival for request in requests}
+    for slot in range(length // 4 + sum(r.slots for r in requests)):
+        early = False
+        ended = [job for job, (begin, _) in running.items() if begin + requests[job].slots == slot]
+        if not ended and slot not in calls:
+            continue
+        for job in ended:
+            _, units = running.pop(job)
+            if until[job] > slot:
+                mark(job, slot, until[job], units, 1)
+                early = True
+        if any(until[job] <= slot for job in running):
+            waiting = sorted(reserved)
+            for job in waiting:
+                unbook(job)
+            for job, (_, units) in running.items():
+                if until[job] <= slot:
+                    mark(job, slot, slot + 1, units, -1)
+                    until[job] = slot + 1
+            for job in waiting:
+                book(job, *earliest(job, slot))
+        elif early:
+            for job in sorted(reserved):
+                if reserved[job][0] > slot:
+                    before = unbook(job)
+                    book(job, *min(earliest(job, slot), before, key=lambda found: found[0] - 0.5 * (found is before)))
+        for job, request in enumerate(requests):
+            if request.arrival == slot:
+                book(job, *earliest(job, slot))
+                first[job] = reserved[job][0]
+        for job in sorted(job for job, (begin, _) in reserved.items() if begin <= slot):
+            running[job] = starts[job] = reserved.pop(job)
+            until[job] = slot + requests[job].estimate
+        calls.update(sorted(begin for begin, _ in reserved.values())[:1])
+    return starts, first

@@ -1,0 +1,98 @@
+"""Free amounts of the servers over future slots, and the earliest slot at which a gang fits for its whole run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scheduling.model.values import RESOURCES, ROLES, Cluster, Demand
+from scheduling.slotted.gang_queue import Gang, Units
+from scheduling.slotted.reallocation import PS, WORKER
+
+Demands = tuple[Demand, Demand]  # of one worker, and of one parameter server
+UNLIMITED = 1 << 40  # units that need nothing
+
+
+class Availability:
+    """Rows of free amounts: row i holds from slot times[i] until times[i + 1], the last one for ever."""
+
+    def __init__(self, cluster: Cluster, limits: Sequence[str], slot: int) -> None:
+        self.limited = [r for r, name in enumerate(RESOURCES) if name in limits]
+        capacity = np.array([server.capacity for server in cluster.servers], dtype=np.int64).reshape(-1, len(RESOURCES))
+        self.takes = np.array(
+            [[role in server.roles for server in cluster.servers] for role in ROLES]
+        )  # [role, server]
+        self.times = np.array([slot], dtype=np.int64)
+        self.free = capacity[None, :, self.limited].copy()  # [row, server, limited resource]
+
+    def move_to(self, slot: int) -> None:
+        """Drops what is past."""
+        first = int(np.searchsorted(self.times, slot, side="right")) - 1
+        self.times, self.free = self.times[first:], self.free[first:]
+        self.times[0] = max(self.times[0], slot)
+
+    def remove(self, server: int) -> None:
+        """Removes a server that is unavailable."""
+        self.free[:, server] = 0
+        self.takes[:, server] = False
+
+    def take(self, demands: Demands, units: Units, begin: int, end: int, sign: int = -1) -> None:
+        """Reserves the units in [begin, end); with sign 1, gives them back."""
+        first, last = self._row(begin), self._row(end)
+        for role, server, count in units:
+            self.free[first:last, server] += sign * count * self._needs(demands[role])
+
+    def earliest(self, gang: Gang, demands: Demands, slots: int) -> tuple[int, Units] | None:
+        """(slot, units) of the earliest run of that many slots; None if the gang fits at no time."""
+        need = self._needs(demands[WORKER])
+        rows = _units(self.free, need, self.takes[WORKER]).sum(axis=1)
+        short = np.flatnonzero(rows < gang.workers)  # rows in which the workers do not fit
+        first = 0
+        while first < len(self.times):
+            past = int(np.searchsorted(self.times, self.times[first] + slots))
+            blocking = int(np.searchsorted(short, past)) - 1  # the last such row of the run
+            if blocking >= 0 and short[blocking] >= first:
+                first = int(short[blocking]) + 1
+                continue
+            units = self._place(self.free[first:past].min(axis=0), gang, demands)
+            if units is not None:
+                return int(self.times[first]), units
+            first += 1
+        return None
+
+    def _place(self, free: np.ndarray, gang: Gang, demands: Demands) -> Units | None:
+        """Units on the first servers with room, workers first; None if they do not fit."""
+        units: Units = []
+        for role, count in ((WORKER, gang.workers), (PS, gang.ps)):
+            need = self._needs(demands[role])
+            room = np.minimum(_units(free, need, self.takes[role]), count)
+            before = np.cumsum(room) - room
+            taken = np.clip(count - before, 0, room)
+            if taken.sum() < count:
+                return None
+            found = np.flatnonzero(taken)
+            units += [
+                (role, server, number) for server, number in zip(found.tolist(), taken[found].tolist(), strict=True)
+            ]
+            free = free - taken[:, None] * need
+        return units
+
+    def _needs(self, demand: Demand) -> np.ndarray:
+        return np.array([demand[r] for r in self.limited], dtype=np.int64)
+
+    def _row(self, slot: int) -> int:
+        """The row that begins at that slot, which is made."""
+        row = int(np.searchsorted(self.times, slot))
+        if row == len(self.times) or self.times[row] != slot:
+            self.times = np.insert(self.times, row, slot)
+            self.free = np.insert(self.free, row, self.free[row - 1], axis=0)
+        return row
+
+
+def _units(free: np.ndarray, need: np.ndarray, takes: np.ndarray) -> np.ndarray:
+    """[..., server] units of a demand that fit into free amounts [..., server, resource]."""
+    wanted = np.flatnonzero(need)
+    if not len(wanted):
+        return np.broadcast_to(np.where(takes, UNLIMITED, 0), free.shape[:-1])
+    return np.where(takes, (free[..., wanted] // need[wanted]).min(axis=-1), 0)
