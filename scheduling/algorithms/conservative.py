@@ -132,8 +132,8 @@ class Conservative(BackfillScheduler):
         for _, job in self._in_order(now_ms)[: self.parameters.depth]:
             if job in self.reserved and (before := self.reserved[job])[0] > slot:
                 self._unbook(job)
-                found = self.available.earliest(self.gangs[job], self._demands(job), self.estimates[job])
-                self._book(job, *(found if found is not None and found[0] < before[0] else before))
+                demands, slots = self._demands(job), self.estimates[job]
+                self._book(job, *(self.available.earliest(self.gangs[job], demands, slots, before[0]) or before))
 
     def _reserve_anew(self, slot: int) -> None:
         """Removes all reservations; what runs longer than estimated is expected to end in the next slot."""

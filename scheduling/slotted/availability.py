@@ -43,22 +43,19 @@ class Availability:
         for role, server, count in units:
             self.free[first:last, server] += sign * count * self._needs(demands[role])
 
-    def earliest(self, gang: Gang, demands: Demands, slots: int) -> tuple[int, Units] | None:
-        """(slot, units) of the earliest run of that many slots; None if the gang fits at no time."""
+    def earliest(self, gang: Gang, demands: Demands, slots: int, before: int | None = None) -> tuple[int, Units] | None:
+        """(slot, units) of the earliest run of that many slots; None if the gang fits at no time before `before`."""
         need = self._needs(demands[WORKER])
-        rows = _units(self.free, need, self.takes[WORKER]).sum(axis=1)
-        short = np.flatnonzero(rows < gang.workers)  # rows in which the workers do not fit
-        first = 0
-        while first < len(self.times):
-            past = int(np.searchsorted(self.times, self.times[first] + slots))
-            blocking = int(np.searchsorted(short, past)) - 1  # the last such row of the run
-            if blocking >= 0 and short[blocking] >= first:
-                first = int(short[blocking]) + 1
-                continue
-            units = self._place(self.free[first:past].min(axis=0), gang, demands)
+        count = len(self.times) if before is None else int(np.searchsorted(self.times, before))
+        past = np.searchsorted(self.times, self.times[:count] + slots)  # the first row after a run from each row
+        if not count:
+            return None
+        short = _units(self.free[: past[-1]], need, self.takes[WORKER]).sum(axis=1) < gang.workers
+        last_short = np.maximum.accumulate(np.where(short, np.arange(len(short)), -1))  # up to each row
+        for first in np.flatnonzero(last_short[past - 1] < np.arange(count)).tolist():
+            units = self._place(self.free[first : past[first]].min(axis=0), gang, demands)
             if units is not None:
                 return int(self.times[first]), units
-            first += 1
         return None
 
     def _place(self, free: np.ndarray, gang: Gang, demands: Demands) -> Units | None:
