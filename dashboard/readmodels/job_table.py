@@ -38,6 +38,7 @@ COLUMNS = (  # from left to right; a new column is one line here
     Column("finish_ms", "Planned finish", "clock"),
     Column("completed_ms", "Completed", "clock"),
     Column("jct_ms", "JCT", "duration"),
+    Column("limit_ms", "Time limit", "duration", field="limit_ms"),
 )
 FIELDS = {column.key: column.field for column in COLUMNS if column.field}
 SORTS = ("index", "id", *(column.key for column in COLUMNS), "decided_ms", "utility")

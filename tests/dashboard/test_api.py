@@ -334,7 +334,7 @@ def test_each_declared_column_of_jobs_is_served_and_sorts(viewer, finished_run):
     declared = viewer.get(f"/api/runs/{finished_run.pk}/static/").json()["job_columns"]
     assert [(one["key"], one["format"]) for one in declared] == [
         ("model", "text"), ("arrived_ms", "clock"), ("start_ms", "clock"), ("finish_ms", "clock"),
-        ("completed_ms", "clock"), ("jct_ms", "duration"),
+        ("completed_ms", "clock"), ("jct_ms", "duration"), ("limit_ms", "duration"),
     ]  # fmt: skip
     for key in (one["key"] for one in declared):
         rows = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"sort": f"-{key}"}).json()["rows"]

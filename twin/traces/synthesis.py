@@ -38,6 +38,7 @@ MAX_JOBS = 2_000_000
 ORIGINS = ("trace", "derived", "drawn")
 TRACE, DERIVED, DRAWN, NOWHERE = 0, 1, 2, 3
 WHO = ("user", "group")  # never drawn
+STATED = ("iterations", "limit_ms")  # whole numbers that are in a job only where the source states them
 SURE = ("arrival_ms", "requested_workers")  # every job has them from the source
 
 
@@ -202,9 +203,10 @@ def _table(drafts: Drafts, columns: dict[str, np.ndarray], origins: dict[str, np
     names = [text or MODELS[code] for text, code in zip(models, columns.pop("drawn_model").tolist(), strict=True)]
     utility = columns.pop("utility")
     columns |= {"arrival_ms": drafts.arrival_ms, "requested_workers": drafts.workers}
-    if "iterations" in known.columns:
-        rounded = np.rint(np.where(known.has("iterations"), known.columns["iterations"], MISSING)).astype(np.int64)
-        columns["iterations"] = np.where(rounded >= 1, rounded, MISSING)
+    for name in STATED:
+        if name in known.columns:
+            rounded = np.rint(np.where(known.has(name), known.columns[name], MISSING)).astype(np.int64)
+            columns[name] = np.where(rounded >= 1, rounded, MISSING)
     texts = {
         name: coded([text or None for text in known.columns[name].tolist()]) for name in WHO if known.has(name).any()
     }
@@ -223,9 +225,7 @@ def _provenance(drafts: Drafts, origins: dict[str, np.ndarray]) -> Coded:
     partly = {
         n: np.where(held, ORIGINS.index(known.words.get(role, "trace")), DRAWN) for n, (held, role) in parts.items()
     }
-    if "iterations" in drafts.known:
-        partly["iterations"] = np.where(known.has("iterations"), known.origin("iterations"), NOWHERE)
-    for name in WHO:
+    for name in (*STATED, *WHO):
         if known.has(name).any():
             partly[name] = np.where(known.has(name), known.origin(name), NOWHERE)
     fields = {**sure, **partly, **origins}

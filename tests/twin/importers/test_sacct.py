@@ -87,6 +87,19 @@ def test_a_worker_has_one_gpu_and_its_share_of_cpus_and_memory(tmp_path):
     assert drafts.run_ms.tolist() == [600_000]
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "limit_ms"),
+    [
+        ("Timelimit", "1-02:00:00", 93_600_000), ("Timelimit", "00:10:00", 600_000), ("Timelimit", "UNLIMITED", -1),
+        ("Timelimit", "Partition_Limit", -1), ("Timelimit", "", -1), ("TimelimitRaw", "90", 5_400_000),
+        ("TimelimitRaw", "UNLIMITED", -1), ("TimelimitRaw", "99999999999", -1), ("ReqMem", "4000M", -1),
+    ],
+)  # fmt: skip
+def test_the_time_limit_of_a_job(tmp_path, column, cell, limit_ms):
+    text = SHORT.replace("\n", f"|{column}\n") + GOOD.replace("\n", f"|{cell}\n")
+    assert found(tmp_path, text).drafts.known["limit_ms"].tolist() == [limit_ms]
+
+
 @pytest.mark.parametrize("end", ["|\n", "\n", "\r\n"])
 def test_lines_may_end_in_a_bar_or_a_carriage_return(tmp_path, end):
     """A job's name with a | is put right with `sacct -p` too."""

@@ -24,6 +24,7 @@ def row(
     queue=-1,
     partition=-1,
     mark=" ",
+    limit=-1,
 ):
     cells = (
         key,
@@ -34,7 +35,7 @@ def row(
         -1,
         memory,
         asked,
-        -1,
+        limit,
         asked_memory,
         status,
         user,
@@ -52,6 +53,22 @@ def jobs(read):
     """{id: (arrival ms, run ms, workers)}"""
     columns = (read.drafts.keys, read.drafts.arrival_ms, read.drafts.run_ms, read.drafts.workers)
     return {key: values for key, *values in zip(*(column.tolist() for column in columns), strict=True)}
+
+
+def test_the_requested_time_is_the_time_limit():
+    """Only where it is stated; it does not change the run time."""
+    read = read_texts(swf, HEADER + row(run=10, limit=3_600) + row(2, run=10, limit=-1) + row(3, run=10, limit=0.5))
+    assert read.drafts.known["limit_ms"].tolist() == [3_600_000, -1, 500]
+    assert read.drafts.run_ms.tolist() == [10_000] * 3
+
+
+def test_jobs_have_their_limit_and_its_origin(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(HEADER + row(run=10, limit=3_600) + row(2, run=10))
+    first, second = read(path, seed=1).jobs
+    assert (first.limit_ms, first.provenance["limit_ms"]) == (3_600_000, "trace")
+    assert second.limit_ms is None
+    assert "limit_ms" not in second.provenance
 
 
 def test_a_worker_is_a_processor():

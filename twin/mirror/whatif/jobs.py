@@ -15,7 +15,7 @@ import numpy as np
 from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import plain_name
-from twin.mirror.whatif.cut import ASSUMED, LIMIT, TURNED_OUT, Part
+from twin.mirror.whatif.cut import ASSUMED, LEAST_MS, LIMIT, RUNNING, TURNED_OUT, Part
 from twin.traces.importers.drafts import Drafts
 from twin.traces.importers.shapes import shapes
 from twin.traces.synthesis import fill
@@ -69,15 +69,25 @@ def drafts_of(parts: Sequence[Part]) -> Drafts:
         workers=workers,
         demand=demand,
         origins={
-            **dict.fromkeys(("arrival_ms", "requested_workers", "group", "user"), "trace"),
+            **dict.fromkeys(("arrival_ms", "requested_workers", "group", "user", "limit_ms"), "trace"),
             **dict.fromkeys(("worker", "ps", "gradient_mb"), "derived"),
         },
         known={
             **texts,
             "gradient_mb": np.zeros(len(parts)),
+            "limit_ms": np.array([limit_left_ms(part) for part in parts]),
             "ps": np.tile(np.array(PS, dtype=np.int64), (len(parts), 1)),
         },
     )
+
+
+def limit_left_ms(part: Part) -> int:
+    """Time limit that is left of a job at its arrival in the cut; -1 where it has none."""
+    limit_ms = part.known.fact.limit_ms
+    if not limit_ms:
+        return -1
+    ran_ms = part.arrival_ms - part.since_ms if part.state == RUNNING else 0
+    return max(limit_ms - ran_ms, LEAST_MS if ran_ms else 1)
 
 
 def _texts(words: Sequence[str]) -> np.ndarray:

@@ -149,10 +149,10 @@ class Drafts:
 # model, group (virtual cluster, queue, partition), user: text.
 # gradient_mb, global_batch, iterations, workers_per_ps: numbers.
 # utility_kind: 0 insensitive, 1 sensitive, 2 critical.
-# target_ms: from the arrival. ps: [job, 5] of one parameter server.
+# limit_ms: time limit that the user stated. target_ms: from the arrival. ps: [job, 5] of one parameter server.
 KNOWN = (
     "model", "group", "user", "gradient_mb", "global_batch", "iterations", "workers_per_ps", "utility_kind",
-    "target_ms", "ps",
+    "target_ms", "limit_ms", "ps",
 )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ FORMAT = "sacct"
 TITLE = "Slurm accounting (sacct -P)"
 IDS, LENGTHS = ("JobID", "JobIDRaw"), ("ElapsedRaw", "Elapsed", "End")
 NEEDED = ("Submit", "Start", "State")
-OPTIONAL = ("AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS", "ReqCPUS", "NNodes", "ReqMem", "Partition", "User", "Cluster")
+OPTIONAL = ("AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS", "ReqCPUS", "NNodes", "ReqMem", "Partition", "User", "Cluster",
+            "TimelimitRaw", "Timelimit")  # fmt: skip
 FREE = ("JobName", "SubmitLine")  # columns whose text may hold a |
 ENDED = (
     "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL",
@@ -98,6 +99,7 @@ class _Log:
     keys: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)  # ms; -1 where none is stated
     files: list[str] = field(default_factory=list)
     jobs: set[str] = field(default_factory=set)  # every job that has a row, imported or not
     strays: list[tuple[int, int, str]] = field(default_factory=list)  # (file, line, step) before its job
@@ -145,9 +147,10 @@ class _Log:
             keys=keys[last[order]], prefix="", arrival_ms=arrival[order] - zero, run_ms=run_ms[order],
             workers=workers, demand=demand,
             origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace",
-                     "user": "trace"},
+                     "user": "trace", "limit_ms": "trace"},
             known={name: np.array(words, dtype=object)[chosen]
-                   for name, words in (("group", self.groups), ("user", self.users))},
+                   for name, words in (("group", self.groups), ("user", self.users))}
+            | {"limit_ms": np.array(self.limits)[chosen]},
         )  # fmt: skip
         again = len(rows) - len(job)
         return Read(
@@ -299,6 +302,7 @@ def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
     log.keys += [jobs.columns["id"][i] for i in kept]
     log.groups += [log.word(jobs.columns.get("Partition", blank)[i]) for i in kept]
     log.users += [log.word(jobs.columns.get("User", blank)[i]) for i in kept]
+    log.limits += _limits(jobs)[good].tolist()
 
 
 def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -332,6 +336,15 @@ def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndar
         ("run_too_long", run > MAX_RUN_MS, length),
     ))  # fmt: skip
     return good, run, submit
+
+
+def _limits(jobs: Chunk) -> np.ndarray:
+    """Time limits in ms; -1 where a job has none, such as UNLIMITED or Partition_Limit."""
+    if "TimelimitRaw" in jobs.columns:
+        limits = jobs.numbers("TimelimitRaw") * 60_000
+    else:
+        limits = np.array([_duration(cell) for cell in jobs.columns.get("Timelimit", [""] * len(jobs.lines))])
+    return np.where((limits >= 1) & (limits <= MAX_RUN_MS), limits, -1)
 
 
 def _state(cell: str) -> str:

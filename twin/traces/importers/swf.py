@@ -36,6 +36,7 @@ USED = (
     "procs",
     "memory",
     "requested_procs",
+    "requested_time",
     "requested_memory",
     "status",
     "user",
@@ -133,7 +134,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
 # One good row of a log. number: of the row in all logs; group: 2 x queue, 2 x partition + 1, or -1.
 ROW = np.dtype([
     ("id", np.int64), ("submit", np.float64), ("run", np.float64), ("procs", np.int32), ("memory", np.int32),
-    ("status", np.int8), ("user", np.int32), ("group", np.int32), ("log", np.int16), ("line", np.int32),
+    ("limit", np.float64), ("status", np.int8), ("user", np.int32), ("group", np.int32), ("log", np.int16),
+    ("line", np.int32),
 ])  # fmt: skip
 
 
@@ -209,6 +211,8 @@ class _Log:
         for name, column in (
             ("id", identity), ("submit", submit), ("run", run), ("procs", procs),
             ("memory", _code(np.ceil(memory * KB_TO_MB), least=1)),
+            ("limit", np.where((cells["requested_time"] > 0) & (cells["requested_time"] <= MAX_RUN_S),
+                               cells["requested_time"], -1)),
             ("status", np.where((cells["status"] >= 0) & (cells["status"] < 100), cells["status"], -1)),
             ("user", _code(cells["user"])),
             ("group", np.where(queue >= 0, 2 * queue, np.where(partition >= 0, 2 * partition + 1, -1))),
@@ -273,10 +277,11 @@ def _drafts(logs: Sequence[_Log], rows: NDArray, skipped: Skipped) -> tuple[Draf
         run_ms=np.maximum(1, np.rint(chosen["run"] * 1000)).astype(np.int64), workers=chosen["procs"].astype(np.int64),
         demand=demand,
         origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "ps": "derived",
-                 "user": "trace", "group": "trace"},
+                 "user": "trace", "group": "trace", "limit_ms": "trace"},
         known={
             "user": _words(chosen["user"], str), "group": _words(chosen["group"], _group),
             "ps": np.broadcast_to(np.array([0, CPU, -1, -1, -1]), (len(chosen), 5)),
+            "limit_ms": np.where(chosen["limit"] > 0, np.rint(chosen["limit"] * 1000), -1),
         },
     )  # fmt: skip
     return drafts, int(part.sum())
