@@ -72,7 +72,11 @@ def static(request: HttpRequest, run: Run) -> HttpResponse:
             "cloud": cluster.unlimited_cloud,
             "servers": [_server(server, _capacities(stages, i), declared) for i, server in enumerate(cluster.servers)],
         },
-        "job_columns": [{"key": one.key, "title": one.title, "format": one.format} for one in COLUMNS],
+        "job_columns": [
+            {"key": one.key, "title": one.title, "format": one.format}
+            for one in COLUMNS
+            if one.field is None or any(value is not None for value in field_of(jobs, one.field))
+        ],
         "worth": any_utility(jobs),
         "ids": field_of(jobs, "id"),
         "models": field_of(jobs, "model"),

@@ -40,8 +40,8 @@ class Conservative(BackfillScheduler):
     name = "conservative"
     title = "Conservative backfilling"
     paper = (
-        "Mu'alem and Feitelson, Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the IBM "
-        "SP2 with Backfilling, IEEE TPDS 2001"
+        "Mu'alem and Feitelson, Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the "
+        "IBM SP2 with Backfilling, IEEE TPDS 2001"
     )
     summary = "Reserves a start for every job on arrival; later jobs start earlier only if that delays no other job."
     reasons = sentences("conservative")

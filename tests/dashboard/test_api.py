@@ -2,6 +2,7 @@
 
 import gzip
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from django.db import OperationalError
 from dashboard.readmodels import job_table, state_cache
 from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.simulation import Simulation
+from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
 from twin.eventlog import event_log
@@ -17,6 +19,7 @@ from twin.eventlog.fold import RunState
 from twin.infra.columns import unpack
 from twin.infra.kept import KEPT
 from twin.models import AuditEntry, ClusterSpec, Run, Scenario, Trace
+from twin.runs import runner
 from twin.scenarios import store
 
 
@@ -334,13 +337,28 @@ def test_each_declared_column_of_jobs_is_served_and_sorts(viewer, finished_run):
     declared = viewer.get(f"/api/runs/{finished_run.pk}/static/").json()["job_columns"]
     assert [(one["key"], one["format"]) for one in declared] == [
         ("model", "text"), ("arrived_ms", "clock"), ("start_ms", "clock"), ("finish_ms", "clock"),
-        ("completed_ms", "clock"), ("jct_ms", "duration"), ("limit_ms", "duration"),
+        ("completed_ms", "clock"), ("jct_ms", "duration"),
     ]  # fmt: skip
     for key in (one["key"] for one in declared):
         rows = viewer.get(f"/api/runs/{finished_run.pk}/jobs/", {"sort": f"-{key}"}).json()["rows"]
         values = [row[key] for row in rows if row[key] is not None]
         assert values
         assert values == sorted(values, reverse=True)
+
+
+def test_the_time_limit_is_a_column_where_a_job_has_one(viewer, db):
+    cluster, rows = generate("oasis", variant="calibrated", num_jobs=3, num_servers=4, seed=3)
+    rows = [rows[0], replace(rows[1], limit_ms=7_200_000), rows[2]]
+    spec, trace = store.store_generated("limited", cluster, rows, 3)
+    run = Run.objects.create(
+        scenario=Scenario.objects.create(name="limited", cluster=spec, trace=trace, scheduler="easy")
+    )
+    runner.enqueue(run.pk)
+    work()
+    declared = viewer.get(f"/api/runs/{run.pk}/static/").json()["job_columns"]
+    assert declared[-1] == {"key": "limit_ms", "title": "Time limit", "format": "duration"}
+    table = viewer.get(f"/api/runs/{run.pk}/jobs/").json()["rows"]
+    assert [row["limit_ms"] for row in table] == [None, 7_200_000, None]
 
 
 def test_a_field_that_some_jobs_lack_sorts_them_first():
