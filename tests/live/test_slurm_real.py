@@ -16,6 +16,7 @@ from twin.connectors.facts import ConnectorError
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 DOC = Path(__file__).parents[2] / "docs" / "connect-slurm.md"
+LICENCES = "Licenses=matlab:2\n"
 PREEMPTION = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nKillWait=2\n"
 
 
@@ -34,7 +35,10 @@ def running_cluster(tmp_path_factory):
     hook.write_text(script.replace("17999", str(port)))
     hook.chmod(0o755)
     cluster = Cluster(
-        folder / "c", 27600, PREEMPTION + f"PrologSlurmctld={hook}\nEpilogSlurmctld={hook}\n", accounting=has_database()
+        folder / "c",
+        27600,
+        PREEMPTION + LICENCES + f"PrologSlurmctld={hook}\nEpilogSlurmctld={hook}\n",
+        accounting=has_database(),
     )
     cluster.hook_port = port
     cluster.start()
@@ -248,6 +252,54 @@ def test_waiting_jobs_say_why(cluster, follower):
     )
     cluster.run("scancel", first)
     follower(after, lambda job: job.reason == "DependencyNeverSatisfied")
+
+
+def test_expected_starts_are_those_of_the_backfill_scheduler(cluster, follower):
+    whole = ("-N4", "--exclusive")
+    first = cluster.sbatch("-t5", *whole)
+    started_ms = follower(first, runs).attempts[0].started_ms
+    second, array = cluster.sbatch("-t7", *whole), cluster.sbatch("-t2", "--array=1-3%1", *whole)
+    held, begins = cluster.sbatch("--hold"), cluster.sbatch("-t1", "--begin=now+3000", *whole)
+    begins_ms = follower.connector.snapshot().at_ms + 3_000_000
+
+    def expected():
+        follower.connector.snapshot()
+        found = follower.connector.estimate()
+        return found if {second, f"{array}_1", begins} <= found.keys() else None
+
+    found = until(expected, "starts are expected")
+    assert found[second] == started_ms + 5 * 60_000, "when the limit of the first one is used up"
+    assert 0 <= found[f"{array}_1"] - (found[second] + 7 * 60_000) <= 300_000, "after it, in steps of bf_resolution"
+    assert found.keys() == {second, f"{array}_1", begins}, "neither of held jobs nor of later tasks of an array"
+    assert abs(found[begins] - begins_ms) <= 5_000
+    assert held not in found
+    cluster.run("scancel", first)
+    again = follower(second, runs)
+    assert again.attempts[0].started_ms < found[second], "limits are too long"
+    follower.connector.snapshot()
+    assert second not in follower.connector.estimate()
+
+
+def test_a_job_that_waits_for_a_reservation_or_a_licence_says_so(cluster, follower):
+    cluster.run(
+        "scontrol", "create", "reservation", "reservationname=maint", "starttime=now+900", "duration=30",
+        "nodes=edge1,edge2", "users=root", "flags=maint",
+    )  # fmt: skip
+    try:
+        inside = cluster.sbatch("--reservation=maint", "-t1")
+        job = follower(inside, lambda job: job.reason == "Reservation")
+        assert (job.state, job.reservation) == (facts.WAITING, "maint")
+        before = cluster.sbatch("-N4", "--exclusive", "-t30")  # would run into it, so it waits for its end
+        assert follower(before, lambda job: job.reason not in ("", "None")).state == facts.WAITING
+        cluster.run("scancel", inside, before)
+    finally:
+        cluster.run("scontrol", "delete", "reservationname=maint")
+    holder = cluster.sbatch("-L", "matlab:2", "-t1")
+    follower(holder, runs)
+    waits = cluster.sbatch("-L", "matlab:1", "-t1")
+    assert follower(waits, lambda job: job.reason == "Licenses").state == facts.WAITING
+    cluster.run("scancel", holder)
+    follower(waits, runs)
 
 
 def test_hostile_names_forge_nothing(cluster, follower):

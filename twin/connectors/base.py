@@ -57,7 +57,10 @@ class Connector(ABC):
         yield from ()
 
     def estimate(self) -> Mapping[str, int]:
-        """The cluster's own expected start of waiting jobs, {key: Unix ms}; default: it has none."""
+        """The cluster's own expected start of waiting jobs at the last look, {key: Unix ms}; default: it has none.
+
+        A job that is left out has none. They are worked out from time limits, so most jobs start earlier.
+        """
         return {}
 
     def cost(self) -> Mapping[str, float]:

@@ -189,7 +189,7 @@ def test_expected_starts_are_those_of_waiting_jobs():
         {"JobArrayID": "8", "Reason": "JobHeldUser"},
     )
     queue.read(answer(*rows), TOKEN, NOW)
-    assert queue.starts == {"54_1": NOW + 50_000, "54_2": NOW + 50_000}
+    assert queue.starts == {"54_1": NOW + 50_000}
 
 
 def test_rows_that_did_not_change_are_not_read_again():

@@ -57,7 +57,7 @@ class Queue:
             self._kept[same] = read
             found += read.facts
             if read.start_ms is not None and read.facts[0].state == facts.WAITING:
-                self.starts.update((fact.key, read.start_ms) for fact in read.facts)
+                self.starts[read.facts[0].key] = read.start_ms  # of an array only that of its next task is expected
             if read.tasks > len(read.facts):
                 self.left_out = (
                     f"array {read.facts[0].key.split('_')[0]} has {read.tasks} waiting tasks, of which "
