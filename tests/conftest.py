@@ -1,8 +1,15 @@
-"""What all tests share: where the real traces are (tests that need them skip, saying so, when the folder is absent)."""
+"""What all tests share: where the real traces are, and that no test of properties fails because the machine is busy.
+
+Tests that need the traces skip, saying so, when the folder is absent.
+"""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "traces"
 

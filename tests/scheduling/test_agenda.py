@@ -1,6 +1,6 @@
 """The agenda against a plain list, and the order of what happens at one instant."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.kernel.agenda import Agenda, Priority
@@ -10,7 +10,6 @@ VERBS = st.sampled_from(["schedule", "schedule", "cancel", "clear", "take", "res
 STEPS = st.lists(st.tuples(VERBS, st.integers(0, 9), PRIORITIES, st.integers(0, 3)), max_size=20)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 @given(STEPS)
 def test_it_is_a_sorted_list_with_one_entry_for_each_priority_and_id(steps):
     agenda, plain = Agenda(), {}

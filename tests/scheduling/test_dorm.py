@@ -239,7 +239,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "dorm", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 5_000), st.integers(1, 4), st.integers(1, 4)), max_size=7),
     st.sampled_from([None, 9]),

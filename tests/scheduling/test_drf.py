@@ -175,7 +175,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "drf", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 9_000), st.integers(1, 5), st.integers(1, 6)), max_size=15),
     st.sampled_from([None, 12]),

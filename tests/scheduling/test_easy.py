@@ -152,7 +152,7 @@ def test_a_run_verifies_and_goes_on_the_same_after_a_restart(world, order):
     assert verify(**rows_of(machines, jobs, "easy", **parameters)) == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000))
 def test_with_outages_every_job_that_can_run_completes(seed):
     rng = np.random.default_rng(seed)

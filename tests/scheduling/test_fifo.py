@@ -150,7 +150,7 @@ def test_a_gang_that_no_order_can_place_is_rejected_when_the_cluster_is_empty():
     assert refusals(events) == {0: ("gang_fits_nowhere", {"workers": 1, "ps": 1})}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 9_000), st.integers(1, 5), st.integers(1, 6)), max_size=25),
     st.booleans(),

@@ -39,7 +39,7 @@ def used_by(futures, server, at_ms):
     return tuple(sum(b.count * (WORKER, PS)[b.role][r] for b in bars) for r in range(5))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(plans())
 def test_it_accepts_and_refuses_exactly_what_a_table_of_every_millisecond_does(story):
     ledger, futures = SlottedLedger(CLUSTER, JOBS), {}

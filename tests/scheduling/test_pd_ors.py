@@ -220,7 +220,7 @@ def test_solvers_without_time_say_so_and_the_run_goes_on(mode, name, sentence_pa
     assert not any(name in e.data["values"] for e in enough if e.kind == "decided")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(["production", "paper"]), st.sampled_from(["literal", "marginal"]))
 def test_invariants_of_random_runs(seed, mode, price_mode):
     """Capacity and work are rechecked by the verifier; prices never fall and stay between floor and ceiling."""

@@ -223,7 +223,7 @@ def test_the_gain_solves_the_equation_of_the_theorems():
     assert packing_width(np.array([[0, 0]]), np.array([2, 0]), np.array([0, 3]), 100) == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_bounds_never_exceed_the_cheapest(seed, workers):
     machines, group = instance(seed)

@@ -144,7 +144,7 @@ def test_generated_workloads_are_verified_with_and_without_absences(world, seed)
         assert in_pieces(machine, jobs, "rrh", cuts_of(events, seed), seed) == events
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 9_000), st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.3, 3.0])),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.kernel.registry import schedulers
@@ -286,7 +286,6 @@ def test_at_its_end_a_run_has_the_figures_of_its_summary(make_run, layer, schedu
 bars_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 8), st.integers(1, 5), st.integers(-1, 1)), max_size=12)
 
 
-@settings(deadline=None)
 @given(bars_of)
 def test_service_and_suspensions_are_those_of_plain_loops(spans):
     rows = np.array(
@@ -310,7 +309,6 @@ def test_service_and_suspensions_are_those_of_plain_loops(spans):
 acts = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(1, 3)), max_size=10)
 
 
-@settings(deadline=None)
 @given(acts, acts)
 def test_runs_part_at_the_first_instant_with_another_set_of_decisions(mine, yours):
     """plans of one instant and job are a bag; the earliest instant at which some job's bag differs."""

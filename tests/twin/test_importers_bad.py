@@ -167,7 +167,7 @@ HEADERS = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(sorted(HEADERS)), st.lists(st.lists(cells, max_size=12).map(",".join), max_size=6))
 def test_no_table_makes_an_importer_fail(tmp_path_factory, format, rows):
     """Any cells under a good header: a result that accounts for every row, or a refusal."""
@@ -182,7 +182,7 @@ def test_no_table_makes_an_importer_fail(tmp_path_factory, format, rows):
     assert report["rows"] == report["imported"] + report["outside_window"] + len(report["skipped"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(["auto", "jobs_jsonl", *sorted(HEADERS)]), st.binary(max_size=200))
 def test_no_bytes_make_an_importer_fail(tmp_path_factory, format, data):
     path = tmp_path_factory.mktemp("fuzz") / "upload"

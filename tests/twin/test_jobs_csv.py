@@ -21,7 +21,7 @@ def importing(tmp_path, text: str, **options):
 
 
 @given(jobs())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_there_and_back(tmp_path, rows):
     rows = sorted(
         (job for job in rows if all(amount < 10**12 for part in (job.worker, job.ps) if part for amount in part)),

@@ -15,7 +15,7 @@ maybe = st.one_of
 
 
 @given(jobs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_there_and_back(rows):
     table = JobTable.of(rows)
     assert list(table.jobs()) == rows
@@ -33,7 +33,7 @@ def test_long_tables_are_stored_in_blocks(monkeypatch):
 
 
 @given(jobs())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows):
     stored = StoredJobs(JobTable.of(rows))
     assert [stored[i] for i in range(-len(rows), len(rows))] == rows * 2

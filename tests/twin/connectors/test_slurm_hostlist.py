@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twin.connectors._slurm.hostlist import hosts
 from twin.connectors.facts import ConnectorError
 
-UNTIMED = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+UNTIMED = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 NAMES = st.sampled_from(("edge", "gpu-", "n", "rack-a-"))
 RANGES = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 20), st.sampled_from((1, 2, 3))), min_size=1, max_size=4)
 

@@ -217,7 +217,7 @@ def test_the_follower_crosses_the_border_and_goes_on(monkeypatch):
     assert sorted(over) == sorted(set(over)), "every end is in one run"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MOVES, st.sets(st.integers(0, 40), max_size=4))
 def test_every_job_ends_in_one_run_and_the_last_run_knows_what_is_open(moves, cuts):
     whole, chain = Log(), [Mirror(0)]

@@ -39,7 +39,7 @@ def truth(look: Snapshot) -> tuple[object, ...]:
     return jobs, nodes
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MOVES)
 def test_the_same_look_again_tells_nothing(moves):
     log = Log()
@@ -48,7 +48,7 @@ def test_the_same_look_again_tells_nothing(moves):
         assert log.look(look) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MOVES, st.data())
 def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(moves, data):
     looks = looks_of(moves)
@@ -61,7 +61,7 @@ def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(move
     assert picture(log) == truth(looks[-1])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MOVES, st.data())
 def test_the_folded_log_is_the_picture(moves, data):
     """Bars in the log: each running job is on its node from its start, without overlaps; time never runs back."""
@@ -92,7 +92,7 @@ def test_the_folded_log_is_the_picture(moves, data):
         assert all(first[1] <= second[0] + S for first, second in pairwise(ordered))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(MOVES)
 def test_every_look_seen_gives_the_exact_history(moves):
     """With no look lost, every attempt of every job has the start that the cluster reported."""

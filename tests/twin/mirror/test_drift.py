@@ -22,7 +22,7 @@ def differences(events: Sequence[Event], seen: Snapshot, history: Sequence[JobFa
     return [(found.subject, found.field) for found in compare(picture, seen, history, EPOCH, EPOCH)[1]]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(MOVES)
 def test_a_log_that_the_differ_wrote_agrees_with_the_newest_look(moves):
     log = Log()

@@ -76,7 +76,7 @@ def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
     assert cluster.servers[0].away[0][0] == 7 * S
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES, data=st.data())
 def test_whatever_was_seen_passes_the_verifier(moves, data, tmp_path):
     looks = [

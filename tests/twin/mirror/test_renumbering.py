@@ -56,7 +56,7 @@ def test_numbers_that_were_taken_later_count():
     assert numbers.begun_again(look(9, job("1", submitted_ms=at(8))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(MOVES)
 def test_jobs_that_move_are_not_numbered_anew(moves):
     log = Log()

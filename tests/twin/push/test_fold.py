@@ -151,7 +151,7 @@ def events_of_a_job():
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(events_of_a_job(), min_size=1, max_size=12),
     st.randoms(use_true_random=False),

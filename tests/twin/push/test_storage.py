@@ -107,7 +107,7 @@ def arrivals(draw):
     return events, [other[a:b] for a, b in zip([0, *cuts], [*cuts, len(other)], strict=True) if a < b]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrivals())
 def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
     """What the connector shows, and what the differ's picture is after each batch has come as a change of its own."""

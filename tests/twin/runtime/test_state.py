@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.model.values import Event, Placement
@@ -117,7 +117,6 @@ def plans():
     return st.lists(st.tuples(st.integers(0, 4), spans), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(plans())
 def test_at_every_playhead_the_picture_is_the_newest_plan_and_what_had_happened(steps):
     """Against a fold that keeps nothing but lists: at p, the plan of the last step up to p, behind the cut past."""

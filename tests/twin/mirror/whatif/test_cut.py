@@ -127,7 +127,7 @@ def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_st
         at(log.mirror, 20 * S)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(MOVES, st.integers(1, 45), st.sampled_from(DURATIONS), st.booleans(), st.data())
 def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, durations, arrivals, data):
     log = Log()
