@@ -152,5 +152,5 @@ def _metrics(connection: Connection, mirror: Mirror) -> dict[str, Any]:
         cluster, jobs, events = history_of(mirror, connection.name)
     except ModelError:
         return {}
-    found = summarize(iter(events), cluster, jobs)
+    found = summarize(events, cluster, jobs)
     return {name: value for name, value in found.items() if name not in UNKNOWN}

@@ -143,7 +143,7 @@ class Mirror:
         else:
             was = known.fact
             if _repeats(known, fact):
-                known.seen_ms = self.at_ms
+                known.fact, known.seen_ms = fact, self.at_ms  # the connector keeps this one as well: one copy
                 return
             if (
                 was.state == ENDED

@@ -21,6 +21,7 @@ from scheduling.model.values import ModelError
 from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError
 from twin.eventlog.event_log import LeaseLost
+from twin.infra import memory
 from twin.mirror import stored
 from twin.mirror.borders import Border, cross
 from twin.mirror.differ import Mirror
@@ -34,6 +35,7 @@ LOOK_S = 1.0  # between two looks at the list of connections
 HEALTH_S = 2.0  # between two writes of a connection's health
 AGAIN_S = 5.0  # after a failure that is not the cluster's
 LEASE_AGAIN_S = 1.0
+TRIM_S = 60.0  # between two times at which freed memory is returned to the system: a first poll and a border need much
 
 
 class Follower:
@@ -77,7 +79,8 @@ class Follow(threading.Thread):
         """settings: the name of the connection, then what it is followed with."""
         super().__init__(name=f"follow-{settings[0]}", daemon=True)
         self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
-        self.written_at = float("-inf")
+        self.written_at = self.trimmed_at = float("-inf")
+        self.following: Following | None = None
 
     def run(self) -> None:
         while not self._ended(0):
@@ -131,6 +134,7 @@ class Follow(threading.Thread):
                 following.run()
                 crossed = bool(following.after) or border.reached()
                 if crossed:
+                    memory.give_back()
                     cross(of, run, mirror, tuple(following.after.values()))
                 lease.release(run)
                 return crossed
@@ -138,6 +142,7 @@ class Follow(threading.Thread):
             connector.close()
             if sampling is not None:
                 sampling.close()
+            self.following = None  # and with it the mirror: that of the next run needs the memory
 
     def _begin(self, of: Connection, connector: Connector) -> tuple[Run | None, Mirror | None]:
         """The run under a lease of ours, and the mirror as the log has it; (None, None) while it is not ours."""
@@ -151,13 +156,18 @@ class Follow(threading.Thread):
         return run, None if run is None else stored.load(of)
 
     def _telling(self, of: Connection, border: Border) -> Callable[[float], bool]:
-        """Wait function of `Following`, which also writes the health."""
+        """Wait function of `Following`, which also writes the health and returns freed memory."""
 
         def stopped(seconds: float) -> bool:
+            following = self.following
+            assert following is not None  # which waits by this function
+            if time.monotonic() - self.trimmed_at > TRIM_S:
+                self.trimmed_at = time.monotonic()
+                memory.give_back()
             if time.monotonic() - self.written_at > HEALTH_S:
                 self.written_at = time.monotonic()
-                Connection.objects.filter(pk=of.pk).update(health=asdict(self.following.current_health()))
-            return bool(self.following.after) or border.reached() or self._ended(seconds)
+                Connection.objects.filter(pk=of.pk).update(health=asdict(following.current_health()))
+            return bool(following.after) or border.reached() or self._ended(seconds)
 
         return stopped
 

@@ -21,7 +21,7 @@ SLOT_MS = 60_000  # of the files; nothing of a real cluster is in slots
 _ENDS, _SERVERS, _ARRIVES, _STARTS = range(4)
 
 
-def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Event]]:
+def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[Event]]:
     """(cluster, jobs, events) up to the newest look; ModelError where the cluster has shown no nodes.
 
     Jobs that ended before the log begins are left out: nothing of them is known to have happened in it.
@@ -53,7 +53,7 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], list[Even
     cluster = Cluster(name=name, slot_ms=SLOT_MS, servers=servers)
     steps += _outages(servers, until_ms)
     steps.sort(key=lambda step: step[:2])  # stable: a job's own steps stay in order
-    return cluster, jobs, list(_events(cluster, jobs, steps, until_ms))
+    return cluster, jobs, _events(cluster, jobs, steps, until_ms)
 
 
 _Step = tuple[int, int, str, dict[str, Any]]  # at_ms, order at one instant, kind, data
@@ -155,10 +155,7 @@ def _events(cluster: Cluster, jobs: list[Job], steps: list[_Step], until_ms: int
         "servers": len(cluster.servers), "slot_ms": cluster.slot_ms, "horizon_slots": cluster.horizon_slots,
         "execution": ObservedScheduler().execution_on(cluster),
     }  # fmt: skip
-    lines = [
-        (0, "run_started", started),
-        *((at_ms, kind, data) for at_ms, _, kind, data in steps),
-        (until_ms, "run_finished", {}),
-    ]
-    for seq, (at_ms, kind, data) in enumerate(lines, start=1):
+    yield Event(1, 0, "run_started", started)
+    for seq, (at_ms, _, kind, data) in enumerate(steps, start=2):
         yield Event(seq, at_ms, kind, data)
+    yield Event(len(steps) + 2, until_ms, "run_finished", {})

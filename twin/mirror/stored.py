@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 import msgspec
 from django.db import transaction
@@ -21,6 +23,7 @@ from twin.mirror.sites import SiteRule
 from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, Scenario, Trace
 
 JOB, NODE = MirrorRecord.JOB, MirrorRecord.NODE
+RECORDS = 500  # that are in memory at a time
 
 
 @dataclass(slots=True)
@@ -80,7 +83,7 @@ def load(connection: Connection) -> Mirror:
     assert run is not None
     mirror = load_run(run, sites_of(connection))
     if run.follows is not None:
-        mirror.past = ended_in(load_run(run.follows))
+        mirror.past = _past(_facts(run.follows))
         mirror.since_ms = mirror.epoch_ms + first_ms(run)
     return mirror
 
@@ -93,14 +96,24 @@ def nodes_of(connection: Connection) -> list[NodeFact]:
 
 def ended_in(mirror: Mirror) -> dict[tuple[str, int], int]:
     """{(key, submit time): restarts} of the jobs that have ended in it."""
-    facts = [job.fact for job in mirror.jobs if job.fact.state == ENDED]
-    return {(fact.key, fact.submitted_ms): fact.restarts for fact in facts}
+    return _past(job.fact for job in mirror.jobs)
+
+
+def _past(facts: Iterable[JobFact]) -> dict[tuple[str, int], int]:
+    return {(fact.key, fact.submitted_ms): fact.restarts for fact in facts if fact.state == ENDED}
 
 
 def first_ms(run: Run) -> int:
     """The time of the first look in ms of the log, behind the event that begins the run; 0 before it."""
     batches = EventBatch.objects.filter(run=run).order_by("first_seq").values_list("first_ms", flat=True)
     return next(iter(batches[1:2]), 0)
+
+
+def _facts(run: Run) -> Iterator[JobFact]:
+    """The newest fact of each job, one after the other: a whole mirror would take much memory."""
+    records = MirrorRecord.objects.filter(run=run, kind=JOB).values_list("payload", flat=True)
+    for payload in records.iterator(chunk_size=RECORDS):
+        yield _jobs.decode(bytes(payload)).fact
 
 
 def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
@@ -135,21 +148,25 @@ class Writer:
         events = [
             Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)
         ]
-        jobs, nodes = self.mirror.take_changed()
-        records = [self._record(JOB, known.index, JobRecord(known.name, known.fact, known.attempts)) for known in jobs]
-        records += [self._record(NODE, known.index, NodeRecord(known.fact, known.away, known.site)) for known in nodes]
+        records = self._records(*self.mirror.take_changed())
         with transaction.atomic():
             written = event_log.append(run.pk, run.epoch, events)
-            MirrorRecord.objects.bulk_create(
-                records,
-                update_conflicts=True,
-                unique_fields=["run", "kind", "index"],
-                update_fields=["payload"],
-                batch_size=500,
-            )
+            while some := list(islice(records, RECORDS)):
+                MirrorRecord.objects.bulk_create(
+                    some,
+                    update_conflicts=True,
+                    unique_fields=["run", "kind", "index"],
+                    update_fields=["payload"],
+                )
         run.last_seq, run.sim_ms = events[-1].seq, log_ms
         if written is not None:
             pubsub.publish(pubsub.run_channel(run.pk), written)
+
+    def _records(self, jobs: Sequence[KnownJob], nodes: Sequence[KnownNode]) -> Iterator[MirrorRecord]:
+        for job in jobs:
+            yield self._record(JOB, job.index, JobRecord(job.name, job.fact, job.attempts))
+        for node in nodes:
+            yield self._record(NODE, node.index, NodeRecord(node.fact, node.away, node.site))
 
     def _record(self, kind: str, index: int, value: JobRecord | NodeRecord) -> MirrorRecord:
         return MirrorRecord(run=self.run, kind=kind, index=index, payload=_encoder.encode(value))

@@ -62,7 +62,7 @@ def write(mirror: Mirror, folder) -> list[str]:
     """Writes the files; the problems that the verifier finds in them."""
     cluster, jobs, events = history_of(mirror, "lab")
     writer = OutputWriter(folder, cluster, jobs)
-    metrics = summarize(writer.passing(iter(events)), cluster, jobs)
+    metrics = summarize(writer.passing(events), cluster, jobs)
     scheduler = ObservedScheduler()
     writer.finish({
         "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -62,6 +63,20 @@ def codes(run: Run) -> dict[str, list[str]]:
         if event.kind == "decided":
             found.setdefault(ids[event.data["job"]], []).append(event.data["code"])
     return found
+
+
+@pytest.mark.django_db
+def test_what_ended_in_the_run_before_takes_little_memory():
+    over = [ended(running(str(number), 10), 20) for number in range(4_000)]
+    connection = followed(look(15, *(running(fact.key, 10) for fact in over)), look(30, *over))
+    crossed(connection)
+    connection.refresh_from_db()
+    tracemalloc.start()
+    mirror = stored.load(connection)
+    kept, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(mirror.past) == len(over)
+    assert peak < 2.5 * kept, "a whole mirror of the run before takes nine times as much"
 
 
 @pytest.mark.django_db

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError
 
-from tests.twin.mirror.builders import S
+from tests.twin.mirror.builders import S, job, look
 from tests.twin.mirror.builders_stored import LOOKS, following
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
@@ -44,6 +44,16 @@ def test_one_follower_after_the_other_writes_what_a_single_one_writes():
     assert [value.id for value in values] == ["1", "2"]
     begin, end = cluster.servers[1].away[0]
     assert end - begin == 80 * S
+
+
+def test_a_first_look_at_many_jobs_is_stored_whole():
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    first = look(10, *(job(str(number)) for number in range(2 * stored.RECORDS + 1)))
+    following(connection, first).look(first)
+    connection.refresh_from_db()
+    mirror = stored.load(connection)
+    assert tuple(known.fact for known in mirror.jobs) == first.jobs
+    assert list(mirror.nodes) == [node.name for node in first.nodes]
 
 
 def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):

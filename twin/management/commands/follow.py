@@ -77,7 +77,7 @@ class Command(HeadlessCommand):
             began = time.perf_counter()
             cluster, jobs, events = history_of(mirror, options["name"])
             writer = OutputWriter(folder, cluster, jobs)
-            metrics = summarize(writer.passing(iter(events)), cluster, jobs)
+            metrics = summarize(writer.passing(events), cluster, jobs)
             scheduler = ObservedScheduler()
             writer.finish({
                 "scheduler": scheduler.name, "parameters": {}, "seed": 0, "execution": scheduler.execution_on(cluster),
