@@ -57,7 +57,7 @@ test('lag, cost, counts and clocks are shown where they are known', () => {
     'lag 700 ms median, 1.3 s at 99 %',
   );
   const cost = { calls_per_minute: 12, ms_per_call: 25.6, share: 0.0051 };
-  assert.equal(costText(condition({ cost })), '12 calls/min, 25.6 ms each, 0.51 % of one core');
+  assert.equal(costText(condition({ cost })), '12 calls/min, 25.6 ms each, at most 0.51 % of one core');
   assert.equal(costText(condition({ cost: { calls_per_minute: 3 } })), '3 calls/min');
   assert.equal(costText(condition()), '');
   const counts = { nodes: 1, running: 5, waiting: 28, held: 2 };

@@ -69,7 +69,8 @@ export function costText({ cost }) {
   if (cost.calls_per_minute === undefined) return '';
   const parts = [`${number(cost.calls_per_minute, 1)} calls/min`];
   if (cost.ms_per_call !== undefined) parts.push(`${number(cost.ms_per_call, 1)} ms each`);
-  if (cost.share !== undefined) parts.push(`${percent(cost.share, cost.share < 0.01 ? 2 : 1)} of one core`);
+  // the controller counts elapsed time, which is more than its processor time while it waits
+  if (cost.share !== undefined) parts.push(`at most ${percent(cost.share, cost.share < 0.01 ? 2 : 1)} of one core`);
   return parts.join(', ');
 }
 
