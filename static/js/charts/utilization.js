@@ -31,7 +31,7 @@ export function utilizationChart(canvas, { store, info, view, playhead, legend }
   };
   const y = only?.y ?? AXIS;
   const hidden = sources.flatMap((source) => source.hidden ?? []);
-  return new Curves(canvas, {
+  const chart = new Curves(canvas, {
     view,
     playhead,
     legend,
@@ -42,4 +42,7 @@ export function utilizationChart(canvas, { store, info, view, playhead, legend }
     hidden,
     xTicks: true,
   });
+  /** Sentence below the chart, at the moment p. */
+  const note = (p) => sources.map((source) => source.note?.(p) ?? '').join(' ');
+  return Object.assign(chart, { note });
 }

@@ -9,6 +9,7 @@ import { duration, number, percent, plural, wall } from '../util/format.js';
  *   state: string, since: number | null, message: string, age_ms: number | null, stale_after_ms: number,
  *   seen_ms: number | null, clock_offset_ms: number | null, lag: {p50_ms?: number, p99_ms?: number, facts?: number},
  *   cost: {calls_per_minute?: number, ms_per_call?: number, share?: number}, counts: Record<string, number>,
+ *   samples?: {sampler?: string, state?: string, message?: string, age_ms?: number | null, nodes?: number},
  *   audit: {checked_at?: number | null, compared?: number, count?: number, error?: string,
  *     differences?: {subject: string, field: string, log: string, cluster: string}[]},
  * }} Condition
@@ -96,6 +97,29 @@ export function auditText({ audit }) {
   const found = plural(audit.count ?? 0, 'difference');
   const at = wall(new Date(audit.checked_at * 1000).toISOString());
   return `audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
+}
+
+/**
+ * 'samples of 12 nodes, 40 s old'; '' without a sampler.
+ *
+ * @param {Condition} condition
+ * @param {number} elapsedMs
+ */
+export function samplesText({ samples }, elapsedMs) {
+  if (!samples?.sampler) return '';
+  const age = samples.age_ms ?? null;
+  if (age === null) return samples.state === 'failing' ? 'no samples' : 'waits for samples';
+  const old = duration(Math.max(1000, Math.round((age + elapsedMs) / 1000) * 1000));
+  return `samples of ${plural(samples.nodes ?? 0, 'node')}, ${old} old`;
+}
+
+/**
+ * What is missing in the samples, as a sentence; '' where nothing is.
+ *
+ * @param {Condition} condition
+ */
+export function samplesMessage({ samples }) {
+  return samples?.message ? `Samples: ${samples.message}.` : '';
 }
 
 /** @param {Condition} condition */

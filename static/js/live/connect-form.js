@@ -1,4 +1,4 @@
-// The form that connects a cluster: connector, its parameters, the rule of sites; test, then connect.
+// The form that connects a cluster: connector, its parameters, the rule of sites, sampler; test, then connect.
 
 import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
@@ -7,10 +7,11 @@ import { field, numberField } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 import { curlExample } from './condition.js';
 import { siteFields, withSites } from './site-rule.js';
+import { samplerFields } from './sampler-fields.js';
 import { copyable, paintSites, paintTrial } from './trial-result.js';
 
 /** Renders `form` from the declarations of GET /api/connectors/; onMade(connection) is called after it is stored. */
-export function connectForm(form, { connectors, sites }, onMade) {
+export function connectForm(form, { connectors, sites, samplers = [] }, onMade) {
   const name = field(
     'Name',
     h('input', { id: 'c-name', maxlength: 60, placeholder: 'lab', autocomplete: 'off' }),
@@ -33,6 +34,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
   });
   const parameters = h('div', { class: 'form', id: 'c-parameters' });
   const rule = h('div', { class: 'form', id: 'c-sites' }, siteFields(sites));
+  const sampling = samplerFields(samplers, () => forget());
   const guide = h('div', { id: 'c-guide' });
   const result = h('div', { class: 'trial', id: 'c-result', 'aria-live': 'polite' });
   const problem = h('p', { class: 'error', role: 'alert', hidden: true });
@@ -45,6 +47,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     connector: choice.value,
     parameters: readParameters(parameters),
     sites: readParameters(rule),
+    ...sampling.settings(),
   });
 
   function show() {
@@ -105,15 +108,16 @@ export function connectForm(form, { connectors, sites }, onMade) {
 
   /** Shows each message at its field; those without a field below the form. */
   function showError(error) {
-    for (const one of [name, connector, interval]) one.say('');
+    for (const one of [name, connector, interval, sampling.choice]) one.say('');
     for (const control of $$('[data-parameter]', form)) sayAt(control, '');
     problem.hidden = true;
     if (!error) return;
-    const fields = { name, connector, interval_ms: interval };
+    const fields = { name, connector, interval_ms: interval, sampler: sampling.choice };
+    const groups = { sites: rule, parameters, sampler_parameters: sampling.parameters };
     const rest = [];
     for (const [key, sentence] of Object.entries(error.fields ?? { '': error.message })) {
       const [group, own] = key.split('.');
-      const control = own && $(`[data-parameter="${own}"]`, group === 'sites' ? rule : parameters);
+      const control = own && $(`[data-parameter="${own}"]`, groups[group]);
       if (fields[key]) fields[key].say(sentence);
       else if (control) sayAt(control, sentence);
       else rest.push(sentence);
@@ -185,6 +189,7 @@ export function connectForm(form, { connectors, sites }, onMade) {
     h('div', { class: 'form' }, name.element, connector.element, interval.element),
     h('fieldset', {}, h('legend', {}, 'Settings of the connector'), parameters, guide),
     h('fieldset', {}, h('legend', {}, 'Edge and cloud'), rule),
+    samplers.length ? sampling.element : null,
     h('div', { class: 'bar' }, test, connect),
     problem,
     result,

@@ -5,7 +5,19 @@ import { logError } from '../core/client-errors.js';
 import { confirmed, informed } from '../ui/confirm.js';
 import { $, fill, h } from '../ui/dom.js';
 import { wall } from '../util/format.js';
-import { ageMs, ageText, auditText, costText, countsText, isOld, lagText, offsetText, stateText } from './condition.js';
+import {
+  ageMs,
+  ageText,
+  auditText,
+  costText,
+  countsText,
+  isOld,
+  lagText,
+  offsetText,
+  samplesMessage,
+  samplesText,
+  stateText,
+} from './condition.js';
 import { siteForm } from './site-rule.js';
 import { paintTrial, withCommands } from './trial-result.js';
 
@@ -86,6 +98,9 @@ export class FollowLine extends EventTarget {
     const elapsed = Date.now() - this.receivedAt;
     const old = isOld(condition, elapsed);
     const facts = [lagText(condition), costText(condition), countsText(condition)].filter(Boolean);
+    const samples = samplesText(condition, elapsed);
+    const missing = samplesMessage(condition);
+    const unsampled = condition.samples?.state === 'failing';
     const since = condition.since === null ? '' : ` since ${wall(new Date(condition.since * 1000).toISOString())}`;
     const age = ageText(condition, elapsed);
     const sentences = [condition.message, offsetText(condition), error].filter(Boolean).join(' ');
@@ -99,6 +114,8 @@ export class FollowLine extends EventTarget {
       connection.wanted,
       connection.run,
       condition.audit,
+      samples,
+      missing,
     ]);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -113,8 +130,10 @@ export class FollowLine extends EventTarget {
         age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
         facts.map((text) => h('span', { class: 'muted' }, text)),
         h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
+        samples ? h('span', { class: unsampled ? 'error' : 'muted', id: 'samples' }, samples) : null,
         this.operator ? this.actions : null,
       ),
+      missing ? h('p', { class: unsampled ? 'error' : 'muted', id: 'samples-message' }, missing) : null,
       sentences ? h('p', { class: condition.state === 'failing' ? 'error' : 'muted' }, withCommands(sentences)) : null,
       condition.audit.count ? differences(condition.audit) : null,
       this.runId !== null && connection.run !== this.runId && connection.run !== null

@@ -13,10 +13,10 @@ import { typedWorkers } from './typed-workers.js';
  * @typedef {object} ExecutionModel
  * @property {string} name as files and the API state it
  * @property {string[]} states that jobs can be in
- * @property {(metrics: Map<string, any>) => string} inUse title of its utilization chart
+ * @property {(metrics: Map<string, any>, store: any) => string} inUse title of its utilization chart
  * @property {(info: any) => [key: string, metric: string][]} tiles of what is in use, by the keys of `shares`
  * @property {Function} shares (store, info, p, from, width, bins) -> {key: Float64Array}, both sites together
- * @property {Function} utilization (store, info) -> {curves, exact, y, hidden}
+ * @property {Function} utilization (store, info) -> {curves, exact, y, hidden, note(p)}
  * @property {object[]} jobColumns of the jobs table, {key, title, number, cell(row)}
  * @property {{mark: string, text: string, rows?: string}[]} legend of the schedule, for one order of rows or all
  * @property {(context: any) => object[]} layers of the Gantt (gantt/layers)

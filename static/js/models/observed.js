@@ -1,5 +1,6 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
+import { observedCurves } from '../charts/allocated-used.js';
 import { NowLine, Unseen } from '../gantt/layers/observation.js';
 import { slotted } from './slotted.js';
 
@@ -8,6 +9,8 @@ const COUNT = 5; // resources
 export const observed = {
   ...slotted,
   name: 'observed',
+  inUse: (metrics, store) => (store.samples.use.length ? 'Allocated and used' : 'Allocated'),
+  utilization: observedCurves,
   legend: [
     { mark: 'solid', text: 'held by a job' },
     { mark: 'blind', text: 'cluster not seen' },

@@ -24,6 +24,7 @@ import { Activity } from '../run/activity.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
 import { EventStep } from '../run/event-stepper.js';
 import { forkAt } from '../run/forks.js';
+import { presentOf, sampleTiles } from '../run/sample-tiles.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';
@@ -33,6 +34,7 @@ import { Transport } from '../run/transport.js';
 
 const REFRESH_MS = 200;
 const PRICES_MS = 1500;
+const SAMPLES_MS = 1000; // their age grows
 const MAX_ROWS = 50;
 const page = $('main').dataset;
 const [runId, server] = [Number(page.runId), Number(page.server)];
@@ -40,6 +42,9 @@ const store = new Store();
 const view = new View();
 const playhead = new Playhead();
 const transport = new Transport({ store, view, playhead });
+
+let status = null; // newest status message of the run
+let statusAt = 0; // wall ms at which it came
 
 main().catch(fail);
 
@@ -120,7 +125,7 @@ async function main() {
     }
   });
   const refresh = atMost(REFRESH_MS, () => {
-    tiles(measures, own());
+    tiles(measures, own(), info);
     jobTable(info, own(), pick);
   });
   const refreshDrawer = new Later(PRICES_MS, async () => {
@@ -163,7 +168,9 @@ async function main() {
     refresh();
     refreshPrices.ask();
   });
+  if (info.run.mode === 'mirror') setInterval(refresh, SAMPLES_MS);
   stream.addEventListener('status', ({ detail }) => {
+    [status, statusAt] = [detail, Date.now()];
     transport.setStatus(detail);
     setText($('#status'), detail.status);
     $('#status').dataset.state = detail.status;
@@ -235,7 +242,7 @@ function here({ bars, rows }) {
   return rows.filter((bar) => bars.start_ms[bar] <= p && bars.end_ms[bar] > p && trueAt(bars, bar, p));
 }
 
-function tiles(measures, source) {
+function tiles(measures, source, info) {
   const now = here(source);
   const jobs = new Set(now.map((bar) => source.bars.job[bar]));
   const meter = (share) =>
@@ -257,6 +264,7 @@ function tiles(measures, source) {
           { more: meter(held / capacity) },
         );
       }),
+    sampleTiles(store, info, server, playhead.ms, playhead.following ? presentOf(status, statusAt) : null),
   );
 }
 

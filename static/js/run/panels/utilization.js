@@ -7,10 +7,15 @@ import { setText } from '../../ui/dom.js';
 export const utilizationPanel = {
   id: 'utilization',
   title: 'In use',
-  make({ store, info, metrics, view, playhead }, { heading, legend, canvas }) {
+  make({ store, info, metrics, view, playhead }, { heading, legend, canvas, note }) {
     const models = modelsOf(info);
-    if (models.length === 1) setText(heading, models[0].inUse(metrics));
+    const only = models.length === 1 ? models[0] : null;
     const chart = utilizationChart(canvas, { store, info, view, playhead, legend });
-    return { chart, update: () => chart.update() };
+    const refresh = () => {
+      if (only) setText(heading, only.inUse(metrics, store));
+      setText(note, chart.note(playhead.ms));
+    };
+    refresh();
+    return { chart, update: () => chart.update(), refresh };
   },
 };

@@ -4,12 +4,12 @@
 import { $$, h } from '../dom.js';
 
 /**
- * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and a title if the
- * name is none
+ * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, a title if the
+ * name is none, and an id if another field of the page has the name
  */
 export function parameterField(declared) {
   const { name, type, choices, unit, help } = declared;
-  const id = `p-${name}`;
+  const id = declared.id ?? `p-${name}`;
   const start = declared.default === null || declared.default === undefined ? '' : String(declared.default);
   let control;
   if (choices)
