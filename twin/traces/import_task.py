@@ -21,7 +21,7 @@ from twin.processes import bounded_process
 from twin.processes.dispatch import send
 from twin.scenarios import store
 from twin.traces import importers, scan_cache, synthesis
-from twin.traces.importers.scan import look
+from twin.traces.importers.scan import summary_of
 
 log = logging.getLogger(__name__)
 PUBLISH_S = 0.2
@@ -93,7 +93,7 @@ def _scan(trace: Trace) -> None:
     try:
         parts = importers.parse(**_given(trace))
         scan_cache.keep(trace, parts)
-        found = look(parts, trace.seed, trace.options.get("slot_ms") or synthesis.SLOT_MS)
+        found = summary_of(parts, trace.seed, trace.options.get("slot_ms") or synthesis.SLOT_MS)
     except importers.Unclear as unclear:  # the user can choose the format
         found = {"unclear": str(unclear), "files": unclear.files}
     Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(

@@ -51,7 +51,7 @@ function paint(trace) {
   const format = scanned ? trace.scan?.format : trace.format;
   $('#format').textContent = format && format !== 'auto' ? `, ${format}` : '';
   $('#unclear').hidden = !unclear;
-  $('#look').hidden = !scanned || unclear;
+  $('#scan').hidden = !scanned || unclear;
   $('#rows').hidden = unclear || !(scanned || ready);
   $('#report').hidden = $('#origins').hidden = !ready;
   $('#tiles').hidden = !(ready || (scanned && !unclear));
@@ -63,7 +63,7 @@ function paint(trace) {
   );
   fill($('#status'));
   if (unclear) paintUnclear(trace);
-  else if (scanned) paintLook(trace);
+  else if (scanned) paintScan(trace);
   else if (ready) paintReady(trace);
   else paintOther(trace);
 }
@@ -158,7 +158,7 @@ function before(earlier = []) {
   );
 }
 
-function paintLook(trace) {
+function paintScan(trace) {
   const { scan } = trace;
   const { report } = scan;
   fill(

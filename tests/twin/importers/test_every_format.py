@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.twin.importers.samples import MAPPING, SAMPLES
 from twin.traces.importers import ImportRefused, Upload, formats, parse, read, sniff
-from twin.traces.importers.scan import look
+from twin.traces.importers.scan import summary_of
 
 CELLS = [
     "",
@@ -138,7 +138,7 @@ def test_no_damage_gives_a_traceback_a_hang_or_half_a_trace(tmp_path_factory, ca
         assert jobs or result.cluster
         assert _accounted(result.report)
         mapping = MAPPING if name == "mapped_csv" else None
-        found = look(parse(_uploads(folder, parts), format=format, mapping=mapping, seed=3), 3, 300_000)
+        found = summary_of(parse(_uploads(folder, parts), format=format, mapping=mapping, seed=3), 3, 300_000)
         assert sum(found["arrivals"]["counts"]) == found["jobs"]
     except ImportRefused as refusal:
         refused = str(refusal)

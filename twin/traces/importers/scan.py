@@ -15,7 +15,7 @@ BINS = 120  # of the arrivals
 MAX_GROUPS = 200  # virtual clusters that are named; the others are counted together
 
 
-def look(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
+def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]:
     """{formats, report, jobs, machines, arrivals, gpus, run_ms, groups, preview}; of all jobs, before any choice."""
     reads = [part.read for part in parts]
     found = next((r for r in reads if r.drafts is not None or r.jobs is not None), None)
