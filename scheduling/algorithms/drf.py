@@ -17,7 +17,16 @@ import heapq
 from collections.abc import Mapping, Sequence
 
 from scheduling.model.values import RESOURCES, Reason, Verdict
-from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler, Packing, Shape, Units, as_units, workers_of
+from scheduling.slotted.reallocation import (
+    MAX_WORKERS,
+    WORKER,
+    GangScheduler,
+    Packing,
+    Shape,
+    Units,
+    as_units,
+    workers_of,
+)
 
 
 class Drf(GangScheduler):
@@ -33,19 +42,26 @@ class Drf(GangScheduler):
 
     def allocate(self, now_ms: int, slot: int) -> tuple[Mapping[int, Units], Sequence[Verdict]]:
         packing, total = Packing(self.servers), self.servers.total
-        held: dict[int, dict[tuple[int, int], int]] = {job: {} for job in self.shapes}
-        workers = dict.fromkeys(self.shapes, 0)
-        rows = {job: self._demands(job, total) for job in self.shapes}
+        full = packing.full[WORKER]
+        held: dict[int, dict[tuple[int, int], int]] = {}  # of jobs that get workers: most of a long queue get none
+        workers: dict[int, int] = {}
+        rows: dict[int, list[tuple[int, int, int, int]]] = {}
         heap = [(0.0, job) for job in sorted(self.shapes)]
         while heap:
             _, job = heap[0]
-            shape, count = self.shapes[job], workers[job]
-            if count == min(shape.most, MAX_WORKERS) or not packing.grow(shape, held[job], count):
+            shape = self.shapes[job]
+            if shape.worker in full:
                 heapq.heappop(heap)
                 continue
+            count, own = workers.get(job, 0), held.get(job) or {}
+            if count == min(shape.most, MAX_WORKERS) or not packing.grow(shape, own, count):
+                heapq.heappop(heap)
+                continue
+            if not count:
+                held[job], rows[job] = own, self._demands(job, total)
             workers[job] = count + 1
             heapq.heapreplace(heap, (_dominant(rows[job], shape, count + 1)[0], job))
-        return {job: as_units(own) for job, own in held.items() if own}, ()
+        return {job: as_units(held[job]) for job in self.shapes if job in held}, ()
 
     def why(self, job: int, kind: str, units: Units) -> Reason:
         workers, shape = workers_of(units), self.shapes[job]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduling.algorithms.drf import Drf
 from scheduling.model.values import Job, Placement, Server, Utility
 from scheduling.reporting.reasons import sentence
 from scheduling.verification.verify import verify
@@ -213,3 +214,15 @@ def test_nobody_has_two_workers_more_than_another_could_use(rows, horizon, cuts)
             sum((end - start) // 1_000 * n for start, end, n in workers(events, i))
             >= jobs[i].num_chunks * jobs[i].minibatches_per_chunk
         )
+
+
+def test_only_jobs_that_get_workers_cost_anything_in_a_filling(monkeypatch):
+    """Of a long queue only the first jobs have room; the shares of the others are never computed."""
+    asked = []
+    demands = Drf._demands
+    monkeypatch.setattr(Drf, "_demands", lambda self, job, total: asked.append(job) or demands(self, job, total))
+    jobs = [task(f"j{number}", (0, 3_000, 1_000, 0, 0), num_samples=3) for number in range(60)]
+    events = events_of(cluster(ONE, horizon=200), jobs, "drf")
+    assert len(completed(events)) == 60
+    fillings = {e.at_ms for e in events if e.kind == "decided"}
+    assert len(asked) <= 2 * 3 * len(fillings), "three jobs at a time, for their shares and for the reasons"
