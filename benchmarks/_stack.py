@@ -16,6 +16,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from twin.infra import broker
+
 PATIENCE_S = 60.0
 
 
@@ -64,6 +66,23 @@ def web_server(folder: Path, given: Mapping[str, str]) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+@contextmanager
+def bus(folder: Path) -> Iterator[str]:
+    """The URL of an empty frame bus, for a process that publishes."""
+    socket = broker.socket_path(folder)
+    url = f"unix://{socket}"
+    with (folder / "bus.log").open("ab") as log:
+        command = broker.command(broker.find_server(), socket, folder / "bus")
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        broker.wait(url)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(30)
+        broker.drop_socket(socket)
 
 
 def family(pid: int) -> list[int]:
