@@ -50,7 +50,6 @@ class Conservative(BackfillScheduler):
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         self.reserved: dict[int, tuple[int, Units]] = {}  # waiting job -> (slot, units)
         self.next_starts: list[tuple[int, int]] = []  # (slot, job) of the same
-        self.until: dict[int, int] = {}  # running job -> slot up to which it is expected to run
         self.early = False  # capacity was freed before it was expected
         self.broken = False  # a server left or returned: reservations are made anew
         super().start(cluster, jobs, rng)
@@ -63,7 +62,7 @@ class Conservative(BackfillScheduler):
     def on_slot(self, now_ms: int, slot: int) -> Decision:
         starts = Starts()
         self.available.move_to(slot)
-        if self.broken or any(end <= slot for end in self.until.values()):
+        if self.extend_overdue(slot) or self.broken:
             self._reserve_anew(slot)
         elif self.early:
             self._reserve_earlier(now_ms, slot)
@@ -77,12 +76,8 @@ class Conservative(BackfillScheduler):
         wake_ms = self.next_starts[0][0] * self.cluster.slot_ms if self.next_starts else None
         return replace(starts.decision(), wake_ms=wake_ms) if starts.verdicts or wake_ms is not None else NOTHING
 
-    def hold(self, job: int, units: Units, begun_ms: int) -> None:
-        super().hold(job, units, begun_ms)
-        self.until[job] = begun_ms // self.cluster.slot_ms + self.estimates[job]
-
     def release(self, now_ms: int, job: int) -> Units:
-        units, slot, until = super().release(now_ms, job), -(-now_ms // self.cluster.slot_ms), self.until.pop(job)
+        until, units, slot = self.until[job], super().release(now_ms, job), -(-now_ms // self.cluster.slot_ms)
         if until > slot:
             self.available.take(self._demands(job), units, slot, until, sign=1)
             self.early = True
@@ -101,7 +96,6 @@ class Conservative(BackfillScheduler):
     def state(self) -> dict[str, Any]:
         return super().state() | {
             "reserved": [[job, slot, units] for job, (slot, units) in sorted(self.reserved.items())],
-            "until": sorted(self.until.items()),
             "early": self.early,
             "broken": self.broken,
         }
@@ -109,7 +103,6 @@ class Conservative(BackfillScheduler):
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         self.early, self.broken = bool(state["early"]), bool(state["broken"])
-        self.until = {int(job): int(slot) for job, slot in state["until"]}
         self._rebuild(0)
         for job, slot, units in state["reserved"]:
             self._book(job, slot, [(role, server, count) for role, server, count in units])
@@ -139,8 +132,7 @@ class Conservative(BackfillScheduler):
                 self._book(job, *(self.available.earliest(self.gangs[job], demands, slots, before[0]) or before))
 
     def _reserve_anew(self, slot: int) -> None:
-        """Removes all reservations; what runs longer than estimated is expected to end in the next slot."""
-        self.until = {job: max(end, slot + 1) for job, end in self.until.items()}
+        """Removes all reservations."""
         self.reserved, self.next_starts, self.changed = {}, [], True
         self._rebuild(slot)
 

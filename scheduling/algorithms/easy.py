@@ -64,7 +64,7 @@ class Easy(BackfillScheduler):
                 self._backfill(starts, walk, now_ms, slot, job)
             elif (units := self.place(self.gangs[job]) or self._as_reserved(job, before)) is not None:
                 self.begin(starts, now_ms, job, units, "in_turn")
-            elif (reservation := self._reserve(job, slot, before)) is not None:
+            elif (reservation := self._reserve(job, before)) is not None:
                 self.reservation = reservation
                 walk.leave_line()
             else:
@@ -79,12 +79,12 @@ class Easy(BackfillScheduler):
         super().restore(state)
         if state["reservation"] is not None:
             job, slot, units = state["reservation"]
-            self.reservation = self._at(job, slot, [(role, server, count) for role, server, count in units], -1)
+            self.reservation = self._at(job, slot, [(role, server, count) for role, server, count in units])
 
     def _candidates(self, now_ms: int, slot: int) -> list[Candidates]:
         """The jobs that may start, by line; with a new reservation unless only jobs behind it have come."""
         kept, fresh = self.reservation, [self.key(job) for job in self.fresh]
-        overdue = bool(self.ends) and self.ends[0][0] <= slot
+        overdue = self.extend_overdue(slot)
         same = kept is not None and not (self.changed or overdue or self.parameters.order == FAIR_SHARE)
         self.fresh, self.changed = [], False
         if same and kept is not None and all(key > self.key(kept.job) for key in fresh):
@@ -138,12 +138,12 @@ class Easy(BackfillScheduler):
         self.packing.free = free
         return before.units
 
-    def _reserve(self, job: int, slot: int, before: Reservation | None) -> Reservation | None:
+    def _reserve(self, job: int, before: Reservation | None) -> Reservation | None:
         """Earliest reservation of a job that does not fit now; None if it does not fit the empty cluster."""
         gang = self.gangs[job]
-        kept = self._at(job, before.slot, before.units, slot) if before is not None and before.job == job else None
+        kept = self._at(job, before.slot, before.units) if before is not None and before.job == job else None
         later = _from_the_first_server(self.packing)
-        for end, jobs in self.expected_ends(slot):
+        for end, jobs in self.expected_ends():
             if kept is not None and kept.slot is not None and end >= kept.slot:
                 return kept
             for other in jobs:
@@ -152,10 +152,10 @@ class Easy(BackfillScheduler):
                 return Reservation(job, end, units, later.free)
         return Reservation(job, None, [], later.free) if self.away else None
 
-    def _at(self, job: int, at: int | None, units: Units, slot: int) -> Reservation | None:
+    def _at(self, job: int, at: int | None, units: Units) -> Reservation | None:
         """The reservation of these units at that slot; None if they are not free then."""
         later = _from_the_first_server(self.packing)
-        for end, jobs in self.expected_ends(slot):
+        for end, jobs in self.expected_ends():
             for other in jobs if at is None or end <= at else ():
                 later.put_back(self.gangs[other].shape, self.running[other])
         later.take(self.gangs[job].shape, units)

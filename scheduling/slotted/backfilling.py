@@ -1,7 +1,9 @@
 """Queue of backfilling schedulers: its order, quotas, and the estimated run times of jobs.
 
-A backfilling scheduler knows how long a job will hold its gang at most: the time limit that its user stated, or, for a
-job without one, the actual run time. A job that outlives its estimate is expected to end one slot later, at any time.
+A backfilling scheduler estimates how long a job will hold its gang: by the time limit that its user stated, or, for a
+job without one, by the actual run time; or by a predictor (scheduling/run_times) that learns from the jobs that have
+ended. A job that outlives a limit is expected to end one slot later; one that outlives a prediction, when it has run
+twice as long [Tsafrir et al.], but not beyond its limit.
 The queue is kept in lines, one for each kind of gang: gangs of a kind fit on the same servers, so of each line only the
 first job that may start has to be tried.
 """
@@ -13,6 +15,7 @@ import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +25,13 @@ from scheduling.kernel.resource_vector import GUARD, fits, lesser, pack, unpack
 from scheduling.model.training_models import EPSILON
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.reporting.quantities import count, duration
+from scheduling.run_times import predictors
 from scheduling.slotted.gang_queue import Gang, GangQueue, Units
 from scheduling.slotted.reallocation import WORKER, GangParameters, Packing
 
 ARRIVAL, UTILITY, SHORTEST, FAIR_SHARE = ORDERS = ("arrival", "utility", "shortest", "fair-share")
-LIMITS, ACTUAL = ESTIMATES = ("limits", "actual")
+LIMITS, ACTUAL = "limits", "actual"
+ESTIMATES = (LIMITS, ACTUAL, *predictors())
 Key = tuple[float, int]  # rank in the queue, then the job
 LineName = tuple[int, int, int, str | None]  # GPUs and CPUs of a worker in thousandths, workers, user
 
@@ -41,7 +46,8 @@ class BackfillParameters(GangParameters):
     )
     estimates: str = parameter(
         LIMITS,
-        "estimated run time of a job: its time limit, or the actual run time where it has none; or always the actual",
+        "estimated run time of a job: its time limit, or the actual run time where it has none; always the actual; or "
+        "predicted from jobs that have ended (until one has, as with limits)",
         choices=ESTIMATES,
     )
     half_life_ms: int = parameter(
@@ -154,7 +160,10 @@ class BackfillScheduler(GangQueue):
         self.lines: dict[LineName, Line] = {}
         self.fresh: list[int] = []  # waiting jobs that no call has considered
         self.changed = True  # capacity was freed or lost since the last call
-        self.ends: list[tuple[int, int]] = []  # (slot in which its estimate is used up, running job)
+        self.until: dict[int, int] = {}  # running job -> slot in which it is expected to end
+        self.ends: list[tuple[int, int]] = []  # (slot, job) of the same
+        learning = predictors().get(self.parameters.estimates)
+        self.predictor = learning() if learning is not None else None
         self.estimates: dict[int, int] = {}  # slots, of jobs that wait or run
         self.usage: dict[str, tuple[float, int]] = {}  # user -> (share x ms of the cluster, when)
         self.held: dict[tuple[str, str], int] = {}  # ("user" | "queue", name) -> packed amounts of running jobs
@@ -180,19 +189,24 @@ class BackfillScheduler(GangQueue):
         return decision
 
     def on_completion(self, now_ms: int, job: int) -> Decision:
+        if self.predictor is not None:
+            self.predictor.observe(self.jobs[job], now_ms - self.begun[job])
         decision = super().on_completion(now_ms, job)
         del self.estimates[job]
         return decision
 
     def join(self, job: int) -> None:
         gang = self.gangs[job]
-        self.estimates[job] = self._estimate(job, gang)
+        if job not in self.estimates:
+            self.estimates[job] = self._estimate(job, gang)
         line = self.line_of(job)
         line.least = lesser(GUARD | line.least, GUARD | gang.shape.worker) & ~GUARD
         insort(line.keys, self.key(job))
         self.fresh.append(job)
 
-    join_again = join
+    def join_again(self, job: int) -> None:
+        del self.estimates[job]  # less of its work is left
+        self.join(job)
 
     def leave(self, job: int) -> None:
         """Removes a job from the queue."""
@@ -230,13 +244,28 @@ class BackfillScheduler(GangQueue):
         gang = self.gangs[job]
         if job not in self.estimates:
             self.estimates[job] = self._estimate(job, gang)
-        insort(self.ends, (begun_ms // self.cluster.slot_ms + self.estimates[job], job))
+        self.expect(job, begun_ms // self.cluster.slot_ms + self.estimates[job])
         for owner in self._owners(job):
             self.held[owner] = self.held.get(owner, 0) + self._amounts(gang)
 
+    def expect(self, job: int, slot: int) -> None:
+        """Records when a running job is expected to end."""
+        if job in self.until:
+            del self.ends[bisect_left(self.ends, (self.until[job], job))]
+        self.until[job] = slot
+        insort(self.ends, (slot, job))
+
+    def extend_overdue(self, slot: int) -> bool:
+        """Expects later ends of running jobs that have used up their estimates; true if there are any."""
+        overdue = [job for end, job in takewhile(lambda item: item[0] <= slot, self.ends)]
+        for job in overdue:
+            self.expect(job, self._later(job, slot))
+        return bool(overdue)
+
     def release(self, now_ms: int, job: int) -> Units:
         begun_ms, user = self.begun[job], self.jobs[job].user or ""
-        del self.ends[bisect_left(self.ends, (begun_ms // self.cluster.slot_ms + self.estimates[job], job))]
+        del self.ends[bisect_left(self.ends, (self.until[job], job))]
+        del self.until[job]
         if self.parameters.order == FAIR_SHARE:
             self.usage[user] = self._ended(user, now_ms) + self._share(job) * (now_ms - begun_ms), now_ms
         for owner in self._owners(job):
@@ -270,17 +299,10 @@ class BackfillScheduler(GangQueue):
         """True if a quota does not allow the job to start now."""
         return bool(self.quotas) and self._over(job, self.held) is not None
 
-    def expected_ends(self, slot: int) -> Iterator[tuple[int, list[int]]]:
-        """(slot, jobs that are expected to end then), in order; a job that has used up its estimate ends next."""
-        at, jobs = slot + 1, list[int]()
-        for end, job in self.ends:
-            if end > at:
-                if jobs:
-                    yield at, jobs
-                at, jobs = end, []
-            jobs.append(job)
-        if jobs:
-            yield at, jobs
+    def expected_ends(self) -> Iterator[tuple[int, list[int]]]:
+        """(slot, jobs that are expected to end then), in order."""
+        for end, items in groupby(self.ends, key=lambda item: item[0]):
+            yield end, [job for _, job in items]
 
     def state(self) -> dict[str, Any]:
         return super().state() | {
@@ -288,11 +310,17 @@ class BackfillScheduler(GangQueue):
             "changed": self.changed,
             "usage": [[user, used, at_ms] for user, (used, at_ms) in sorted(self.usage.items())],
             "estimates": sorted(self.estimates.items()),
+            "until": sorted(self.until.items()),
+            "history": self.predictor.state() if self.predictor is not None else [],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.estimates = {int(job): int(slots) for job, slots in state["estimates"]}
         super().restore(state)
+        for job, slot in state["until"]:
+            self.expect(int(job), int(slot))
+        if self.predictor is not None:
+            self.predictor.restore(state["history"])
         self.fresh, self.changed = [int(job) for job in state["fresh"]], bool(state["changed"])
         self.usage = {user: (used, at_ms) for user, used, at_ms in state["usage"]}
 
@@ -304,10 +332,21 @@ class BackfillScheduler(GangQueue):
     def _estimate(self, job: int, gang: Gang) -> int:
         """Estimated run time in slots, at least 1; at its slowest where the place decides the speed."""
         row, slot_ms = self.jobs[job], self.cluster.slot_ms
-        if self.parameters.estimates == LIMITS and row.limit_ms is not None:
+        predicted_ms = self.predictor.predict(row) if self.predictor is not None else None
+        if predicted_ms is not None:
+            return -(-predicted_ms // slot_ms)
+        if self.parameters.estimates != ACTUAL and row.limit_ms is not None:
             return -(-row.limit_ms // slot_ms)
         slowest = min(self.training.per_slot(row, gang.workers, internal) for internal in (True, False))
         return max(1, math.ceil(self._work_left(job) / slowest - EPSILON))
+
+    def _later(self, job: int, slot: int) -> int:
+        """Expected end of a job that has used up its estimate by that slot."""
+        if self.predictor is None:
+            return slot + 1
+        begun, limit_ms = self.begun[job] // self.cluster.slot_ms, self.jobs[job].limit_ms
+        twice = slot + max(slot - begun, 1)
+        return twice if limit_ms is None else max(slot + 1, min(twice, begun - (-limit_ms // self.cluster.slot_ms)))
 
     def _amounts(self, gang: Gang) -> int:
         """Packed amounts of the whole gang."""
