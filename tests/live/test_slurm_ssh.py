@@ -90,7 +90,7 @@ def remote(tmp_path_factory):
 def said(connector):
     """What the first finding that is not well says, and its remedy."""
     finding = next(finding for finding in connector.check().findings if not finding.well)
-    return finding.said, finding.remedy
+    return finding.message, finding.remedy
 
 
 def test_commands_run_on_the_other_host(remote):

@@ -121,6 +121,17 @@ def test_an_empty_queue_is_believed_when_the_controller_agrees(site):
     assert site.connector().snapshot().complete
 
 
+def test_the_connection_test_of_a_cluster_without_jobs_and_without_gpus(site):
+    site.put("squeue", "case $1 in --version) echo slurm-wlm {version}.1;; esac")
+    site.put("sdiag", "sed 's/Jobs pending:.*/Jobs pending: 0/' {recorded}/slurm-{version}-sdiag.txt")
+    site.put("scontrol", SCONTROL.replace("nodes.txt", "nodes.txt | sed 's/Gres=[^ ]*/Gres=(null)/'"))
+    found = site.connector().check()
+    assert found.well
+    messages = {finding.subject: (finding.well, finding.message) for finding in found.findings}
+    assert messages["jobs"] == (True, "sees 0 jobs, 0 of them running")
+    assert messages["nodes"] == (True, "3 nodes, 0 GPUs: CPUs are what is shared")
+
+
 def test_no_nodes_are_an_incomplete_look(site):
     site.put("scontrol", "echo No nodes in the system")
     look = site.connector().snapshot()
