@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.eventlog.samples import UNKNOWN
+from twin.files.outputs import cell
 
 NAME = "samples.csv"
 HEADER = ("server", "at_ms", "gpus_used", "cpus_used", "memory_used_mb", "gpu_busy")
@@ -27,7 +28,7 @@ class SamplesCsv:
                 writer.writerow(HEADER)
             for server, at_ms, *amounts in data["rows"]:
                 gpu, cpu, memory, busy = amounts
-                writer.writerow([names[server], at_ms, _unit(gpu), _unit(cpu), _known(memory), _unit(busy)])
+                writer.writerow([cell(names[server]), at_ms, _unit(gpu), _unit(cpu), _known(memory), _unit(busy)])
         self.rows += len(data["rows"])
 
 

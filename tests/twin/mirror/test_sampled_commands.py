@@ -10,6 +10,7 @@ from tests.twin.builders import run as command
 from tests.twin.mirror.builders import job, look, running
 from tests.twin.samplers.fake_prometheus import FakePrometheus, answer
 from twin.connectors.facts_json import dumps
+from twin.files.samples_csv import SamplesCsv
 from twin.models import Connection
 
 
@@ -42,6 +43,20 @@ def test_follow_writes_the_samples_and_the_files_are_verified(recording, prometh
         (row,) = csv.DictReader(file)
     assert (row["server"], row["gpus_used"], row["cpus_used"], row["gpu_busy"]) == ("edge1", "3", "2", "0.3")
     assert command("verify", str(out))[0] == 0
+
+
+def test_names_are_those_of_the_other_files_and_no_formulas(tmp_path):
+    table = SamplesCsv(tmp_path / "samples.csv")
+    table.write(
+        {"use": [], "rows": [[1, 60_000, -1, 1_500, 64, 125], [0, 60_000, 2_000, -1, -1, -1]]}, ["edge1", "=1+1"]
+    )
+    table.write({"use": [], "rows": [[0, 120_000, 0, 0, 0, 0]]}, ["edge1", "=1+1"])
+    assert (tmp_path / "samples.csv").read_text().splitlines() == [
+        "server,at_ms,gpus_used,cpus_used,memory_used_mb,gpu_busy",
+        "'=1+1,60000,,1.5,64,0.125",
+        "edge1,60000,2,,,",
+        "edge1,120000,0,0,0,0",
+    ]
 
 
 def test_without_a_sampler_there_is_no_file(recording, tmp_path):

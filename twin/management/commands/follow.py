@@ -23,6 +23,7 @@ from twin.management.atomic_output import atomic_folder
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, place
 from twin.management.sampler_options import add_sampler_arguments, built_sampler
+from twin.mirror.as_values import server_of
 from twin.mirror.differ import EventData, Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
@@ -105,7 +106,7 @@ class Command(HeadlessCommand):
         def write(events: list[EventData], log_ms: int) -> None:
             for kind, data in events:
                 if kind == "sampled":
-                    samples.write(data, list(mirror.nodes))
+                    samples.write(data, [server_of(node.fact, "edge", ()).name for node in mirror.nodes.values()])
 
         following = Following(connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling)
         following.look(first)
