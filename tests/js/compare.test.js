@@ -16,7 +16,9 @@ import {
   wide,
   withBase,
 } from '../../static/js/compare/comparison.js';
+import { comparedCell } from '../../static/js/compare/metrics-table.js';
 import { valueText } from '../../static/js/core/metric-table.js';
+import { needsPage, open } from './dom.js';
 
 const BITS = { shifted: 1, moved: 2, admitted: 4, rejected: 8, preempted: 16 };
 const HOUR = 3_600_000;
@@ -46,6 +48,15 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(relativeText(0.05), '+5 %');
   assert.equal(relativeText(null), '');
   assert.equal(relativeText(0.0004), '');
+});
+
+test('a proved share is rounded down, with the digits of the run page', needsPage, () => {
+  open();
+  const shown = (cell) => comparedCell(cell, 'share', { isBase: true, best: false }).querySelector('span').textContent;
+  assert.equal(shown({ value: 0.9999, about: 'total utility' }), '99.99 %', 'not “100.0 %”: that is not proved');
+  assert.equal(shown({ value: 0.53379, about: 'total utility' }), '53.37 %');
+  assert.equal(shown({ value: null, about: 'makespan' }), '–');
+  assert.equal(shown({ value: 0.9999, about: null }), '100.0 %', 'an allocated share is rounded');
 });
 
 test('every job of the two runs is accounted for', () => {

@@ -3,6 +3,7 @@
 import { fill, h } from '../ui/dom.js';
 import { empty } from '../ui/data-table.js';
 import { valueText } from '../core/metric-table.js';
+import { provedShare } from '../util/format.js';
 import { address, changeText, inFull, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
@@ -13,14 +14,18 @@ export function runMark(position) {
   return h('i', { class: `swatch job-${position % 8}`, 'aria-hidden': 'true' });
 }
 
-/** A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about} */
+/**
+ * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about};
+ * `about`: what a proved share is a share of.
+ */
 export function comparedCell(cell, unit, { isBase, best }) {
   const text = isBase ? '' : changeText(cell, unit);
   const first = best && cell.best;
+  const value = cell.about ? provedShare(cell.value) : valueText(cell.value, unit);
   return h(
     'td',
     { class: 'number' },
-    h('span', { class: first ? 'best' : null }, valueText(cell.value, unit)),
+    h('span', { class: first ? 'best' : null }, value),
     first ? h('span', { class: 'mark' }, 'best') : null,
     cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
     text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text) : null,

@@ -159,6 +159,15 @@ export function percent(share, digits = 0) {
 }
 
 /**
+ * A proved lower bound of a share, with two digits: rounded down, as a larger share is not proved.
+ *
+ * @param {number | null | undefined} share
+ */
+export function provedShare(share) {
+  return percent(isNumber(share) ? Math.floor(share * 10_000 + 1e-6) / 10_000 : null, 2);
+}
+
+/**
  * '1 job', '2 jobs'.
  *
  * @param {number} count

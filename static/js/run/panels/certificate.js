@@ -4,7 +4,7 @@ import { Curves } from '../../charts/line-panel.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
-import { clock, duration, number, plural, significant } from '../../util/format.js';
+import { clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
 
 const ENDED = ['finished', 'cancelled', 'failed'];
@@ -43,7 +43,7 @@ function timesSentence(certificate) {
   const factor =
     bound > 0
       ? `The schedule is within a factor of ${(Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3)} of the ` +
-        `optimum (proved: ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of optimal).`
+        `optimum (proved: ${provedShare(ratio)} of optimal).`
       : '';
   const note =
     what === 'makespan'
@@ -79,7 +79,7 @@ export function sentence(certificate) {
   const share =
     ratio === null
       ? 'No job can earn any utility.'
-      : `The schedule reaches at least ${(Math.floor(ratio * 10_000 + 1e-6) / 100).toFixed(2)} % of the optimum.`;
+      : `The schedule reaches at least ${provedShare(ratio)} of the optimum.`;
   const size = sampled
     ? ` The prices come from a sample of ${plural(sampled, 'job')}, to limit the computation time: ` +
       'the bound holds for all jobs but is coarser.'
