@@ -12,9 +12,11 @@ the same user or queue, has no reservation until it no longer would.
 
 from __future__ import annotations
 
+import heapq
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,14 +25,14 @@ from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement
 from scheduling.slotted.availability import Availability, Demands
-from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, Key, Starts, sentences
+from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, Starts, sentences
 from scheduling.slotted.gang_queue import Units
 
 
 @dataclass(frozen=True, slots=True)
 class ConservativeParameters(BackfillParameters):
     depth: int = parameter(
-        1_000, "first jobs of the queue that get an earlier reservation when a job ends early", low=1, high=1_000_000
+        100, "first jobs of the queue that get an earlier reservation when a job ends early", low=1, high=1_000_000
     )
 
 
@@ -49,6 +51,7 @@ class Conservative(BackfillScheduler):
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         self.reserved: dict[int, tuple[int, Units]] = {}  # waiting job -> (slot, units)
+        self.unreserved: set[int] = set()  # waiting jobs without a reservation
         self.next_starts: list[tuple[int, int]] = []  # (slot, job) of the same
         self.early = False  # capacity was freed before it was expected
         self.broken = False  # a server left or returned: reservations are made anew
@@ -66,15 +69,23 @@ class Conservative(BackfillScheduler):
             self._reserve_anew(slot)
         elif self.early:
             self._reserve_earlier(now_ms, slot)
-        fresh = self._in_order(now_ms) if self.changed else sorted(self.key(job) for job in self.fresh)
+        without = self._ranked(self.unreserved if self.changed else self.fresh, now_ms)
         self.fresh, self.changed, self.early, self.broken = [], False, False, False
-        for _, job in fresh:
-            if job not in self.reserved and not self.over_quota(job) and not self._reserve(job) and not self.away:
+        for job in without:
+            if not self.over_quota(job) and not self._reserve(job) and not self.away:
                 self.reject(starts, job)
         while self.next_starts and self.next_starts[0][0] <= slot:
             self._begin_reserved(starts, now_ms, self.next_starts[0][1])
         wake_ms = self.next_starts[0][0] * self.cluster.slot_ms if self.next_starts else None
         return replace(starts.decision(), wake_ms=wake_ms) if starts.verdicts or wake_ms is not None else NOTHING
+
+    def join(self, job: int) -> None:
+        super().join(job)
+        self.unreserved.add(job)
+
+    def leave(self, job: int) -> None:
+        super().leave(job)
+        self.unreserved.discard(job)
 
     def release(self, now_ms: int, job: int) -> Units:
         until, units, slot = self.until[job], super().release(now_ms, job), -(-now_ms // self.cluster.slot_ms)
@@ -111,10 +122,15 @@ class Conservative(BackfillScheduler):
         super().adopt_plans(now_ms, before, kept)
         self.broken = True
 
-    def _in_order(self, now_ms: int) -> list[Key]:
-        """Keys of all waiting jobs in the order of the queue."""
-        ranked = sorted((self.rank(line, now_ms), key) for line in self.lines.values() for key in line.keys)
-        return [key for _, key in ranked]
+    def _ranked(self, jobs: Iterable[int], now_ms: int) -> list[int]:
+        """Waiting jobs in the order of the queue."""
+        return [job for _, (_, job) in sorted((self.rank(self.line_of(job), now_ms), self.key(job)) for job in jobs)]
+
+    def _first(self, now_ms: int) -> list[int]:
+        """The first `depth` waiting jobs in the order of the queue."""
+        lines = [(self.rank(line, now_ms), line.keys[: self.parameters.depth]) for line in self.lines.values()]
+        ordered = heapq.merge(*([(rank, key) for key in keys] for rank, keys in lines))
+        return [job for _, (_, job) in islice(ordered, self.parameters.depth)]
 
     def _reserve(self, job: int) -> bool:
         """Makes the earliest reservation of a job; False if it fits at no time."""
@@ -125,7 +141,7 @@ class Conservative(BackfillScheduler):
 
     def _reserve_earlier(self, now_ms: int, slot: int) -> None:
         """Earlier reservations for the first jobs of the queue; none gets a later one."""
-        for _, job in self._in_order(now_ms)[: self.parameters.depth]:
+        for job in self._first(now_ms):
             if job in self.reserved and (before := self.reserved[job])[0] > slot:
                 self._unbook(job)
                 demands, slots = self._demands(job), self.estimates[job]
@@ -133,6 +149,7 @@ class Conservative(BackfillScheduler):
 
     def _reserve_anew(self, slot: int) -> None:
         """Removes all reservations."""
+        self.unreserved |= self.reserved.keys()
         self.reserved, self.next_starts, self.changed = {}, [], True
         self._rebuild(slot)
 
@@ -146,6 +163,7 @@ class Conservative(BackfillScheduler):
         self.available.move_to(slot)
 
     def _book(self, job: int, slot: int, units: Units) -> None:
+        self.unreserved.discard(job)
         self.reserved[job] = slot, units
         insort(self.next_starts, (slot, job))
         self.available.take(self._demands(job), units, slot, slot + self.estimates[job])
