@@ -32,8 +32,8 @@ MEDIAN_S, SIGMA = 2_427.0, 2.0
 
 
 def run() -> list[Figure]:
-    jobs, source = _jobs(2 * JOBS)
-    single, double = (min(_seconds(jobs[:count]) for _ in range(REPEATS)) for count in (JOBS, 2 * JOBS))
+    jobs, source = window(2 * JOBS)
+    single, double = (min(seconds(jobs[:count]) for _ in range(REPEATS)) for count in (JOBS, 2 * JOBS))
     return [
         Figure(f"{JOBS:,} jobs ({source})", JOBS / single, "jobs/s", JOBS_PER_SECOND, at_least=True),
         Figure(f"time, {2 * JOBS:,} jobs / {JOBS:,} jobs", double / single, "x", MAX_GROWTH),
@@ -46,9 +46,9 @@ def cluster() -> Cluster:
     return Cluster("64-gpus", 3_600_000, tuple(Server(f"gpu{i}", "cloud", capacity) for i in range(8)))
 
 
-def _seconds(jobs: list[Job]) -> float:
-    """As a worker does it, without the database."""
-    engine = Engine(Simulation(cluster(), jobs, build("fifo", {"model": "pd-ors"}), 1))
+def seconds(jobs: list[Job], scheduler: str = "fifo") -> float:
+    """Time of a run as a worker does it, without the database."""
+    engine = Engine(Simulation(cluster(), jobs, build(scheduler, {"model": "pd-ors"}), 1))
     gc_control.spare()
     began = time.perf_counter()
     while batch := engine.batch(None):
@@ -56,7 +56,8 @@ def _seconds(jobs: list[Job]) -> float:
     return time.perf_counter() - began
 
 
-def _jobs(count: int) -> tuple[list[Job], str]:
+def window(count: int) -> tuple[list[Job], str]:
+    """The first jobs of the window, and where they come from."""
     from twin.traces import importers
 
     folders = [Path(os.environ["TWIN_TRACES"])] if "TWIN_TRACES" in os.environ else []

@@ -19,7 +19,7 @@ REPEATS = 3
 
 
 def run() -> list[Figure]:
-    jobs, source = fifo._jobs(max(count for _, count, _ in TARGETS))
+    jobs, source = fifo.window(max(count for _, count, _ in TARGETS))
     figures = []
     for scheduler, count, least in TARGETS:
         best = min(play(fifo.cluster(), jobs[:count], scheduler, metrics=False).run_s for _ in range(REPEATS))
