@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { detailText } from '../../static/js/scenarios/audit-detail.js';
 import { editLine } from '../../static/js/scenarios/edit-conflict.js';
 import { wasPlayed } from '../../static/js/scenarios/edit-list.js';
 import { needsPage, openPage, recorded, serve, until } from './dom.js';
@@ -110,6 +111,23 @@ test('an edit in words: its title, and times as people read them', () => {
   const verbs = [{ name: 'drain_servers', title: 'Drain servers' }];
   const edit = { verb: 'drain_servers', servers: 'a', from_ms: 3_600_000, to_ms: null, at_ms: 1000, off: true };
   assert.equal(editLine(edit, verbs), '(off) Drain servers at 00:00:01: servers a, from 01:00:00');
+  const other = { verb: 'change_scheduler', scheduler: 'drf', parameters: '', at_ms: 1000 };
+  assert.equal(editLine(other, verbs), 'change scheduler at 00:00:01: scheduler drf', 'nothing about an empty field');
+});
+
+test('the audit list states times and edits in words', () => {
+  const edit = { verb: 'fail_servers', at_ms: 120_000_000, servers: 'w00', for_ms: 10_800_000 };
+  assert.equal(
+    detailText({ version: 2, before: { edits: [] }, after: { edits: [edit] } }),
+    'version 2, before: no edits, after: fail servers at 1d 09:20:00: servers w00, for 3h',
+  );
+  assert.equal(
+    detailText({ seconds: 24.1, reason: 'no worker', clock_ms: 50_400_000 }),
+    'seconds 24.1, reason no worker, clock 14:00:00',
+  );
+  assert.equal(detailText({ name: 'lab', scopes: ['read'], since: null }), 'lab, scopes ["read"], since null');
+  assert.equal(detailText({ after: { edits: [], seed: 3 } }), 'after: no edits, seed 3', 'nothing is left out');
+  assert.equal(detailText({}), '');
 });
 
 test('only an edit that came with the fork is past: any other can be changed or removed', () => {

@@ -5,6 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
 import { number } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
+import { detailText } from '../scenarios/audit-detail.js';
 import { url } from '../core/time-range.js';
 
 const PAGE_SIZE = 50;
@@ -28,7 +29,7 @@ const columns = [
   { title: 'User', cell: (entry) => entry.user || h('span', { class: 'muted' }, 'system') },
   { title: 'Action', cell: (entry) => h('span', { class: 'nowrap' }, entry.action.replace('.', ' · ')) },
   { title: 'Subject', cell: (entry) => subject(entry) },
-  { title: 'Detail', wide: true, cell: (entry) => detail(entry.detail) },
+  { title: 'Detail', wide: true, cell: (entry) => detailText(entry.detail) },
 ];
 
 const list = new DataTable($('#list'), {
@@ -47,13 +48,6 @@ function subject({ subject: text, gone }) {
     return h('span', { title: gone }, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, gone));
   const page = text === `${noun} ${id}` ? PAGES[noun] : null;
   return h(page ? 'a' : 'span', { href: page?.(id), class: 'nowrap' }, text);
-}
-
-function detail(values) {
-  const plain = (value) => (value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value));
-  return Object.entries(values)
-    .map(([name, value]) => (name === 'name' ? plain(value) : `${name} ${plain(value)}`))
-    .join(', ');
 }
 
 async function load() {

@@ -47,7 +47,7 @@ export function showConflict(box, { verbs, theirs, mine, onCopy, onSettle }) {
 export function editLine(edit, verbs) {
   const title = verbs.find(({ name }) => name === edit.verb)?.title ?? edit.verb.replaceAll('_', ' ');
   const fields = Object.entries(edit)
-    .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null)
+    .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null && value !== '')
     .map(([key, value]) => {
       const { title: name, text } = named({ field: key }, key);
       return `${name} ${text(value)}`;

@@ -1,0 +1,23 @@
+// What an entry of the audit list states about a change, with times and edits in words.
+
+import { editLine } from './edit-conflict.js';
+import { named } from './sweep-axes.js';
+
+/** {name: 'demo', at_ms: 3600000, after: {edits: [...]}} -> 'demo, at 01:00:00, after: Fail servers at …'. */
+export function detailText(detail) {
+  return Object.entries(detail)
+    .map(([key, value]) => (key === 'name' ? plain(value) : field(key, value)))
+    .join(', ');
+}
+
+function field(key, value) {
+  if (Array.isArray(value?.edits)) {
+    const { edits, ...others } = value;
+    const lines = edits.map((edit) => editLine(edit, [])).join('; ') || 'no edits';
+    return [`${key}: ${lines}`, ...Object.entries(others).map(([name, other]) => field(name, other))].join(', ');
+  }
+  const { title, text } = named({ field: key }, key);
+  return `${title} ${typeof value === 'number' ? text(value) : plain(value)}`;
+}
+
+const plain = (value) => (value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value));
