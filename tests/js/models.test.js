@@ -43,6 +43,21 @@ test('no source outside static/js/models branches on the execution model', () =>
   );
 });
 
+test('a real cluster whose jobs state no CPUs has no share of allocated CPUs', () => {
+  const bars = { length: 1, job: [0], role: [0], server: [0], count: [1], start_ms: [0], end_ms: [100], born_ms: [0] };
+  const store = { bars: { ...bars, died_ms: [Infinity] } };
+  const servers = [{ site: 'edge', capacity: [4000, 64_000, 0, 0, 0] }];
+  const info = { cluster: { servers }, worker: [2000, 0, 0, 0, 0], ps: [0, 0, 0, 0, 0], used: [true, false] };
+  const shares = (name) => modelOf(name).shares(store, info, 50, 50, 1, 1);
+  assert.deepEqual([...shares('observed').gpu, ...shares('observed').cpu], [0.5, NaN]);
+  assert.deepEqual([...shares('slotted').cpu], [0], 'in a simulation nothing is unknown');
+  Object.assign(info, { worker: [0, 8000, 0, 0, 0], used: [false, true] });
+  assert.deepEqual([...shares('observed').gpu, ...shares('observed').cpu], [0, 0.125], 'a job may do without GPUs');
+  Object.assign(info, { worker: [], used: [false, false] });
+  const idle = modelOf('observed').shares({ bars: { length: 0 } }, info, 50, 50, 1, 1);
+  assert.deepEqual([...idle.gpu, ...idle.cpu], [0, 0], 'no job holds anything');
+});
+
 test('a branch that is added is found, wherever it stands but among the models', () => {
   const planted = [
     "if (model.name === 'colocation') return;",

@@ -5,11 +5,13 @@ import { NowLine, Unseen } from '../gantt/layers/observation.js';
 import { slotted } from './slotted.js';
 
 const COUNT = 5; // resources
+const CPU = 1;
 
 export const observed = {
   ...slotted,
   name: 'observed',
   inUse: (metrics, store) => (store.samples.use.length ? 'Allocated and used' : 'Allocated'),
+  shares,
   utilization: observedCurves,
   legend: [
     { mark: 'solid', text: 'held by a job' },
@@ -19,6 +21,13 @@ export const observed = {
   layers: ({ store }) => [new Unseen(store), new NowLine()],
   stacks,
 };
+
+/** Allocated shares; that of CPUs is unknown (NaN) while no job states any: each job holds some, and 0 is wrong. */
+function shares(store, info, p, from, width, bins) {
+  const found = slotted.shares(store, info, p, from, width, bins);
+  if (info.worker.length && !info.used[CPU]) found.cpu.fill(NaN);
+  return found;
+}
 
 /** Each relevant resource, by job. */
 function stacks(server, info, bars) {
