@@ -220,7 +220,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
-        """Other parameters, rule of sites, interval or sampler; name and connector cannot be changed."""
+        """Other parameters, site rule, interval or sampler; name and connector cannot be changed."""
         connection, given = self.get_object(), _given(ChangeSerializer, request)
         try:
             before = connection.parameters

@@ -1,4 +1,4 @@
-"""GET /api/connectors/: connectors and samplers with the declarations of their parameters, and the rule of sites."""
+"""GET /api/connectors/: connectors and samplers with the declarations of their parameters, and the site rule."""
 
 from typing import Any
 

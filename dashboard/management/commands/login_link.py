@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Prints the path of a one-time login link, valid for a day."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--role", choices=ROLES, default=OPERATOR)
+        parser.add_argument("--role", choices=ROLES, default=OPERATOR, help="role of the account; default: operator")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

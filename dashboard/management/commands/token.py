@@ -23,7 +23,12 @@ class Command(BaseCommand):
         create.add_argument(
             "--scope", action="append", required=True, help="read, operate or ingest:SOURCE; repeatable"
         )
-        create.add_argument("--days", type=int, default=tokens.DEFAULT_DAYS, help="until it expires; 0 = never")
+        create.add_argument(
+            "--days",
+            type=int,
+            default=tokens.DEFAULT_DAYS,
+            help=f"days until it expires; 0 = never; default {tokens.DEFAULT_DAYS}",
+        )
         create.add_argument("--user", help="account that it acts for; default: the account of operators' login links")
         verbs.add_parser("list", help="print all tokens without their values")
         revoke = verbs.add_parser("revoke", help="end a token at once")

@@ -1,4 +1,4 @@
-"""Another rule of sites for a cluster that is followed: the run goes on, its servers change."""
+"""Another site rule for a cluster that is followed: the run goes on, its servers change."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ INTERVAL_MS = 1_000
 
 
 class Command(HeadlessCommand):
-    help = "Tests the connection to a real cluster and keeps it; from then on the twin follows the cluster."
+    help = "Tests the connection to a real cluster and stores it; from then on the twin follows the cluster."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_connector_arguments(parser)
@@ -38,7 +38,9 @@ class Command(HeadlessCommand):
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")
         parser.add_argument(
-            "--change", action="store_true", help="change the connection of that name; what is not given stays"
+            "--change",
+            action="store_true",
+            help="change the stored connection of that name; options that are not given keep their values",
         )
 
     def work(self, **options: Any) -> None:

@@ -50,7 +50,7 @@ class Command(HeadlessCommand):
             metavar="1s",
             help="time between two polls, for connectors that poll",
         )
-        parser.add_argument("--out", type=place, required=True)
+        parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
         connector = build(options["connector"], pairs("--param", options["param"]))

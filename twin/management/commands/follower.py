@@ -12,8 +12,8 @@ from twin.processes import heartbeat
 
 class Command(BaseCommand):
     help = (
-        "Follows the connected clusters. `manage.py up` starts one; a second one only "
-        "takes over what the first one lets go."
+        "Follows the connected clusters. `manage.py up` starts one; a second one only follows clusters "
+        "that the first one no longer follows."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

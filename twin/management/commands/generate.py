@@ -36,15 +36,15 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--variant", default="calibrated", help="calibrated (scale of the paper's figures) or literal"
         )
-        parser.add_argument("--jobs", type=natural, required=True)
-        parser.add_argument("--servers", type=positive, default=100)
-        parser.add_argument("--seed", type=natural, required=True)
+        parser.add_argument("--jobs", type=natural, required=True, help="number of jobs")
+        parser.add_argument("--servers", type=positive, default=100, help="number of servers; default 100")
+        parser.add_argument("--seed", type=natural, required=True, help="random seed")
         parser.add_argument(
             "--horizon-slots",
             type=positive,
             help=f"{HORIZON} by default; no default for a-online and harmony",
         )
-        parser.add_argument("--slot-ms", type=positive, default=SLOT_MS)
+        parser.add_argument("--slot-ms", type=positive, default=SLOT_MS, help=f"slot length; default {SLOT_MS:,}")
         shared = parser.add_argument_group("pd-ors only")
         shared.add_argument(
             "--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs"
@@ -81,7 +81,7 @@ class Command(HeadlessCommand):
             help="trace whose arrivals are replayed (not for oasis); pd-ors also uses its classes; other fields are "
             "sampled",
         )
-        parser.add_argument("--out", type=place, required=True)
+        parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
         given = _given(options)

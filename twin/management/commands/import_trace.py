@@ -27,7 +27,9 @@ class Command(HeadlessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=place, nargs="+", help="files of one trace: plain, .gz, .zip or .tar.gz")
-        parser.add_argument("--format", default="auto")
+        parser.add_argument(
+            "--format", default="auto", help="format of the files, as in docs/traces.md; default: by their content"
+        )
         parser.add_argument("--limit", type=positive, help="import only the first jobs by arrival")
         parser.add_argument("--sample", type=positive, help="import a random sample of this many jobs")
         parser.add_argument("--group", action="append", default=[], help="import only this virtual cluster; repeatable")
@@ -43,8 +45,8 @@ class Command(HeadlessCommand):
             help=f"slot length of the cluster and of sampled fields in slots (default {SLOT_MS:,})",
         )
         parser.add_argument("--horizon-slots", type=positive, help="horizon of the cluster")
-        parser.add_argument("--seed", type=natural, required=True)
-        parser.add_argument("--out", type=place, required=True)
+        parser.add_argument("--seed", type=natural, required=True, help="random seed of sampled fields")
+        parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
         paths: list[Path] = options["file"]

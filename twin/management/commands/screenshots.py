@@ -39,7 +39,13 @@ class Command(HeadlessCommand):
     unwinds = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--to", type=Path, default=settings.BASE_DIR / "screenshots", metavar="FOLDER")
+        parser.add_argument(
+            "--to",
+            type=Path,
+            default=settings.BASE_DIR / "screenshots",
+            metavar="FOLDER",
+            help="folder for the pictures",
+        )
         parser.add_argument("--only", action="append", metavar="PAGE", help="name of a page; repeatable")
 
     def work(self, **options: Any) -> None:

@@ -35,16 +35,16 @@ class Command(HeadlessCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--cluster", type=place, required=True)
-        parser.add_argument("--jobs", type=place, required=True)
-        parser.add_argument("--scheduler", required=True)
+        parser.add_argument("--cluster", type=place, required=True, help="file cluster.json")
+        parser.add_argument("--jobs", type=place, required=True, help="file jobs.jsonl")
+        parser.add_argument("--scheduler", required=True, help="name of the scheduler, as in README.md")
         parser.add_argument(
             "--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable"
         )
         parser.add_argument("--slot-ms", type=positive, help="override the cluster's slot length")
         parser.add_argument("--horizon-slots", type=positive, help="override the cluster's horizon")
-        parser.add_argument("--seed", type=natural, required=True)
-        parser.add_argument("--out", type=place, required=True)
+        parser.add_argument("--seed", type=natural, required=True, help="random seed")
+        parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
         with atomic_folder(options["out"], (*FILES, GROUPS), [options["cluster"], options["jobs"]]) as folder:

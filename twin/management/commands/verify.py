@@ -41,10 +41,10 @@ RULES: dict[str, Callable[[Path], Any]] = {
 
 
 class Command(HeadlessCommand):
-    help = "Verifies an output of simulate; exit code 1 if it has problems."
+    help = "Verifies a result folder of simulate or follow; exit code 1 if it has problems."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("directory", type=place)
+        parser.add_argument("directory", type=place, help="folder with the files that simulate or follow wrote")
 
     def work(self, **options: Any) -> None:
         folder: Path = options["directory"]

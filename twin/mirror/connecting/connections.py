@@ -107,7 +107,7 @@ def change(
 ) -> Connection:  # fmt: skip
     """Changes the settings; the follower restarts with them, and the run continues.
 
-    Another rule of sites is written at the next look as a change of the servers (docs/decisions/0016).
+    Another site rule is written at the next poll as a change of the servers (docs/decisions/0016).
     """
     parameters, rule = asdict(connector.parameters), asdict(sites)
     before = asdict(connector.Parameters()) | connection.parameters | asdict(sites_of(connection))
