@@ -32,7 +32,10 @@ from scheduling.slotted.gang_queue import Units
 @dataclass(frozen=True, slots=True)
 class ConservativeParameters(BackfillParameters):
     depth: int = parameter(
-        100, "first jobs of the queue that get an earlier reservation when a job ends early", low=1, high=1_000_000
+        100,
+        "number of jobs at the head of the queue that may get an earlier reservation when a job ends early",
+        low=1,
+        high=1_000_000,
     )
 
 

@@ -46,12 +46,12 @@ class BackfillParameters(GangParameters):
     )
     estimates: str = parameter(
         LIMITS,
-        "estimated run time of a job: its time limit, or the actual run time where it has none; always the actual; or "
-        "predicted from jobs that have ended (until one has, as with limits)",
+        "estimated run time of a job: limits (its time limit, or the actual run time if it has none), actual (always "
+        "the actual run time), or a predictor that learns from ended jobs (until one has ended, as with limits)",
         choices=ESTIMATES,
     )
     half_life_ms: int = parameter(
-        7 * 86_400_000, "time after which usage counts half in the order fair-share", low=60_000, high=2**53, unit="ms"
+        7 * 86_400_000, "order fair-share: time after which past usage counts half", low=60_000, high=2**53, unit="ms"
     )
     user_percent: int = parameter(
         100, "largest share of the cluster that running jobs of one user may hold", low=1, high=100, unit="%"

@@ -28,7 +28,7 @@ def read(path: Path) -> Iterator[Snapshot]:
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not files:
         raise ConnectorError(
-            f"the folder {path} has no recording: a recording is a file {SUFFIX} with a look in each line"
+            f"the folder {path} has no recording: a recording is a file {SUFFIX} with one poll per line"
         )
     for file in files:
         yield from _lines(file)

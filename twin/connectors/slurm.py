@@ -33,7 +33,7 @@ class SlurmParameters(Parameters):
         title="Command prefix",
     )  # fmt: skip
     conf: str = parameter(
-        "", "Path of slurm.conf on the host where the commands run; empty: as they find it", title="Configuration file"
+        "", "Path of slurm.conf on the host where the commands run; empty: their default", title="Configuration file"
     )
     interval_ms: int = parameter(
         5000,
@@ -59,7 +59,7 @@ class SlurmParameters(Parameters):
         64, "Output after which a call of a Slurm command fails", low=1, high=1024, unit="MB", title="Output limit"
     )
     max_array_tasks: int = parameter(
-        10_000, "Waiting tasks of one job array that are shown at most", low=1, high=1_000_000, unit="tasks",
+        10_000, "Maximum number of waiting tasks shown per job array", low=1, high=1_000_000, unit="tasks",
         title="Array limit",
     )  # fmt: skip
 
@@ -67,7 +67,7 @@ class SlurmParameters(Parameters):
 class SlurmConnector(Connector):
     name = "slurm"
     title = "Slurm"
-    summary = "Reads jobs and nodes of a Slurm cluster (22.05 or newer) through its own commands."
+    summary = "Reads jobs and nodes of a Slurm cluster (22.05 to 26.05) through its own commands."
     Parameters = SlurmParameters
     times_controller = True
     numbers_jobs = True

@@ -22,7 +22,7 @@ class SiteRule(Parameters):
         title="Sites by",
     )  # fmt: skip
     edge_pattern: str = parameter(
-        "edge.*", "Regular expression of what is at the edge; it must match completely. Empty: nothing is",
+        "edge.*", "Regular expression for what is at the edge; it must match completely. Empty: no node is",
         title="Nodes at the edge",
     )  # fmt: skip
 

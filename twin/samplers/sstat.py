@@ -37,7 +37,7 @@ class SstatParameters(Parameters):
         "", "Command before each call, as for the connector, e.g. ssh -o BatchMode=yes login1", title="Command prefix"
     )
     conf: str = parameter(
-        "", "Path of slurm.conf on the host where the commands run; empty: as they find it", title="Configuration file"
+        "", "Path of slurm.conf on the host where the commands run; empty: their default", title="Configuration file"
     )
 
 
@@ -61,7 +61,7 @@ class Look:
 class SstatSampler(Sampler):
     name = "sstat"
     title = "Slurm's sstat"
-    summary = "Reads the CPUs and the memory that running jobs use from Slurm, by the difference of two samples."
+    summary = "Reads from Slurm how many CPUs and how much memory running jobs use."
     Parameters = SstatParameters
 
     def __init__(self, parameters: Any = None) -> None:

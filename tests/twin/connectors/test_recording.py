@@ -99,9 +99,7 @@ def test_a_recording_that_cannot_be_played(tmp_path):
     def player(path, **given):
         return base.build("replay", {"path": str(path), **given})
 
-    with pytest.raises(
-        ConnectorError, match=r"has no recording: a recording is a file \.jsonl with a look in each line"
-    ):
+    with pytest.raises(ConnectorError, match=r"has no recording: a recording is a file \.jsonl with one poll per line"):
         player(tmp_path).snapshot()
     with pytest.raises(ConnectorError, match="cannot be read: No such file"):
         player(tmp_path / "lab.jsonl").snapshot()

@@ -52,7 +52,7 @@ class ChangeUploads(Edit):
 
     name, title, about = (
         "change_uploads",
-        "Change upload delays",
+        "Change upload times",
         "Scales the upload times of future jobs to servers or the cloud.",
     )
     Parameters = _Upload
@@ -85,7 +85,7 @@ class _Cloud(Parameters):
 class SwitchCloud(Edit):
     """Switching of the unlimited cloud."""
 
-    name, title, about = "switch_cloud", "Switch the cloud", "Enables or disables an unlimited cloud."
+    name, title, about = "switch_cloud", "Switch the cloud on or off", "Enables or disables an unlimited cloud."
     Parameters = _Cloud
 
     def apply(self, state: ScenarioState) -> ScenarioState:
