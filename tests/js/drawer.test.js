@@ -79,7 +79,7 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   assert.equal(rows('Most expensive cells').length, 1);
   assert.match(
     element.querySelector('svg.utility').getAttribute('aria-label'),
-    /Best schedule found: completion at 1d 12:00:00/,
+    /Best schedule found: finish at 1d 12:00:00/,
   );
   assert.equal(element.querySelectorAll('svg.utility circle.finish').length, 1);
 });

@@ -45,9 +45,9 @@ test('the age is shown in whole seconds and is old after three intervals, or whi
 test('an audit is shown with its count, its total and its time, and a failed one with the reason', () => {
   assert.equal(auditText(condition()), '');
   const audit = { checked_at: 1_795_354_800, compared: 5012, count: 0, differences: [], error: '' };
-  assert.match(auditText(condition({ audit })), /^audit: 0 differences in 5,012 jobs and nodes, 2026-11-22 /);
-  assert.match(auditText(condition({ audit: { ...audit, count: 1 } })), /^audit: 1 difference in 5,012/);
-  assert.equal(auditText(condition({ audit: { ...audit, error: 'no answer' } })), 'audit failed: no answer');
+  assert.match(auditText(condition({ audit })), /^drift audit: 0 differences in 5,012 jobs and nodes, 2026-11-22 /);
+  assert.match(auditText(condition({ audit: { ...audit, count: 1 } })), /^drift audit: 1 difference in 5,012/);
+  assert.equal(auditText(condition({ audit: { ...audit, error: 'no answer' } })), 'drift audit failed: no answer');
 });
 
 test('lag, cost, counts and clocks are shown where they are known', () => {

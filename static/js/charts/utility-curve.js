@@ -17,8 +17,8 @@ export function slotsUntil({ slot_ms: slotMs, from_slot: fromSlot }, completionM
   return Math.max(0, Math.ceil(completionMs / slotMs) - 1 - fromSlot);
 }
 
-const MARK = { done: 'completion', planned: 'planned completion', found: 'best schedule found' };
-const SAYS = { done: 'Completed', planned: 'Planned completion', found: 'Best schedule found: completion' };
+const MARK = { done: 'completion', planned: 'planned finish', found: 'best schedule found' };
+const SAYS = { done: 'Completed', planned: 'Planned finish', found: 'Best schedule found: finish' };
 
 /**
  * worth: from the API's job story; finishMs: actual, planned or possible completion, null without one; kind: which of

@@ -87,16 +87,16 @@ export function offsetText({ clock_offset_ms: offset }) {
 }
 
 /**
- * 'audit: 0 differences in 312 jobs and nodes, 2026-11-22 13:40 UTC'; '' before the first one.
+ * 'drift audit: 0 differences in 312 jobs and nodes, 2026-11-22 13:40 UTC'; '' before the first one.
  *
  * @param {Condition} condition
  */
 export function auditText({ audit }) {
-  if (audit.error) return `audit failed: ${audit.error}`;
+  if (audit.error) return `drift audit failed: ${audit.error}`;
   if (!audit.checked_at) return '';
   const found = plural(audit.count ?? 0, 'difference');
   const at = wall(new Date(audit.checked_at * 1000).toISOString());
-  return `audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
+  return `drift audit: ${found} in ${number(audit.compared, 0)} jobs and nodes, ${at}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-// The form that connects a cluster: connector, its parameters, the rule of sites, sampler; test, then connect.
+// The form that connects a cluster: connector, its parameters, the site rule, sampler; test, then connect.
 
 import { post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';

@@ -184,7 +184,7 @@ export class FollowLine extends EventTarget {
     button.disabled = false;
   }
 
-  /** The form of the rule of sites, in place of the result of a test; the button closes it again. */
+  /** The form of the site rule, in place of the result of a test; the button closes it again. */
   async #sites(button) {
     if ($('#sites', this.trial)) return fill(this.trial);
     button.disabled = true;

@@ -164,8 +164,8 @@ async function main() {
     setText(
       $('#gantt-detail'),
       gantt.frame.detail === 'shade'
-        ? `${plural(gantt.frame.visible, 'bar')} in view: shaded by the utilization of the scarcest resource of ` +
-            'each row; zoom in for single bars.'
+        ? `${plural(gantt.frame.visible, 'bar')} in view: shaded by the utilization of the most used resource ` +
+            'of each row; zoom in for single bars.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +
             `and ${gantt.frame.low === 1 ? 'shows' : 'show'} utilization instead; press + for taller rows.`

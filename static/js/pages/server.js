@@ -117,7 +117,7 @@ async function main() {
       $('#panel-prices').hidden = false;
       setText(
         $('#prices-note'),
-        `Prices per unit and slot, with the plan ${then === null ? 'now' : `at ${clock(then)}`}.`,
+        `Prices per unit and slot, with the plan of ${then === null ? 'the latest time' : clock(then)}.`,
       );
       prices.update();
     } catch (error) {

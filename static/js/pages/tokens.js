@@ -10,8 +10,8 @@ import { wall } from '../util/format.js';
 
 const SCOPES = [
   ['ingest', 'Post events of one source'],
-  ['read', 'Read the API'],
-  ['operate', 'Read and change by the API'],
+  ['read', 'Read with the API'],
+  ['operate', 'Read and change with the API'],
 ];
 
 const columns = [

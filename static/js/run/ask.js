@@ -98,9 +98,9 @@ export class Ask {
 
   #paint(a, like) {
     const facts = [
-      ['Answer', a.verdict === null ? 'no decision in this time' : a.verdict],
+      ['Answer', a.verdict === null ? 'no decision in the simulated time' : a.verdict],
       ['Start', clock(a.start_ms)],
-      ['Finish', a.finish_ms === null ? 'not in this time' : clock(a.finish_ms)],
+      ['Finish', a.finish_ms === null ? 'not in the simulated time' : clock(a.finish_ms)],
       ['Workers', a.workers ? `at most ${number(a.workers, 0)}` : '–'],
       [
         'Servers',
@@ -143,7 +143,7 @@ export class Ask {
               {
                 title: 'End with the job',
                 cell: (row) =>
-                  row.rejected ? 'rejected' : row.now_ms === null ? 'not in this time' : clock(row.now_ms),
+                  row.rejected ? 'rejected' : row.now_ms === null ? 'not in the simulated time' : clock(row.now_ms),
               },
               { title: 'Delay', number: true, cell: (row) => (row.later === null ? '–' : duration(row.later)) },
             ],

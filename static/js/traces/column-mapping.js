@@ -42,7 +42,7 @@ export const FIELDS = [
   {
     name: 'group',
     title: 'Virtual cluster',
-    help: 'or queue or partition',
+    help: 'also a queue or partition',
     hints: ['vc', 'virtualcluster', 'queue', 'partition', 'group'],
   },
   { name: 'user', title: 'User', help: 'submitting user', hints: ['user', 'owner'] },

@@ -56,7 +56,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
       whole: true,
       min: 0,
       value: trace.seed,
-      help: 'Random seed for fields the trace does not have',
+      help: 'Random seed for fields that the trace does not have',
     }),
     slot_ms: numberField('c-slot', 'Slot length, min', {
       min: 0,

@@ -158,7 +158,7 @@ export function provenance(report) {
   const origins = [...new Set(['trace', 'derived', 'drawn', ...present])];
   const columns = [{ title: 'Field', cell: (field) => field }, ...origins.map(count)];
   if (Object.keys(clamped).length)
-    columns.push({ title: 'clamped', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
+    columns.push({ title: 'outside', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
   return table(columns, fields);
 }
 

@@ -38,7 +38,7 @@ function timesSentence(certificate) {
   // older certificates have no more data
   const proof = kind === 'jct_iso' && certificate.gangs !== false ? SPREAD : proofText;
   if (!achieved) return 'No certificate yet: no job is completed or planned.';
-  const rest = leftOut ? ` ${plural(leftOut, 'job')} without a planned completion are not included.` : '';
+  const rest = leftOut ? ` ${plural(leftOut, 'job')} without a planned finish are not included.` : '';
   const size = coarse ? ' The bound is coarser than for smaller runs, to limit the computation time.' : '';
   const factor =
     bound > 0

@@ -45,8 +45,8 @@ export const pricesPanel = {
 function noteOf(prices, then, resource) {
   if (prices)
     return (
-      `Prices of server ${prices.server} per unit and slot, with the plan ` +
-      `${then === null ? 'now' : 'at the time shown'}. ` +
+      `Prices of server ${prices.server} per unit and slot, with the plan of the ` +
+      `${then === null ? 'latest time' : 'time shown'}. ` +
       'Clear the field to show the sites.'
     );
   return (
