@@ -62,7 +62,7 @@ def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> It
         )
     idle = [run for run in going if not run.last_seq]
     if idle:
-        yield f"{_named(idle)} not started: there is nothing to compare yet."
+        yield f"{_named(idle)} no events yet: there is nothing to compare."
     shared, sizes = len(found.rows[0]), [len(side.jobs) for side in found.sides]
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))

@@ -90,9 +90,12 @@ def test_a_run_that_has_not_begun_holds_nobody_back(viewer, pair):
     idle = Run.objects.create(scenario=pair[0].scenario, edits=[{"verb": "scale_arrivals", "factor": 2.0}])
     answer = viewer.get(address(pair[0], idle)).json()
     assert answer["at_ms"] is None
-    assert answer["notes"] == [f"Run {idle.pk} (queued) has not started: there is nothing to compare yet."]
+    assert answer["notes"] == [f"Run {idle.pk} (queued) has no events yet: there is nothing to compare."]
     assert answer["metrics"][0]["values"][1]["value"] is None
     assert answer["differences"][0]["differing"] == 0
+    Run.objects.filter(pk=idle.pk).update(status=Run.RUNNING)
+    notes = viewer.get(address(pair[0], idle)).json()["notes"]
+    assert notes == [f"Run {idle.pk} (running) has no events yet: there is nothing to compare."]
 
 
 def test_a_run_that_goes_on_is_compared_as_far_as_it_is(viewer, pair):
