@@ -230,6 +230,7 @@ def test_the_cloud_and_uploads():
     ([{"verb": "drain_servers", "servers": "edge-0", "at_ms": H, "from_ms": 0}], "cannot be announced at 01:00:00"),
     ([{"verb": "drain_servers", "servers": "edge-0", "from_ms": H, "to_ms": H}], "a drain must end after its start"),
     ([{"verb": "add_jobs", "like": "j9"}], "no job has the id 'j9'"),
+    ([{"verb": "add_jobs"}], "parameter like is empty; give the id of a job; jobs: j0, j1, "),
     ([{"verb": "change_jobs", "jobs": "*", "field": "iterations", "factor": 2}],
      r"none of the jobs '\*' has the field iterations"),
     ([{"verb": "change_scheduler", "scheduler": "fifo"}], "the initial scheduler is part of the scenario"),
