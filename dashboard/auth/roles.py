@@ -57,7 +57,7 @@ class ViewersLookOperatorsAct(BasePermission):
 class OperatorsOnly(BasePermission):
     """Operators, in a session: a token cannot make tokens."""
 
-    message = "This requires the operator role, in a session of a person."
+    message = "This requires the operator role in a session; a token is not enough."
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return is_operator(request.user) and not isinstance(request.auth, ApiToken)

@@ -140,7 +140,7 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "sampled":
         return f"samples of {counted(len(data['rows']), 'server')}"
     if kind == "job_set":
-        return "holds other amounts than it asked for"
+        return "holds other amounts than it requested"
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'becomes unavailable' if data['away'] else 'becomes available'}"
     if kind == "job_completed":

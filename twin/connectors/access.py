@@ -77,7 +77,9 @@ class Access:
             text = read_text("token_from", self.token_from, secret=True)
         text = text.strip()
         if not text.isascii() or not text.isprintable() or " " in text:
-            raise ConnectorError("token_from must lead to one line with a bearer token; what is there is none")
+            raise ConnectorError(
+                "token_from must name a file or variable that holds one line, the token; its content is not one"
+            )
         return text
 
     def tls(self) -> ssl.SSLContext | None:

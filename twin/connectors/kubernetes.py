@@ -159,7 +159,7 @@ class Kubernetes(Connector):
             self._relists[source] += 1
             if self._relists[source] > MAX_RELISTS:
                 raise ConnectorError(
-                    f"{self._client.access.url}: the server forgets at once what it listed of {source}"
+                    f"{self._client.access.url}: the server no longer knows the list that it has just sent of {source}"
                 )
             self._versions[source] = self._list(source)
             watches.begin(source, self._versions[source])

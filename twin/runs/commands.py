@@ -103,7 +103,7 @@ def fork_and_start(
     mirrored = run is not None and run.mode == Run.MIRROR
     if options and not mirrored:
         raise Refused(
-            f"{', '.join(options)}: only for forks of a run that mirrors a real cluster, and run {run_id} is none; "
+            f"{', '.join(options)}: only for forks of a run that mirrors a real cluster, and run {run_id} is not one; "
             "use the edit change_scheduler"
         )
     prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and mirrored else None

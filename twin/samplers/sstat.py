@@ -87,14 +87,14 @@ class SstatSampler(Sampler):
         if not self._gathers:  # sstat would tell zeros
             self._gathers = bool(self._gathering())
         if not self._gathers:
-            raise ConnectorError(f"sstat knows of no use: {OFF}; {GATHER}")
+            raise ConnectorError(f"sstat reports nothing: {OFF}; {GATHER}")
         look = self._look(picture)
         before, self._before = self._before, look
         if picture.running and not look.jobs:
             raise ConnectorError(f"sstat reports none of {len(picture.running)} running jobs: {RIGHT}")
         uses = tuple(_use(name, picture, look, before) for name in picture.nodes)
         missing = len(picture.running) - len(look.jobs)
-        why = f"sstat does not tell of {missing} of {len(picture.running)} running jobs" if missing > 0 else ""
+        why = f"sstat does not report {missing} of {len(picture.running)} running jobs" if missing > 0 else ""
         return Sample(look.now_ms, uses, why)
 
     def unsafe(self) -> str:

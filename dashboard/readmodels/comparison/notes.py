@@ -17,7 +17,7 @@ def notes_of_lost(runs: Sequence[Run], lost: Sequence[str]) -> Iterator[str]:
     """Note on runs of the list that no longer exist. lost: a sentence on each."""
     if lost:
         left = (
-            f"run {runs[0].pk} is the base"
+            f"run {runs[0].pk} is the baseline"
             if len(runs) > 1
             else f"only run {runs[0].pk} is left, choose another run to compare with it"
         )

@@ -80,7 +80,7 @@ def test_a_deleted_run_is_left_out_and_said(operator, pair):
     assert [run["id"] for run in payload["runs"]] == payload["in_full"] == [pair[1].pk, third.pk]
     assert payload["notes"][0].startswith(f"Run {gone} (")
     assert "was deleted by olga on " in payload["notes"][0]
-    assert payload["notes"][0].endswith(f"The comparison is made without it; run {pair[1].pk} is the base.")
+    assert payload["notes"][0].endswith(f"The comparison is made without it; run {pair[1].pk} is the baseline.")
     assert payload == operator.get(address(pair[1], third)).json() | {"notes": payload["notes"]}
     for tail in ("jobs/", "kinds/", "metrics.csv", "differences.csv"):
         assert operator.get(address(*runs, tail=tail)).status_code == 200

@@ -62,7 +62,7 @@ def test_check_tells_the_version_and_the_clock(connect):
         ({"url": "https://127.0.0.1:1"}, "nothing listens at port 1 of 127.0.0.1"),
         ({"ca_file": ""}, "its certificate does not fit the CA of the system"),
         ({"token_from": "$TWIN_WRONG_TOKEN"}, "the token of \\$TWIN_WRONG_TOKEN is not accepted"),
-        ({"token_from": ""}, "it answers nobody without a token"),
+        ({"token_from": ""}, "it refuses requests without a token"),
     ],
 )
 def test_a_wrong_setting_is_one_clear_sentence(connect, monkeypatch, given, message):

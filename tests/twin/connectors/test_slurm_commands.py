@@ -57,7 +57,7 @@ def test_a_missing_command_names_its_package(tmp_path):
         Commands(f"/usr/bin/env PATH={tmp_path}:/usr/bin").run("squeue-that-is-missing")
     assert str(error.value) == (
         "squeue-that-is-missing was not found; apt-get install slurm-client (Debian, Ubuntu), or set the parameter "
-        "prefix to a way to a host that has it"
+        "prefix to a command that reaches a host with it"
     )
 
 

@@ -129,7 +129,7 @@ def test_the_connection_test_of_a_cluster_without_jobs_and_without_gpus(site):
     assert found.well
     messages = {finding.subject: (finding.well, finding.message) for finding in found.findings}
     assert messages["jobs"] == (True, "sees 0 jobs, 0 of them running")
-    assert messages["nodes"] == (True, "3 nodes, 0 GPUs: CPUs are what is shared")
+    assert messages["nodes"] == (True, "3 nodes, 0 GPUs: jobs are shown by their CPUs")
 
 
 def test_no_nodes_are_an_incomplete_look(site):

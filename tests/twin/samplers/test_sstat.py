@@ -81,7 +81,7 @@ def test_the_cpus_of_a_node_with_a_job_that_is_not_told_are_unknown(site):
     sampler, jobs = site.sampler(), picture(j1="edge1:4", j9="edge1:1")
     sample = sampler.sample(jobs)
     assert uses(sample)["edge1"] == (None, None)
-    assert sample.why == "sstat does not tell of 1 of 2 running jobs"
+    assert sample.why == "sstat does not report 1 of 2 running jobs"
 
 
 def test_a_job_that_started_after_the_last_sample_counts_from_its_start(site):

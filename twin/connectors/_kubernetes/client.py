@@ -183,7 +183,7 @@ class Client:
         except (orjson.JSONDecodeError, AttributeError):
             message = line(data.decode("utf-8", "replace"), 100)
         if status in (401, 403) and not self.access.is_somebody:
-            return Refusal(f"{self._name}: it answers nobody without a token; give token_from ({status})", status)
+            return Refusal(f"{self._name}: it refuses requests without a token; give token_from ({status})", status)
         if status == 401:
             source = self.access.token_from or "the kubeconfig"
             sent = (

@@ -99,7 +99,8 @@ class _Watch(threading.Thread):
             self._end(LOST, error)
         except (KeyError, TypeError, ValueError) as error:
             self._end(
-                LOST, ConnectorError(f"Kubernetes: the watch of {self._source} sent what is no event ({error!r:.100})")
+                LOST,
+                ConnectorError(f"Kubernetes: the watch of {self._source} sent what is not an event ({error!r:.100})"),
             )
 
     def _watch(self) -> None:

@@ -19,7 +19,7 @@ HOST = r"\w[\w.@:-]*"
 
 def why_unsafe(prefix: str) -> str:
     """Reason why the prefix could start a command of its author's on this host; "" = it cannot."""
-    helps = "a page takes none, or ssh with -o BatchMode=yes, -p, -l, -i, -J and a host; else use manage.py connect"
+    helps = "on a page it is empty, or ssh with -o BatchMode=yes, -p, -l, -i, -J and a host; else use manage.py connect"
     try:
         words = shlex.split(prefix)
     except ValueError as error:

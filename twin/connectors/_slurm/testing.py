@@ -69,9 +69,9 @@ class Test:
         self._say("controller", True, "slurmctld answers")
         offset = self.clock.offset_ms
         message = (
-            f"the controller's clock is {abs(offset) / 1000:.1f} s {'ahead of' if offset > 0 else 'behind'} ours"
+            f"the controller's clock is {abs(offset) / 1000:.1f} s {'ahead of' if offset > 0 else 'behind'} the twin's"
             if offset
-            else "agrees with ours"
+            else "agrees with the twin's"
         )
         self._say(
             "clock",
@@ -102,7 +102,8 @@ class Test:
         self._say(
             "nodes",
             bool(nodes),
-            f"{counted(len(nodes), 'node')}, {counted(gpus, 'GPU')}" + ("" if gpus else ": CPUs are what is shared"),
+            f"{counted(len(nodes), 'node')}, {counted(gpus, 'GPU')}"
+            + ("" if gpus else ": jobs are shown by their CPUs"),
             "see `sinfo -a`, PrivateData",
         )
         spent = look.calls.get("squeue", 0)
@@ -127,7 +128,7 @@ class Test:
         self._say(
             "GPUs", tracked,
             "slurmctld adds up the GPUs of each job" if tracked
-            else "GPUs are those asked for; exclusive jobs show none",
+            else "GPUs are those requested; exclusive jobs show none",
             "set AccountingStorageTRES=gres/gpu in slurm.conf", needed=False,
         )  # fmt: skip
         self._accounting(found.get("AccountingStorageType", "(null)"))
