@@ -105,8 +105,8 @@ def remedy(message: str) -> str:
 def _failure(name: str, code: int, err: str) -> CallError:
     if code in (126, 127):
         helps = (
-            "apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a command that reaches a host "
-            "with it"
+            "apt-get install slurm-client (Debian, Ubuntu), or set the parameter prefix to a command that reaches a "
+            "host with it"
         )
         return CallError(f"{name} was not found", helps)
     lines = [line.strip() for line in err.splitlines() if line.strip()]
