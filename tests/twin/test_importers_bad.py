@@ -129,7 +129,7 @@ def test_the_rows_between_two_stray_quotes_are_read(tmp_path):
 
 def test_a_quoted_cell_may_hold_what_separates_cells(tmp_path):
     data = (HEADER + '2017-10-01 00:00:45,66,1,"66,0","the ""vc"""\n').encode()
-    assert importing(tmp_path, data).report["summary"] == "1 rows read, 1 jobs imported, 0 skipped"
+    assert importing(tmp_path, data).report["summary"] == "1 row read, 1 job imported, 0 skipped"
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,8 @@ def test_lines_may_end_in_a_bar_or_a_carriage_return(tmp_path, end):
     """A job's name with a | is put right with `sacct -p` too."""
     result = found(tmp_path, REAL.replace("\n", end))
     assert (result.rows, len(result.drafts)) == (20, 8)
-    assert any(note.startswith("1 rows with a |") for note in result.notes)
+    assert "Repaired: 1 row with a | in a job name or command." in result.notes
+    assert "Not imported, because other jobs have GPUs: 1 row of jobs without GPUs." in result.notes
 
 
 def test_bars_may_stand_in_the_name_and_in_the_command(tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from twin.files.job_table import MISSING, JobTable
+from twin.infra.counts import counted
 from twin.traces.importers.drafts import Read
 
 
@@ -49,11 +50,11 @@ def build_report(
         len(found) for read in reads if (found := read.drafts if read.drafts is not None else read.jobs) is not None
     )
     outside = drafted - jobs
-    parts = [f"{rows:,} rows read"]
+    parts = [f"{counted(rows, 'row')} read"]
     if drafted:
-        parts.append(f"{jobs:,} jobs imported")
+        parts.append(f"{counted(jobs, 'job')} imported")
     if machines:
-        parts.append(f"{machines:,} machines imported")
+        parts.append(f"{counted(machines, 'machine')} imported")
     if merged:
         parts.append(f"{merged:,} merged into jobs or machines")
     if outside:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.infra.counts import counted
 from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
 from twin.traces.importers.shapes import shapes
@@ -188,18 +189,20 @@ class _Log:
             notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
             if skipped.counts["no_gpu"]:
                 notes.append(
-                    f"{skipped.counts['no_gpu']:,} rows of jobs without GPUs are not "
-                    "imported, because other jobs have GPUs."
+                    f"Not imported, because other jobs have GPUs: {counted(skipped.counts['no_gpu'], 'row')} of jobs "
+                    "without GPUs."
                 )
         if self.steps:
-            notes.append(f"{self.steps:,} rows of job steps are merged into their jobs; the job's own row is used.")
+            notes.append(
+                f"Merged into their jobs: {counted(self.steps, 'row')} of job steps; a job's own row counts."
+            )
         if again:
             notes.append(
-                f"{again:,} rows repeat a job id (requeued jobs): each is one job with the first "
-                "Submit and the sum of its run times."
+                f"Requeued: {counted(again, 'row')} with the id of an earlier row; such a job has the first Submit "
+                "and the sum of its run times."
             )
         if self.mended:
-            notes.append(f"{self.mended:,} rows with a | in a job name or command were repaired.")
+            notes.append(f"Repaired: {counted(self.mended, 'row')} with a | in a job name or command.")
         return notes
 
 
