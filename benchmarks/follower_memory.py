@@ -83,7 +83,7 @@ def follow() -> None:
 
     call_command("migrate", verbosity=0)
     from twin.connectors import slurm
-    from twin.mirror import follower
+    from twin.infra import memory
     from twin.models import Connection
 
     now_ms = int(time.time() * 1_000)
@@ -108,7 +108,7 @@ def follow() -> None:
             poll += 1
             yield connector.snapshot(nodes=poll % NODES_EACH == 0)
 
-    follower.TRIM_S = 0.0  # a minute passes with each poll
+    memory.EVERY_S = 0.0  # a minute passes with each poll
     slurm.Commands = Answered  # type: ignore[assignment, misc]
     slurm._now_ms = lambda: now_ms
     slurm.SlurmConnector.changes = changes  # type: ignore[assignment, method-assign]

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from twin.infra import memory
+
 FREED = """
 from pathlib import Path
 from twin.infra.memory import give_back
@@ -28,3 +30,14 @@ def test_freed_memory_is_returned_to_the_system():
     if returned == "False":
         pytest.skip("this C library cannot")
     assert int(megabytes) > 60, "of 80 MB that were freed"
+
+
+def test_it_is_returned_once_a_minute_at_most(monkeypatch):
+    calls, now = [], [1_000.0]
+    monkeypatch.setattr(memory.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(memory, "give_back", lambda: calls.append(now[0]))
+    monkeypatch.setattr(memory, "_given_back_at", 0.0)
+    for at in (1_000.0, 1_030.0, 1_060.0, 1_119.9, 1_120.0):
+        now[0] = at
+        memory.give_back_at_times()
+    assert calls == [1_000.0, 1_060.0, 1_120.0]

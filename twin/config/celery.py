@@ -6,6 +6,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    task_postrun,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
@@ -51,6 +52,14 @@ def _set_pool() -> None:
     pools.set_yields(pools.QUICK in queues and pools.LONG not in queues)
     if pools.LONG in queues and pools.QUICK not in queues:
         os.nice(pools.NICENESS)
+
+
+@task_postrun.connect
+def give_back_memory(**_: Any) -> None:
+    """A pool child lives for weeks: what a run or an import has freed would stay with it."""
+    from twin.infra import memory
+
+    memory.give_back_at_times()
 
 
 @worker_ready.connect

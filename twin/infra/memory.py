@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import time
+
+EVERY_S = 60.0
+
+_given_back_at = 0.0
 
 
 def give_back() -> bool:
@@ -11,3 +16,12 @@ def give_back() -> bool:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):
         return False
+
+
+def give_back_at_times() -> None:
+    """The same once a minute at most: between two tasks, or while a process waits."""
+    global _given_back_at
+    now = time.monotonic()
+    if now - _given_back_at >= EVERY_S:
+        _given_back_at = now
+        give_back()

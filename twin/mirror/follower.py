@@ -35,7 +35,6 @@ LOOK_S = 1.0  # between two looks at the list of connections
 HEALTH_S = 2.0  # between two writes of a connection's health
 AGAIN_S = 5.0  # after a failure that is not the cluster's
 LEASE_AGAIN_S = 1.0
-TRIM_S = 60.0  # between two times at which freed memory is returned to the system: a first poll and a border need much
 
 
 class Follower:
@@ -79,7 +78,7 @@ class Follow(threading.Thread):
         """settings: the name of the connection, then what it is followed with."""
         super().__init__(name=f"follow-{settings[0]}", daemon=True)
         self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
-        self.written_at = self.trimmed_at = float("-inf")
+        self.written_at = float("-inf")
         self.following: Following | None = None
 
     def run(self) -> None:
@@ -161,9 +160,7 @@ class Follow(threading.Thread):
         def stopped(seconds: float) -> bool:
             following = self.following
             assert following is not None  # which waits by this function
-            if time.monotonic() - self.trimmed_at > TRIM_S:
-                self.trimmed_at = time.monotonic()
-                memory.give_back()
+            memory.give_back_at_times()
             if time.monotonic() - self.written_at > HEALTH_S:
                 self.written_at = time.monotonic()
                 Connection.objects.filter(pk=of.pk).update(health=asdict(following.current_health()))
