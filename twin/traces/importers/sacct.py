@@ -193,9 +193,7 @@ class _Log:
                     "without GPUs."
                 )
         if self.steps:
-            notes.append(
-                f"Merged into their jobs: {counted(self.steps, 'row')} of job steps; a job's own row counts."
-            )
+            notes.append(f"Merged into their jobs: {counted(self.steps, 'row')} of job steps; a job's own row counts.")
         if again:
             notes.append(
                 f"Requeued: {counted(again, 'row')} with the id of an earlier row; such a job has the first Submit "
