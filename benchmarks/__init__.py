@@ -24,7 +24,7 @@ class Figure:
     what: str
     value: float
     unit: str
-    bound: float | None = None  # None: told, not judged
+    bound: float | None = None  # None: reported, not judged
     at_least: bool = False  # the value has to be >= bound; else <= bound
 
     @property

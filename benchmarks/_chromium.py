@@ -50,10 +50,10 @@ def _stopped_with(driver: int) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    told: list[int] = []
+    signals: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
-        told.append(number)
+        signals.append(number)
         with suppress(ProcessLookupError):
             os.kill(driver, signal.SIGTERM)
 
@@ -61,10 +61,10 @@ def _stopped_with(driver: int) -> Iterator[None]:
     try:
         yield
     except Exception:
-        if not told:
+        if not signals:
             raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if told:
-            signal.raise_signal(told[0])
+        if signals:
+            signal.raise_signal(signals[0])

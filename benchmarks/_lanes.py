@@ -18,7 +18,7 @@ from twin.runs.engine import Engine
 
 
 class Played(NamedTuple):
-    """Seconds of the run and its metrics, ms of its slowest hundredth of decisions on arrival, and how much it told."""
+    """Seconds of the run and its metrics, ms of its slowest hundredth of decisions, and its events."""
 
     run_s: float
     cpu_s: float  # of the run: what other processes take from the machine does not count
@@ -38,7 +38,7 @@ def play(
     """As a worker does it."""
     engine = Engine(Simulation(cluster, jobs, build(scheduler, parameters or {}), 1))
     gc_control.spare()
-    told: list[Event] = []
+    events: list[Event] = []
     count = bars = 0
     began, began_cpu = time.perf_counter(), time.process_time()
     while batch := engine.batch(None):
@@ -46,9 +46,9 @@ def play(
         count += len(batch)
         bars += sum(len(event.data["bars"]) for event in batch if "bars" in event.data)
         if metrics:
-            told += batch
+            events += batch
     run_s, cpu_s = time.perf_counter() - began, time.process_time() - began_cpu
     if metrics:
-        summarize(told, cluster, jobs)
+        summarize(events, cluster, jobs)
     p99 = float(np.percentile(engine.decisions, 99)) * 1_000 if engine.decisions else 0.0
     return Played(run_s, cpu_s, time.perf_counter() - began - run_s, p99, count, bars)

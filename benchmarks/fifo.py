@@ -1,6 +1,7 @@
 """FIFO on a window of the Philly trace: jobs a second, with placements and the encoded log; and what doubling costs.
 
-TWIN_TRACES names the folder of the public traces; without it a stand-in of the same size and mix is used, and said.
+TWIN_TRACES names the folder of the public traces; without it a stand-in of the same size and mix is used
+and named.
 """
 
 from __future__ import annotations

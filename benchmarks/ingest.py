@@ -106,11 +106,11 @@ class _Sender:
     def _post(self, body: bytes) -> tuple[int, float]:
         self.connection.request("POST", "/api/ingest/bench/events", body, self.headers)
         answer = self.connection.getresponse()
-        said = answer.read()
+        text = answer.read()
         if answer.status == 200:
-            assert orjson.loads(said)["rejected"] == []
+            assert orjson.loads(text)["rejected"] == []
         elif answer.status != 429:
-            raise RuntimeError(f"the twin answered {answer.status}: {said.decode()}")
+            raise RuntimeError(f"the twin answered {answer.status}: {text.decode()}")
         return answer.status, float(answer.headers.get("Retry-After", 0))
 
     def _batch(self, size: int) -> bytes:

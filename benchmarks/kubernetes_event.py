@@ -54,14 +54,14 @@ class Kubernetes:
             done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=log, timeout=180)
         if done.returncode:
             raise RuntimeError(f"Kubernetes did not start: {(self.folder / 'start.log').read_text()}")
-        told = dict(part.split("=", 1) for part in done.stdout.decode().split()[1:])
+        settings = dict(part.split("=", 1) for part in done.stdout.decode().split()[1:])
         os.kill(int((self.folder / "kubelets.pid").read_text()), signal.SIGTERM)
         (self.folder / "admin.token").chmod(0o600)
-        self.parameters = {"url": told["KUBE_URL"], "ca_file": told["KUBE_CA"]}
+        self.parameters = {"url": settings["KUBE_URL"], "ca_file": settings["KUBE_CA"]}
         self.parameters["token_from"] = str(self.folder / "admin.token")
-        self.token = told["KUBE_TOKEN"]
-        tls = ssl.create_default_context(cafile=told["KUBE_CA"])
-        self.connection = http.client.HTTPSConnection(told["KUBE_URL"].removeprefix("https://"), context=tls)
+        self.token = settings["KUBE_TOKEN"]
+        tls = ssl.create_default_context(cafile=settings["KUBE_CA"])
+        self.connection = http.client.HTTPSConnection(settings["KUBE_URL"].removeprefix("https://"), context=tls)
 
     def stop(self) -> None:
         """Ends all of it."""
@@ -74,9 +74,9 @@ class Kubernetes:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind}
         self.connection.request(method, path, orjson.dumps(body), headers)
         answer = self.connection.getresponse()
-        said = answer.read()
+        text = answer.read()
         if answer.status >= 300:
-            raise RuntimeError(f"{method} {path}: {answer.status} {said.decode()[:300]}")
+            raise RuntimeError(f"{method} {path}: {answer.status} {text.decode()[:300]}")
         return began
 
 
@@ -97,8 +97,8 @@ def run() -> list[Figure]:
     names = {SUBMITTED: "created", STARTED: "bound and running", ENDED: "succeeded"}
     return [
         figure
-        for what, said in names.items()
-        for figure in figures(f"pod {said} to pixel", delays(began[what], drawn[what]), P50_S, P99_S)
+        for what, name in names.items()
+        for figure in figures(f"pod {name} to pixel", delays(began[what], drawn[what]), P50_S, P99_S)
     ] + [load_figure()]
 
 

@@ -11,7 +11,7 @@ PUSH = "push"
 
 
 def with_token(connector: str, parameters: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """The result of a test, in which a source that has a token is not told to create one."""
+    """The result of a test, which does not ask for a token where the source has one."""
     source = str(parameters.get("source", "")).strip()
     known = tokens.of_source(source) if connector == PUSH and source else []
     for finding in found["findings"]:

@@ -161,10 +161,10 @@ class _Job:
         self.state, self.outcome, self.ended_ms = ENDED, data["outcome"], at_ms
 
     def _stated(self, at_ms: int, data: Mapping[str, Any]) -> None:
-        told = msgspec.convert(data.get("attempts", ()), tuple[Attempt, ...])
+        stated = msgspec.convert(data.get("attempts", ()), tuple[Attempt, ...])
         if data.get("complete_history", False):
             self.attempts.clear()
-        self.attempts |= {attempt.started_ms: attempt for attempt in told}
+        self.attempts |= {attempt.started_ms: attempt for attempt in stated}
         self.state, self.restarts = data["state"], data.get("restarts", self.restarts)
         self.outcome = data.get("outcome", "")
         ended_ms = data.get("ended_ms")
