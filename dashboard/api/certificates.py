@@ -39,7 +39,7 @@ class CertificateView(APIView):
 
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request, pk: int) -> Response:
-        """Requests a certificate of the run's present log, also after a cancel."""
+        """Requests a certificate of the run's current log, also after a cancel."""
         get_object_or_404(Run.objects.only("pk"), pk=pk)
         commands.request_certificate(pk, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -243,7 +243,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=None, responses=OpenApiResponse(OpenApiTypes.OBJECT))
     @action(detail=True)
     def nodes(self, request: Request, name: str) -> Response:
-        """{nodes, total_nodes}: nodes of the present run with the site of each, as a test shows them."""
+        """{nodes, total_nodes}: nodes of the current run with the site of each, as a test shows them."""
         connection = self.get_object()
         found = stored.nodes_of(connection)
         rule = stored.sites_of(connection)

@@ -3,7 +3,8 @@
 import { duration } from '../util/format.js';
 import { momentText } from '../util/time-text.js';
 
-const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms']; // fields that are points in time; others are durations
+// Fields that are points in time; others are durations.
+const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms'];
 
 // Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
 const T95 = [
