@@ -1,8 +1,8 @@
 """Documents of Slurm's plugin jobcomp/elasticsearch: one for each job that ended (or each end of it that was requeued).
 
 Only the fields named in `read` are read: the job's script, its folders, paths and comments are never stored.
-Times are in UTC without a zone, the time limit is in seconds, and GPUs are stated only where AccountingStorageTRES names
-gres/gpu.
+Times are in UTC without a zone, the time limit is in seconds, and GPUs are stated only where AccountingStorageTRES
+names gres/gpu.
 """
 
 from __future__ import annotations
