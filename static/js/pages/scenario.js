@@ -314,7 +314,7 @@ async function runs() {
         scenario.parent ? [' · ', comparison(run)] : null,
       ],
     },
-    { title: 'Status', cell: (run) => run.status },
+    { title: 'State', cell: (run) => run.status },
     { title: 'Started', cell: (run) => h('span', { class: 'muted nowrap' }, wall(run.created_at)) },
     { title: '', cell: (run) => (operator && !ACTIVE.includes(run.status) ? deletion(run) : null) },
   ];
