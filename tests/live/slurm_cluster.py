@@ -107,6 +107,10 @@ class Cluster:
         """Ends all jobs, and gives all nodes back."""
         self.run("bash", "-c", "squeue -h -o %A | sort -u | xargs -r scancel")
         until(lambda: not self.run("squeue", "-h").strip(), "no job is left")
+        self.resume()
+
+    def resume(self):
+        """Gives nodes back that are drained or down."""
         drained = self.run(
             "bash", "-c", "sinfo -hN -o '%N %T' | grep -E 'drain|down' | cut -d' ' -f1 | sort -u"
         ).split()
