@@ -50,7 +50,7 @@ class Rrh(GangScheduler):
         "Admits a job if its utility exceeds the loss of the other jobs, and runs the "
         "jobs with the highest utility per slot."
     )
-    extra_needs = ("requested_workers",)
+    needs = (*GangScheduler.needs, "requested_workers")
     Parameters = RrhParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:

@@ -23,6 +23,8 @@ GANG = 16
 CHUNK_GB = 0.128  # OASiS
 PER_EPOCH = 10  # iterations, as in the released sample scripts (9 to 25)
 NATIVE = ("comp_machine_ms", "comm_ms", "iterations")
+MAPPED = {name: tuple(part for part in parts if part not in ("worker", "ps")) for name, parts in NEEDS.items()}
+SOURCES = (NATIVE, MAPPED["oasis"], MAPPED["pd-ors"])  # of Harmony's fields, in this order
 
 
 class Facts(NamedTuple):
@@ -96,7 +98,7 @@ def workers_on(demand: Demand | None, server: Server) -> float:
 
 
 def _has(job: Job, training: str) -> bool:
-    return all(getattr(job, part) is not None for part in NEEDS[training] if part not in ("worker", "ps"))
+    return all(getattr(job, part) is not None for part in MAPPED[training])
 
 
 def _from_chunks(job: Job) -> Job:

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from scheduling.colocation.execution import COLOCATION
-from scheduling.colocation.job_mapping import Facts, facts
+from scheduling.colocation.job_mapping import NATIVE, SOURCES, Facts, facts
 from scheduling.colocation.memory.usage import USABLE, held_gb, machines_needed, usage
 from scheduling.colocation.site_pool import Change, Group, Pool, Record
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import NONE, NOTHING, SITES, Cluster, Decision, Job, Placement, Reason, Role, Verdict
 
-NEEDS = ("comp_machine_ms", "comm_ms", "iterations")
 _WORKER = int(Role.WORKER)
 
 
@@ -40,6 +39,7 @@ class GroupedScheduler(BaseScheduler):
     """Base of group schedulers: a subclass defines how a group runs (`_form`) and reacts to changes (`_decide`)."""
 
     model = COLOCATION
+    alternatives = SOURCES
     spill = True  # whether inputs and models may lie on disk
     balanced = False  # jobs go to the site with the least work for its machines, instead of the edge first
 
@@ -227,7 +227,7 @@ class GroupedScheduler(BaseScheduler):
         """Reason to reject the job: no site can ever run it."""
         known = facts(self.jobs[job])
         if known is None:
-            missing = next(part for part in NEEDS if getattr(self.jobs[job], part) is None)
+            missing = next(part for part in NATIVE if getattr(self.jobs[job], part) is None)
             return Reason("missing_part", {"part": missing})
         if not self.pools:
             return Reason("no_machines", {})

@@ -26,6 +26,8 @@ class BaseScheduler:
     paper: ClassVar[str]  # where it comes from, in one line
     summary: ClassVar[str]  # one sentence an operator understands
     needs: ClassVar[tuple[str, ...]] = ()  # fields of Job that must not be None
+    # sets of fields of Job, one of which a job must have as a whole; the others follow from it
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
     # reasons of its own: {NAME.CODE: sentence from the numbers}
     reasons: ClassVar[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {}
     model: ClassVar[ExecutionModel]  # the rules by which its jobs hold servers

@@ -6,6 +6,7 @@ Rates: 1 Gbps moves 125 MB/s (decimal), so a transfer of x MB takes 8 x / Gbps m
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Job, with_bandwidth
@@ -17,6 +18,7 @@ NEEDS = {
     "pd-ors": ("worker", "ps", "epochs", "num_samples", "global_batch", "sample_ms", "gradient_mb", "workers_per_ps",
                "internal_gbps", "external_gbps"),
 }  # fmt: skip
+PARTS = {part for parts in NEEDS.values() for part in parts}  # of some training model
 BANDWIDTH = 4  # position in RESOURCES
 MAX_GANG = 1_000_000  # workers that start together; no cluster holds more, unless a worker needs nothing
 EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is that integer
@@ -25,6 +27,11 @@ EPSILON = 1e-9  # worker-slots; a product that is an integer up to rounding is t
 def training_model_of(cluster: Cluster) -> str:
     """Training model of a cluster: PD-ORS if all servers take both roles, else OASiS."""
     return "pd-ors" if all(len(server.roles) == len(ROLES) for server in cluster.servers) else "oasis"
+
+
+def needs_of(needs: Sequence[str], training: str) -> tuple[str, ...]:
+    """Needed fields of a scheduler with several training models under one of them: the model's, and its own others."""
+    return (*NEEDS[training], *(part for part in needs if part not in PARTS))
 
 
 def transfer_ms(megabytes: float, gbps: float) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from scheduling.kernel.resource_vector import pack
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible
-from scheduling.model.training_models import EPSILON, NEEDS, TRAINING_MODELS, gang_size
+from scheduling.model.training_models import EPSILON, TRAINING_MODELS, gang_size, needs_of
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.slotted.execution import Slotted
 from scheduling.slotted.reallocation import WORKER, GangParameters, JobRates, Packing, Servers, Shape
@@ -89,7 +89,7 @@ class GangQueue(BaseScheduler):
         super().start(cluster, jobs, rng)
         self.training = JobRates(self.model.training(self, cluster), cluster.slot_ms)
         self.limits = self.training.limits
-        self.needed = (*NEEDS[self.training.name], "requested_workers")
+        self.needed = needs_of(self.needs, self.training.name)
         self.room = Room(cluster, limits=self.limits)
         self.packing = Packing(Servers(cluster, self.training), everywhere=True)
         self.gangs: dict[int, Gang] = {}  # of the jobs that wait or run

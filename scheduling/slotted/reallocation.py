@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from scheduling.model.training_models import (
     EPSILON,
     LIMITS,
     MAX_GANG,
-    NEEDS,
     TRAINING_MODELS,
+    needs_of,
     oasis_worker_slots,
     pd_ors_sample_ms,
 )
@@ -244,15 +244,19 @@ class GangScheduler(BaseScheduler):
 
     model = Slotted(supports=TRAINING_MODELS)
     Parameters = GangParameters
-    needs = ("worker", "ps", "epochs", "gradient_mb")  # and those of the training model (training_models.NEEDS)
-    extra_needs: tuple[str, ...] = ()
+    needs: ClassVar[tuple[str, ...]] = (
+        "worker",
+        "ps",
+        "epochs",
+        "gradient_mb",
+    )  # and those of the training model (training_models.NEEDS)
     keeps_plans = True
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.training = JobRates(self.model.training(self, cluster), cluster.slot_ms)
         self.limits = self.training.limits
-        self.needed = (*NEEDS[self.training.name], *self.extra_needs)
+        self.needed = needs_of(self.needs, self.training.name)
         self.room = Room(cluster, limits=self.limits)
         self.servers = Servers(cluster, self.training)
         self.shapes: dict[int, Shape] = {}  # of the jobs that are active: arrived, neither rejected nor completed

@@ -77,10 +77,11 @@ def _digits(payoff: float) -> int:
 
 
 def _fits_nowhere(values: Values) -> str:
-    unit = UNIT[values["resource"]]
+    unit, resource = UNIT[values["resource"]], values["resource"]
+    what = unit if unit.lower().endswith(resource) else f"{unit} of {resource}"
     return (
-        f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {unit} of {values['resource']}; the largest "
-        f"server has {values['most']:g} {unit}."
+        f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {what}; the largest server has "
+        f"{values['most']:g} {unit}."
     )
 
 

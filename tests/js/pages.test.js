@@ -102,6 +102,35 @@ test('scenarios: the form has the schedulers with their parameters, and starts a
   await until(() => asked.some(([method, path]) => method === 'POST' && path === '/api/runs/'), 'a run is started');
 });
 
+test(
+  'scenarios: the form warns of jobs that would be rejected, and proposes a cluster that fits',
+  needsPage,
+  async () => {
+    const traces = await recorded('/api/traces/?size=500').json();
+    const clusters = await recorded('/api/clusters/?size=500').json();
+    const strange = { ...traces.results[0], id: 77, name: 'no machines' };
+    const line = '80 of 80 jobs lack num_samples, which PD-ORS needs; they would be rejected.';
+    const proposal = { cluster: clusters.results.at(-1).id, warnings: [] };
+    const suitability = (_, path) =>
+      !path.includes('cluster=') ? proposal : { warnings: path.includes('scheduler=pd_ors') ? [line] : [] };
+    const { window } = await visit('scenarios', '/scenarios/?trace=77', {}, [
+      ['/api/traces/', { ...traces, results: [strange, ...traces.results] }],
+      ['/api/scenarios/suitability/', suitability],
+    ]);
+    await until(() => $('#f-cluster')?.value === String(proposal.cluster), 'the cluster with room is proposed');
+    assert.ok($('#f-warnings').hidden);
+    change(window, '#f-scheduler', 'pd_ors');
+    await until(() => !$('#f-warnings').hidden, 'the warning is shown');
+    assert.equal(text('#f-warnings'), line);
+    change(window, '#f-scheduler', 'oasis');
+    await until(() => $('#f-warnings').hidden, 'it goes with its cause');
+    proposal.cluster = null;
+    change(window, '#f-trace', '77');
+    await until(() => $('#f-cluster').value === '', 'no cluster is chosen where none fits');
+    assert.match(text('#f-cluster-help'), /fit on none of the newest clusters/);
+  },
+);
+
 test('sweeps: the list, and a form that counts its runs and tells values that are none', needsPage, async () => {
   const { window } = await visit('sweeps', '/sweeps/', {});
   await until(() => $('#list tbody tr') && $('#s-what-1 option'), 'list and form are shown');

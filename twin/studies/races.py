@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 from django.db import transaction
 
 from scheduling.kernel.registry import build, scheduler_class, schedulers
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.training_models import NEEDS
 from scheduling.model.values import Cluster, ModelError
 from twin.analysis.comparability import comparable, model_of, named
-from twin.files.job_table import DEMANDS, INTEGERS, MISSING, JobTable, unpack_jobs
+from twin.analysis.suitability import able, alternatives_text, fields_needed
+from twin.files.job_fields import all_present, present
+from twin.files.job_table import JobTable, unpack_jobs
 from twin.models import Run, Scenario, Trace
 from twin.runs import commands, scheduler_history
 from twin.scenarios import store
-
-PARTS = {part for needs in NEEDS.values() for part in needs}  # of a training model
 
 
 @dataclass(frozen=True)
@@ -91,34 +89,15 @@ def _obstacle(
         scheduler.check(cluster)
     except ModelError as error:
         return str(error)
-    needs = cls.needs
-    if len(cls.model.supports) > 1:
-        needs = (*NEEDS[model], *(part for part in cls.needs if part not in PARTS))
-    lacking = [part for part in needs if not any(_has(table, part).any() for table in tables)]
+    needs = fields_needed(scheduler, cluster)
+    lacking = [part for part in needs if not any(present(table, part).any() for table in tables)]
     if lacking:
         return f"no job of the trace has {', '.join(lacking)}, which it requires"
-    if not any(
-        np.logical_and.reduce([np.ones(len(table), dtype=bool), *(_has(table, part) for part in needs)]).any()
-        for table in tables
-    ):
+    if not any(all_present(table, needs).any() for table in tables):
         return f"no job of the trace has all required fields: {', '.join(needs)}"
+    if not any(able(scheduler, table).any() for table in tables):
+        return f"no job of the trace has {alternatives_text(scheduler)}, of which it requires one set"
     return ""
-
-
-def _has(table: JobTable, part: str) -> np.ndarray:
-    """[job] whether the part is there."""
-    if part == "utility":
-        return np.zeros(len(table), dtype=bool) if table.utility is None else ~np.isnan(table.utility[:, 0])
-    if part == "upload_ms":
-        return np.zeros(len(table), dtype=bool) if table.uploads is None else np.diff(table.uploads[0]) > 0
-    if part in table.texts:
-        return table.texts[part].codes != MISSING
-    column = table.columns.get(part)
-    if column is None:
-        return np.zeros(len(table), dtype=bool)
-    if part in DEMANDS:
-        return column[:, 0] >= 0
-    return column != MISSING if part in INTEGERS else ~np.isnan(column)
 
 
 def _scenario_of(scenario: Scenario, entrant: Entrant) -> Scenario:

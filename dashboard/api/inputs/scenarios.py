@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.audit import AuditedDelete, record
+from dashboard.api.inputs.run_form import SuitabilitySerializer, checked_form
 from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
 from scheduling.kernel.registry import build, unavailable
 from twin.files.cluster_json import cluster_from_dict
@@ -50,6 +51,15 @@ class ScenarioViewSet(
             store.check(scenario, scenario.edits)  # an impossible edit fails here, before anything is stored
             store.check_effects(scenario, scenario.edits)
             record(self.request.user, "scenario.create", scenario)
+
+    @extend_schema(parameters=[SuitabilitySerializer], responses=OpenApiTypes.OBJECT)
+    @action(detail=False)
+    def suitability(self, request: Request) -> Response:
+        """Warnings about jobs that the scheduler would reject on the cluster. Without `cluster`, the newest one that
+        fits all jobs (or null) is chosen."""
+        form = SuitabilitySerializer(data=request.query_params)
+        form.is_valid(raise_exception=True)
+        return Response(checked_form(**form.validated_data))
 
     @extend_schema(operation_id="scenarios_race_entrants", request=None, responses=OpenApiTypes.OBJECT)
     @action(detail=True)

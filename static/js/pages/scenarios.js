@@ -2,13 +2,14 @@
 
 import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { $, fill, h } from '../ui/dom.js';
+import { $, debounce, fill, h } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
 import { choices, reasons } from '../scenarios/scheduler-choices.js';
 import { url } from '../core/time-range.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
+import { Warnings, suitability } from '../scenarios/suitability.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 
 const operator = document.body.dataset.role === 'operator';
@@ -21,6 +22,7 @@ const SPEEDS = [
   [86400, '1 d / s'],
 ];
 const GENERATED = 'generate';
+const CHECK_MS = 150;
 
 const columns = [
   {
@@ -168,10 +170,24 @@ async function form() {
     ),
     option(GENERATED, 'Generate a cluster as in the OASiS paper'),
   );
+  cluster.prepend(h('option', { value: '', hidden: true }, 'Choose a cluster'));
+  cluster.required = true;
   const belongs = h('span', { class: 'help', id: 'f-cluster-help' });
-  const propose = () => {
+  const warnings = new Warnings();
+  let proposed = 0;
+  /** Selects the cluster of the trace, or else the newest one on which its jobs fit; none if there is none. */
+  const propose = async () => {
+    const mine = ++proposed;
     const own = ownCluster(clusters.results, Number(trace.value));
-    if (own) cluster.value = String(own.id);
+    if (own) {
+      cluster.value = String(own.id);
+      return;
+    }
+    const choices = { trace: trace.value, scheduler: scheduler.value, parameters: readParameters(parameters) };
+    const answer = await suitability(choices).catch((error) => logError(error));
+    if (mine !== proposed) return;
+    cluster.value = String(answer?.cluster ?? '');
+    sync();
   };
   const offered = choices(schedulers, 'oasis').map(({ text, ...rest }) => h('option', rest, text));
   const scheduler = h('select', { id: 'f-scheduler', name: 'scheduler' }, offered);
@@ -230,13 +246,28 @@ async function form() {
         : 'automatic: after the last arrival'
       : '100 slots';
     const came = own?.trace === Number(trace.value);
-    fill(belongs, came ? 'cluster of this trace' : 'not the cluster of this trace: check that the jobs fit');
+    fill(
+      belongs,
+      came
+        ? 'cluster of this trace'
+        : cluster.value
+          ? 'not the cluster of this trace'
+          : 'The jobs fit on none of the newest clusters; choose one, or generate one.',
+    );
     servers.hidden = cluster.value !== GENERATED;
     speed.hidden = mode.value !== 'live';
+    checkSoon();
   };
-  propose();
+  const checkSoon = debounce(() => {
+    if (!cluster.value) return warnings.clear();
+    const choices = { trace: trace.value, cluster: cluster.value, scheduler: scheduler.value };
+    return warnings.check({ ...choices, parameters: readParameters(parameters) });
+  }, CHECK_MS);
   if (clusters.results.some((c) => c.id === Number(url.get('cluster')))) cluster.value = url.get('cluster');
+  else propose();
   trace.addEventListener('change', propose);
+  cluster.addEventListener('change', () => proposed++); // a choice by hand stays
+  parameters.addEventListener('change', checkSoon);
   for (const select of [trace, scheduler, cluster, mode]) select.addEventListener('change', sync);
   fill(
     box,
@@ -251,6 +282,7 @@ async function form() {
     field('Name', name),
     field('Mode', mode),
     speed,
+    warnings.box,
     h('div', { class: 'wide' }, h('button', { class: 'primary', id: 'start-run' }, 'Start run')),
     errorBox,
   );

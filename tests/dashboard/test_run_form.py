@@ -1,0 +1,79 @@
+"""Warnings of the form of a new run, before its start: jobs that lack a needed field, or fit on no server."""
+
+import orjson
+import pytest
+
+from scheduling.kernel.registry import schedulers
+from scheduling.model.values import Cluster, Job, Server
+from tests.twin.builders import played_out, scenario_of
+from twin.eventlog import event_log
+from twin.models import Run, Scenario
+from twin.scenarios.store import jobs_of, store_cluster, store_generated
+
+SIZE = (0, 64_000, 512_000, 900_000, 90_000)
+CPU_ONLY = (Server("cpu", "edge", SIZE, roles=("worker",)), Server("ps", "edge", SIZE, roles=("ps",)))
+GPU = Server("gpu", "edge", (4_000, 8_000, 64_000, 100_000, 10_000))
+
+
+def asked(client, scenario, scheduler, cluster=None, **parameters):
+    query = {"trace": scenario.trace_id, "scheduler": scheduler, "parameters": orjson.dumps(parameters).decode()}
+    if cluster is not None:
+        query["cluster"] = cluster
+    answer = client.get("/api/scenarios/suitability/", query)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_fields_that_the_jobs_lack_are_named_with_their_number(viewer, db):
+    scenario = scenario_of("oasis", "pd_ors", jobs=8)
+    first, second = asked(viewer, scenario, "pd_ors", scenario.cluster_id)["warnings"]
+    assert first.startswith("8 of 8 jobs lack num_samples")
+    assert first.endswith(", which PD-ORS needs; they would be rejected.")
+    assert second.startswith("Schedulers that can run all jobs on this cluster: ")
+    assert "OASiS" in second
+    assert "PD-ORS" not in second
+    assert asked(viewer, scenario, "oasis", scenario.cluster_id)["warnings"] == []
+    assert asked(viewer, scenario, "pd_ors", "generate")["warnings"][0] == first
+
+
+def test_the_training_model_that_a_parameter_sets_counts(viewer, db):
+    scenario = scenario_of("oasis", "oasis", jobs=8)
+    assert "8 of 8 jobs lack" in asked(viewer, scenario, "oasis", scenario.cluster_id, model="pd-ors")["warnings"][0]
+
+
+@pytest.mark.parametrize("name", sorted(schedulers()))
+def test_no_warning_exactly_where_a_run_rejects_no_job_for_a_missing_field(viewer, name, db):
+    job = Job("a", 0, epochs=1, num_chunks=1, minibatches_per_chunk=1, minibatch_ms=1000.0)
+    spec, trace = store_generated("bare", Cluster("c", 60_000, (GPU,), horizon_slots=10), [job], 0)
+    scenario = Scenario.objects.create(name="bare", cluster=spec, trace=trace, scheduler=name)
+    run = played_out(Run.objects.create(scenario=scenario))
+    lacks = any(data["code"] == "missing_part" for _, _, _, data in event_log.lines_of(run.pk, ("decided",), 0, None))
+    warnings = asked(viewer, scenario, name, spec.pk)["warnings"]
+    assert any(" lacks " in line for line in warnings) == lacks
+
+
+def test_jobs_that_fit_nowhere_are_counted_and_the_newest_cluster_with_room_is_chosen(viewer, db):
+    scenario = scenario_of("oasis", "fifo", jobs=12)
+    with_gpus = scenario.cluster_id
+    without = store_cluster(Cluster("no-gpus", 60_000, CPU_ONLY), "test").pk
+    assert asked(viewer, scenario, "fifo")["cluster"] == with_gpus
+    line = asked(viewer, scenario, "fifo", without)["warnings"][0]
+    needy = sum(job.worker[0] > 0 for job in jobs_of(scenario.trace_id))
+    assert needy > 1
+    assert line.startswith(f"{needy} of 12 jobs do not fit: one worker needs ")
+    assert line.endswith(" GPU; the largest server has 0 GPU.")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"cluster": "mine"}, "a cluster must be a number or generate"),
+        ({"parameters": "[]"}, "parameters must be a JSON object"),
+        ({"scheduler": "magic"}, "unknown scheduler 'magic'"),
+    ],
+)
+def test_wrong_choices_are_refused_with_a_reason(viewer, db, query, words):
+    scenario = scenario_of("oasis", "fifo", jobs=3)
+    answer = viewer.get("/api/scenarios/suitability/", {"trace": scenario.trace_id, "scheduler": "fifo", **query})
+    assert answer.status_code == 400
+    assert words in str(answer.json())

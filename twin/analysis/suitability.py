@@ -1,0 +1,187 @@
+"""Suitability of a trace for a scheduler on a cluster: jobs that it would reject because they lack a field, or because
+one of their units fits on no server.
+
+Computed from the columns of the job table, so that a form can ask for it before each start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import build, schedulers
+from scheduling.kernel.scheduler import BaseScheduler
+from scheduling.model.admission import Room
+from scheduling.model.training_models import needs_of
+from scheduling.model.values import RESOURCES, Cluster, ModelError, Reason
+from scheduling.reporting.reasons import readable
+from twin.files.job_fields import all_present, present
+from twin.files.job_table import JobTable
+from twin.infra.counts import counted
+
+ROLES = ("worker", "ps")
+CELLS = 4_000_000  # comparisons of demands and capacities at a time
+
+
+class Unfit(NamedTuple):
+    """Jobs of which a unit fits on no server, and the reason of the most common demand among them."""
+
+    jobs: int
+    reason: Reason | None
+
+
+class Demands:
+    """Distinct demands of the jobs of a table by role, with the number of jobs of each."""
+
+    def __init__(self, table: JobTable) -> None:
+        self.jobs = len(table)
+        self.roles = {role: _distinct(table, role) for role in ROLES}
+
+    def unfit(self, scheduler: BaseScheduler, cluster: Cluster) -> Unfit:
+        """Jobs that fit on no server, for a scheduler that allocates resources; 0 for others."""
+        limits = scheduler.model.packs(scheduler, cluster)
+        if not limits:
+            return Unfit(0, None)
+        seen = scheduler.seen(cluster)
+        room = Room(seen, limits=limits)
+        refused = np.zeros(self.jobs, dtype=bool)
+        reason, most = None, 0
+        for role, (demands, place, counts) in self.roles.items():
+            if not len(demands):
+                continue
+            fits = _fits(demands[:, room.limited], np.array(room.capacities[role], dtype=np.int64), room.limited)
+            if fits.all():
+                continue
+            refused |= np.append(~fits, False)[place]  # the place -1 of a job without demand is the last one
+            commonest = int(np.argmax(np.where(fits, 0, counts)))
+            if counts[commonest] > most:
+                most, demand = int(counts[commonest]), demands[commonest].tolist()
+                reason = room.refuses(role, tuple(demand))
+        return Unfit(int(refused.sum()), reason)
+
+
+class Judgement(NamedTuple):
+    """Jobs of a trace that a scheduler cannot run, by cause."""
+
+    jobs: int
+    lacking: dict[str, int]  # field -> jobs without it
+    without: int  # jobs that lack any needed field
+    unfit: Unfit
+
+    @property
+    def fine(self) -> bool:
+        """True if every job has the fields and fits."""
+        return not self.without and not self.unfit.jobs
+
+
+def judge(scheduler: BaseScheduler, cluster: Cluster, table: JobTable, demands: Demands) -> Judgement:
+    """Jobs of the table that the scheduler would reject on the empty cluster for lack of a field or of room."""
+    needs = fields_needed(scheduler, cluster)
+    complete = all_present(table, needs)
+    lacking = {part: len(table) - int(present(table, part).sum()) for part in needs}
+    if scheduler.alternatives:
+        covered = able(scheduler, table)
+        lacking |= {part: int((~covered & ~present(table, part)).sum()) for part in scheduler.alternatives[0]}
+        complete &= covered
+    lacking = {part: count for part, count in lacking.items() if count}
+    return Judgement(len(table), lacking, len(table) - int(complete.sum()), demands.unfit(scheduler, cluster))
+
+
+def fields_needed(scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
+    """Fields that a job must have, with the scheduler's training model on this cluster."""
+    if len(scheduler.model.supports) == 1:
+        return scheduler.needs
+    return needs_of(scheduler.needs, scheduler.model.training(scheduler, cluster))
+
+
+def able(scheduler: BaseScheduler, table: JobTable) -> np.ndarray:
+    """[job] whether one of the scheduler's alternative sets of fields is there as a whole."""
+    if not scheduler.alternatives:
+        return np.ones(len(table), dtype=bool)
+    found = np.zeros(len(table), dtype=bool)
+    for parts in scheduler.alternatives:
+        found |= all_present(table, parts)
+    return found
+
+
+def alternatives_text(scheduler: BaseScheduler) -> str:
+    """'comm_ms and iterations; or epochs and num_chunks'"""
+    return "; or ".join(" and ".join(fields) for fields in scheduler.alternatives)
+
+
+def warnings(scheduler: BaseScheduler, found: Judgement, others: Sequence[str]) -> list[str]:
+    """Sentences about the jobs that would be rejected. others: titles of the schedulers that can run all jobs."""
+    lines = []
+    total = counted(found.jobs, "job")
+    if found.lacking:
+        lines.append(
+            f"{_lacking_words(found)}, which {scheduler.title} needs; "
+            f"{'it' if found.without == 1 else 'they'} would be rejected."
+        )
+    if found.unfit.jobs and found.unfit.reason is not None:
+        why = readable(found.unfit.reason.code, found.unfit.reason.values, ()).removeprefix("Rejected: ")
+        do = "does" if found.unfit.jobs == 1 else "do"
+        lines.append(f"{found.unfit.jobs:,} of {total} {do} not fit: {why}")
+    if lines:
+        lines.append(
+            f"Schedulers that can run all jobs on this cluster: {', '.join(others)}."
+            if others
+            else "No scheduler can run all jobs on this cluster."
+        )
+    return lines
+
+
+def able_schedulers(cluster: Cluster, table: JobTable, demands: Demands) -> list[str]:
+    """Titles of the schedulers that, with their defaults, reject no job for lack of a field or of room."""
+    titles = []
+    for name, cls in schedulers().items():
+        scheduler = build(name)
+        try:
+            scheduler.check(cluster)
+        except (ModelError, UnknownName):
+            continue
+        if judge(scheduler, cluster, table, demands).fine:
+            titles.append(cls.title)
+    return titles
+
+
+def _lacking_words(found: Judgement) -> str:
+    """'80 of 80 jobs lack num_samples and sample_ms, 3 lack gradient_mb'"""
+    by_count: dict[int, list[str]] = {}
+    for part, count in found.lacking.items():
+        by_count.setdefault(count, []).append(part)
+    words: list[str] = []
+    for count, parts in sorted(by_count.items(), reverse=True):
+        *others, last = parts
+        named = f"{', '.join(others)} and {last}" if others else last
+        of = "" if words else f" of {counted(found.jobs, 'job')}"
+        words.append(f"{count:,}{of} {'lacks' if count == 1 else 'lack'} {named}")
+    return ", ".join(words)
+
+
+def _distinct(table: JobTable, role: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Demands [distinct, resource], the place of each job's among them (-1 without one), and jobs of each."""
+    column = table.columns.get(role)
+    place = np.full(len(table), -1, dtype=np.int64)
+    if column is None:
+        return np.empty((0, len(RESOURCES)), dtype=np.int64), place, np.empty(0, dtype=np.int64)
+    given = column[:, 0] >= 0
+    demands, inverse, counts = np.unique(column[given], axis=0, return_inverse=True, return_counts=True)
+    place[given] = inverse.reshape(-1)
+    return demands, place, counts
+
+
+def _fits(demands: np.ndarray, capacities: np.ndarray, limited: Sequence[int]) -> np.ndarray:
+    """[demand] whether one unit fits on any of the servers."""
+    if not len(capacities):
+        return np.zeros(len(demands), dtype=bool)
+    kinds = np.unique(capacities[:, limited], axis=0)
+    step = max(1, CELLS // kinds.size)
+    found = np.zeros(len(demands), dtype=bool)
+    for first in range(0, len(demands), step):
+        piece = slice(first, first + step)
+        found[piece] = np.any(np.all(demands[piece, None, :] <= kinds[None], axis=2), axis=1)
+    return found
