@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -153,3 +154,45 @@ def test_own_scripts_stay_small() -> None:
     files = list((settings.BASE_DIR / "static" / "js").rglob("*.js"))
     assert len(files) > 40
     assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 300_000
+
+
+def test_the_bar_of_a_finished_run_has_one_line(open_page: Callable[..., Page], finished_run: int) -> None:
+    page = open_page(f"/runs/{finished_run}/")
+    page.wait_for_function(LOADED)
+    badge = page.locator("#connection")
+    expect(badge).to_contain_text("complete, ended at")
+    badge.evaluate("badge => { badge.firstChild.data = 'complete, ended at 13d 09:00:00'; }")
+    assert page.locator("header.top").evaluate("bar => bar.offsetHeight") <= 46
+    assert page.locator("header.top :is(a, .who, .connection, button)").evaluate_all(
+        "all => all.every((one) => one.getClientRects().length === 1 && one.offsetHeight <= 44)"
+    )
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 1280
+    expect(page.locator("#gantt-count")).to_contain_text("80 servers")
+
+
+def test_a_form_and_a_run_tell_of_jobs_that_are_all_rejected(
+    open_page: Callable[..., Page], finished_run: int, tmp_path: Path
+) -> None:
+    page = open_page("/scenarios/")
+    scenario = page.evaluate("async () => (await fetch('/api/scenarios/1/')).json()")
+    page.goto(f"/scenarios/?trace={scenario['trace']}&cluster={scenario['cluster']}")
+    expect(page.locator("#f-scheduler")).to_have_value("oasis")
+    expect(page.locator("#f-warnings")).to_be_hidden()
+    page.locator("#f-scheduler").select_option("pd_ors")
+    warnings = page.locator("#f-warnings")
+    expect(warnings).to_contain_text("80 of 80 jobs lack num_samples")
+    expect(warnings).to_contain_text("Schedulers that can run all jobs on this cluster: ")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            page.screenshot(path=tmp_path / f"form-{scheme}-{width}.png", full_page=True)
+    page.get_by_role("button", name="Start run").click()
+    page.wait_for_url(re.compile(r"/runs/\d+/"))
+    expect(page.locator("#all-rejected")).to_contain_text("All 80 decided jobs were rejected. Most frequent reason (80")
+    expect(page.locator("#all-rejected")).to_contain_text("the job has no num_samples")
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+        page.screenshot(path=tmp_path / f"run-{width}.png")

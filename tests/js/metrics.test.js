@@ -55,7 +55,7 @@ test('the time to decide says how many decisions it is of', () => {
   assert.deepEqual(cell, {
     title: 'Deciding',
     text: '0.12 ms',
-    help: 'What Deciding is. 1,200 decisions; longest 4.6 ms.',
+    help: 'What Deciding is. 1,200 decisions; longest 4.56 ms.',
   });
 });
 

@@ -44,6 +44,32 @@ for (const name of ['slotted', 'typed', 'groups', 'handed']) {
   });
 }
 
+test('a run whose decided jobs are all rejected says why most of them were', needsPage, async () => {
+  const { twin } = await shown('slotted', '', [
+    [
+      `/api/runs/${RUNS.slotted}/events/table/?kind=decided`,
+      { rows: [{ id: 'j7', text: 'rejected: Rejected: no samples.' }] },
+    ],
+  ]);
+  assert.ok($('#all-rejected').hidden);
+  twin.store.verdicts = [['rejected', 'rejected', 'missing_part'], null, ['rejected', 'rejected', 'too_late']].concat([
+    ['rejected', 'rejected', 'missing_part'],
+  ]);
+  twin.stream.dispatchEvent(new Event('data'));
+  await until(() => text('#all-rejected'), 'the note is shown');
+  assert.equal(
+    text('#all-rejected'),
+    'All 3 decided jobs were rejected. Most frequent reason (2 jobs), here of job j7: no samples.',
+  );
+});
+
+test('the rows of the schedule are counted as servers or jobs, without the heads of the sites', needsPage, async () => {
+  const { twin } = await shown('slotted');
+  await until(() => text('#gantt-count'), 'the count is shown');
+  assert.equal(twin.gantt.rows.list.length, 6);
+  assert.match(text('#gantt-count'), /^4 servers, /);
+});
+
 const key = (window, name, target = document.body) =>
   target.dispatchEvent(new window.KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
 const input = (window, selector, value, kind = 'input') => {

@@ -1,6 +1,7 @@
 // Rows of the Gantt: the bars of each row, sorted by start, updated as bars arrive.
 
 import { modelsOf } from '../models/index.js';
+import { plural } from '../util/format.js';
 import { workersOf } from '../util/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
 import { giveLanes } from './sub-lanes.js';
@@ -72,6 +73,13 @@ export class Rows {
   /** Whether a row is a whole site, user or queue. */
   get many() {
     return this.order !== 'servers' && this.order !== 'jobs';
+  }
+
+  /** '80 servers', without the heads of the sites and the unlimited cloud; '12 jobs', '3 rows' of another order. */
+  get countText() {
+    if (this.order === 'jobs') return plural(this.list.length, 'job');
+    if (this.order !== 'servers') return plural(this.list.length, 'row');
+    return plural(this.list.filter(({ kind, index }) => kind === 'server' && index !== CLOUD).length, 'server');
   }
 
   /** Adds the bars that arrived since the last call; true if there were any. */

@@ -124,7 +124,7 @@ export class Gantts {
   update() {
     for (const { gantt, store, count } of this.list) {
       gantt.update();
-      setText(count, `${plural(gantt.rows.list.length, 'row')}, ${plural(store.standing, 'bar')}`);
+      setText(count, `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
     }
   }
 

@@ -21,6 +21,7 @@ import { Gantt } from '../gantt/gantt.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
 import { Activity } from '../run/activity.js';
+import { RejectionNote } from '../run/all-rejected.js';
 import { Ask } from '../run/ask.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { Drawer } from '../run/drawer/job-drawer.js';
@@ -157,6 +158,7 @@ async function main() {
   ]);
   connectionBadge($('#connection'), stream);
 
+  const rejections = new RejectionNote($('#all-rejected'), runId);
   const paintTiles = inPanel($('#tiles'), () => tiles?.paint(playhead.ms, playhead.liveMs));
   const paintSchedule = inPanel($('#panel-gantt'), () => {
     if (!gantt) return;
@@ -174,13 +176,17 @@ async function main() {
             : '',
     );
     options?.refresh();
-    setText($('#gantt-count'), `${plural(gantt.rows.list.length, 'row')}, ${plural(store.standing, 'bar')}`);
+    setText($('#gantt-count'), `${gantt.rows.countText}, ${plural(store.standing, 'bar')}`);
   });
   const refreshTiles = atMost(TILES_MS, () => {
     paintTiles();
     paintSchedule();
     charts.notify('refresh');
   });
+  const refreshNote = atMost(
+    JOBS_MS,
+    inPanel($('#tiles'), () => rejections.paint(store.verdicts)),
+  );
   const refreshJobs = atMost(JOBS_MS, () => jobs?.refresh());
   onTheme(refreshTiles);
   if (gantt) gantt.onDetail = refreshTiles;
@@ -212,6 +218,7 @@ async function main() {
     charts.notify('update');
     refreshTiles();
     refreshJobs();
+    refreshNote();
   });
   const paintFigures = inPanel($('#panel-metrics'), async (detail) => {
     const until = untilText(detail);

@@ -2,7 +2,7 @@
 
 import { valueOf, valueText } from '../core/metric-table.js';
 import { fill, h, setText } from '../ui/dom.js';
-import { clock, number, plural } from '../util/format.js';
+import { clock, plural } from '../util/format.js';
 
 /** [{title, text, help}] of the metrics that the run has; worth: whether jobs have a utility. */
 export function metricCells(table, metrics, decisions, worth) {
@@ -27,7 +27,7 @@ function cellsOf({ title, unit, definition }, value) {
 function decisionCells(table, decisions) {
   if (!decisions?.count) return [];
   const { title, unit, definition } = table.get('decision_p95_ms');
-  const help = `${definition} ${plural(decisions.count, 'decision')}; longest ${number(decisions.max, 1)} ms.`;
+  const help = `${definition} ${plural(decisions.count, 'decision')}; longest ${valueText(decisions.max, unit)}.`;
   return [{ title, text: valueText(decisions.p95, unit), help }];
 }
 
