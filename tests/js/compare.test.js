@@ -50,6 +50,13 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(relativeText(0.0004), '');
 });
 
+test('a missing value has its reason below it', needsPage, () => {
+  open();
+  const cell = { value: null, delta: null, relative: null, verdict: null, why: 'certificate not computed yet' };
+  const text = comparedCell(cell, 'share', { isBase: false, best: false }).textContent;
+  assert.equal(text, '–certificate not computed yet');
+});
+
 test('a proved share is rounded down, with the digits of the run page', needsPage, () => {
   open();
   const shown = (cell) => comparedCell(cell, 'share', { isBase: true, best: false }).querySelector('span').textContent;

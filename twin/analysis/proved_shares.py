@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scheduling.kernel.execution_model import COMPLETION, MAKESPAN, UTILITY
-from scheduling.model.values import Cluster, Job
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import Cluster, Job, ModelError
 from twin.analysis.bounding_cluster import bounding
 from twin.analysis.comparability import models_of
 from twin.models import Run
@@ -22,11 +23,15 @@ ABOUT = {UTILITY: "total utility", COMPLETION: "total completion time", MAKESPAN
 
 
 class Share(NamedTuple):
-    """Share of one run, its quantity and bound, and whether it can be ranked against the first run's."""
+    """Share of one run, its quantity and bound, and whether it can be ranked against the first run's.
+
+    why: the reason for a missing share, or for one that is not ranked.
+    """
 
     ratio: float | None
     about: str | None
     ranked: bool
+    why: str | None = None
 
 
 class _Claim(NamedTuple):
@@ -47,12 +52,11 @@ def shares(runs: Sequence[Run]) -> list[Share]:
     base = _claim(runs[0])
     ranked = [base is not None and (run is runs[0] or _agrees(run, base)) for run in runs]
     group = [run for run, among in zip(runs, ranked, strict=True) if among]
-    if len(group) < 2:
-        return [_own(run, ranked=run is runs[0]) for run in runs]
-    assert base is not None
+    if len(group) < 2 or base is None:
+        return [_own(run, runs[0], base) for run in runs]
     by = _tightest(group, base.about)
     return [
-        _by(run, by, base.about) if among else _own(run, ranked=False) for run, among in zip(runs, ranked, strict=True)
+        _by(run, by, base.about) if among else _own(run, runs[0], base) for run, among in zip(runs, ranked, strict=True)
     ]
 
 
@@ -94,9 +98,34 @@ def _by(run: Run, by: Run, about: str) -> Share:
     return Share(ratio, f"{ABOUT[about]}, by the bound of run {by.pk}", True)
 
 
-def _own(run: Run, ranked: bool) -> Share:
+def _own(run: Run, first: Run, base: _Claim | None) -> Share:
+    """Share by the run's own bound; only that of the first run is ranked, against itself."""
     proved: dict[str, Any] = run.certificate or {}
     if run.status != Run.FINISHED or proved.get("seq") != run.last_seq:  # of an earlier part of the run
         proved = {}
-    about = proved.get("about", "")
-    return Share(proved.get("ratio"), ABOUT.get(about, about) or None, ranked or proved.get("ratio") is None)
+    about, ratio = proved.get("about", ""), proved.get("ratio")
+    what = ABOUT.get(about, about) or None
+    if ratio is None:
+        return Share(None, what, True, _why_none(run) if run.status == Run.FINISHED else None)
+    if run is first:
+        return Share(ratio, what, True)
+    if base is None:
+        return Share(ratio, what, False, f"run {first.pk} has no proved share to compare with")
+    return Share(ratio, what, False, f"its bound does not hold for run {first.pk}")
+
+
+def _why_none(run: Run) -> str:
+    """Reason why a finished run has no proved share of the optimum."""
+    stages = store.stages_of(run.scenario, run.edits)
+    try:
+        bounded_by = bounding(stages)
+        claimed = isinstance(bounded_by, str) or bounded_by[0].model.claim(*bounded_by)
+    except (UnknownName, ModelError) as error:  # a scheduler that is not installed any more
+        return f"no bound: {error}"
+    if isinstance(bounded_by, str):
+        return f"no bound: {bounded_by}"
+    if not claimed:
+        return f"no bound exists for {bounded_by[0].title}"
+    if run.certified_seq < run.last_seq:
+        return "certificate not computed yet"
+    return str(run.certificate.get("why") or "the certificate states no share")

@@ -54,10 +54,14 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
 def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], ranked: Sequence[bool]) -> dict[str, Any]:
     """Row of the table: the value of each run, compared with the first where both can be ranked."""
     about = [row.get(f"{metric.key}_about") for row in values]
+    why = [row.get(f"{metric.key}_why") for row in values]
     ranked = [can and row.get(f"{metric.key}_ranked", True) for can, row in zip(ranked, values, strict=True)]
     cells = against([row.get(metric.key) for row in values], metric.direction, metric.unit, ranked)
     return asdict(metric) | {
-        "values": [cell | ({"about": what} if what else {}) for cell, what in zip(cells, about, strict=True)]
+        "values": [
+            cell | ({"about": what} if what else {}) | ({"why": reason} if reason else {})
+            for cell, what, reason in zip(cells, about, why, strict=True)
+        ]
     }
 
 
@@ -72,7 +76,8 @@ def _measured(run: Run, share: Share, until_ms: int) -> dict[str, Any]:
         return {}
     return {
         "certificate_ratio": share.ratio, "certificate_ratio_about": share.about,
-        "certificate_ratio_ranked": share.ranked, "decision_p95_ms": run.decision_ms.get("p95"),
+        "certificate_ratio_ranked": share.ranked, "certificate_ratio_why": share.why,
+        "decision_p95_ms": run.decision_ms.get("p95"),
     }  # fmt: skip
 
 

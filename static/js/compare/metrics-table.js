@@ -15,8 +15,8 @@ export function runMark(position) {
 }
 
 /**
- * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about};
- * `about`: what a proved share is a share of.
+ * A value with its difference to the base below it. cell: {value, delta, relative, verdict, best, ranked, about, why};
+ * `about`: what a proved share is a share of; `why`: the reason for a missing value or rank.
  */
 export function comparedCell(cell, unit, { isBase, best }) {
   const text = isBase ? '' : changeText(cell, unit);
@@ -28,6 +28,7 @@ export function comparedCell(cell, unit, { isBase, best }) {
     h('span', { class: first ? 'best' : null }, value),
     first ? h('span', { class: 'mark' }, 'best') : null,
     cell.about ? h('span', { class: 'why small' }, `of ${cell.about}`) : null,
+    cell.why ? h('span', { class: 'why small' }, cell.why) : null,
     text ? h('span', { class: `delta ${cell.verdict ?? ''}` }, text) : null,
   );
 }
@@ -80,7 +81,7 @@ export function paintFigures(element, answer, explained) {
     runHeads(answer, { tools: true }),
   );
   const rows = answer.metrics
-    .filter((row) => row.values.some(({ value }) => value !== null))
+    .filter((row) => row.values.some(({ value, why }) => value !== null || why))
     .map((row) =>
       h(
         'tr',

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.readmodels.comparison import cached
 from scheduling.workloads import generate
 from tests.dashboard.compare.builders import address
 from tests.twin.runtime.conftest import work
@@ -56,6 +57,34 @@ def test_shares_of_different_things_are_not_ranked(viewer, pair):
     assert (first["about"], second["about"]) == ("total utility", "makespan")
     assert (second["value"], second["delta"], second["verdict"], second["ranked"]) == (0.9, None, None, False)
     assert rows["completed"][1]["ranked"]
+
+
+def test_a_missing_share_has_a_reason(viewer, pair, make_scenario):
+    """Not computed yet, given up, or no bound at all; once there is a share, no reason."""
+
+    def cells():
+        rows = {row["key"]: row["values"] for row in viewer.get(address(*pair)).json()["metrics"]}
+        return rows["certificate_ratio"]
+
+    first, second = cells()
+    assert first["value"] is second["value"] is None
+    assert (first["why"], second["why"]) == ("certificate not computed yet",) * 2
+    certificate_task.run(pair[0].pk)
+    Run.objects.filter(pk=pair[1].pk).update(
+        certificate={"kind": "none", "why": "the computation was cancelled"}, certified_seq=pair[1].last_seq
+    )
+    first, second = cells()
+    assert (first["value"] is None, "why" in first) == (False, False)
+    assert second["why"] == "the computation was cancelled"
+    second, first = next(
+        row["values"] for row in viewer.get(address(*pair[::-1])).json()["metrics"] if row["key"] == "certificate_ratio"
+    )
+    assert (first["ranked"], first["why"]) == (False, f"run {pair[1].pk} has no proved share to compare with")
+    Scenario.objects.filter(pk=pair[1].scenario_id).update(
+        scheduler="a_online", parameters={"speed_augmentation": 0.5}, edits=[]
+    )
+    cached.forget()
+    assert cells()[1]["why"] == "no bound exists for A_online"
 
 
 @pytest.fixture
