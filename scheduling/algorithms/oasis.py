@@ -121,15 +121,21 @@ class Oasis(BaseScheduler):
     def seen(self, cluster: Cluster) -> Cluster:
         return replace(cluster, servers=divide_roles(cluster.servers, self.parameters.worker_share))
 
+    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
+        rows = jobs if self.parameters.model == "oasis" else [as_oasis(job) for job in jobs]
+        return self._horizon(cluster, rows)
+
+    @staticmethod
+    def _horizon(cluster: Cluster, rows: Sequence[Job]) -> int:
+        return cluster.horizon_slots or own_horizon(rows, _least_slots(rows, cluster.slot_ms), cluster.slot_ms)
+
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.training = self.parameters.model
         self.limits = LIMITS[self.training]
         self.needed = self.needs if self.training == "oasis" else (*NEEDS[self.training], "utility")
         self.rows = [self._converted(job) for job in jobs]
-        self.horizon = cluster.horizon_slots or own_horizon(
-            jobs, _least_slots(self.rows, cluster.slot_ms), cluster.slot_ms
-        )
+        self.horizon = self._horizon(cluster, self.rows)
         check_size(self.name, cluster, self.horizon)
         divided = self.seen(cluster).servers
         self.fits = Room(self.seen(cluster), limits=self.limits)

@@ -126,12 +126,16 @@ class PdOrs(BaseScheduler):
         else:
             check_known(self.name, self.parameters.estimate_from)
 
+    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
+        if cluster.horizon_slots:
+            return cluster.horizon_slots
+        able = [job for job in jobs if missing_part(job, self.needs) is None]
+        least = [_least_slots(job, job.global_batch or 1, cluster.slot_ms) for job in able]
+        return own_horizon(jobs, least, cluster.slot_ms)
+
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        able = [job for job in jobs if missing_part(job, self.needs) is None]
-        self.horizon = cluster.horizon_slots or own_horizon(
-            jobs, [_least_slots(job, job.global_batch or 1, cluster.slot_ms) for job in able], cluster.slot_ms
-        )
+        self.horizon = self.horizon_for(cluster, jobs)
         check_size(self.name, cluster, self.horizon)
         self.fits = Room(cluster, limits=LIMITS["pd-ors"])
         capacity = np.array([s.capacity for s in cluster.servers], dtype=np.int64).reshape(-1, len(RESOURCES))

@@ -53,6 +53,10 @@ class BaseScheduler:
     def check(self, cluster: Cluster) -> None:
         """Check whether the scheduler can run this cluster at all; ModelError if not. Must be fast: forms call it."""
 
+    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int | None:
+        """Horizon in slots that it would use; None = no end. Before `start`, for forms."""
+        return cluster.horizon_slots
+
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         """Hook before the first event. `jobs` is the whole scenario: only online information may affect decisions."""
         self.cluster = cluster

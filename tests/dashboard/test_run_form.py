@@ -1,13 +1,17 @@
 """Warnings of the form of a new run, before its start: jobs that lack a needed field, or fit on no server."""
 
+from dataclasses import replace
+
+import numpy as np
 import orjson
 import pytest
 
-from scheduling.kernel.registry import schedulers
+from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import Cluster, Job, Server
 from tests.twin.builders import played_out, scenario_of
 from twin.eventlog import event_log
 from twin.models import Run, Scenario
+from twin.scenarios import store
 from twin.scenarios.store import jobs_of, store_cluster, store_generated
 
 SIZE = (0, 64_000, 512_000, 900_000, 90_000)
@@ -62,6 +66,19 @@ def test_jobs_that_fit_nowhere_are_counted_and_the_newest_cluster_with_room_is_c
     assert needy > 1
     assert line.startswith(f"{needy} of 12 jobs do not fit: one worker needs ")
     assert line.endswith(" GPU; the largest server has 0 GPU.")
+
+
+@pytest.mark.parametrize("name", ["oasis", "pd_ors", "fifo"])
+def test_the_horizon_of_the_form_is_that_of_the_run(viewer, name, db):
+    scenario = scenario_of("pd-ors" if name == "pd_ors" else "oasis", name, jobs=8)
+    assert asked(viewer, scenario, name, scenario.cluster_id)["own_horizon"] is None, "the cluster has a horizon"
+    endless = replace(store.cluster_of(scenario.cluster_id), horizon_slots=None)
+    spec = store_cluster(endless, "test")
+    scheduler = build(name)
+    scheduler.start(endless, list(jobs_of(scenario.trace_id)), np.random.default_rng(0))
+    found = asked(viewer, scenario, name, spec.pk)["own_horizon"]
+    assert found == scheduler.horizon
+    assert (found is None) == (name == "fifo")
 
 
 @pytest.mark.parametrize(

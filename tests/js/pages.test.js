@@ -112,7 +112,9 @@ test(
     const line = '80 of 80 jobs lack num_samples, which PD-ORS needs; they would be rejected.';
     const proposal = { cluster: clusters.results.at(-1).id, warnings: [] };
     const suitability = (_, path) =>
-      !path.includes('cluster=') ? proposal : { warnings: path.includes('scheduler=pd_ors') ? [line] : [] };
+      !path.includes('cluster=')
+        ? proposal
+        : { own_horizon: 132, warnings: path.includes('scheduler=pd_ors') ? [line] : [] };
     const { window } = await visit('scenarios', '/scenarios/?trace=77', {}, [
       ['/api/traces/', { ...traces, results: [strange, ...traces.results] }],
       ['/api/scenarios/suitability/', suitability],
@@ -122,6 +124,7 @@ test(
     change(window, '#f-scheduler', 'pd_ors');
     await until(() => !$('#f-warnings').hidden, 'the warning is shown');
     assert.equal(text('#f-warnings'), line);
+    assert.match($('#f-horizon').placeholder, /^empty: 132 slots/);
     change(window, '#f-scheduler', 'oasis');
     await until(() => $('#f-warnings').hidden, 'it goes with its cause');
     proposal.cluster = null;

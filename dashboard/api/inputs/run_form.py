@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -10,7 +11,7 @@ from rest_framework import serializers
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import Cluster, ModelError
+from scheduling.model.values import LARGEST, Cluster, ModelError
 from scheduling.workloads import generate
 from twin.analysis import suitability
 from twin.analysis.suitability import Demands
@@ -19,6 +20,7 @@ from twin.models import ClusterSpec, Trace
 from twin.scenarios import store
 
 MAX_TRIED = 50  # clusters, the newest first
+MAX_ASKED = 20_000  # jobs whose durations are computed for the horizon
 GENERATED_SERVERS = 60  # enough to know the kinds of servers that the generator makes
 
 
@@ -28,6 +30,7 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
     trace = serializers.IntegerField(min_value=1)
     cluster = serializers.CharField(required=False, max_length=20, help_text="a number, or `generate`")
     scheduler = serializers.CharField(max_length=200)
+    slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     parameters = serializers.CharField(default="{}", max_length=20_000, help_text="JSON object")
 
     def validate_cluster(self, value: str) -> str:
@@ -47,19 +50,28 @@ class SuitabilitySerializer(serializers.Serializer[Any]):
         return found
 
 
-def checked_form(trace: int, scheduler: str, parameters: dict[str, Any], cluster: str | None = None) -> dict[str, Any]:
-    """{cluster: number, "generate" or null, warnings: [sentence]}"""
+def checked_form(
+    trace: int, scheduler: str, parameters: dict[str, Any], cluster: str | None = None, slot_ms: int | None = None
+) -> dict[str, Any]:
+    """{cluster: number, "generate" or null, warnings: [sentence], own_horizon: slots or null}
+
+    own_horizon: that of the scheduler where the cluster has none; null where there is no end, or too many jobs to ask.
+    """
     get_object_or_404(Trace.objects.only("id"), pk=trace, status=Trace.READY)
-    table = store.jobs_of(trace).table
+    jobs = store.jobs_of(trace)
+    table = jobs.table
     demands, chosen = Demands(table), build(scheduler, parameters)
     if cluster is None:
-        return {"cluster": _newest_that_fits(chosen, table, demands), "warnings": []}
+        return {"cluster": _newest_that_fits(chosen, table, demands), "warnings": [], "own_horizon": None}
     on = _cluster(cluster)
+    if slot_ms is not None:
+        on = replace(on, slot_ms=slot_ms)
     found = suitability.judge(chosen, on, table, demands)
     others = [] if found.fine else suitability.able_schedulers(on, table, demands)
     return {
         "cluster": cluster if cluster == "generate" else int(cluster),
         "warnings": suitability.warnings(chosen, found, others),
+        "own_horizon": chosen.horizon_for(on, jobs) if not on.horizon_slots and len(jobs) <= MAX_ASKED else None,
     }
 
 

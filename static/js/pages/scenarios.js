@@ -206,7 +206,7 @@ async function form() {
   const horizon = field(
     'Horizon, slots',
     h('input', { id: 'f-horizon', type: 'number', min: 1, placeholder: "the cluster's own" }),
-    'slotted schedulers reject jobs that cannot finish by then',
+    'slotted schedulers that plan ahead reject jobs that cannot finish by then',
   );
   const speed = field(
     'Speed',
@@ -243,7 +243,7 @@ async function form() {
     $('#f-horizon', horizon).placeholder = own
       ? own.horizon_slots
         ? `the cluster's own: ${plural(own.horizon_slots, 'slot')}`
-        : 'automatic: after the last arrival'
+        : 'empty: no end, or after the last arrival'
       : '100 slots';
     const came = own?.trace === Number(trace.value);
     fill(
@@ -260,14 +260,21 @@ async function form() {
   };
   const checkSoon = debounce(() => {
     if (!cluster.value) return warnings.clear();
-    const choices = { trace: trace.value, cluster: cluster.value, scheduler: scheduler.value };
-    return warnings.check({ ...choices, parameters: readParameters(parameters) });
+    return check();
   }, CHECK_MS);
+  const check = async () => {
+    const choices = { trace: trace.value, cluster: cluster.value, scheduler: scheduler.value };
+    const minutes = Number($('#f-slot', slot).value);
+    const slots = minutes > 0 ? { slot_ms: String(Math.round(minutes * 60_000)) } : {};
+    const answer = await warnings.check({ ...choices, ...slots, parameters: readParameters(parameters) });
+    const own = answer?.own_horizon;
+    if (own) $('#f-horizon', horizon).placeholder = `empty: ${plural(own, 'slot')}, from arrivals and durations`;
+  };
   if (clusters.results.some((c) => c.id === Number(url.get('cluster')))) cluster.value = url.get('cluster');
   else propose();
   trace.addEventListener('change', propose);
   cluster.addEventListener('change', () => proposed++); // a choice by hand stays
-  parameters.addEventListener('change', checkSoon);
+  for (const box of [parameters, slot]) box.addEventListener('change', checkSoon);
   for (const select of [trace, scheduler, cluster, mode]) select.addEventListener('change', sync);
   fill(
     box,

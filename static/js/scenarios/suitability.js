@@ -5,10 +5,10 @@ import { logError } from '../core/client-errors.js';
 import { fill, h } from '../ui/dom.js';
 
 /**
- * Answer of the check: {cluster, warnings}. Without `cluster`, that of the answer is the newest one on which all jobs
- * fit, or null.
+ * Answer of the check: {cluster, warnings, own_horizon}. Without `cluster`, that of the answer is the newest one on
+ * which all jobs fit, or null.
  *
- * @param {{ trace: string, scheduler: string, parameters: object, cluster?: string }} choices
+ * @param {{ trace: string, scheduler: string, parameters: object, cluster?: string, slot_ms?: string }} choices
  */
 export function suitability({ parameters, ...choices }) {
   const query = new URLSearchParams({ ...choices, parameters: JSON.stringify(parameters) });
