@@ -11,6 +11,7 @@ import os
 import re
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,8 +44,7 @@ class Client:
         self.token = found[1].decode()
 
     def get(self, path: str) -> bytes:
-        with self.opener.open(self.url + path, timeout=PATIENCE_S) as answer:
-            return bytes(answer.read())
+        return self._open(self.url + path)
 
     def json(self, path: str) -> Any:
         return json.loads(self.get(path))
@@ -63,8 +63,15 @@ class Client:
 
     def _send(self, path: str, body: bytes, kind: str) -> Any:
         headers = {"Content-Type": kind, "X-CSRFToken": self.token}
-        with self.opener.open(urllib.request.Request(self.url + path, body, headers), timeout=PATIENCE_S) as answer:
-            return json.loads(answer.read())
+        return json.loads(self._open(urllib.request.Request(self.url + path, body, headers)))
+
+    def _open(self, request: str | urllib.request.Request) -> bytes:
+        try:
+            with self.opener.open(request, timeout=PATIENCE_S) as answer:
+                return bytes(answer.read())
+        except urllib.error.HTTPError as error:
+            body = error.read().decode(errors="replace")[:500]
+            raise RuntimeError(f"{error.url}: {error.code} {body}") from None
 
 
 def run() -> list[Figure]:
