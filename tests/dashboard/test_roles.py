@@ -13,7 +13,7 @@ MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest
 # whoever may only look does not see who else may act (test_tokens.py)
 OPERATORS = ("/api/tokens/", "/settings/tokens/", "/live/connect/")
 # needs two runs in its query; the run has no groups: reported after the role was checked
-REFUSED = {"/api/compare/": 400, "/subtasks/": 404, "/groups.csv": 404}
+REFUSED = {"/api/compare/": 400, "/api/scenarios/suitability/": 400, "/subtasks/": 404, "/groups.csv": 404}
 # what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
 ASKS = ("/ask/", "/edits/", "/client-errors/")
 

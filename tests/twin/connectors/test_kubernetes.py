@@ -1,6 +1,7 @@
 """The Kubernetes connector on a small API server that lists, watches, forgets and breaks as the real one does."""
 
 import json
+import threading
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.twin.connectors.fake_api_server import JOBS, NODES, PODS, FakeApiServer
 from tests.twin.connectors.kubernetes_objects import CREATED_MS, bound, ended, job, node, over, pod
+from tests.twin.runtime.stack import wait_until
 from twin.connectors import base
 from twin.connectors.facts import (
     CANCELLED,
@@ -169,8 +171,13 @@ def test_it_resumes_at_the_version_of_a_bookmark(server, connector):
     server.put(JOBS, job("first"))
     follow(changes, lambda fact: fact.key == "ml/job/first")
     server.bookmark(JOBS)
+    bookmarked = str(server.version)
     server.put(PODS, pod("later"))
     follow(changes, lambda fact: fact.key == "ml/pod/later")
+    wait_until(
+        lambda: any(getattr(thread, "_version", None) == bookmarked for thread in threading.enumerate()),
+        "the watch of jobs has read the bookmark",
+    )
     server.oldest = server.version - 1  # the version of the bookmark is the oldest one that is known
     server.objects[JOBS].clear()  # a new list would end the job
     server.cut()
