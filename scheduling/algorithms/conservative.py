@@ -3,7 +3,7 @@
 On arrival a job gets the earliest time at which its gang is free for its whole estimate, besides all jobs that run or
 have a reservation. When capacity is freed before it was expected, each job in the order of the queue gets an earlier
 time if there is one. So no job ever starts later than first reserved, as long as no job outlives its estimate and no
-server leaves; then all reservations are made anew.
+server leaves; then all jobs get new reservations.
 
 Ours: jobs need amounts of several resources on servers instead of processors of one pool, and start when a slot begins:
 the slot is the scheduling cycle. A job that would exceed a quota, together with the running and the reserved jobs of
@@ -57,7 +57,7 @@ class Conservative(BackfillScheduler):
         self.unreserved: set[int] = set()  # waiting jobs without a reservation
         self.next_starts: list[tuple[int, int]] = []  # (slot, job) of the same
         self.early = False  # capacity was freed before it was expected
-        self.broken = False  # a server left or returned: reservations are made anew
+        self.broken = False  # a server left or returned: all jobs get new reservations
         super().start(cluster, jobs, rng)
         self.available = Availability(cluster, self.limits, 0)
 

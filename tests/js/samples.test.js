@@ -29,7 +29,7 @@ function storeOf(...rows) {
   return store;
 }
 
-test('the share used is the sum over the capacity of the servers that tell it', () => {
+test('the share used is the sum over the capacity of the servers that report it', () => {
   const store = storeOf([0, sums(0, 0)]);
   const shares = usedShares(store, MINUTE, 0, MINUTE, 1);
   assert.deepEqual(Object.fromEntries(Object.entries(shares).map(([key, [share]]) => [key, share])), {

@@ -1,4 +1,4 @@
-"""Prometheus: reads the use of nodes from a site's Prometheus, as dcgm-exporter and node_exporter tell it."""
+"""Prometheus: reads the use of nodes from a site's Prometheus, as dcgm-exporter and node_exporter report it."""
 
 from __future__ import annotations
 

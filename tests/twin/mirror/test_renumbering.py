@@ -1,4 +1,4 @@
-"""A cluster that begins again with an empty state: its jobs are lost, and those numbered anew begin another run."""
+"""A cluster that begins again with an empty state: its jobs are lost, and new jobs with their numbers begin a run."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def answers(draw) -> list[Sample]:
         second += draw(st.integers(1, 120))
         names = draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=4))
         ages = [draw(st.integers(0, min(400, second - 1))) for _ in names]
-        # one moment of a node has one value, whichever answer tells it
+        # one moment of a node has one value, whichever answer states it
         uses = [NodeUse(name, at(second - age), memory_mb=second - age) for name, age in zip(names, ages, strict=True)]
         out.append(Sample(at(second), tuple(uses)))
     return out
