@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, ClassVar
 
-from scheduling.kernel.parameters import Parameters, UnknownName, parse_declared
+from scheduling.kernel.parameters import Parameters
 from twin import connectors
+from twin.connectors.constraints import NO_CONSTRAINTS, Constraints
 from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
+from twin.infra.menu import Menu
 
 
 class Connector(ABC):
@@ -27,10 +26,15 @@ class Connector(ABC):
     cold: ClassVar[bool] = True  # a second instance sees the same cluster at any time; False: a recording
     Parameters: ClassVar[type] = Parameters  # its settings, declared by scheduling.kernel.parameters.parameter
     numbers_jobs: ClassVar[bool] = False  # whether keys are numbers that grow with the time of submission
+    settled_ms: ClassVar[int] = 0  # time from the end of a job until history() has it
     times_controller: ClassVar[bool] = False  # whether `ms` of cost() is the controller's own time
 
     def __init__(self, parameters: Any = None) -> None:
         self.parameters = parameters if parameters is not None else self.Parameters()
+
+    def longest_poll_ms(self) -> int:
+        """Time after which a follower has polled every part of the cluster again; default 0: it is a stream."""
+        return 0
 
     @abstractmethod
     def check(self) -> Found:
@@ -41,10 +45,10 @@ class Connector(ABC):
         """Complete current state; with `nodes` also the nodes."""
 
     def changes(self) -> Iterator[Snapshot] | None:
-        """Stream of changes after the last `snapshot`, each a partial or a whole look; None: poll the cluster.
+        """Stream of changes after the last `snapshot`, each a partial or a whole snapshot; None: poll the cluster.
 
-        The iterator blocks until something changes, yields an empty partial look at least every 5 s as a sign of life,
-        and raises ConnectorError when the stream is lost: the follower then takes a snapshot and asks again.
+        The iterator blocks until something changes, yields an empty partial snapshot at least every 5 s as a sign of
+        life, and raises ConnectorError when the stream is lost: the follower then takes a snapshot and asks again.
         """
         return None
 
@@ -56,12 +60,24 @@ class Connector(ABC):
         """Jobs that ended in the interval, with all attempts, from the cluster's accounting; default: none."""
         yield from ()
 
-    def estimate(self) -> Mapping[str, int]:
-        """The cluster's own expected start of waiting jobs at the last look, {key: Unix ms}; default: it has none.
+    def accounted(self, keys: Sequence[str]) -> Iterator[JobFact]:
+        """Jobs with these keys by the cluster's accounting, ended or not, with all attempts; default: none.
 
-        A job that is left out has none. They are worked out from time limits, so most jobs start earlier.
+        A job is in the state of its newest record, which may be older than that of the queue.
+        """
+        yield from ()
+
+    def estimate(self) -> Mapping[str, int]:
+        """The cluster's own expected start of waiting jobs at the last poll, {key: Unix ms}; default: it has none.
+
+        Each is later than the poll; a job without an expected start is left out, and so are the tasks of an array
+        after its next one. They follow from time limits, so most jobs start earlier.
         """
         return {}
+
+    def constraints(self) -> Constraints:
+        """Licences, limits of queues and what jobs ask for beside amounts, for forecasts; default: none are known."""
+        return NO_CONSTRAINTS
 
     def cost(self) -> Mapping[str, float]:
         """Load on the cluster's controller, as plain numbers, e.g. {"calls": 120, "ms": 31}; default: unknown."""
@@ -75,36 +91,7 @@ class Connector(ABC):
         """Release of open resources."""
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """Names of all connectors in alphabetical order."""
-    found = []
-    for info in pkgutil.iter_modules(connectors.__path__):
-        module = importlib.import_module(f"{connectors.__name__}.{info.name}")
-        if _classes(module):
-            found.append(info.name)
-    return tuple(sorted(found))
-
-
-def connector_class(name: str) -> type[Connector]:
-    """The class called `name`; UnknownName lists the names that would work."""
-    if name not in names():
-        raise UnknownName(f"unknown connector {name!r}; known: {', '.join(names())}")
-    return _classes(importlib.import_module(f"{connectors.__name__}.{name}"))[0]
-
-
-def build(name: str, given: Mapping[str, Any]) -> Connector:
-    """A connector with parameters from `given` (text or values); UnknownName and ModelError say what would work."""
-    cls = connector_class(name)
-    return cls(parse_declared(f"connector {name}", cls.Parameters, given))
-
-
-def _classes(module: Any) -> list[type[Connector]]:
-    return [
-        value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Connector) and value.__module__ == module.__name__
-        and "name" in vars(value)
-    ]  # fmt: skip
-
+_MENU: Menu[Connector] = Menu("connector", connectors, Connector)
+names, connector_class, build = _MENU.names, _MENU.named, _MENU.build
 
 __all__ = ["Connector", "ConnectorError", "build", "connector_class", "names"]

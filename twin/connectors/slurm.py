@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
@@ -12,16 +14,19 @@ from twin.connectors import facts
 from twin.connectors._slurm import accounting, held, prefix, queue, rights
 from twin.connectors._slurm.attempts import Attempts
 from twin.connectors._slurm.clock import Clock
-from twin.connectors._slurm.commands import Commands
+from twin.connectors._slurm.commands import Commands, call_timeout_ms, configuration_file
+from twin.connectors._slurm.constraints.reading import Constraining
 from twin.connectors._slurm.diagnostics import Diagnostics, read_diagnostics
 from twin.connectors._slurm.hints import Hints
-from twin.connectors._slurm.nodes import read_nodes
+from twin.connectors._slurm.nodes import read_nodes, read_reservations
 from twin.connectors._slurm.rows import Separators
 from twin.connectors._slurm.testing import Test
 from twin.connectors.base import Connector
-from twin.connectors.facts import ConnectorError, Found, JobFact, Snapshot
+from twin.connectors.constraints import Constraints
+from twin.connectors.facts import ConnectorError, Found, JobFact, ReservationFact, Snapshot
 from twin.connectors.polling import Pace, poll
 
+log = logging.getLogger(__name__)
 MAX_SINGLE = 16  # jobs whose details are asked for one by one; more are read in one call
 MAX_IDS = 200  # in one call of sacct
 
@@ -32,9 +37,7 @@ class SlurmParameters(Parameters):
         "", "Command before each call, for a cluster that another host reaches, e.g. ssh -o BatchMode=yes login1",
         title="Command prefix",
     )  # fmt: skip
-    conf: str = parameter(
-        "", "Path of slurm.conf on the host where the commands run; empty: their default", title="Configuration file"
-    )
+    conf: str = configuration_file()
     interval_ms: int = parameter(
         5000,
         "Time between two polls of the queue",
@@ -52,9 +55,7 @@ class SlurmParameters(Parameters):
         type=int, low=0, high=65_535, title="Port for hints",
     )  # fmt: skip
     hook_host: str = parameter("127.0.0.1", "Address of this host at which hints are received", title="Host for hints")
-    timeout_ms: int = parameter(
-        5000, "Time after which a call of a Slurm command fails", low=100, high=120_000, unit="ms", title="Call timeout"
-    )
+    timeout_ms: int = call_timeout_ms()
     max_output_mb: int = parameter(
         64, "Output after which a call of a Slurm command fails", low=1, high=1024, unit="MB", title="Output limit"
     )
@@ -71,6 +72,7 @@ class SlurmConnector(Connector):
     Parameters = SlurmParameters
     times_controller = True
     numbers_jobs = True
+    settled_ms = 15_000
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__(parameters)
@@ -78,10 +80,14 @@ class SlurmConnector(Connector):
         self._commands = Commands(p.prefix, p.conf, p.timeout_ms, p.max_output_mb * 1_000_000)
         self._queue = queue.Queue(p.max_array_tasks)
         self._attempts, self._clock = Attempts(), Clock()
-        self._jobs: dict[str, JobFact] = {}  # of the last look
+        self._jobs: dict[str, JobFact] = {}  # of the last poll
         self._uid: int | None = None
         self._rights = rights.Rights(self._commands)
+        self._constraining = Constraining(self._commands)
         self._hints: Hints | None = None
+
+    def longest_poll_ms(self) -> int:
+        return max(self.parameters.interval_ms, self.parameters.nodes_interval_ms)
 
     def check(self) -> Found:
         return Test(
@@ -104,22 +110,23 @@ class SlurmConnector(Connector):
         own = self._rights.only_own(jobs)
         why = self._why_empty() if not jobs and not own else ""
         self._jobs = {job.key: job for job in jobs}
-        seen = None
+        seen = reservations = None
         if nodes:
             seen = read_nodes(self._commands.run("scontrol", "show", "node", "-d", "-o"))
+            reservations = self._reservations()
             calls += ["scontrol", "sdiag"]
             why = why or ("" if seen else "scontrol shows no nodes")
         spent = {call: self._commands.spent_ms[call] for call in calls}
         left_out = f"{rights.sees_own(own)}: {rights.grants(own)}" if own else self._queue.left_out
-        return Snapshot(at_ms, jobs, seen, complete=not why, own=own, why=why or left_out, calls=spent)
+        return Snapshot(at_ms, jobs, seen, reservations, complete=not why, own=own, why=why or left_out, calls=spent)
 
     def changes(self) -> Iterator[Snapshot]:
-        """Looks every interval and after each hint; the nodes come with a look when they are due."""
+        """Polls every interval and after each hint; the nodes are polled when they are due."""
         p = self.parameters
         hints = self._hints = self._hints or Hints(p.hook_port, p.hook_host)
         nodes_due_ms = _monotonic_ms() + p.nodes_interval_ms
 
-        def look() -> Snapshot:
+        def take() -> Snapshot:
             nonlocal nodes_due_ms
             nodes = _monotonic_ms() >= nodes_due_ms
             if nodes:
@@ -132,7 +139,7 @@ class SlurmConnector(Connector):
         def unsettled(snapshot: Snapshot) -> bool:
             return any(job.reason == "COMPLETING" for job in snapshot.jobs)
 
-        return poll(Pace(look, _monotonic_ms, hints.wait, silence, unsettled), p.interval_ms)
+        return poll(Pace(take, _monotonic_ms, hints.wait, silence, unsettled), p.interval_ms)
 
     def details(self, keys: Sequence[str]) -> list[JobFact]:
         asked = {
@@ -160,19 +167,23 @@ class SlurmConnector(Connector):
             self.snapshot(nodes=False)
         window = ("-S", accounting.time(since_ms), "-E", accounting.time(until_ms + 999))
         ended = self._records("-s", accounting.ENDED, *window)
-        ids = sorted({record.key.split("_")[0].split("+")[0] for record in ended}, key=int)
-        for start in range(0, len(ids), MAX_IDS):
-            # attempts that ended before the interval
-            records = self._records("-S", "uts1000000000", "-j", ",".join(ids[start : start + MAX_IDS]))
-            for job in accounting.jobs_of(records):
-                if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms and not self._goes_on(job):
-                    yield job
+        for job in self._all_attempts(record.key for record in ended):
+            if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms and not self._goes_on(job):
+                yield job
+
+    def accounted(self, keys: Sequence[str]) -> Iterator[JobFact]:
+        wanted = set(keys)
+        return (job for job in self._all_attempts(keys) if job.key in wanted)
 
     def estimate(self) -> Mapping[str, int]:
         """Expected starts from squeue at the last poll."""
         if not self._jobs:
             self.snapshot(nodes=False)
         return self._queue.starts
+
+    def constraints(self) -> Constraints:
+        """Licences, partitions and what the open jobs of the last poll ask for."""
+        return self._constraining.constraints(key for key, job in self._jobs.items() if job.state != facts.ENDED)
 
     def cost(self) -> Mapping[str, float]:
         """Calls of this account and slurmctld's time for them since the controller last began to count."""
@@ -201,11 +212,20 @@ class SlurmConnector(Connector):
         counts = self._diagnostics()
         if not counts.pending + counts.running:
             return ""
+        counted = datetime.fromtimestamp(counts.counted_ms // 1000, UTC)
         return (
             f"squeue shows no job, yet slurmctld counted {counts.pending} waiting and {counts.running} running "
-            f"ones at {counts.counted_ms // 1000}: "
+            f"ones at {counted:%Y-%m-%d %H:%M:%S} UTC: "
             "they have ended since (it counts every 30 s), or PrivateData hides them from this account"
         )
+
+    def _reservations(self) -> tuple[ReservationFact, ...] | None:
+        """All reservations; None where they cannot be read, as a cluster can be followed without them."""
+        try:
+            return read_reservations(self._commands.run("scontrol", "show", "reservation", "-o"))
+        except ConnectorError as error:
+            log.info("reservations are unknown: %s", error)
+            return None
 
     def _one(self, key: str) -> str:
         """The record of one job; "" when it has ended and is forgotten."""
@@ -231,6 +251,14 @@ class SlurmConnector(Connector):
             *which,
         )
         return accounting.read_records(answer, separators, self.parameters.max_array_tasks)
+
+    def _all_attempts(self, keys: Iterable[str]) -> Iterator[JobFact]:
+        """Jobs with the numbers of these keys, with the attempts of any time."""
+        ids = sorted({key.split("_")[0].split("+")[0] for key in keys}, key=int)
+        for start in range(0, len(ids), MAX_IDS):
+            yield from accounting.jobs_of(
+                self._records("-S", accounting.time(0), "-j", ",".join(ids[start : start + MAX_IDS]))
+            )
 
     def _goes_on(self, job: JobFact) -> bool:
         shown = self._jobs.get(job.key)

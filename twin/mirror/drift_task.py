@@ -1,7 +1,7 @@
 """The drift audit of followed clusters: once an hour each log is compared with a complete new poll of its cluster.
 
-What changes while log and cluster are read looks like a difference. Only what a second look some seconds later finds
-again is reported.
+What changes while log and cluster are read, or after the last poll, looks like a difference. Only what a second
+comparison finds again is reported; before it the cluster is polled at least once more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scheduling.model.values import ModelError
 from twin.connectors.base import build, connector_class
 from twin.connectors.facts import ENDED, ConnectorError, JobFact
 from twin.eventlog import event_log
-from twin.mirror.drift import Difference, Picture, compare
+from twin.mirror.drift import Difference, LoggedState, compare
 from twin.models import Connection
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 QUEUE = "io"
 EVERY_S = 3_600.0
 FIRST_S = 120.0  # after the beginning of a run
-AGAIN_S = 20.0  # until the second look at what differed
+AGAIN_S = 20.0  # at least, until the second comparison of what differed
+POLL_S = 10.0  # a poll and what it changes are in the log so long after the poll was due
 ASKED_S = 30.0  # a request that no worker accepted for this long is repeated
 LIMIT_S = 120.0  # of one audit
 MAX_SHOWN = 20  # differences that are kept; all are counted
@@ -58,7 +59,7 @@ def due(connection: Connection, now: float) -> bool:
     drift = connection.drift
     if drift.get("run") != connection.run_id:
         return now - connection.run.created_at.timestamp() > FIRST_S
-    return now - drift["at"] > (AGAIN_S if drift["suspected"] else EVERY_S)
+    return now > drift.get("next_at", 0.0)  # absent in what another version stored
 
 
 def work(pk: int) -> None:
@@ -69,25 +70,26 @@ def work(pk: int) -> None:
         error = f"the audit {'took longer than' if outcome == 'late' else 'failed within'} {LIMIT_S:g} s"
         connection = Connection.objects.get(pk=pk)
         if connection.drift == before:
-            _store(connection, error=error)
+            _store(connection, EVERY_S, error=error)
 
 
 def audit(pk: int) -> None:
-    """Compares the log of the connection's run with a cold look, and stores the result."""
+    """Compares the log of the connection's run with a new complete poll, and stores the result."""
     connection = Connection.objects.select_related("run").filter(pk=pk).first()
     if connection is None or connection.run is None:
         return
     try:
-        compared, found = _compare(connection)
+        compared, found, longest_poll_ms = _compare(connection)
     except (ConnectorError, ModelError, UnknownName) as error:
-        _store(connection, error=str(error))
+        _store(connection, EVERY_S, error=str(error))
     except DatabaseError as error:
         log.warning("connection %s: its audit waits: %s", connection.name, error)
     else:
-        _settle(connection, compared, found)
+        _settle(connection, compared, found, max(AGAIN_S, longest_poll_ms / 1000 + POLL_S))
 
 
-def _compare(connection: Connection) -> tuple[int, list[Difference]]:
+def _compare(connection: Connection) -> tuple[int, list[Difference], int]:
+    """Number of compared subjects, what differs, and the connector's longest time between two polls."""
     run = connection.run
     assert run is not None
     assert run.clock_wall is not None
@@ -102,14 +104,15 @@ def _compare(connection: Connection) -> tuple[int, list[Difference]]:
         ended = [fact for fact in connector.history(since_ms, until_ms) if _ended_by(fact, until_ms)]
     finally:
         connector.close()
-    picture = Picture()
+    logged = LoggedState()
     for lines, bars in event_log.lines_and_bars(run.pk):
-        picture.feed(lines, bars)
-    return compare(picture, snapshot, ended, epoch_ms, _first_ms(connection))
+        logged.feed(lines, bars)
+    compared, found = compare(logged, snapshot, ended, epoch_ms, _first_ms(connection))
+    return compared, found, connector.longest_poll_ms()
 
 
 def _first_ms(connection: Connection) -> int:
-    """The time after the first look of the run, by the cluster's clock."""
+    """The time after the first poll of the run, by the cluster's clock."""
     assert connection.run is not None
     offset_ms = connection.health.get("clock_offset_ms") or 0
     return round(connection.run.created_at.timestamp() * 1000) + offset_ms + SETTLED_MS
@@ -119,25 +122,35 @@ def _ended_by(fact: JobFact, until_ms: int) -> bool:
     return fact.state == ENDED and fact.ended_ms is not None and fact.ended_ms <= until_ms
 
 
-def _settle(connection: Connection, compared: int, found: list[Difference]) -> None:
-    """Reports what the look before has found too; what is new is looked at again."""
+def _settle(connection: Connection, compared: int, found: list[Difference], again_s: float) -> None:
+    """Reports what the comparison before has found too; what only the first one found is compared again."""
     now = [asdict(difference) for difference in found]
     drift = connection.drift
     repeated = drift.get("run") == connection.run_id and drift.get("suspected")
     confirmed = [difference for difference in now if difference in drift["suspected"]] if repeated else []
     if now and not repeated:
-        _store(connection, suspected=now, compared=compared)
+        _store(connection, again_s, suspected=now, compared=compared)
         return
-    _store(connection, compared=compared, count=len(confirmed), differences=confirmed[:MAX_SHOWN])
+    _store(connection, EVERY_S, compared=compared, count=len(confirmed), differences=confirmed[:MAX_SHOWN])
     if confirmed:
         log.error("connection %s: %d differences between log and cluster", connection.name, len(confirmed))
 
 
-def _store(connection: Connection, **fields: Any) -> None:
-    """Stores a result; one that is not final keeps the figures of the audit before."""
+def _store(connection: Connection, next_s: float, **fields: Any) -> None:
+    """Stores a result; one that is not final keeps the figures of the audit before. The next is due in `next_s`."""
     blank: dict[str, Any] = {"compared": None, "count": None, "differences": [], "checked_at": None}
     same = connection.drift if connection.drift.get("run") == connection.run_id else {}
-    drift = {**blank, **same, "suspected": [], "error": "", "run": connection.run_id, "at": time.time(), **fields}
+    now = time.time()
+    drift = {
+        **blank,
+        **same,
+        "suspected": [],
+        "error": "",
+        "run": connection.run_id,
+        "at": now,
+        "next_at": now + next_s,
+        **fields,
+    }
     if "count" in fields:
         drift["checked_at"] = drift["at"]
     Connection.objects.filter(pk=connection.pk).update(drift=drift)
