@@ -45,14 +45,13 @@ def generate(
         raise ModelError(f"unknown profile {shorten(repr(profile))}; known: {', '.join(PROFILES)}")
     if variant not in VARIANTS:
         raise ModelError(f"unknown variant {shorten(repr(variant))}; known: {', '.join(VARIANTS)}")
-    if num_jobs < 0 or num_servers < 2:
-        raise ModelError(f"a workload has at least 0 jobs and 2 servers, got {num_jobs} and {num_servers}")
     if horizon_slots is None and profile not in ENDLESS:
         horizon_slots = HORIZON
-    for name, value, most in (
-        ("jobs", num_jobs, MAX_JOBS), ("servers", num_servers, MAX_SERVERS), ("slot_ms", slot_ms, MAX_SLOT_MS),
-        ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), LARGEST),
+    for name, value, least, most in (
+        ("jobs", num_jobs, 0, MAX_JOBS), ("servers", num_servers, 2, MAX_SERVERS), ("slot_ms", slot_ms, 1, MAX_SLOT_MS),
+        ("slot_ms x horizon_slots", slot_ms * (horizon_slots or 1), 1, LARGEST),
     ):  # fmt: skip
-        if value > most:
-            raise ModelError(f"a workload has at most {most:,} {name}, got {value:,}")
+        if not least <= value <= most:
+            limit = f"at least {least:,}" if value < least else f"at most {most:,}"
+            raise ModelError(f"a workload has {limit} {name}, got {value:,}")
     return PROFILES[profile](variant, num_jobs, num_servers, seed, horizon_slots, slot_ms, **options)

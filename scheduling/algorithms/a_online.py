@@ -86,7 +86,7 @@ class AOnline(BaseScheduler):
     model: ClassVar[TypedWorkers] = TypedWorkers(chunks=True, cloud=True)
     name = "a_online"
     title = "A_online"
-    paper = "Wang et al., Preemptive Scheduling for Distributed Machine Learning Jobs in Edge-Cloud Networks"
+    paper = "Wang et al.: Preemptive Scheduling for Distributed Machine Learning Jobs in Edge-Cloud Networks"
     summary = (
         "Dispatches each data chunk where it increases total completion time least, at the edge or in the "
         "cloud; faster chunks preempt slower ones."

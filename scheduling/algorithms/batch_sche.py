@@ -68,11 +68,12 @@ class BatchSche(BaseScheduler):
     """BatchSche: jobs keep their workers to the end, so a worker is free or not, and a batch ends with its last job."""
 
     model = TypedWorkers(cloud=True)
+    no_beliefs = "it chooses the size of each gang by its work"
     name = "batch_sche"
     title = "BatchSche (own interpretation)"
     paper = (
-        "Zhang et al., Online Scheduling of Heterogeneous Distributed Machine Learning Jobs "
-        "(MobiHoc 2020); baseline of A_online"
+        "Zhang et al.: Online Scheduling of Heterogeneous Distributed Machine Learning Jobs, "
+        "MobiHoc 2020; baseline of A_online"
     )
     summary = "Schedules jobs in batches, each job at the lowest cost, mostly in the cloud; no preemption."
     needs = typed.PARTS

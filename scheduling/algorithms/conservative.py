@@ -45,7 +45,7 @@ class Conservative(BackfillScheduler):
     name = "conservative"
     title = "Conservative backfilling"
     paper = (
-        "Mu'alem and Feitelson, Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the "
+        "Mu'alem and Feitelson: Utilization, Predictability, Workloads, and User Runtime Estimates in Scheduling the "
         "IBM SP2 with Backfilling, IEEE TPDS 2001"
     )
     summary = "Reserves a start for every job on arrival; later jobs start earlier only if that delays no other job."
@@ -59,7 +59,7 @@ class Conservative(BackfillScheduler):
         self.early = False  # capacity was freed before it was expected
         self.broken = False  # a server left or returned: all jobs get new reservations
         super().start(cluster, jobs, rng)
-        self.available = Availability(cluster, self.limits, 0)
+        self._rebuild(0)
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         self.broken = True

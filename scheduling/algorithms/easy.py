@@ -7,23 +7,40 @@ as long as no job outlives its estimate.
 
 Ours: jobs need amounts of several resources on servers instead of processors of one pool, and start when a slot begins:
 the slot is the scheduling cycle. A reservation stays until capacity is freed or lost, or another job leads the queue.
-Jobs that a quota holds back are passed over and get no reservation.
+Jobs that a quota holds back are passed over and get no reservation. Slurm backfills at intervals: where there is one,
+jobs behind the reservation start only in the first slot of an interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, lesser
 from scheduling.model.values import Cluster, Decision, Job
-from scheduling.slotted.backfilling import FAIR_SHARE, BackfillScheduler, Candidates, Starts, Walk, sentences
+from scheduling.slotted.backfilling import (
+    FAIR_SHARE,
+    BackfillParameters,
+    BackfillScheduler,
+    Candidates,
+    Starts,
+    Walk,
+    sentences,
+)
 from scheduling.slotted.gang_queue import Units
 from scheduling.slotted.reallocation import Packing
+
+
+@dataclass(frozen=True, slots=True)
+class EasyParameters(BackfillParameters):
+    backfill_ms: int = parameter(
+        0, "time between two passes of backfilling; 0: every slot", low=0, high=86_400_000, unit="ms"
+    )
 
 
 @dataclass
@@ -45,21 +62,29 @@ class Easy(BackfillScheduler):
 
     name = "easy"
     title = "EASY backfilling"
-    paper = "Lifka, The ANL/IBM SP Scheduling System, JSSPP 1995"
+    paper = "Lifka: The ANL/IBM SP Scheduling System, JSSPP 1995"
     summary = "Starts jobs in order; a later job starts earlier if that does not delay the first job that waits."
     reasons = sentences("easy")
+    Parameters = EasyParameters
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         self.reservation: Reservation | None = None
         self.beside: Packing | None = None  # of the current call, since the last start
+        self.interval = max(1, self.parameters.backfill_ms // cluster.slot_ms)  # slots between two passes
+        self.postponed = False  # jobs behind the reservation wait for the next pass
         super().start(cluster, jobs, rng)
 
     def on_slot(self, now_ms: int, slot: int) -> Decision:
         starts, before, self.beside = Starts(), self.reservation, None
         walk = Walk(self._candidates(now_ms, slot), self.estimates)
+        passes = slot % self.interval == 0
+        self.postponed = self.postponed and not passes
         while (job := walk.next()) is not None:
             if self.over_quota(job):
                 continue
+            if self.reservation is not None and not passes:
+                self.postponed = True
+                break
             if self.reservation is not None:
                 self._backfill(starts, walk, now_ms, slot, job)
             elif (units := self.place(self.gangs[job]) or self._as_reserved(job, before)) is not None:
@@ -69,14 +94,19 @@ class Easy(BackfillScheduler):
                 walk.leave_line()
             else:
                 self.reject(starts, job)
-        return starts.decision()
+        decision, left = starts.decision(), self.interval - slot % self.interval
+        return replace(decision, wake_ms=now_ms + left * self.cluster.slot_ms) if self.postponed else decision
 
     def state(self) -> dict[str, Any]:
         kept = self.reservation
-        return super().state() | {"reservation": None if kept is None else [kept.job, kept.slot, kept.units]}
+        return super().state() | {
+            "reservation": None if kept is None else [kept.job, kept.slot, kept.units],
+            "postponed": self.postponed,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
+        self.postponed = bool(state.get("postponed"))
         if state["reservation"] is not None:
             job, slot, units = state["reservation"]
             self.reservation = self._at(job, slot, [(role, server, count) for role, server, count in units])
@@ -85,7 +115,8 @@ class Easy(BackfillScheduler):
         """The jobs that may start, by line; with a new reservation unless only jobs behind it have come."""
         kept, fresh = self.reservation, [self.key(job) for job in self.fresh]
         overdue = self.extend_overdue(slot)
-        same = kept is not None and not (self.changed or overdue or self.parameters.order == FAIR_SHARE)
+        due = self.postponed and slot % self.interval == 0
+        same = kept is not None and not (self.changed or overdue or due or self.parameters.order == FAIR_SHARE)
         self.fresh, self.changed = [], False
         if same and kept is not None and all(key > self.key(kept.job) for key in fresh):
             return [Candidates(0.0, [key], self.line_of(key[1])) for key in fresh]

@@ -71,7 +71,8 @@ class Fifo(GangQueue):
                 units = [(role, server, count) for (role, server), count in placed.items()]
                 plan[job] = self._bars(now_ms, job, gang, units, finishes)
                 values = {"waited_ms": now_ms - self.jobs[job].arrival_ms} | values
-                verdicts.append(Verdict(job, "resumed" if job in self.left else "started", Reason("in_order", values)))
+                reason = Reason("out_of_order", values) if self._overtakes(job) else Reason("in_order", values)
+                verdicts.append(Verdict(job, "resumed" if job in self.left else "started", reason))
             elif self.running or self.away:
                 self.blocked.add(kind)
             else:
@@ -90,6 +91,10 @@ class Fifo(GangQueue):
 
     def _line(self, gang: Gang) -> Kind | None:
         return gang.kind if self.parameters.backfill else None
+
+    def _overtakes(self, job: int) -> bool:
+        """True if an earlier job still waits because it does not fit; jobs that were stopped wait first."""
+        return any(self.lines[kind][0] < job for kind in self.blocked)
 
     def _leave(self, kind: Kind | None) -> bool:
         """Removes the head of a line; true if the line continues."""

@@ -39,7 +39,6 @@ import numpy as np
 
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.quotes import Deadline, PriceQuote
-from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.admission import Room, impossible, missing_part
 from scheduling.model.training_models import LIMITS, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.model.utility import arrival_slot, utility_at
@@ -49,16 +48,15 @@ from scheduling.slotted.pd_ors.job_view import COUNTED, counted
 from scheduling.slotted.pd_ors.locality import Manner
 from scheduling.slotted.pd_ors.prices import SharedPrices, estimate_shared
 from scheduling.slotted.pd_ors.quote import Quote, Schedule
-from scheduling.slotted.price_breakdown import Held, costs
-from scheduling.slotted.prices import HISTORY, PriceBook, PriceParameters, sample_size, window_slots
+from scheduling.slotted.pricing.price_based import PriceBased
+from scheduling.slotted.pricing.price_breakdown import Held, costs
+from scheduling.slotted.pricing.prices import HISTORY, PriceBook, PriceParameters, sample_size, window_slots
 from scheduling.slotted.time_slots import (
     away_slots,
     bars_of,
     cells_of,
-    check_known,
     check_size,
     own_horizon,
-    whole_slots,
 )
 
 ROLES = (Role.WORKER, Role.PS)
@@ -100,7 +98,7 @@ class PdOrsParameters(PriceParameters):
     )
 
 
-class PdOrs(BaseScheduler):
+class PdOrs(PriceBased):
     """PD-ORS with one final decision per job, on arrival."""
 
     model = Slotted(supports=("pd-ors",))
@@ -115,16 +113,7 @@ class PdOrs(BaseScheduler):
         "on one machine where this is cheaper."
     )
     needs = (*NEEDS["pd-ors"], "utility")
-    quotes = True
-    keeps_plans = final = True
     Parameters = PdOrsParameters
-    horizon: int
-
-    def check(self, cluster: Cluster) -> None:
-        if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs
-            check_size(self.name, cluster, cluster.horizon_slots)
-        else:
-            check_known(self.name, self.parameters.estimate_from)
 
     def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
         if cluster.horizon_slots:
@@ -163,21 +152,14 @@ class PdOrs(BaseScheduler):
             window = window_slots(sample, least, self.horizon, slot_ms)
         return estimate_shared(sample, capacity, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
 
-    def _learn(self, arrived: int) -> bool:
-        """Estimates the bounds again when the number of arrived jobs has doubled; true if it did."""
-        size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
-        if size == self.sample:
-            return False
-        self.sample = size
+    def _reprice(self) -> None:
         self.bounds = self._estimate(self.book.capacity.T)
         self.book.set_bounds(self.bounds.floor, self.bounds.ceiling)
-        return True
 
-    def on_arrival(self, now_ms: int, job: int) -> Decision:
-        repriced, row = self._learn(job + 1), self.jobs[job]
+    def _decide(self, now_ms: int, job: int, row: Job) -> Decision:
         reason, schedule = self._consider(now_ms, row)
         if schedule is None:
-            return Decision(verdicts=(Verdict(job, "rejected", reason),), repriced=repriced)
+            return Decision(verdicts=(Verdict(job, "rejected", reason),))
         for demand, units in zip((row.worker, row.ps), schedule.units, strict=True):
             self.book.take(counted(demand), units.slots, units.servers, units.counts)
         self._sort(np.unique(schedule.units[0].slots))
@@ -188,13 +170,7 @@ class PdOrs(BaseScheduler):
             for bar in bars_of(job, role, *units, slot_ms)
         ]
         finish_ms = (schedule.last + 1) * slot_ms
-        return Decision(
-            plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),), repriced=repriced
-        )
-
-    def explain(self, now_ms: int, job: Job, most_workers: int | None = None) -> Reason:
-        """The rates stay those of the job's own global batch, whatever `most_workers` is."""
-        return self._consider(now_ms, job, most_workers)[0]
+        return Decision(plan={job: bars}, finishes={job: finish_ms}, verdicts=(Verdict(job, "admitted", reason),))
 
     def quote(self, now_ms: int, job: Job, most_workers: int | None = None) -> PriceQuote:
         self.deadline.left()
@@ -238,14 +214,7 @@ class PdOrs(BaseScheduler):
             samples += workers * (end - begin) / pd_ors_sample_ms(row, internal)
         return min(1.0, samples / ((row.epochs or 1) * (row.num_samples or 1)))
 
-    def adopt_plans(self, now_ms: int, before: BaseScheduler, kept: Mapping[int, list[Placement]]) -> None:
-        arrived = sum(job.arrival_ms <= now_ms for job in self.jobs)
-        self._learn(arrived)
-        if kept:
-            self.assume(whole_slots(kept, self.cluster.slot_ms, self.horizon), arrived)
-
-    def assume(self, bars: np.ndarray, arrived: int) -> None:
-        self._learn(arrived)
+    def _hold(self, bars: np.ndarray, sign: int = 1) -> None:
         touched = []
         for role in ROLES:
             own = bars[bars[:, 1] == role]
@@ -254,7 +223,7 @@ class PdOrs(BaseScheduler):
                 counted(job.ps if role == Role.PS else job.worker)
                 for job in map(self.jobs.__getitem__, own[:, 0].tolist())
             ]
-            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, 5:6]
+            amounts = np.array(units, dtype=np.int64).reshape(-1, len(RESOURCES)) * own[:, 5:6] * sign
             self.book.hold(slots, own[rows, 2], amounts[rows])
             touched.append(slots)
         self._sort(np.unique(np.concatenate(touched)))

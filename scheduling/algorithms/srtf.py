@@ -27,7 +27,7 @@ class Srtf(TypedGangScheduler):
     name = "srtf"
     title = "SRTF"
     paper = (
-        "Schrage and Miller, The Queue M/G/1 with the Shortest Remaining Processing "
+        "Schrage and Miller: The Queue M/G/1 with the Shortest Remaining Processing "
         "Time Discipline; baseline of A_online"
     )
     summary = "Runs the gangs with the least remaining time on typed edge workers; shorter jobs preempt longer ones."

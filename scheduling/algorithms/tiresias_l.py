@@ -68,7 +68,7 @@ class TiresiasL(TypedGangScheduler):
 
     name = "tiresias_l"
     title = "Tiresias-L"
-    paper = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning (NSDI 2019); baseline of A_online"
+    paper = "Gu et al.: Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019; baseline of A_online"
     summary = (
         "Runs the gangs with the least attained service first, in multi-level queues on "
         "typed edge workers; all or nothing."
@@ -124,6 +124,9 @@ class TiresiasL(TypedGangScheduler):
 
     def _remember(self, now_ms: int, gang: Gang, past: Gang) -> None:
         super()._remember(now_ms, gang, past)
+        self._expect(gang)
+
+    def prolonged(self, gang: Gang) -> None:
         self._expect(gang)
 
     def _stop(self, now_ms: int, gang: Gang) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduling.model.values import Cluster, Event
-from scheduling.reporting.parts import Part, Played
+from scheduling.model.values import Event
+from scheduling.reporting.parts import Part, Played, present_ms
 
 
 class Groups(Part):
@@ -43,20 +43,16 @@ class Groups(Part):
             self.moves += 1
 
     def figures(self, run: Played) -> dict[str, Any] | None:
-        """Metrics from the first arrival to the last completion; shares from 0 to 1, means over that time."""
-        return (
-            self._means(run.cluster, run.first_ms, max(run.completions.values(), default=run.first_ms))
-            if self.any
-            else None
-        )
-
-    def _means(self, cluster: Cluster, first_ms: int, last_ms: int) -> dict[str, Any]:
-        lasted = max(1, last_ms - first_ms)
-        area = lasted * max(1, len(cluster.servers))
+        """Metrics from the first arrival to the last completion, in the phases of this model: shares and means."""
+        if not self.any:
+            return None
+        stretches = run.stretches(self.model, max(run.completions.values(), default=run.first_ms))
+        lasted = sum(end - begin for begin, end, _ in stretches)
+        area = sum(present_ms(server, begin, end) for begin, end, then in stretches for server in then.servers)
         return {
-            "cpu_utilization": self.cpu / area, "net_utilization": self.net / area, "mean_jobs": self.jobs_ms / lasted,
-            "mean_groups": self.group_ms / lasted,
-            "mean_parallelism": self.machine_ms / self.group_ms if self.group_ms else None,
+            "cpu_utilization": _over(self.cpu, area), "net_utilization": _over(self.net, area),
+            "mean_jobs": _over(self.jobs_ms, lasted), "mean_groups": _over(self.group_ms, lasted),
+            "mean_parallelism": _over(self.machine_ms, self.group_ms),
             "regroupings": self.regroupings, "moves": self.moves,
         }  # fmt: skip
 
@@ -70,3 +66,8 @@ class Groups(Part):
             self.jobs_ms += len(data["jobs"]) * lasted
             self.group_ms += lasted
             self.machine_ms += data["machines"] * lasted
+
+
+def _over(amount: float, time: float) -> float | None:
+    """Mean over a time; None where that is empty, as without a completed job."""
+    return amount / time if time else None

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scheduling.kernel.agenda import Priority
-from scheduling.model.values import NOTHING, Decision, ModelError
+from scheduling.model.values import NOTHING, Decision, ModelError, Placement
 
 if TYPE_CHECKING:
     from scheduling.kernel.simulation import Simulation
@@ -22,6 +22,14 @@ def ask(sim: Simulation, hook: Callable[[int, int], Decision], at_ms: int, argum
         commit(sim, at_ms, decision)
 
 
+def ask_for(sim: Simulation, question: Callable[[], Decision]) -> Decision:
+    """Answer of the scheduler, which the caller commits."""
+    began = perf_counter()
+    decision = question()
+    sim.decision_seconds.append(perf_counter() - began)
+    return decision
+
+
 def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
     """Checks the decision, logs it, and makes it the plan."""
     plan = decision.plan
@@ -29,6 +37,8 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
     for job, kind, reason in decision.verdicts:
         if kind == "rejected":
             sim.open.discard(job)
+            if sim.knowledge is not None:
+                sim.knowledge.forget(job)
         sim.emit(at_ms, "decided", {"job": job, "kind": kind, "code": reason.code, "values": reason.values})
     sim.plans.commit(at_ms, decision)
     for kind, data in decision.events:
@@ -44,14 +54,19 @@ def commit(sim: Simulation, at_ms: int, decision: Decision) -> None:
     if decision.repriced:
         emit_all_prices(sim, at_ms)
     elif plan and sim.prices:
-        bars = [*dropped, *(bar for bars in plan.values() for bar in bars)]
-        _emit_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
+        emit_prices_of(sim, at_ms, [*dropped, *(bar for bars in plan.values() for bar in bars)])
 
 
 def emit_all_prices(sim: Simulation, at_ms: int) -> None:
     """Logs the prices of all slots up to the scheduler's horizon, if it has any."""
     if sim.prices and sim.scheduler.horizon:
         _emit_prices(sim, at_ms, range(sim.scheduler.horizon))
+
+
+def emit_prices_of(sim: Simulation, at_ms: int, bars: Sequence[Placement]) -> None:
+    """Logs the prices of the slots that these bars touch, if the scheduler has any."""
+    if sim.prices:
+        _emit_prices(sim, at_ms, sim.scheduler.model.touched_slots(bars, at_ms, sim.slot_ms))
 
 
 def _emit_prices(sim: Simulation, at_ms: int, slots: Sequence[int]) -> None:

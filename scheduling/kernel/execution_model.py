@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.ledger import Ledger
 from scheduling.model.values import Certificate, Cluster, Job, Placement
 
@@ -41,6 +42,7 @@ class ExecutionModel(ABC):
     title: str  # as printed on screen
     trainings: Mapping[str, str]  # {name: as printed in comparisons} of the models by which its jobs train (`training`)
     supports: tuple[str, ...]  # those of them that a scheduler of this model can be asked for
+    no_beliefs: str = ""  # why its schedulers cannot run on beliefs, behind "cannot run on beliefs: "
 
     @abstractmethod
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
@@ -53,6 +55,10 @@ class ExecutionModel(ABC):
     @abstractmethod
     def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
         """Rules of this scheduler's jobs in addition to the model's name, as plain data for the files."""
+
+    def pace(self, scheduler: BaseScheduler, cluster: Cluster) -> Pace | None:
+        """Pace of the true work of this scheduler's jobs; None where plans of jobs do not determine it."""
+        return None
 
     def as_used(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """The jobs with every field that this model derives from others."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.kernel.agenda import Agenda, Priority
+from scheduling.kernel.beliefs.knowledge import Knowledge
 from scheduling.kernel.ledger import Ledger, Overbooked
 from scheduling.model.values import NONE, Decision, Job, Placement, Role, WorkerPlan
 
@@ -22,6 +23,7 @@ class Plans:
         self.agenda, self.emit = agenda, emit
         self.ledger: Ledger
         self.jobs: Sequence[Job] = ()
+        self.knowledge: Knowledge | None = None  # of the true work, in runs on beliefs
         self.begun_ms: dict[int, int] = {}  # open jobs -> first start, past or planned
 
     def finishes(self) -> Mapping[int, int]:
@@ -42,6 +44,12 @@ class Plans:
     def end(self, at_ms: int, job: int) -> None:
         """Ends the plan of the job now, before its work is done."""
         self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), NONE]], [])
+
+    def cut(self, at_ms: int, job: int) -> list[Placement]:
+        """Ends the plan of a job whose work is done now; the bars that it had left, which may have begun."""
+        dropped = self.ledger.replace(at_ms, {job: []})
+        self._change(at_ms, "job", [job], [[job, self._start_ms(at_ms, job, ()), at_ms]], [])
+        return dropped
 
     def commit(self, at_ms: int, decision: Decision) -> None:
         """Logs the plans of a decision; plans of jobs are in the ledger already (`Ledger.replace`)."""
@@ -93,6 +101,8 @@ class Plans:
                     f"job {self.jobs[job].id}: must finish when its last worker stops ({last_ms} ms), not before now "
                     f"({at_ms} ms), and not hold resources afterwards; its plan finishes at {finish_ms} ms"
                 )
+        if self.knowledge is not None:
+            finish_ms = self.knowledge.planned(at_ms, job, list(bars), finish_ms)
         self._complete_at(job, finish_ms)
 
     def _complete_at(self, job: int, finish_ms: int | None) -> None:

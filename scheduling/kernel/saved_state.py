@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def save(sim: Simulation) -> dict[str, Any]:
     """The state between two steps."""
+    known = {} if sim.knowledge is None else {"knowledge": sim.knowledge.state()}
     sim.peek()  # an outage that cannot matter any more is not part of it
     return {
         "seq": sim.seq, "now_ms": sim.now_ms, "ended": sim.ended, "open_ended": sim.open_ended,
@@ -25,7 +26,7 @@ def save(sim: Simulation) -> dict[str, Any]:
         "agenda": np.array(sim.agenda.entries(), dtype=np.int64).reshape(-1, 3),
         "bars": np.array(sim.plans.ledger.bars(sim.now_ms), dtype=np.int64).reshape(-1, len(Placement._fields)),
         "rng": json.dumps(sim.scheduler.rng.bit_generator.state),  # text: it holds integers of 128 bits
-        "scheduler": sim.scheduler.state(),
+        "scheduler": sim.scheduler.state(), **known,
     }  # fmt: skip
 
 
@@ -46,5 +47,9 @@ def restore(sim: Simulation, state: Mapping[str, Any]) -> None:
     sim.expect_phase()  # of this simulation: a fork continues a state of its parent, which has other edits to come
     ledger = sim.plans.ledger = sim.scheduler.model.ledger(sim.cluster, sim.jobs, sim.scheduler)
     ledger.rebuild(sim.now_ms, map(Placement._make, state["bars"].tolist()))
+    if sim.knowledge is not None:
+        sim.knowledge.restore(state["knowledge"])
+        for job in range(sim.arrived):
+            sim.scheduler.record_changed(job)
     sim.scheduler.rng.bit_generator.state = json.loads(state["rng"])
     sim.scheduler.restore(state["scheduler"])

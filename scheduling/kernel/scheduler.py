@@ -35,6 +35,8 @@ class BaseScheduler:
     quotes: ClassVar[bool] = False  # it can answer for hypothetical jobs (`assume`, `explain`)
     # after a change of the cluster during a run, it continues with plans that still fit
     keeps_plans: ClassVar[bool] = False
+    believes: ClassVar[bool] = False  # it can run on beliefs: it has `on_overrun`, and uses no records but those given
+    no_beliefs: ClassVar[str] = ""  # why it cannot, behind "cannot run on beliefs: "; empty: as its model says
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:
@@ -72,8 +74,24 @@ class BaseScheduler:
         """Hook for the completion of a job; its bars end now."""
         return NOTHING
 
+    def on_early_end(self, now_ms: int, job: int, bars: Sequence[Placement]) -> None:
+        """Hook before `on_completion`, in runs on beliefs: the job's work is done before its plan ends.
+
+        bars: those of its plan that end after now, and are cut.
+        """
+
+    def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
+        """Hook for a job whose plan ends now with work left, in runs on beliefs; with `believes`.
+
+        rest: its record with the work that is now believed to be left. The record in `jobs` stays that of submission.
+        """
+        raise NotImplementedError
+
+    def record_changed(self, job: int) -> None:
+        """Hook before `on_arrival`, in runs on beliefs: the record of the job in `jobs` has another work now."""
+
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
-        """Hook for a server (index) that leaves or returns now; `Server.is_away` tells which.
+        """Hook for a server (index) that leaves or returns now; see `Server.is_away`.
 
         Bars on a server that leaves had to end by now: the ledger refuses bars on an unavailable server.
         """

@@ -18,6 +18,8 @@ import numpy as np
 
 from scheduling.kernel import saved_state
 from scheduling.kernel.agenda import Agenda, Entry, Priority
+from scheduling.kernel.beliefs.belief import Beliefs
+from scheduling.kernel.beliefs.knowledge import Knowledge
 from scheduling.kernel.changes import growth
 from scheduling.kernel.changes.phases import Phase, check_phases, with_shares
 from scheduling.kernel.plans import Plans
@@ -29,9 +31,14 @@ _OUTAGE, _SLOT, _END = int(Priority.OUTAGE), int(Priority.SLOT), int(Priority.EN
 HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
 
 
-def simulate(cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int) -> Iterator[Event]:
+NO_CHANGES = "a run on beliefs takes no edits and no additions; run it without beliefs to change it"
+
+
+def simulate(
+    cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int, beliefs: Beliefs | None = None
+) -> Iterator[Event]:
     """Events of a run, in order, lazily."""
-    return Simulation(cluster, jobs, scheduler, seed).events()
+    return Simulation(cluster, jobs, scheduler, seed, beliefs=beliefs).events()
 
 
 class Simulation:
@@ -40,13 +47,16 @@ class Simulation:
     A step is one entry of the agenda with all events that it causes. jobs: sorted by arrival_ms; at equal arrivals
     their order decides. phases: the clusters, jobs and schedulers that follow, in order. `add_jobs`, `add_server` and
     `set_server` change cluster and jobs while it runs; an open-ended run waits for them until it is closed (`close`).
+    beliefs: schedulers know these run times instead of the true work (beliefs/); such a run cannot be changed.
     """
 
     def __init__(
         self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler, seed: int, phases: Sequence[Phase] = (),
-        *, open_ended: bool = False,
+        *, open_ended: bool = False, beliefs: Beliefs | None = None,
     ) -> None:  # fmt: skip
         check_phases(phases, cluster, jobs)
+        if beliefs is not None and (phases or open_ended):
+            raise ModelError(NO_CHANGES)
         self.seed, self.phases = seed, phases
         self.open_ended = open_ended  # the run waits for jobs to be added instead of ending
         self.phase = 0  # phases[:phase] have begun
@@ -63,6 +73,8 @@ class Simulation:
         self.shares: list[tuple[int, float]] = []  # remaining shares of jobs' records after hand-overs, in order
         self.agenda = Agenda()
         self.plans = Plans(self.agenda, self.emit)
+        self.knowledge = None if beliefs is None else Knowledge(beliefs, scheduler, cluster, jobs)
+        self.plans.knowledge = self.knowledge
         self.agenda.schedule(0, Priority.BEGIN)
         self.enter(cluster, jobs, scheduler)
         self.plans.ledger = scheduler.model.ledger(cluster, jobs, scheduler)
@@ -89,7 +101,8 @@ class Simulation:
             getattr(scheduler, name) if getattr(cls, name) is not getattr(BaseScheduler, name) else None
             for name in HOOKS
         )  # hooks that the class does not override are not called
-        scheduler.start(cluster, jobs, np.random.default_rng(self.seed))
+        known = jobs if self.knowledge is None else self.knowledge.records
+        scheduler.start(cluster, known, np.random.default_rng(self.seed))
 
     def events(self) -> Iterator[Event]:
         """Events from here to the end; `state` is then that after the step of the last event taken."""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from scheduling.kernel.agenda import Priority
+from scheduling.kernel.beliefs.endings import has_ended
 from scheduling.kernel.changes.hand_over import begin_phase
 from scheduling.kernel.decisions import ask, emit_all_prices
 from scheduling.model.utility import duration_slots, utility_at
@@ -22,12 +23,15 @@ def begin(sim: Simulation, at_ms: int, _: int) -> None:
         "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": sim.seed,
         "jobs": len(sim.jobs), "servers": len(cluster.servers), "slot_ms": cluster.slot_ms,
         "horizon_slots": cluster.horizon_slots, "execution": scheduler.execution_on(cluster),
+        **({} if sim.knowledge is None else {"beliefs": sim.knowledge.beliefs.name}),
     })  # fmt: skip
     emit_all_prices(sim, at_ms)
 
 
 def complete(sim: Simulation, at_ms: int, job: int) -> None:
-    """Completion of a job."""
+    """Completion of a job; in a run on beliefs its plan may end otherwise."""
+    if sim.knowledge is not None and not has_ended(sim, at_ms, job):
+        return
     sim.open.discard(job)
     sim.plans.forget(job)
     sim.owe_slot(at_ms)
@@ -53,7 +57,11 @@ def arrive(sim: Simulation, at_ms: int, job: int) -> None:
     sim.expect_arrival()
     sim.open.add(job)
     sim.owe_slot(at_ms)
-    sim.emit(at_ms, "job_arrived", {"job": job})
+    if sim.knowledge is None:
+        sim.emit(at_ms, "job_arrived", {"job": job})
+    else:
+        sim.emit(at_ms, "job_arrived", {"job": job, "believed_ms": sim.knowledge.submit(job)})
+        sim.scheduler.record_changed(job)
     if sim.on_arrival:
         ask(sim, sim.on_arrival, at_ms, job)
 

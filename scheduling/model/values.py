@@ -103,6 +103,7 @@ class Server:
     `capacity` in thousandths; `worker_lanes` / `ps_lanes` count typed workers and parameter servers (A_online).
 
     away: outages [from_ms, to_ms), known from the beginning; in order and disjoint.
+    queues: those whose jobs (Job.group) it takes; empty: all. Only the scheduler `slurm` uses them.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Server:
     nic_gbps: float | None = None
     disk_gbps: float | None = None
     away: tuple[tuple[int, int], ...] = ()
+    queues: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         subject = f"server {self.name}"

@@ -21,7 +21,7 @@ class Observed(ExecutionModel):
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:
         raise ModelError(
-            f"scheduler {scheduler.name}: tells what a real cluster did and cannot be simulated; choose another one"
+            f"scheduler {scheduler.name}: records a real cluster and cannot be simulated; choose another one"
         )
 
     def packs(self, scheduler: BaseScheduler, cluster: Cluster) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class Observed(ExecutionModel):
         outcome: Outcome,
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
-        raise ModelError(f"scheduler {scheduler.name}: nothing is proved about a real cluster")
+        raise ModelError(f"scheduler {scheduler.name}: no bound is proved for a real cluster")
 
 
 OBSERVED = Observed()

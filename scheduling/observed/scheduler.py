@@ -15,6 +15,4 @@ class ObservedScheduler(BaseScheduler):
     model = OBSERVED
 
     def check(self, cluster: Cluster) -> None:
-        raise ModelError(
-            f"scheduler {self.name}: tells what a real cluster did and cannot be simulated; choose another one"
-        )
+        raise ModelError(f"scheduler {self.name}: records a real cluster and cannot be simulated; choose another one")

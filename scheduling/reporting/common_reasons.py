@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from scheduling.reporting.quantities import count
+from scheduling.reporting.quantities import count, duration
 from scheduling.reporting.sentences import Sentences
 
 COMMON = Sentences("common", {
     "missing_part": lambda v: f"Rejected: the job has no {v['part']}, which this scheduler requires.",
     "place_taken": lambda v: "Displaced by an edit; resubmitted with its remaining work.",
     "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended before completion.",
+    "belief_used_up": lambda v: (
+        f"Ran for {duration(v['ran_ms'])} and is not done; it was believed to run for {duration(v['believed_ms'])}, "
+        f"and is now believed to run for {duration(v['later_ms'])}."
+    ),
     "stuck": lambda v: "Unfinished: no events remain, and the job has no plan to finish.",
 })  # fmt: skip

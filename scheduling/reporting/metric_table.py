@@ -33,8 +33,9 @@ class Metric:
 
 METRICS = (
     Metric("total_utility", "Total utility", "", HIGHER,
-           "Sum of the utilities of completed jobs: Σ u(completion − arrival)."),
-    Metric("certificate_ratio", "Proved share of optimal", "share", HIGHER,
+           "Sum of the utilities u(d) of completed jobs; d: whole slots from the first slot that the job may use to "
+           "the slot in which it completes."),
+    Metric("certificate_ratio", "Proved share of the optimum", "share", HIGHER,
            "Proved ratio to the optimum: achieved / upper bound for total utility, lower bound / achieved for total "
            "completion time and makespan; runs with the same jobs, cluster and training model use the tightest of "
            "their bounds; other ratios are not ranked.",
@@ -43,14 +44,15 @@ METRICS = (
     Metric("admitted", "Admitted jobs", "", HIGHER, "Number of jobs whose first decision is to admit or start them."),
     Metric("rejected", "Rejected jobs", "", LOWER,
            "Number of jobs that are rejected, on arrival or after a hand-over."),
-    Metric("completed", "Completed jobs", "", HIGHER, "Number of jobs whose work is done."),
+    Metric("completed", "Completed jobs", "", HIGHER,
+           "Number of jobs whose work is done; of a real cluster: that have ended in any way."),
     Metric("mean_jct_ms", "Mean JCT", "ms", LOWER, "Mean of completion − arrival over the completed jobs."),
     Metric("median_jct_ms", "Median JCT", "ms", LOWER, "Median of completion − arrival over the completed jobs."),
     Metric("p95_jct_ms", "95th percentile of JCT", "ms", LOWER,
            "95th percentile of completion − arrival over the completed jobs."),
     Metric("common_jct_ms", "Mean JCT of common jobs", "ms", LOWER,
-           "Mean of completion − arrival over the jobs that all runs compared in full have completed; comparable "
-           "between runs that admit different numbers of jobs.",
+           "Mean of completion − arrival over the jobs that all runs compared in full have completed and that no "
+           "edit changed; comparable between runs that admit different numbers of jobs.",
            COMPARISON),
     Metric("makespan_ms", "Makespan", "ms", LOWER, "Last completion − first arrival."),
     Metric("lanes.mean_slowdown", "Mean slowdown", "x", LOWER,
@@ -83,17 +85,18 @@ METRICS = (
            "bandwidth b, or 0 for workers at the location of their parameter server."),
     Metric("lanes.cloud_chunks", "Chunks in the cloud", "", None, "Number of chunks with a worker in the cloud."),
     Metric("lanes.mean_busy", "Worker occupancy", "share", HIGHER,
-           "Busy time of workers / available time of workers, from the first arrival to the end of the last bar."),
+           "Busy time of workers on servers / available time of workers there, from the first arrival to the end of "
+           "the last of these workers."),
     Metric("lanes.peak_busy", "Peak worker occupancy", "share", HIGHER,
-           "Largest number of busy workers / number of workers."),
+           "Largest share of the workers that are busy at one time; edits can change their number."),
     Metric("lanes.busy", "Worker occupancy by type", "share", HIGHER,
            "Worker occupancy for each site and worker type."),
     Metric("groups.cpu_utilization", "CPU utilization", "share", HIGHER,
            "Computation time / (machines × time) over all machines, including idle ones, from the first arrival to the "
-           "last completion."),
+           "last completion; a machine does not count while it is unavailable."),
     Metric("groups.net_utilization", "Network utilization", "share", HIGHER,
            "Communication time / (machines × time) over all machines, including idle ones, from the first arrival to "
-           "the last completion."),
+           "the last completion; a machine does not count while it is unavailable."),
     Metric("groups.mean_jobs", "Mean jobs in groups", "", None,
            "Mean over time of the number of jobs in groups, from the first arrival to the last completion."),
     Metric("groups.mean_groups", "Mean number of groups", "", None,
@@ -111,12 +114,16 @@ METRICS = (
         for name, title in (("gpu", "GPU"), ("cpu", "vCPU"), ("memory", "Memory"), ("storage", "Storage"),
                             ("bandwidth", "Bandwidth"))
     ),
+    Metric("gpu_hours", "GPU hours", "", None,
+           "GPUs held × time in hours, within the window of a set of shadows.", COMPARISON),
     Metric("decision_p95_ms", "95th percentile of decision time", "ms", LOWER,
            "95th percentile of the wall time of a decision on the machine that ran the scheduler.", COMPARISON),
     Metric("jct_ms", "JCT", "ms", LOWER, "Completion − arrival of a job.", JOB),
     Metric("delay_factor", "Delay factor", "x", LOWER,
            "(Completion − arrival) / time with at least one worker of a job.", JOB),
-    Metric("utility", "Utility", "", HIGHER, "Utility u(completion − arrival) of a job; 0 until it completes.", JOB),
+    Metric("utility", "Utility", "", HIGHER,
+           "Utility u(d) of a job, 0 until it completes; d: whole slots from the first slot that it may use to the "
+           "slot in which it completes.", JOB),
 )  # fmt: skip
 BY_KEY: Mapping[str, Metric] = {metric.key: metric for metric in METRICS}
 

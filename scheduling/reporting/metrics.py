@@ -14,7 +14,7 @@ import numpy as np
 from scheduling.colocation.metrics import Groups
 from scheduling.kernel.realized_schedule import Futures
 from scheduling.model.values import RESOURCES, Cluster, Event, Job, Role
-from scheduling.reporting.parts import Part, Played
+from scheduling.reporting.parts import Part, Played, present_ms
 from scheduling.typed_workers.metrics import Workers, suspensions
 
 PARTS: dict[str, type[Part]] = {part.model: part for part in (Workers, Groups)}
@@ -33,12 +33,14 @@ def summarize(
     rejected: set[int] = set()
     futures = Futures()
     parts: dict[str, Part] = {}  # of the models of the phases
+    turns: list[tuple[int, str | None]] = []
     packed = set(RESOURCES)
     utility = 0.0
     for event in events:
         data = event.data
         if event.kind == "run_started" or event.kind == "edited":
             packed &= packs(data)
+            turns.append((event.at_ms, data["execution"]["model"] if "execution" in data else None))
             for model in PARTS.keys() & models(data):
                 parts.setdefault(model, PARTS[model]())
         elif event.kind == "plan_changed":
@@ -54,7 +56,7 @@ def summarize(
             utility += data["utility"]
         for part in parts.values():
             part.feed(event)
-    run = Played(cluster, jobs, futures.matrix(), arrivals, completions)
+    run = Played(clusters or [(0, cluster)], jobs, futures.matrix(), arrivals, completions, turns)
     times = np.array(list(run.times_ms.values()), dtype=np.int64)
     figures: dict[str, Any] = {
         "total_utility": utility if any(job.utility is not None for job in jobs) else None,
@@ -67,7 +69,7 @@ def summarize(
         "p95_jct_ms": float(np.percentile(times, 95)) if len(times) else None,
         "makespan_ms": max(completions.values()) - min(arrivals.values()) if completions else None,
         "suspensions": _suspensions(run.bars),
-        "utilization": _utilization(run.bars, clusters or [(0, cluster)], jobs, run.first_ms, packed),
+        "utilization": _utilization(run.bars, run.clusters, jobs, run.first_ms, packed),
     }
     found = {part.name: part.figures(run) for part in parts.values()}
     return figures | {name: own for name, own in found.items() if own is not None}
@@ -121,8 +123,7 @@ def offered(clusters: Sequence[tuple[int, Cluster]], first_ms: int, last_ms: int
         if begin >= end:
             continue
         for server in cluster.servers:
-            gone = sum(max(0, min(back, end) - max(left, begin)) for left, back in server.away)
-            total += np.array(server.capacity, dtype=float) * (end - begin - gone)
+            total += np.array(server.capacity, dtype=float) * present_ms(server, begin, end)
     return total
 
 

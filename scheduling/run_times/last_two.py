@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.run_times.predictor import Predictor
+from scheduling.run_times.history import HistoryPredictor
 
 
-class LastTwo(Predictor):
+class LastTwo(HistoryPredictor):
     name = "last-two"
     title = "Last two"
     about = "Mean of the last two similar jobs."

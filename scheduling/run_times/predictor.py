@@ -1,61 +1,43 @@
-"""Base of run-time predictors: the run times of similar jobs that have ended, from the most to the least similar."""
+"""The run-time predictor: what is believed about a job's run time before it ends."""
 
 from __future__ import annotations
 
-from collections import deque
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
-
-from scheduling.model.values import Job
-
-Key = tuple[Any, ...]
-MAX_KEYS = 100_000  # groups of similar jobs that are remembered
+from typing import Any, ClassVar, Protocol
 
 
-class Predictor:
-    """Prediction from the last `depth` jobs of the most similar group that has `least` of them."""
+class Similar(Protocol):
+    """What jobs are compared by: a `Job`, or a job of a real cluster (`tournament.similar`)."""
+
+    @property
+    def user(self) -> str | None: ...
+    @property
+    def requested_workers(self) -> int | None: ...
+    @property
+    def limit_ms(self) -> int | None: ...
+
+
+class Predictor(ABC):
+    """Prediction of run times; it knows only jobs that have ended before."""
 
     name: ClassVar[str]
     title: ClassVar[str]  # as printed on screen
     about: ClassVar[str]  # one sentence
-    depth: ClassVar[int]
-    least: ClassVar[int] = 1
+    learns: ClassVar[bool]  # from jobs that have ended
 
-    def __init__(self) -> None:
-        self.history: dict[Key, deque[int]] = {}  # group -> run times in ms, the newest last
+    @abstractmethod
+    def predict(self, job: Similar) -> int | None:
+        """Predicted run time in ms, at most the time limit; None where nothing is known."""
 
-    def summary(self, run_times: Sequence[int]) -> int:
-        """Predicted run time in ms from those of similar jobs, the newest last."""
-        raise NotImplementedError
+    @abstractmethod
+    def observe(self, job: Similar, run_ms: int) -> None:
+        """Learn from a job that has ended after running that long."""
 
-    def observe(self, job: Job, run_ms: int) -> None:
-        """A job has ended after running that long."""
-        for key in _groups(job):
-            times = self.history.pop(key, None) or deque(maxlen=self.depth)
-            times.append(run_ms)
-            self.history[key] = times  # the newest group is the last
-        while len(self.history) > MAX_KEYS:
-            del self.history[next(iter(self.history))]
-
-    def predict(self, job: Job) -> int | None:
-        """Predicted run time in ms, at most the time limit; None while no similar job has ended."""
-        for key in _groups(job):
-            times = self.history.get(key, ())
-            if len(times) >= self.least:
-                found = max(1, self.summary(list(times)))
-                return found if job.limit_ms is None else min(found, job.limit_ms)
-        return None
-
+    @abstractmethod
     def state(self) -> list[Any]:
         """State for `restore`."""
-        return [[list(key), list(times)] for key, times in self.history.items()]
 
+    @abstractmethod
     def restore(self, state: Sequence[Any]) -> None:
         """The inverse of `state`."""
-        self.history = {tuple(key): deque(times, self.depth) for key, times in state}
-
-
-def _groups(job: Job) -> list[Key]:
-    """Groups of similar jobs, the most similar first: same user, size and limit; same user; same size; all."""
-    size = job.requested_workers or 1
-    return [("user-size-limit", job.user or "", size, job.limit_ms or 0), ("user", job.user or ""), ("size", size), ()]

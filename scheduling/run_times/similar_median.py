@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.run_times.predictor import Predictor
+from scheduling.run_times.history import HistoryPredictor
 
 
-class SimilarMedian(Predictor):
+class SimilarMedian(HistoryPredictor):
     name = "similar-median"
     title = "Median of similar jobs"
     about = "Median of the last ten similar jobs."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduling.run_times.predictor import Predictor
+from scheduling.run_times.history import HistoryPredictor
 
 
-class SimilarP90(Predictor):
+class SimilarP90(HistoryPredictor):
     name = "similar-p90"
     title = "90th percentile of similar jobs"
     about = "90th percentile of the last twenty similar jobs: nine of ten were not longer."

@@ -24,16 +24,17 @@ from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, fits, lesser, pack, unpack
 from scheduling.model.training_models import EPSILON
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
-from scheduling.reporting.quantities import count, duration
+from scheduling.reporting.quantities import count
 from scheduling.run_times import predictors
 from scheduling.slotted.gang_queue import Gang, GangQueue, Units
 from scheduling.slotted.reallocation import WORKER, GangParameters, Packing
+from scheduling.slotted.reasons import since_arrival
 
 ARRIVAL, UTILITY, SHORTEST, FAIR_SHARE = ORDERS = ("arrival", "utility", "shortest", "fair-share")
 LIMITS, ACTUAL = "limits", "actual"
-ESTIMATES = (LIMITS, ACTUAL, *predictors())
+ESTIMATES = (LIMITS, ACTUAL, *(name for name, cls in predictors().items() if cls.learns))
 Key = tuple[float, int]  # rank in the queue, then the job
-LineName = tuple[int, int, int, str | None]  # GPUs and CPUs of a worker in thousandths, workers, user
+LineName = tuple[int | str | None, ...]  # GPUs and CPUs of a worker in thousandths, workers, and last the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,7 @@ class BackfillScheduler(GangQueue):
         learning = predictors().get(self.parameters.estimates)
         self.predictor = learning() if learning is not None else None
         self.estimates: dict[int, int] = {}  # slots, of jobs that wait or run
+        self.planned: dict[int, int] = {}  # running jobs that outlived a belief -> slot until which they have bars
         self.usage: dict[str, tuple[float, int]] = {}  # user -> (share x ms of the cluster, when)
         self.held: dict[tuple[str, str], int] = {}  # ("user" | "queue", name) -> packed amounts of running jobs
         super().start(cluster, jobs, rng)
@@ -195,6 +197,12 @@ class BackfillScheduler(GangQueue):
         del self.estimates[job]
         return decision
 
+    def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
+        decision = super().on_overrun(now_ms, job, rest)
+        ends = [bar.end_ms for bar in decision.plan[job]]
+        self.planned[job] = max(ends, default=now_ms) // self.cluster.slot_ms
+        return decision
+
     def join(self, job: int) -> None:
         gang = self.gangs[job]
         if job not in self.estimates:
@@ -219,7 +227,8 @@ class BackfillScheduler(GangQueue):
         """Line of a waiting job."""
         name = self._name(job)
         if name not in self.lines:
-            self.lines[name] = Line(self.gangs[job].workers, name[-1], self.gangs[job].shape.worker)
+            user = self.jobs[job].user or "" if self.parameters.order == FAIR_SHARE else None
+            self.lines[name] = Line(self.gangs[job].workers, user, self.gangs[job].shape.worker)
         return self.lines[name]
 
     def queued(self) -> Sequence[int]:
@@ -266,6 +275,7 @@ class BackfillScheduler(GangQueue):
         begun_ms, user = self.begun[job], self.jobs[job].user or ""
         del self.ends[bisect_left(self.ends, (self.until[job], job))]
         del self.until[job]
+        self.planned.pop(job, None)
         if self.parameters.order == FAIR_SHARE:
             self.usage[user] = self._ended(user, now_ms) + self._share(job) * (now_ms - begun_ms), now_ms
         for owner in self._owners(job):
@@ -311,6 +321,7 @@ class BackfillScheduler(GangQueue):
             "usage": [[user, used, at_ms] for user, (used, at_ms) in sorted(self.usage.items())],
             "estimates": sorted(self.estimates.items()),
             "until": sorted(self.until.items()),
+            "planned": sorted(self.planned.items()),
             "history": self.predictor.state() if self.predictor is not None else [],
         }
 
@@ -321,6 +332,7 @@ class BackfillScheduler(GangQueue):
             self.expect(int(job), int(slot))
         if self.predictor is not None:
             self.predictor.restore(state["history"])
+        self.planned = {int(job): int(slot) for job, slot in state.get("planned", ())}
         self.fresh, self.changed = [int(job) for job in state["fresh"]], bool(state["changed"])
         self.usage = {user: (used, at_ms) for user, used, at_ms in state["usage"]}
 
@@ -343,7 +355,7 @@ class BackfillScheduler(GangQueue):
     def _later(self, job: int, slot: int) -> int:
         """Expected end of a job that has used up its estimate by that slot."""
         if self.predictor is None:
-            return slot + 1
+            return max(slot + 1, self.planned.get(job, 0))
         begun, limit_ms = self.begun[job] // self.cluster.slot_ms, self.jobs[job].limit_ms
         twice = slot + max(slot - begun, 1)
         return twice if limit_ms is None else max(slot + 1, min(twice, begun - (-limit_ms // self.cluster.slot_ms)))
@@ -383,7 +395,7 @@ class BackfillScheduler(GangQueue):
 def sentences(name: str) -> dict[str, Any]:
     """Reasons of a backfilling scheduler."""
     return {
-        f"{name}.in_turn": lambda v: f"Started in its turn with {_gang(v)}, {_waited(v)}.",
+        f"{name}.in_turn": lambda v: f"Started in its turn with {_gang(v)}, {since_arrival(v['waited_ms'])}.",
         f"{name}.backfilled": _backfilled,
         f"{name}.exceeds_quota": lambda v: (
             f"Rejected: {_gang(v)} exceed {v['percent']} % of the cluster, the quota of a {v['of']}."
@@ -392,15 +404,9 @@ def sentences(name: str) -> dict[str, Any]:
 
 
 def _backfilled(values: Mapping[str, Any]) -> str:
-    return (
-        f"Backfilled with {_gang(values)}, {_waited(values)}, ahead of job {values['reserved']}: it delays no "
-        "reservation."
-    )
+    when = since_arrival(values["waited_ms"])
+    return f"Backfilled with {_gang(values)}, {when}, ahead of job {values['reserved']}: it delays no reservation."
 
 
 def _gang(values: Mapping[str, Any]) -> str:
     return f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
-
-
-def _waited(values: Mapping[str, Any]) -> str:
-    return "without waiting" if not values["waited_ms"] else f"after waiting {duration(values['waited_ms'])}"

@@ -66,7 +66,7 @@ class GangQueue(BaseScheduler):
         "gradient_mb",
         "requested_workers",
     )  # and those of the training model (training_models.NEEDS)
-    keeps_plans = True
+    keeps_plans = believes = True
     Parameters = GangParameters
 
     @abstractmethod
@@ -118,6 +118,18 @@ class GangQueue(BaseScheduler):
         self.freed()
         self.left.pop(job, None)
         return NOTHING
+
+    def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
+        """The gang keeps its units: a job that runs longer than believed is not taken off its servers."""
+        gang, units = self.gangs[job], self.running[job]
+        slots = (now_ms - self.begun[job]) // self.cluster.slot_ms
+        rest_work = self.training.work_as(self.jobs[job], rest)
+        self.left[job] = slots * self._per_slot(job, gang, units) + rest_work  # as of its begin
+        if any(self.cluster.servers[server].is_away(now_ms) for _, server, _ in units):
+            return Decision({job: []})  # `on_cluster_change` follows
+        finishes: dict[int, int] = {}
+        done_ms = now_ms + max(1, self._slots(job, gang, units) - slots) * self.cluster.slot_ms
+        return Decision({job: self._bars_until(now_ms, job, units, done_ms, finishes)}, finishes)
 
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         if not self.cluster.servers[server].is_away(now_ms):
@@ -239,11 +251,17 @@ class GangQueue(BaseScheduler):
 
     def _bars(self, now_ms: int, job: int, gang: Gang, units: Units, finishes: dict[int, int]) -> list[Placement]:
         """Bars from now until the work is done, the horizon is reached, or one of its servers becomes unavailable."""
-        cluster = self.cluster
-        done_ms = end_ms = now_ms + self._slots(job, gang, units) * cluster.slot_ms
+        done_ms = now_ms + self._slots(job, gang, units) * self.cluster.slot_ms
+        self.hold(job, units, now_ms)
+        return self._bars_until(now_ms, job, units, done_ms, finishes)
+
+    def _bars_until(
+        self, now_ms: int, job: int, units: Units, done_ms: int, finishes: dict[int, int]
+    ) -> list[Placement]:
+        """Bars of a running job from now until done_ms, the horizon, or an outage of one of its servers."""
+        cluster, end_ms = self.cluster, done_ms
         if cluster.horizon_slots is not None:
             end_ms = min(end_ms, cluster.horizon_slots * cluster.slot_ms)
-        self.hold(job, units, now_ms)
         if self.leaves:
             for _, server, _ in units:
                 left_ms = cluster.servers[server].next_away_ms(now_ms)

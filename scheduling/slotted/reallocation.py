@@ -103,6 +103,10 @@ class JobRates:
         assert job.num_samples is not None
         return job.epochs * job.num_samples
 
+    def work_as(self, record: Job, rest: Job) -> float:
+        """Work of `rest`, the same job with other times of its work, at the rate of `record`."""
+        return self.work(rest) * self.per_slot(record, 1, False) / self.per_slot(rest, 1, False)
+
     def per_slot(self, job: Job, workers: int, internal: bool) -> float:
         """Work of `workers` in a slot; internal: the whole gang is on one server."""
         return workers if self.name == "oasis" else workers * self.slot_ms / pd_ors_sample_ms(job, internal)
@@ -250,7 +254,7 @@ class GangScheduler(BaseScheduler):
         "epochs",
         "gradient_mb",
     )  # and those of the training model (training_models.NEEDS)
-    keeps_plans = True
+    keeps_plans = believes = True
 
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
@@ -290,6 +294,18 @@ class GangScheduler(BaseScheduler):
         for book in (self.shapes, self.held, self.begun, self.left):
             book.pop(job, None)
         return NOTHING
+
+    def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
+        """The job keeps its allocation; the slot that begins now reallocates as after a completion."""
+        slot = now_ms // self.cluster.slot_ms
+        self.servers.move_to(slot)
+        self.left[job] = self.training.work_as(self.jobs[job], rest)
+        finishes: dict[int, int] = {}
+        if not all(self.servers.open[server] for _, server, _ in self.held[job]):
+            del self.held[job], self.begun[job]
+            return Decision({job: []})
+        self.begun[job] = slot
+        return Decision({job: self._bars(job, self.held[job], slot, self.left[job], finishes)}, finishes)
 
     def on_slot(self, now_ms: int, slot: int) -> Decision:
         if not self.shapes:

@@ -57,7 +57,7 @@ def _payoff(values: Values, verb: str) -> str:
     if verb == "Rejected" and values["payoff"] >= 0:
         comparison = "it is worth no more than it costs"
     return (
-        f"{verb}: {comparison}: value {utility} - cost {cost} = {payoff}. Best schedule found: slots "
+        f"{verb}: {comparison}: utility {utility} - cost {cost} = {payoff}. Best schedule found: slots "
         f"{values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
     )
 
@@ -77,23 +77,32 @@ def _digits(payoff: float) -> int:
 
 
 def _fits_nowhere(values: Values) -> str:
-    unit, resource = UNIT[values["resource"]], values["resource"]
-    what = unit if unit.lower().endswith(resource) else f"{unit} of {resource}"
+    unit, what = UNIT[values["resource"]], _unit_of(values["resource"])
     return (
         f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {what}; the largest server has "
         f"{values['most']:g} {unit}."
     )
 
 
-def _in_order(values: Values) -> str:
+def _unit_of(resource: str) -> str:
+    """'GPU', 'GB of memory'"""
+    unit = UNIT[resource]
+    return unit if unit.lower().endswith(resource) else f"{unit} of {resource}"
+
+
+def _in_order(values: Values, order: str = "in order of arrival") -> str:
     gang = f"{count(values['workers'], 'worker')} and {count(values['ps'], 'parameter server')}"
-    waited = "without waiting" if not values["waited_ms"] else f"after waiting {duration(values['waited_ms'])}"
-    return f"Started in order of arrival with {gang}, {waited}."
+    return f"Started {order} with {gang}, {since_arrival(values['waited_ms'])}."
+
+
+def since_arrival(waited_ms: int) -> str:
+    """Time from the arrival of a job to a start, which includes an earlier execution."""
+    return f"{duration(waited_ms)} after its arrival" if waited_ms else "without waiting"
 
 
 def _fits_together(values: Values) -> str:
     amounts = ", ".join(
-        f"{need:g} {UNIT[name]} {name}" for name, need in zip(RESOURCES, values["need"], strict=True) if need
+        f"{need:g} {_unit_of(name)}" for name, need in zip(RESOURCES, values["need"], strict=True) if need
     )
     return (
         f"Rejected: no single server has capacity for one {ROLE[values['role']]} ({amounts}), although each amount "
@@ -101,12 +110,17 @@ def _fits_together(values: Values) -> str:
     )
 
 
+def _amount(value: float) -> str:
+    """Two decimals, or three digits of an amount that they would show as 0."""
+    return f"{value:.2f}" if not value or abs(value) >= CENT else f"{value:.3g}"
+
+
 def _reward(values: Values, verb: str, comparison: str) -> str:
     place = "fits" if values["beside"] else "does not fit"
     return (
         f"{verb}: needs {count(values['rest_slots'], 'slot')} and {place} in addition to the running jobs. Its "
-        f"discounted utility of {values['value']:.2f} minus the loss of {values['cost']:.2f} to other jobs is "
-        f"{comparison} {values['threshold']:g}."
+        f"discounted utility of {_amount(values['value'])} minus the loss of {_amount(values['cost'])} to other jobs "
+        f"is {comparison} {values['threshold']:g}."
     )
 
 
@@ -159,6 +173,7 @@ SLOTTED = Sentences("slotted", {
         "the job would need more parameter servers than workers."
     ),
     "in_order": _in_order,
+    "out_of_order": lambda v: _in_order(v, "ahead of earlier jobs that do not fit,"),
     "server_left": lambda v: (
         "Stopped: a server of the job becomes unavailable. Queued first with the remaining work."
     ),
@@ -184,7 +199,7 @@ SLOTTED = Sentences("slotted", {
     ),
     "shared_out": lambda v: (
         f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned "
-        f"{v['wanted']} workers, in an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
+        f"{count(v['wanted'], 'worker')}, in an allocation of {count(v['jobs'], 'job')}.{_solver(v)}"
     ),
     "shared_out_nothing": lambda v: (
         f"Stopped: {_nothing(v)} in an allocation of {count(v['jobs'], 'job')}. Completed work is kept.{_solver(v)}"

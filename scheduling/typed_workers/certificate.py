@@ -191,7 +191,7 @@ def _net(market: _Market, a: float) -> float:
 
 
 def _level(market: _Market, kappa: float) -> float:
-    """An a of nearly the greatest net: it is concave in a, so the sign of its slope tells the side of the best a."""
+    """An a of nearly the greatest net: it is concave in a, so the sign of its slope gives the side of the best a."""
     low, high = 0.0, 2.0 * ((market.last_ms - market.arrival_ms) + (market.fastest_ms or 0)) / market.chunks
     for _ in range(STEPS):
         middle = (low + high) / 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.execution_model import COMPLETION, ExecutionModel, Outcome, share_of_lower_bound
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Certificate, Cluster, Job, Role
@@ -16,6 +17,21 @@ from scheduling.typed_workers.ledger import WorkerLedger
 from scheduling.typed_workers.metrics import slowdowns
 
 _CHUNK = 7  # column of a bar
+
+
+class GangPace(Pace):
+    """Pace of gangs: chunks of mini-batches, exchanged with remote parameter servers, to the millisecond."""
+
+    step_ms = 1
+
+    def total(self, row: Job) -> float:
+        return 0.0 if workers.impossible(row) else float((row.num_chunks or 0) * workers.chunk_times(row).remote)
+
+    def exact(self, row: Job) -> float:
+        return 0.0 if workers.impossible(row) else (row.num_chunks or 0) * workers.exact_chunk_ms(row)
+
+    def workers(self, row: Job) -> int:
+        return workers.gang_size(row, row.num_chunks or 1)
 
 
 @dataclass(frozen=True)
@@ -30,9 +46,13 @@ class TypedWorkers(ExecutionModel):
     title = "Typed workers"
     trainings = {name: "typed workers"}
     supports = (name,)
+    no_beliefs = "it places each chunk of a job by itself"
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> WorkerLedger:
         return WorkerLedger(cluster, jobs)
+
+    def pace(self, scheduler: BaseScheduler, cluster: Cluster) -> Pace | None:
+        return GangPace() if self.fixed else None
 
     def rules(self, scheduler: BaseScheduler, cluster: Cluster) -> dict[str, Any]:
         return asdict(self)

@@ -45,7 +45,7 @@ class TypedGangScheduler(BaseScheduler):
 
     model = TypedWorkers(fixed=True)
     needs = workers.PARTS
-    keeps_plans = True
+    keeps_plans = believes = True
 
     @abstractmethod
     def waiting_key(self, gang: Gang) -> Key:
@@ -119,6 +119,26 @@ class TypedGangScheduler(BaseScheduler):
             return self._changed(now_ms, [gang.pool])
         return self._decide(now_ms, [self._fill(now_ms, gang.pool)]) if gang.pool.waiting else NOTHING
 
+    def on_overrun(self, now_ms: int, job: int, rest: Job) -> Decision:
+        """The gang keeps its workers, unless its new rank takes them from it."""
+        gang = self.gangs[job]
+        running = gang.pool.running
+        del running[bisect_left(running, (self.running_key(gang), job))]
+        assert rest.num_chunks is not None
+        gang.left_ms += -(-rest.num_chunks * workers.chunk_times(rest).remote // gang.size)
+        insort(running, (self.running_key(gang), job))
+        self.prolonged(gang)
+        decision = self._changed(now_ms, [gang.pool])
+        plan, finishes = dict(decision.plan), dict(decision.finishes)
+        if job not in plan:
+            plan[job] = self._bars_of(now_ms, gang)
+            if gang.finish_ms == max((bar.end_ms for bar in plan[job]), default=-1):
+                finishes[job] = gang.finish_ms
+        return Decision(plan, finishes, decision.verdicts, alarm_ms=self.next_alarm(now_ms))
+
+    def prolonged(self, gang: Gang) -> None:
+        """Hook for a running gang whose end has moved."""
+
     def on_cluster_change(self, now_ms: int, server: int) -> Decision:
         return self._changed(now_ms, [pool for pool in self.pools.values() if server in pool.lanes])
 
@@ -164,10 +184,13 @@ class TypedGangScheduler(BaseScheduler):
                 for _, g in sorted(self.gangs.items())
             ],
             "away": sorted(self.away),
+            "pools": list(self.pools),  # their order decides which one's jobs are placed first
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.away = set(state["away"])
+        for kind in state.get("pools", ()):
+            self._pool(kind)
         for row in state["gangs"]:
             self._put(row)
 
@@ -306,12 +329,17 @@ class TypedGangScheduler(BaseScheduler):
         gang.start_ms, gang.work_ms, gang.key = now_ms, now_ms + load_ms, ()
         pool.loading_ms = max(pool.loading_ms, gang.work_ms)
         insort(pool.running, (self.running_key(gang), job))
+        return self._bars_of(now_ms, gang), load_ms
+
+    def _bars_of(self, now_ms: int, gang: Gang) -> list[Placement]:
+        """Bars of a running gang from now to the end of the work, the horizon or an outage of a server."""
+        job, lanes = gang.job, gang.lanes
         end_ms = min(gang.finish_ms, self.horizon_ms)
         if self.leaves:
             for server, _ in lanes:
                 left_ms = self.cluster.servers[server].next_away_ms(now_ms)
                 end_ms = end_ms if left_ms is None else min(end_ms, left_ms)
-        work_ms = min(gang.work_ms, end_ms)
+        work_ms = max(now_ms, min(gang.work_ms, end_ms))
         bars = (
             [Placement(job, _TRANSFER, server, now_ms, work_ms, 1, lane) for server, lane in lanes]
             if now_ms < work_ms
@@ -319,4 +347,4 @@ class TypedGangScheduler(BaseScheduler):
         )
         if work_ms < end_ms:
             bars += [Placement(job, _WORKER, server, work_ms, end_ms, 1, lane) for server, lane in lanes]
-        return bars, load_ms
+        return bars

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from scheduling.model.values import CLOUD, SITES, Cluster, Event, Job, Role
-from scheduling.reporting.parts import Part, Played
+from scheduling.reporting.parts import Part, Played, Stretch, present_ms
 from scheduling.typed_workers import workers as typed
 from scheduling.typed_workers.spans import union
 
@@ -31,30 +31,26 @@ class Workers(Part):
         self.planned = self.planned or (event.kind == "plan_changed" and event.data["scope"] == "worker")
 
     def figures(self, run: Played) -> dict[str, Any] | None:
-        bars = run.bars
-        if self.planned or (bars[:, 6] >= 0).any() or (bars[:, 2] == CLOUD).any():
-            return of_lanes(bars, run.cluster, run.jobs, run.times_ms, run.first_ms)
-        return None
+        """Times in ms, summed over chunks; shares from 0 to 1.
 
-
-def of_lanes(
-    bars: np.ndarray, cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int], first_ms: int
-) -> dict[str, Any]:
-    """The part `lanes` of the metrics: times in ms, summed over chunks; shares from 0 to 1.
-
-    bars: int64 [bar, 9]. times_ms: JCT of the jobs that completed. first_ms: the first arrival.
-    """
-    workers, transfers = bars[bars[:, 1] == _WORKER], bars[bars[:, 1] == _TRANSFER]
-    upload_ms, exchange_ms = _uploads(workers, jobs), _exchange(workers, jobs)
-    transfer_ms = int((transfers[:, 4] - transfers[:, 3]).sum())
-    return {
-        "job_suspensions": suspensions(workers[:, 0], workers),
-        "cloud_chunks": len(np.unique(workers[workers[:, 2] == CLOUD][:, [0, 7]], axis=0)),
-        **slowdowns(cluster, jobs, times_ms),
-        "upload_ms": upload_ms, "transfer_ms": transfer_ms, "exchange_ms": exchange_ms,
-        "communication_ms": upload_ms + transfer_ms + exchange_ms,
-        **_busy(workers[workers[:, 2] >= 0], cluster, first_ms),
-    }  # fmt: skip
+        Bars of phases of other models hold no typed worker, and a job alone takes another time there.
+        """
+        bars = run.bars[(run.bars[:, 6] >= 0) | (run.bars[:, 2] == CLOUD)]
+        if not self.planned and not len(bars):
+            return None
+        workers, transfers = bars[bars[:, 1] == _WORKER], bars[bars[:, 1] == _TRANSFER]
+        of_jobs = run.bars[run.bars[:, 1] == _WORKER]
+        upload_ms, exchange_ms = _uploads(workers, run.jobs), _exchange(workers, run.jobs)
+        transfer_ms = int((transfers[:, 4] - transfers[:, 3]).sum())
+        here = workers[workers[:, 2] >= 0]
+        return {
+            "job_suspensions": suspensions(of_jobs[:, 0], of_jobs),
+            "cloud_chunks": len(np.unique(workers[workers[:, 2] == CLOUD][:, [0, 7]], axis=0)),
+            **slowdowns(run.cluster, run.jobs, run.times_ms if run.only(self.model) else {}),
+            "upload_ms": upload_ms, "transfer_ms": transfer_ms, "exchange_ms": exchange_ms,
+            "communication_ms": upload_ms + transfer_ms + exchange_ms,
+            **_busy(here, run.stretches(self.model, int(here[:, 4].max(initial=run.first_ms)))),
+        }  # fmt: skip
 
 
 def suspensions(owner: np.ndarray, workers: np.ndarray) -> int:
@@ -111,32 +107,50 @@ def slowdowns(cluster: Cluster, jobs: Sequence[Job], times_ms: Mapping[int, int]
     return {"mean_slowdown": float(np.mean(found)), "median_slowdown": median, "p95_slowdown": p95}
 
 
-def _busy(workers: np.ndarray, cluster: Cluster, first_ms: int) -> dict[str, Any]:
-    """Share of all lanes' time in which they worked, by site and type, and the maximum number that worked at once."""
-    lanes = typed.lanes(cluster, _WORKER)
-    if not len(workers) or not len(lanes.server):
+def _busy(workers: np.ndarray, stretches: Sequence[Stretch]) -> dict[str, Any]:
+    """Share of all lanes' time in which they worked, by site and type, and the largest share that worked at once.
+
+    Edits change the number of lanes of a server, but neither the types that servers declare nor the site of one.
+    """
+    if not len(workers) or not stretches:
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
-    last_ms = int(workers[:, 4].max())
-    present = np.array([_present(server.away, first_ms, last_ms) for server in cluster.servers], dtype=float)
-    site = np.array([SITES.index(server.site) for server in cluster.servers])
-    sizes = np.bincount(lanes.server, minlength=len(cluster.servers))
-    of_bar = (np.cumsum(sizes) - sizes)[workers[:, 2]] + workers[:, 6]
-    worked = (workers[:, 4] - workers[:, 3]).astype(float)
+    last = stretches[-1][2]
+    lanes = typed.lanes(last, _WORKER)
+    site = np.array([SITES.index(server.site) for server in last.servers])
     shape = (len(SITES), len(lanes.kinds))
-    offered, used = np.zeros(shape), np.zeros(shape)
-    np.add.at(offered, (site[lanes.server], lanes.kind), present[lanes.server])
-    np.add.at(used, (site[workers[:, 2]], lanes.kind[of_bar]), worked)
+    offered, used, peak = np.zeros(shape), np.zeros(shape), 0.0
+    for begin, end, cluster in stretches:
+        then = typed.lanes(cluster, _WORKER)
+        present = np.array([present_ms(server, begin, end) for server in cluster.servers], dtype=float)
+        np.add.at(offered, (site[then.server], then.kind), present[then.server])
+        there = int((present[then.server] > 0).sum())
+        peak = max(peak, _most_at_once(workers, begin, end) / there if there else 0.0)
+    if not offered.any():
+        return {"busy": {}, "mean_busy": None, "peak_busy": None}
+    worked = (workers[:, 4] - workers[:, 3]).astype(float)
+    np.add.at(used, (site[workers[:, 2]], _kind_of(workers, lanes)), worked)
     busy = {
         name: {kind: float(used[s, k] / offered[s, k]) for k, kind in enumerate(lanes.kinds) if offered[s, k]}
         for s, name in enumerate(SITES)
         if offered[s].any()
     }
-    times, change = np.concatenate([workers[:, 3], workers[:, 4]]), np.repeat([1, -1], len(workers))
+    return {"busy": busy, "mean_busy": float(used.sum() / offered.sum()), "peak_busy": peak}
+
+
+def _kind_of(workers: np.ndarray, lanes: typed.Lanes) -> np.ndarray:
+    """[bar] place of the type of its lane; where none is declared there is one type."""
+    if lanes.kinds == (typed.ANY,):
+        return np.zeros(len(workers), dtype=np.int64)
+    first = np.searchsorted(lanes.server, workers[:, 2])
+    return np.asarray(lanes.kind[first + workers[:, 6]])
+
+
+def _most_at_once(workers: np.ndarray, begin: int, end: int) -> int:
+    """Largest number of bars at one time of [begin, end)."""
+    own = workers[(workers[:, 3] < end) & (workers[:, 4] > begin)]
+    if not len(own):
+        return 0
+    times = np.concatenate([np.maximum(own[:, 3], begin), np.minimum(own[:, 4], end)])
+    change = np.repeat([1, -1], len(own))
     order = np.lexsort((change, times))  # at one time, what ends goes first
-    peak = int(np.cumsum(change[order]).max())
-    return {"busy": busy, "mean_busy": float(used.sum() / offered.sum()), "peak_busy": peak / len(lanes.server)}
-
-
-def _present(away: Sequence[tuple[int, int]], first_ms: int, last_ms: int) -> int:
-    """Availability of the server in ms."""
-    return last_ms - first_ms - sum(max(0, min(end, last_ms) - max(begin, first_ms)) for begin, end in away)
+    return int(np.cumsum(change[order]).max())

@@ -26,8 +26,10 @@ def _dispatched(values: Values) -> str:
 
 
 def _no_worker(values: Values) -> str:
+    if list(values["types"]) == ["any"]:  # no server declares types: its GPUs are its workers
+        return "Rejected: no server has a worker; without declared types of workers, each GPU is one."
     known = ", ".join(values["types"]) or "none"
-    return f"Rejected: no edge server has a worker of its type ({values['type'] or 'none'}). Available types: {known}."
+    return f"Rejected: no server has a worker of its type ({values['type'] or 'none'}). Available types: {known}."
 
 
 def _batched(values: Values) -> str:
@@ -65,7 +67,7 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"type can store {v['most']} of them."
     ),
     "shortest_first": lambda v: (
-        f"{_gang(v)}: its remaining work of {duration(v['left_ms'])} is the least of the waiting jobs."
+        f"{_gang(v)}: its remaining work is {duration(v['left_ms'])}, and no job of its type that waits with less fits."
     ),
     "least_served": lambda v: (
         f"{_gang(v)}: in queue {v['queue']} by attained service, {duration(v['served_ms'])} of worker time so far."
@@ -77,8 +79,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
     ),
     "outranked": lambda v: (
-        f"Stopped: job {v['by_id']} has a higher priority and gets its {count(v['workers'], 'worker')}. Completed work "
-        "is kept."
+        f"Stopped: job {v['by_id']} has a higher priority, and fewer than its {count(v['workers'], 'worker')} are left "
+        "then. Completed work is kept."
     ),
     "batched": _batched,
     "lane_left": lambda v: (

@@ -88,13 +88,25 @@ def chunk_times(job: Job, speed: float = 1.0) -> Times:
     """E B (m + G + 2q/b) and E B (m + G), rounded up to whole ms; `speed` is 1 + epsilon of the speed augmentation."""
     assert job.epochs is not None
     assert job.minibatches_per_chunk is not None
-    assert job.minibatch_ms is not None
-    each_ms = job.minibatch_ms + (job.ps_update_ms or 0.0)
-    rate = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
-    exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) if job.gradient_mb and rate else 0.0
+    each_ms, exchange_ms = _minibatch_ms(job)
     count = job.epochs * job.minibatches_per_chunk / speed
     remote = math.ceil(count * (each_ms + exchange_ms) - ROUNDING)
     return Times(max(1, remote), max(1, math.ceil(count * each_ms - ROUNDING)))
+
+
+def exact_chunk_ms(job: Job) -> float:
+    """Time of a chunk with a remote parameter server in ms, not rounded."""
+    assert job.epochs is not None
+    assert job.minibatches_per_chunk is not None
+    return job.epochs * job.minibatches_per_chunk * sum(_minibatch_ms(job))
+
+
+def _minibatch_ms(job: Job) -> tuple[float, float]:
+    """(time of a mini-batch, time of its exchange with a remote parameter server)."""
+    assert job.minibatch_ms is not None
+    rate = job.worker[BANDWIDTH] / 1000 if job.worker else 0.0
+    exchange_ms = 2 * transfer_ms(job.gradient_mb, rate) if job.gradient_mb and rate else 0.0
+    return job.minibatch_ms + (job.ps_update_ms or 0.0), exchange_ms
 
 
 def impossible(job: Job) -> Reason | None:

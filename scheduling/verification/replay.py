@@ -120,7 +120,7 @@ class _Player:
             self.unfinished.add(job)
         if (broken := unclear(code, values, self.names)) is not None:
             self.problems.append(f"{at}: {broken}")
-        elif code == "in_order":
+        elif code in ("in_order", "out_of_order"):
             self.gangs[job] = (values["workers"], values["ps"])
             if values["waited_ms"] != at_ms - self.jobs[job]["arrival_ms"]:
                 self.problems.append(

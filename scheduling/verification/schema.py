@@ -14,8 +14,8 @@ from scheduling.model.values import LARGEST, LEAST, shorten
 AMOUNTS = ("gpu", "cpu", "memory", "storage", "bandwidth")
 COLUMNS = ("job", "chunk", "role", "server", "lane", "count", "group", "start_ms", "end_ms")  # of schedule.csv
 VERDICTS = (
-    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "paused", "moved", "resized", "regrouped",
-    "requeued", "ended", "unfinished",
+    "admitted", "rejected", "started", "resumed", "preempted", "postponed", "overran", "paused", "moved", "resized",
+    "regrouped", "requeued", "ended", "unfinished",
 )  # fmt: skip
 UTILITY_BOUNDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")  # from above, of the total utility
 TIME_BOUNDS = {  # from below, in ms
@@ -175,6 +175,7 @@ _SERVER = row(
     {
         "roles": absent_or(_ROLES),
         "away": absent_or(many(interval, "a list of [from_ms, to_ms]")),
+        "queues": absent_or(many(text, "a list of names")),
         "worker_lanes": absent_or(named(_WHOLE)),
         "ps_lanes": absent_or(named(_WHOLE)),
         "site": absent_or(one_of(("edge", "cloud"))),
@@ -221,8 +222,9 @@ _METRICS = row({
     **dict.fromkeys(("mean_slowdown", "median_slowdown", "p95_slowdown", "mean_busy", "peak_busy"), absent_or(number)),
     "busy": named(named(number)),
 }), "groups": row({
-    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups"), number),
-    "mean_parallelism": absent_or(number), **dict.fromkeys(("regroupings", "moves"), _WHOLE),
+    **dict.fromkeys(("cpu_utilization", "net_utilization", "mean_jobs", "mean_groups", "mean_parallelism"),
+                    absent_or(number)),
+    **dict.fromkeys(("regroupings", "moves"), _WHOLE),
 })})  # fmt: skip
 _SUMMARY = row({
     "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
@@ -230,7 +232,7 @@ _SUMMARY = row({
                                   "ratio": real(0, 1)})),
     "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
 }, {
-    "execution": execution,
+    "execution": execution, "beliefs": text,
     "schedulers": many(row({"from_ms": _WHOLE, "name": text, "title": text}),
                        "a list of schedulers with their start times"),
 })  # fmt: skip
@@ -252,8 +254,8 @@ DATA: dict[str, Check] = {
     "run_started": row({
         "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "jobs": _WHOLE, "servers": _WHOLE,
         "slot_ms": _COUNT, "horizon_slots": absent_or(_COUNT),
-    }, {"execution": execution}),
-    "job_arrived": row({"job": _WHOLE}),
+    }, {"execution": execution, "beliefs": text}),
+    "job_arrived": row({"job": _WHOLE}, {"believed_ms": _COUNT}),
     "decided": row({"job": _WHOLE, "kind": one_of(VERDICTS), "code": text, "values": named(plain)}),
     "plan_changed": row({"scope": one_of(("job", "worker")), "keys": keys, "jobs": triples, "bars": bars}),
     "grouped": GROUPED,

@@ -16,15 +16,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from scheduling.model.values import LARGEST, shorten
 from scheduling.verification.families import RULES, check_stated, no_rules
 from scheduling.verification.replay import CLOUD, NOWHERE, ROLES, Outcome, differences, held, replay, unclear
-from scheduling.verification.rules import CLOSE, Bar, Output, Row, same, thousandths
-from scheduling.verification.schema import AMOUNTS, TIME_BOUNDS, check_events, check_inputs, check_results
-
-Demands = Mapping[tuple[str, str], Sequence[int]]  # of (job, role): thousandths, in the order of AMOUNTS
+from scheduling.verification.rules import Bar, Output, Row, same, thousandths
+from scheduling.verification.schema import AMOUNTS, check_events, check_inputs, check_results
+from scheduling.verification.summary import Demands, check_summary
 
 
 def verify(
@@ -72,23 +69,11 @@ def _check_meaning(
     given = Output(cluster, jobs, per_job, decisions, log, outcome, done, utilities, execution, summary, more)
     rules.check(given, problems)
     first = _check_decisions(by_id, per_job, decisions, problems)
-    if execution["final"] and rules.finishes(cluster):
+    believed = "beliefs" in outcome.started  # then an admitted job may outlive its plan, and be rejected
+    if execution["final"] and not believed and rules.finishes(cluster):
         _check_final(by_id, done, first, problems)
     _check_utilities(given, problems)
-    _check_summary(given, _expected(given, demands), problems)
-
-
-def _expected(given: Output, demands: Demands) -> dict[str, Any]:
-    """The metrics of summary.json, recomputed."""
-    packs = given.execution["packs"]
-    figures = _figures(given.cluster, given.jobs, demands, given.outcome, given.done, given.utilities, packs)
-    if (
-        "execution" not in given.summary
-    ):  # older versions also wrote the utilization of resources that their model does not pack
-        figures["utilization"] = {name: share for name, share in figures["utilization"].items() if name in packs}
-    rules = RULES[given.execution["model"]]
-    own = rules.figures(given)
-    return figures if rules.part is None or own is None else figures | {rules.part: own}
+    check_summary(given, demands, problems)
 
 
 def _names(cluster: Row) -> list[str]:
@@ -316,134 +301,6 @@ def utility_of(cluster: Row, job: Row, completion_ms: int) -> float:
     duration = max(0, math.ceil(completion_ms / slot_ms) - 1 - math.ceil(job["arrival_ms"] / slot_ms))
     exponent = job["utility"]["sensitivity"] * (duration - job["utility"]["target_slots"])
     return 0.0 if exponent > 700 else job["utility"]["priority"] / (1 + math.exp(exponent))
-
-
-def _figures(
-    cluster: Row, jobs: Sequence[Row], demands: Demands, outcome: Outcome, done: Mapping[str, int],
-    utilities: Mapping[str, float], packs: Sequence[str],
-) -> dict[str, Any]:  # fmt: skip
-    """The metrics of summary.json, recomputed from the log."""
-    arrivals = {job["id"]: job["arrival_ms"] for job in jobs}
-    times = sorted(end - arrivals[id_] for id_, end in done.items())
-    kinds = list(outcome.first.values())
-    bars = [bar for plan in outcome.bars.values() for bar in plan]
-    return {
-        "total_utility": math.fsum(utilities.values()) if any(job.get("utility") is not None for job in jobs) else None,
-        "jobs": len(jobs),
-        "admitted": sum(kind in ("admitted", "started") for kind in kinds),
-        "rejected": len({event["data"]["job"] for event in outcome.decisions if event["data"]["kind"] == "rejected"}),
-        "completed": len(done),
-        "mean_jct_ms": sum(times) / len(times) if times else None,
-        "median_jct_ms": _quantile(times, 0.5),
-        "p95_jct_ms": _quantile(times, 0.95),
-        "makespan_ms": max(done.values()) - min(arrivals.values()) if done else None,
-        "suspensions": _suspensions(bars),
-        "utilization": _utilization(cluster, jobs, demands, bars, packs),
-    }
-
-
-def _nested(path: tuple[str, ...], figures: Row) -> dict[tuple[str, ...], Any]:
-    """Nested metrics as one mapping {path: value}."""
-    out: dict[tuple[str, ...], Any] = {}
-    for name, value in figures.items():
-        out |= _nested((*path, name), value) if isinstance(value, dict) else {(*path, name): value}
-    return out
-
-
-def _suspensions(bars: Sequence[Sequence[int]]) -> int:
-    """Gaps between the worker bars of a chunk, or of a job without chunks."""
-    spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for job, role, _, start_ms, end_ms, _, _, chunk, _ in bars:
-        if role == 0:
-            spans[job, chunk].append((start_ms, end_ms))
-    gaps = 0
-    for own in spans.values():
-        own.sort()
-        reached = np.maximum.accumulate([end for _, end in own])
-        gaps += int((np.array([start for start, _ in own])[1:] > reached[:-1]).sum())
-    return gaps
-
-
-def _utilization(
-    cluster: Row, jobs: Sequence[Row], demands: Demands, bars: Sequence[Sequence[int]], packs: Sequence[str]
-) -> dict[str, float | None]:
-    """Share of capacity x time held, from the first arrival to the last bar's end; only what servers run out of."""
-    units = [bar for bar in bars if bar[1] < 2 and bar[2] >= 0]
-    if not units:
-        return dict.fromkeys(AMOUNTS)
-    first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in units)
-    offered = [0] * len(AMOUNTS)
-    for server in cluster["servers"]:
-        gone = sum(max(0, min(end, last) - max(begin, first)) for begin, end in server["away"])
-        offered = [
-            o + amount * (last - first - gone)
-            for o, amount in zip(offered, thousandths(server["capacity"]), strict=True)
-        ]
-    times: dict[tuple[int, int], int] = defaultdict(int)  # count x ms of each job and role
-    for job, role, _, start_ms, end_ms, count, *_ in units:
-        times[job, role] += count * (end_ms - start_ms)
-    used = [
-        sum(ms * demands[jobs[job]["id"], ROLES[role]][r] for (job, role), ms in times.items())
-        for r in range(len(AMOUNTS))
-    ]
-    return {name: used[r] / offered[r] if offered[r] and name in packs else None for r, name in enumerate(AMOUNTS)}
-
-
-def _check_summary(given: Output, expected: Row, problems: list[str]) -> None:
-    summary = given.summary
-    for name in ("scheduler", "parameters", "seed", "execution"):
-        if summary.get(name) != given.outcome.started.get(name):
-            stated, logged = (shorten(repr(part.get(name))) for part in (summary, given.outcome.started))
-            problems.append(f"summary.json: {name} is {stated}, but the run of events.jsonl had {logged}")
-    metrics = summary["metrics"]
-    for rules in RULES.values():
-        if rules.part in metrics and rules.part not in expected:
-            problems.append(
-                f"summary.json: {rules.part} must not be there: no phase of events.jsonl has the model {rules.name}"
-            )
-    for path, value in _nested((), expected).items():
-        found: Any = metrics
-        for key in path:
-            found = found.get(key) if isinstance(found, dict) else None
-        if (value is None) != (found is None) or (value is not None and not same(found, value)):
-            problems.append(f"summary.json: {'.'.join(path)} is {found!r}, recomputed {value!r}")
-    times = summary["decision_ms"]
-    if times is not None and not times["p50"] <= times["p95"] <= times["max"]:
-        problems.append(f"summary.json: decision_ms must have p50 <= p95 <= max, got {times}")
-    if summary["certificate"] is not None:
-        _check_certificate(summary["certificate"], expected, problems)
-
-
-def _check_certificate(certificate: Row, expected: Row, problems: list[str]) -> None:
-    """Check of the certificate's form and of its run only: the bound is proved where it is computed."""
-    achieved, bound, ratio = certificate["achieved"], certificate["bound"], certificate["ratio"]
-    about = TIME_BOUNDS.get(certificate["kind"], "utility")
-    total = {
-        "utility": expected["total_utility"] or 0.0,
-        "total completion time": (expected["mean_jct_ms"] or 0) * expected["completed"],
-        "makespan": expected["makespan_ms"]
-        if expected["completed"] == expected["jobs"]
-        else achieved,  # of those that completed
-    }[about]
-    low, high = (achieved, bound) if about == "utility" else (bound, achieved)
-    if not same(achieved, total):
-        problems.append(f"summary.json: the certificate states a {about} of {achieved!r}, but the run has {total!r}")
-    if not 0 <= low <= high * (1 + CLOSE):
-        problems.append(f"summary.json: the certificate bounds a {about} of {achieved!r} by {bound!r}")
-    elif high > 0 and not abs(ratio - low / high) <= 2e-4:
-        problems.append(
-            f"summary.json: the certificate's ratio is {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}"
-        )
-
-
-def _quantile(values: Sequence[float], share: float) -> float | None:
-    """Linear between the two nearest of sorted values."""
-    if not values:
-        return None
-    position = share * (len(values) - 1)
-    low = int(position)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (values[high] - values[low]) * (position - low)
 
 
 def _integer(text: str) -> int | None:

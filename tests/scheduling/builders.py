@@ -72,6 +72,7 @@ def output_of_run(simulation, events):
             "scheduler": scheduler, "parameters": asdict(simulation.scheduler.parameters), "seed": seed,
             "execution": simulation.scheduler.execution_on(cluster),
             "metrics": summarize(events, cluster, jobs), "certificate": None, "decision_ms": None, "wall_s": 0.1,
+            **({} if simulation.knowledge is None else {"beliefs": simulation.knowledge.beliefs.name}),
         },
     }  # fmt: skip
     return json.loads(json.dumps(rows, default=lambda array: array.tolist()))  # as they come from files

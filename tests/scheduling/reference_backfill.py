@@ -6,8 +6,14 @@ Servers have GPUs, and room for any number of parameter servers. Jobs are consid
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
 from tests.scheduling import builders_slotted as small
+
+# first seeds of 100 random instances each: of 1,000, the tests without the slow ones play 200
+INSTANCES = pytest.mark.parametrize(
+    "first", [0, 100, *(pytest.param(first, marks=pytest.mark.slow) for first in range(200, 1_000, 100))]
+)
 
 
 class Request(NamedTuple):

@@ -95,7 +95,7 @@ def test_a_thousand_jobs_in_one_slot(scheduler):
 
 
 def test_utilities_that_underflow(scheduler):
-    """Worth 100 in the slot of the arrival, and nothing that a double can tell a slot later."""
+    """Worth 100 in the slot of the arrival, and nothing that a double can hold a slot later."""
     cluster, jobs = shared()
     hurried = [replace(job, epochs=200, utility=Utility(100.0, 1e6, 0.0)) for job in jobs]
     assert "payoff_positive" not in codes(cluster, hurried, *scheduler)

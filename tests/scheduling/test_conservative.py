@@ -1,15 +1,12 @@
 """Conservative backfilling: worked by hand, against plain loops, and what it promises."""
 
-import numpy as np
-import pytest
-
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Server
-from scheduling.verification.verify import verify
+from tests.scheduling.builders import with_away
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.reference_backfill import as_jobs, conservative_starts, instance
-from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
+from tests.scheduling.reference_backfill import INSTANCES, as_jobs, conservative_starts, instance
+from tests.scheduling.rivals import completed, decided, events_of
 
 FOUR_GPUS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=None)
 
@@ -50,6 +47,13 @@ def test_an_early_end_makes_reservations_earlier_in_the_order_of_the_queue():
     assert starts(events_of(FOUR_GPUS, jobs, "conservative")) == {0: 0, 1: 2, 2: 3, 3: 3}
 
 
+def test_a_server_that_is_unavailable_at_the_start_gets_no_reservation():
+    """w0 returns at slot 3: of three jobs of 2 GPUs two run after each other on w1, and the third on w0."""
+    machines = with_away(FOUR_GPUS, {"w0": ((0, 3_000),)})
+    jobs = [job(name, 0, workers=2, slots=2) for name in "abc"]
+    assert starts(events_of(machines, jobs, "conservative")) == {0: 0, 1: 2, 2: 3}
+
+
 def test_a_quota_counts_reserved_jobs():
     jobs = [
         job("a", 0, workers=2, slots=3, user="ann"), job("b", 0, workers=2, slots=3, user="ann"),
@@ -58,7 +62,7 @@ def test_a_quota_counts_reserved_jobs():
     assert starts(events_of(FOUR_GPUS, jobs, "conservative", user_percent=50)) == {0: 0, 2: 0, 1: 3, 3: 3}
 
 
-@pytest.mark.parametrize("first", range(0, 1_000, 100))
+@INSTANCES
 def test_starts_and_places_equal_plain_loops(first):
     for seed in range(first, first + 100):
         _compare(seed, over=seed % 4 == 0)
@@ -75,34 +79,6 @@ def _compare(seed, over):
     }
     assert found == expected
     assert over or all(found[number][0] <= slot for number, slot in promised.items()), "no job starts later"
-
-
-@pytest.mark.parametrize("world", ["oasis", "pd-ors"])
-@pytest.mark.parametrize("order", ["arrival", "fair-share", "shortest"])
-def test_a_run_verifies_and_goes_on_the_same_after_a_restart(world, order):
-    machines, jobs = workload(world, seed=5)
-    parameters = {"order": order, "user_percent": 60}
-    events = events_of(machines, jobs, "conservative", **parameters)
-    assert completed(events)
-    assert in_pieces(machines, jobs, "conservative", cuts_of(events, 5), **parameters) == events
-    assert verify(**rows_of(machines, jobs, "conservative", **parameters)) == []
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_with_outages_every_job_that_can_run_completes(seed):
-    rng = np.random.default_rng(seed)
-    away = tuple((int(a), int(a) + int(rng.integers(1_000, 9_000))) for a in np.cumsum(rng.integers(9_001, 20_000, 3)))
-    machines = cluster(
-        worker_server("w0"), Server("w1", "edge", worker_server("w").capacity, ("worker",), away=away), ps_server("s0"),
-        horizon=None,
-    )  # fmt: skip
-    jobs = [
-        job(f"j{i}", int(ms), workers=int(rng.integers(1, 5)), slots=int(rng.integers(1, 6)))
-        for i, ms in enumerate(np.sort(rng.integers(0, 30_000, 12)))
-    ]
-    events = events_of(machines, jobs, "conservative")
-    assert len(completed(events)) == len(jobs)
-    assert in_pieces(machines, jobs, "conservative", cuts_of(events, seed)) == events
 
 
 def test_a_job_that_fits_nowhere_is_rejected():

@@ -1,17 +1,13 @@
 """EASY backfilling: worked by hand, against plain loops, and what it promises."""
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
-from scheduling.model.values import Server, Utility
-from scheduling.verification.verify import verify
+from scheduling.model.values import Utility
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
-from tests.scheduling.reference_backfill import as_jobs, easy_starts, instance
-from tests.scheduling.rivals import completed, cuts_of, decided, events_of, in_pieces, rows_of, workload
+from tests.scheduling.reference_backfill import INSTANCES, as_jobs, easy_starts, instance
+from tests.scheduling.rivals import decided, events_of
 
 FOUR_GPUS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=None)
 
@@ -59,6 +55,31 @@ def test_a_job_that_ends_before_its_limit_makes_the_reservation_earlier():
     assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 1: 6, 2: 1}
     jobs[2] = job("c", 600, slots=20)
     assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 1: 2, 2: 3}
+
+
+def test_with_an_interval_jobs_are_backfilled_in_its_first_slot_only():
+    """4 GPUs: a holds 3 until slot 9 by its limit. b wants 4. c arrives in slot 1 and d in slot 4: both could start at
+    once, and start in slots 3 and 6. In turn jobs start in any slot: b when a ends."""
+    jobs = [
+        job("a", 0, workers=3, slots=8, limit_ms=9_000), job("b", 500, workers=4, slots=1),
+        job("c", 600, slots=1), job("d", 3_500, slots=1),
+    ]  # fmt: skip
+    assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 2: 1, 3: 4, 1: 8}
+    events = events_of(FOUR_GPUS, jobs, "easy", backfill_ms=3_000)
+    assert starts(events) == {0: 0, 2: 3, 3: 6, 1: 8}
+    assert codes(events)[2] == "easy.backfilled"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_an_interval_delays_only_what_is_backfilled(seed):
+    gpus, requests = instance(seed)
+    machines, jobs = as_jobs(gpus, requests)
+    plain, slow = (events_of(machines, jobs, "easy", **own) for own in ({}, {"backfill_ms": 4_000}))
+    assert set(starts(slow)) == set(starts(plain)), "the same jobs run"
+    for number, slot in starts(slow).items():
+        if codes(slow)[number] == "easy.backfilled":
+            assert slot % 4 == 0
+    assert starts(events_of(machines, jobs, "easy", backfill_ms=1_000)) == starts(plain)
 
 
 @pytest.mark.parametrize(("order", "first"), [("arrival", 1), ("utility", 2), ("shortest", 3)])
@@ -117,7 +138,7 @@ def test_a_job_that_outlives_its_limit_delays_the_reservation_one_slot_at_a_time
     assert starts(events_of(FOUR_GPUS, jobs, "easy")) == {0: 0, 2: 3, 1: 4}
 
 
-@pytest.mark.parametrize("first", range(0, 1_000, 100))
+@INSTANCES
 def test_starts_and_places_equal_plain_loops(first):
     for seed in range(first, first + 100):
         _compare(seed, over=seed % 4 == 0)
@@ -139,32 +160,3 @@ def _compare(seed, over):
     for number, slot in promised.items():
         assert slot in [reserved.slot for _, reserved in made if reserved.job == number]
         assert over or found[number][0] <= slot, "a reservation is never delayed"
-
-
-@pytest.mark.parametrize("world", ["oasis", "pd-ors"])
-@pytest.mark.parametrize("order", ["arrival", "fair-share", "shortest"])
-def test_a_run_verifies_and_goes_on_the_same_after_a_restart(world, order):
-    machines, jobs = workload(world, seed=5)
-    parameters = {"order": order, "user_percent": 60}
-    events = events_of(machines, jobs, "easy", **parameters)
-    assert completed(events)
-    assert in_pieces(machines, jobs, "easy", cuts_of(events, 5), **parameters) == events
-    assert verify(**rows_of(machines, jobs, "easy", **parameters)) == []
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10_000))
-def test_with_outages_every_job_that_can_run_completes(seed):
-    rng = np.random.default_rng(seed)
-    away = tuple((int(a), int(a) + int(rng.integers(1_000, 9_000))) for a in np.cumsum(rng.integers(9_001, 20_000, 3)))
-    machines = cluster(
-        worker_server("w0"), Server("w1", "edge", worker_server("w").capacity, ("worker",), away=away), ps_server("s0"),
-        horizon=None,
-    )  # fmt: skip
-    jobs = [
-        job(f"j{i}", int(ms), workers=int(rng.integers(1, 5)), slots=int(rng.integers(1, 6)))
-        for i, ms in enumerate(np.sort(rng.integers(0, 30_000, 12)))
-    ]
-    events = events_of(machines, jobs, "easy")
-    assert len(completed(events)) == len(jobs)
-    assert in_pieces(machines, jobs, "easy", cuts_of(events, seed)) == events

@@ -63,6 +63,8 @@ def test_backfill_lets_the_small_job_pass():
         (1_000, "plan_changed", 2),
         (2_000, "plan_changed", 1),
     ]
+    codes = [(e.data["job"], e.data["code"]) for e in events if e.kind == "decided"]
+    assert codes == [(0, "in_order"), (2, "out_of_order"), (1, "in_order")], "b, which waits, has arrived before c"
 
 
 def test_the_round_robin_pointer_persists_and_skips_full_servers():

@@ -14,7 +14,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.training_models import MAX_GANG, gang_size
 from scheduling.model.values import LARGEST, LEAST, MAX_SLOT_MS, Cluster, Job, ModelError, Server, Utility
-from scheduling.slotted.prices import PriceBook
+from scheduling.slotted.pricing.prices import PriceBook
 from scheduling.slotted.solvers import window
 from scheduling.workloads import generate
 from tests.scheduling import tiny

@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scheduling.algorithms.oasis import Oasis, OasisParameters, divide_roles
+from scheduling.algorithms.oasis import Oasis, OasisParameters
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.training_models import oasis_worker_slots
 from scheduling.model.values import Cluster, ModelError, Server, Utility
 from scheduling.reporting.reasons import sentence
+from scheduling.slotted.oasis.roles import divide_roles
 from scheduling.workloads import generate
 from tests.scheduling import oracle, tiny
 

@@ -32,7 +32,7 @@ def test_jobs_complete_closest_to_their_targets_under_oasis():
 
 
 def test_with_the_printed_floor_oasis_is_near_the_optimum_of_small_instances():
-    """With the marginal floor it is not: ten jobs tell too little about prices."""
+    """With the marginal floor it is not: ten jobs say too little about prices."""
     table = experiment("oasis_fig05").run(Options(seeds=4), servers=(12,), priorities=())
     assert [what for what, _ in missed(table) if "literal" in what] == []
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scheduling.model.values import ModelError
-from scheduling.slotted.prices import PriceBook, PriceParams, estimate, price
+from scheduling.slotted.pricing.prices import PriceBook, PriceParams, estimate, price
 from tests.scheduling import tiny
 
 

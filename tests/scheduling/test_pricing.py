@@ -5,7 +5,7 @@ import numpy as np
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Placement
 from scheduling.slotted.execution import SLOTTED
-from scheduling.slotted.price_events import price_event, slots_of
+from scheduling.slotted.pricing.price_events import price_event, slots_of
 from tests.scheduling.builders_slotted import cluster, ps_server, worker_server
 
 

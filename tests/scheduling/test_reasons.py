@@ -17,26 +17,26 @@ PAYOFF = {
 
 EXAMPLES = [
     ("payoff_not_positive", PAYOFF,
-     "Rejected: it costs more than it is worth: value 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, at "
-     "most 1 worker. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+     "Rejected: it costs more than it is worth: utility 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, "
+     "at most 1 worker. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive",
      PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
-     "Rejected: it costs more than it is worth: value 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, at "
-     "most 1 worker."),
+     "Rejected: it costs more than it is worth: utility 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, "
+     "at most 1 worker."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.0, "cost": 0.0, "payoff": 0.0, "cells": []},
-     "Rejected: it is worth no more than it costs: value 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 to 9, "
+     "Rejected: it is worth no more than it costs: utility 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 to 9, "
      "at most 1 worker."),
     ("payoff_positive", PAYOFF | {"utility": 5.0, "cost": 4.9996, "payoff": 0.0004, "workers_peak": 2},
-     "Admitted: it is worth more than it costs: value 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 "
+     "Admitted: it is worth more than it costs: utility 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 "
      "to 9, at most 2 workers. Highest cost: gpu on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.004, "cost": 0.138, "payoff": -0.134, "cells": []},
-     "Rejected: it costs more than it is worth: value 0.004 - cost 0.138 = -0.134. Best schedule found: slots 4 to 9, "
-     "at most 1 worker."),
+     "Rejected: it costs more than it is worth: utility 0.004 - cost 0.138 = -0.134. Best schedule found: slots 4 to "
+     "9, at most 1 worker."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
      "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),
     ("fits_nowhere_together", {"role": "worker", "need": [1.0, 0.0, 8.0, 0.0, 0.5]},
-     "Rejected: no single server has capacity for one worker (1 GPU gpu, 8 GB memory, 0.5 Gbps bandwidth), although "
-     "each amount is available on some server."),
+     "Rejected: no single server has capacity for one worker (1 GPU, 8 GB of memory, 0.5 Gbps of bandwidth), "
+     "although each amount is available on some server."),
     ("missing_part", {"part": "ps"}, "Rejected: the job has no ps, which this scheduler requires."),
     ("ps_too_slow", {"worker_gbps": 5.0, "ps_gbps": 2.5},
      "Rejected: a worker sends 5 Gbps and a parameter server receives 2.5 Gbps, so the job would need more parameter "
@@ -46,7 +46,19 @@ EXAMPLES = [
     ("gang_fits_nowhere", {"workers": 1, "ps": 2},
      "Rejected: its 1 worker and 2 parameter servers do not fit the empty cluster together."),
     ("in_order", {"waited_ms": 90_000, "workers": 2, "ps": 1},
-     "Started in order of arrival with 2 workers and 1 parameter server, after waiting 1m 30s."),
+     "Started in order of arrival with 2 workers and 1 parameter server, 1m 30s after its arrival."),
+    ("out_of_order", {"waited_ms": 0, "workers": 1, "ps": 1},
+     "Started ahead of earlier jobs that do not fit, with 1 worker and 1 parameter server, without waiting."),
+    ("reward_exceeds_cost", {"rest_slots": 32, "beside": False, "value": 2.5e-9, "cost": 0.0, "threshold": 0.0},
+     "Admitted: needs 32 slots and does not fit in addition to the running jobs. Its discounted utility of 2.5e-09 "
+     "minus the loss of 0.00 to other jobs is more than 0."),
+    ("shortest_first", {"workers": 4, "servers": 4, "load_ms": 0, "again": True, "left_ms": 7_200_000},
+     "Resumed with 4 workers on 4 servers: its remaining work is 2h, and no job of its type that waits with less "
+     "fits."),
+    ("no_worker_of_type", {"type": "", "types": ["any"]},
+     "Rejected: no server has a worker; without declared types of workers, each GPU is one."),
+    ("outranked", {"workers": 16, "by": 2, "by_id": "j3"},
+     "Stopped: job j3 has a higher priority, and fewer than its 16 workers are left then. Completed work is kept."),
     ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
     ("stuck", {}, "Unfinished: no events remain, and the job has no plan to finish."),
 ]  # fmt: skip

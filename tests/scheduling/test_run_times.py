@@ -3,10 +3,11 @@
 import pytest
 
 from scheduling.model.values import Job
-from scheduling.run_times import predictor, predictors
+from scheduling.run_times import history, predictors
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 from tests.scheduling.rivals import completed, cuts_of, events_of, in_pieces, workload
 
+LEARNING = sorted(name for name, cls in predictors().items() if cls.learns)
 FOUR_GPUS = cluster(worker_server("w0"), worker_server("w1"), ps_server("s0"), horizon=None)
 
 
@@ -35,7 +36,7 @@ def test_the_prediction_of_similar_jobs(name, run_times, expected):
     assert learned(name, *run_times).predict(row()) == expected
 
 
-@pytest.mark.parametrize("name", sorted(predictors()))
+@pytest.mark.parametrize("name", LEARNING)
 def test_the_most_similar_group_that_has_jobs_decides(name):
     made = learned(name, 5_000, user="ann", workers=2, limit_ms=60_000)
     assert made.predict(row("ann", 2, 60_000)) == 5_000
@@ -47,13 +48,13 @@ def test_the_most_similar_group_that_has_jobs_decides(name):
     assert made.predict(row("ann", 8, 1_000)) == 1_000, "never above the limit"
 
 
-@pytest.mark.parametrize("name", sorted(predictors()))
+@pytest.mark.parametrize("name", LEARNING)
 def test_without_a_job_that_has_ended_nothing_is_predicted(name):
     assert predictors()[name]().predict(row()) is None
     assert learned(name, 0).predict(row()) == 1, "0 is not a run time"
 
 
-@pytest.mark.parametrize("name", sorted(predictors()))
+@pytest.mark.parametrize("name", LEARNING)
 def test_the_state_is_restored(name):
     made, other = learned(name, *range(1, 30)), predictors()[name]()
     other.restore(made.state())
@@ -64,7 +65,7 @@ def test_the_state_is_restored(name):
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(predictor, "MAX_KEYS", 10)
+    monkeypatch.setattr(history, "MAX_KEYS", 10)
     made = predictors()["last-two"]()
     for number in range(100):
         made.observe(row(user=f"u{number}"), number)
@@ -91,7 +92,7 @@ def test_backfilling_learns_that_a_user_asks_for_too_much():
 
 
 @pytest.mark.parametrize("scheduler", ["easy", "conservative"])
-@pytest.mark.parametrize("name", sorted(predictors()))
+@pytest.mark.parametrize("name", LEARNING)
 def test_a_run_with_predictions_goes_on_the_same_after_a_restart(scheduler, name):
     machines, jobs = workload("oasis", seed=2)
     events = events_of(machines, jobs, scheduler, estimates=name)

@@ -1,4 +1,4 @@
-"""The verifier accepts the groups that schedulers tell, and nothing that was tampered with."""
+"""The verifier accepts the groups that schedulers log, and nothing that was tampered with."""
 
 import copy
 

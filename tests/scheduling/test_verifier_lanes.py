@@ -1,10 +1,12 @@
 """The verifier of typed lanes: faults of every kind are found, by their code, wherever they are put in."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from scheduling.model.values import LARGEST
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
 from tests.scheduling import builders_random_typed
@@ -122,3 +124,16 @@ def test_limited_storage_is_really_limiting():
         assert all(problem.startswith("7b") for problem in problems)
         broken += bool(problems)
     assert broken >= 10
+
+
+@pytest.mark.parametrize("scheduler", ["srtf", "tiresias_l"])
+def test_gangs_are_no_larger_than_what_remains_after_a_server_has_left_for_good(scheduler):
+    cluster, jobs = generate("oasis", variant="calibrated", num_jobs=12, num_servers=6, seed=3)
+    middle = sorted(job.arrival_ms for job in jobs)[len(jobs) // 2]
+    left = [replace(server, away=((middle, LARGEST),)) for server in cluster.servers[1:]]
+    cluster = replace(cluster, servers=(cluster.servers[0], *left), horizon_slots=None)
+    jobs = [replace(job, requested_workers=64) for job in jobs]
+    rows = output_of(cluster, jobs, scheduler, 0, {})
+    sizes = {bar[6] for event in rows["events"] if event["kind"] == "plan_changed" for bar in event["data"]["bars"]}
+    assert len(sizes) > 1
+    assert verify(**rows) == []

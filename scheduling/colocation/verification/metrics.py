@@ -23,7 +23,7 @@ def metrics_of(
             for data in present.values():
                 width = until - reached
                 for name in ("cpu_utilization", "net_utilization"):
-                    sums[name] += data[name] * data["machines"] * width / max(1, len(cluster["servers"]))
+                    sums[name] += data[name] * data["machines"] * width
                 sums["mean_jobs"] += len(data["jobs"]) * width
                 sums["mean_groups"] += width
                 sums["machines"] += data["machines"] * width
@@ -38,5 +38,10 @@ def metrics_of(
     if not stated:
         return None
     machines, duration = sums.pop("machines"), sums["mean_groups"]
-    means = {name: value / max(1, last_ms - first_ms) for name, value in sums.items()}
+    lasted = last_ms - first_ms
+    outages = [outage for server in cluster["servers"] for outage in server["away"]]
+    gone = sum(max(0, min(end, last_ms) - max(begin, first_ms)) for begin, end in outages)
+    area = lasted * len(cluster["servers"]) - gone
+    over = {name: area if name.endswith("utilization") else lasted for name in sums}
+    means = {name: value / over[name] if over[name] else None for name, value in sums.items()}
     return {**means, "mean_parallelism": machines / duration if duration else None, **counts}

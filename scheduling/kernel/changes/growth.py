@@ -17,12 +17,14 @@ EventData = Sequence[tuple[str, Mapping[str, Any]]]  # (kind, data) of events
 
 def extend(sim: Simulation, added: EventData, cluster: Cluster, jobs: Sequence[Job]) -> list[Event]:
     """Logs the additions and makes cluster and jobs the current ones; the scheduler continues as after an edit."""
+    if sim.knowledge is not None:
+        raise ModelError("jobs and servers cannot be added to a run on beliefs")
     if sim.phase < len(sim.phases) or sim.ended or not sim.seq:
         raise ModelError(
             "jobs and servers can be added only to a run that has started, has not ended and has no later edits"
         )
     scheduler = type(sim.scheduler)(sim.scheduler.parameters)
-    phase = Phase(sim.now_ms, cluster, jobs, scheduler, said=())
+    phase = Phase(sim.now_ms, cluster, jobs, scheduler, sentences=())
     check_phases([phase], sim.cluster, sim.records, after_ms=sim.now_ms - 1)
     out = sim.out = []
     for kind, data in added:

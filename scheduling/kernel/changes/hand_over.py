@@ -85,7 +85,7 @@ def _emit_phase(sim: Simulation, phase: Phase, number: int | None, carried: Carr
     if number is None:
         return
     sim.emit(phase.at_ms, "edited", {
-        "phase": number, "said": list(phase.said), "scheduler": phase.scheduler.name,
+        "phase": number, "said": list(phase.sentences), "scheduler": phase.scheduler.name,
         "parameters": asdict(phase.scheduler.parameters), "execution": phase.scheduler.execution_on(phase.cluster),
         "kept": len(carried.kept), "displaced": carried.displaced, "offered": len(carried.offered),
     })  # fmt: skip

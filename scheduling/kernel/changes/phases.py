@@ -27,7 +27,7 @@ class Phase(NamedTuple):
     cluster: Cluster
     jobs: Sequence[Job]
     scheduler: BaseScheduler  # not started
-    said: Sequence[str]  # what has changed, in sentences
+    sentences: Sequence[str]  # what has changed; `said` in the event of the log
 
 
 def check_phases(phases: Sequence[Phase], cluster: Cluster, jobs: Sequence[Job], after_ms: int = 0) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from scheduling.model.training_models import LIMITS
 from scheduling.model.values import Demand, Job
-from scheduling.slotted.prices import PriceBook
+from scheduling.slotted.pricing.prices import PriceBook
 from scheduling.slotted.solvers.multi_machine_exact import Machines
 from scheduling.slotted.solvers.single_machine import pair_room
 from scheduling.slotted.solvers.slot_cost import cheapest_first

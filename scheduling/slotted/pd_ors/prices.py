@@ -1,7 +1,8 @@
 """Prices of resources on servers that workers and parameter servers share [PD-ORS, Eq. 12-14].
 
-``p = L (U / L) ** (allocated / capacity)``, as in prices.py, with one floor L for all resources and roles. U^r is the
-greatest utility per unit of r that a worker with its parameter server could be worth, L the least per unit and slot.
+``p = L (U / L) ** (allocated / capacity)``, as in pricing/prices.py, with one floor L for all resources and roles. U^r
+is the greatest utility per unit of r that a worker with its parameter server could be worth, L the least per unit and
+slot.
 
 Differs from the paper:
 - U^r is the maximum over the jobs that request some of r; a resource that no job requests is free (the paper divides by
@@ -28,7 +29,7 @@ import numpy as np
 from scheduling.model.training_models import BANDWIDTH, NEEDS, pd_ors_sample_ms, pd_ors_slots
 from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import RESOURCES, Job, ModelError
-from scheduling.slotted.prices import MIN_SHARE, MODES, UNIT, marginal_density
+from scheduling.slotted.pricing.prices import MIN_SHARE, MODES, UNIT, marginal_density
 
 
 @dataclass(frozen=True, slots=True)

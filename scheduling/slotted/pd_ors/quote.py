@@ -23,7 +23,7 @@ from scheduling.slotted.pd_ors.locality import Manner
 from scheduling.slotted.pd_ors.lp_rounding import Rounding
 from scheduling.slotted.pd_ors.multi_machine import Outside, Places
 from scheduling.slotted.pd_ors.work import count_work
-from scheduling.slotted.prices import PriceBook, grid_of
+from scheduling.slotted.pricing.prices import PriceBook, grid_of
 from scheduling.slotted.solvers.knapsack import SAFE, TOLERANCE, Options, Plan, best_plan, near_plan
 from scheduling.slotted.solvers.multi_machine_lp import Relaxation
 from scheduling.slotted.solvers.single_machine import internal_costs

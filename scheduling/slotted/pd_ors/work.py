@@ -44,16 +44,21 @@ def exact_units(external: float, internal: float) -> tuple[int, int, int] | None
     """Smallest (need, p, q) that separate sufficient work from insufficient work; None if they are too large."""
     if max(external, internal) > MAX_WORK:
         return None
-    inside = np.arange(max(1, math.ceil(internal - EPSILON)) + 1)
-    outside = np.ceil(external - inside * (external / internal) - EPSILON).clip(min=0)  # the fewest that do the rest
+    rate = external / internal
+    # just sufficient work: the fewest external worker-slots beside 0, 1, ... internal ones, which never increase
+    inside = np.arange(max(1, math.ceil(internal - EPSILON)) + 1.0)
+    outside = np.maximum(np.ceil(external - EPSILON - inside * rate), 0)
     outside[0] = max(1, outside[0])
-    parts = np.arange(1, MAX_WORK // max(len(inside), int(outside[0])) + 1)
-    near = parts * (external / internal)
-    p, q = np.repeat(parts, 2)[:, None], np.stack((np.floor(near), np.ceil(near)), axis=1).reshape(-1, 1)
-    done = p * outside + q * inside  # by work that is just sufficient; one external worker-slot less is not
-    need = done.min(axis=1)
-    separating = np.flatnonzero((done - p)[:, outside > 0].max(axis=1) < need)
-    if not len(separating):
-        return None
-    best = separating[0]
-    return int(need[best]), int(p[best, 0]), int(q[best, 0])
+    reducible = np.count_nonzero(outside)  # the first ones; one external worker-slot less is not sufficient
+    parts = np.arange(1.0, MAX_WORK // max(len(inside), int(outside[0])) + 1)
+    p = parts.repeat(2)
+    q = p * rate
+    np.floor(q[::2], out=q[::2])
+    np.ceil(q[1::2], out=q[1::2])
+    done = np.outer(outside, p) + np.outer(inside, q)
+    if len(outside) > len(p):  # the long side is contiguous, which is faster to reduce
+        done = np.asfortranarray(done)
+    need = done.min(axis=0)
+    separating = done[:reducible].max(axis=0) - p < need
+    best = int(separating.argmax())
+    return (int(need[best]), int(p[best]), int(q[best])) if separating[best] else None

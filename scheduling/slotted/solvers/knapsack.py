@@ -29,6 +29,8 @@ TOLERANCE = 1e-12  # utility; a gain of less is none
 SAFE = 1e-9  # relative; a bound is a sum in another order than the cost it bounds
 ROUNDING = 1e-14  # relative, of a difference of utilities
 NOTHING = -1  # no option
+NO_WORK = np.zeros(1)  # and no price
+BEYOND = np.full(1, np.inf)  # cost of a state out of reach
 SHORTEN = 4  # edges of a hull; later ones are left out
 CACHE = 32_768  # cells of one step that stay in the cache
 WIDTH = 64  # minimum number of states evaluated together
@@ -278,8 +280,8 @@ def _forward(
     kinds = kind[: ends[-1] + 1].tolist()
     columns = {k: np.flatnonzero(kept[k]) for k in set(kinds)}
     # work and price of the options of a kind; the first is that the job does not run
-    works = {k: np.append(0, gain[k, own].astype(np.int64)) for k, own in columns.items()}
-    prices = {k: np.append(0.0, cost[k, own]) for k, own in columns.items()}
+    works = {k: np.concatenate((NO_WORK, gain[k, own]), dtype=np.int64, casting="unsafe") for k, own in columns.items()}
+    prices = {k: np.concatenate((NO_WORK, cost[k, own])) for k, own in columns.items()}
     most = {k: int(own.max()) for k, own in works.items()}
     rest = sum(most[k] for k in kinds)
     tilt = slope * np.arange(need + 1)
@@ -321,7 +323,8 @@ def _forward(
             option = int((_at_least(before)[origin] + price).argmin())
             left = low + int(origin[option]) + int(before[origin[option] :].argmin())
         else:
-            option = int((np.append(before, np.inf)[np.clip(left - low - work, -1, len(before))] + price).argmin())
+            origin = np.minimum(np.maximum(left - low - work, -1), len(before))
+            option = int((np.concatenate((before, BEYOND))[origin] + price).argmin())
             left -= int(work[option])
         if option:
             chosen[t] = columns[kinds[t]][option - 1]
@@ -351,7 +354,7 @@ def _step(before: np.ndarray, first: int, states: int, works: np.ndarray, prices
 
 def _at_least(before: np.ndarray) -> np.ndarray:
     """Minimum cost of a state of at least that work; infinite after the last."""
-    return np.append(np.minimum.accumulate(before[::-1])[::-1], np.inf)
+    return np.concatenate((np.minimum.accumulate(before[::-1])[::-1], BEYOND))
 
 
 def _within(places: np.ndarray, before: np.ndarray) -> np.ndarray:
@@ -371,17 +374,18 @@ def hulls(gain: np.ndarray, cost: np.ndarray) -> list[Edges]:
     with np.errstate(divide="ignore", invalid="ignore"):
         while gain.size:
             ahead = gain - at_gain
-            slope = (cost - at_cost) / ahead
+            slope = cost - at_cost
+            slope /= ahead
             slope[ahead <= 0] = np.inf
             place = gain.shape[1] - 1 - slope[:, ::-1].argmin(axis=1)  # the farthest of equal slopes
             least = slope[own, place]
-            going = least < np.inf
-            if not going.all():
+            if least.max() == np.inf:
+                going = np.flatnonzero(least < np.inf)
+                if not len(going):
+                    break
                 rows, place, least, ahead = rows[going], place[going], least[going], ahead[going]
                 gain, cost, at_gain, at_cost = gain[going], cost[going], at_gain[going], at_cost[going]
-                own = np.arange(len(rows))
-                if not len(rows):
-                    break
+                own = own[: len(going)]
             step, next_cost = ahead[own, place], cost[own, place]
             found.append((least, step, next_cost - at_cost[:, 0], place + skipped, rows))
             at_gain, at_cost = at_gain + step[:, None], next_cost[:, None]

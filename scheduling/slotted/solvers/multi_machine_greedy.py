@@ -100,7 +100,7 @@ def nested_greedy(
     worker, ps              demands, [resource]
     worker_order, ps_order  the servers on which one unit fits, in order of preference
     """
-    left: dict[int, list[int]] = {}
+    left: list[list[int]] = free.tolist()
     resources = range(len(worker))
     for_worker = [(r, worker[r]) for r in resources if worker[r]]
     for_ps = [(r, ps[r]) for r in resources if ps[r]]
@@ -109,11 +109,10 @@ def nested_greedy(
     placed_workers: Strides = []
     placed_ps: Strides = []
     reach = support = worker_at = ps_at = 0
-    while reach < most and worker_at < len(worker_order):
+    servers = len(worker_order)
+    while reach < most and worker_at < servers:
         server = worker_order[worker_at]
-        room = left.get(server)
-        if room is None:
-            room = left[server] = free[server].tolist()
+        room = left[server]
         if support:
             count = most - reach if most - reach < support else support
             for r, amount in for_worker:
@@ -142,9 +141,7 @@ def nested_greedy(
                 for r, amount in for_bundle:
                     room[r] -= groups * amount
         else:
-            other = left.get(host)
-            if other is None:
-                other = left[host] = free[host].tolist()
+            other = left[host]
             for r, amount in for_ps:
                 fit = other[r] // amount
                 if fit < groups:
@@ -191,13 +188,13 @@ def first_units(strides: Iterable[tuple[int, int]], wanted: int) -> dict[int, in
     """{server: count} of the first units of the strides."""
     placed: dict[int, int] = {}
     for server, count in strides:
-        if not wanted:
+        if count >= wanted:
+            if wanted:
+                placed[server] = placed.get(server, 0) + wanted
             break
-        take = min(count, wanted)
-        if not take:
-            continue
-        placed[server] = placed.get(server, 0) + take
-        wanted -= take
+        if count:
+            placed[server] = placed.get(server, 0) + count
+            wanted -= count
     return placed
 
 

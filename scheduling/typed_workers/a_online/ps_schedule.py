@@ -147,7 +147,7 @@ class Assignment:
         """Plain numbers and arrays."""
         held = [(job, NONE if h.lane is None else h.lane, h.end_ms, h.relaxed) for job, h in sorted(self.held.items())]
         spans = [(job, *span) for job, both in sorted(self.spans.items()) for span in zip(*both, strict=True)]
-        return {
+        return {  # "told": the planned times, by the name that they have in stored checkpoints
             "pool": self.pool.seed, "activations": table(self.pool.activations.items(), 2), "spans": table(spans, 3),
             "cloud_spans": table([(job, *span) for job, span in sorted(self.cloud_spans.items())], 3),
             "told": table([(job, *times) for job, times in sorted(self.planned.items())], 3), "held": table(held, 4),

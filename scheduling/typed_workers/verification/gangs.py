@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from scheduling.model.values import LARGEST
 from scheduling.typed_workers.verification.checks import TOLERANCE_MS, Checks
 from scheduling.typed_workers.verification.intervals import Spans
 from scheduling.typed_workers.verification.work import chunk_work
 from scheduling.verification.replay import CLOUD
-from scheduling.verification.rules import TRANSFER, WORKER
+from scheduling.verification.rules import TRANSFER, WORKER, Row
 
 
 def check_gang(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None:
@@ -58,7 +59,10 @@ def _gang_size(check: Checks, job: int, bars: Sequence[Sequence[int]], in_cloud:
     expected = None
     if check.fixed:
         available = sum(
-            check.untyped or kind == row.get("worker_type") for types in check.types[WORKER] for kind in types
+            check.untyped or kind == row.get("worker_type")
+            for types, server in zip(check.types[WORKER], check.cluster["servers"], strict=True)
+            for kind in types
+            if not _left_for_good(server, row["arrival_ms"])
         )
         expected = max(1, min(row.get("requested_workers") or 1, row["num_chunks"], available))
     if len(sizes) > 1 or (expected is not None and sizes - {expected}):
@@ -68,6 +72,11 @@ def _gang_size(check: Checks, job: int, bars: Sequence[Sequence[int]], in_cloud:
     if max(sizes, default=0) > row["num_chunks"]:
         check.problem("2c", job, f"has {max(sizes)} workers and {row['num_chunks']} chunks")
     return max(sizes, default=0)
+
+
+def _left_for_good(server: Row, at_ms: int) -> bool:
+    """True if the server is unavailable and does not return."""
+    return any(begin <= at_ms and back >= LARGEST for begin, back in server["away"])
 
 
 def _check_loads(check: Checks, job: int, bars: Sequence[Sequence[int]]) -> None:

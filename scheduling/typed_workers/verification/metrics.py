@@ -92,15 +92,16 @@ def _slowdown(cluster: Row, row: Row, completed_ms: int) -> float | None:
 def _busy(cluster: Row, jobs: Sequence[Row], bars: Sequence[Sequence[int]]) -> dict[str, Any]:
     workers = [bar for bar in bars if bar[1] == WORKER and bar[2] != CLOUD]
     types = lane_types(cluster, WORKER)
-    total = sum(map(len, types))
-    if not workers or not total:
+    if not workers or not any(types):
         return {"busy": {}, "mean_busy": None, "peak_busy": None}
     first, last = min(job["arrival_ms"] for job in jobs), max(bar[4] for bar in workers)
     offered: dict[tuple[str, str], float] = defaultdict(float)
     used: dict[tuple[str, str], float] = defaultdict(float)
     sites = [server.get("site") or "edge" for server in cluster["servers"]]
+    total = 0
     for s, server in enumerate(cluster["servers"]):
         gone = sum(max(0, min(end, last) - max(begin, first)) for begin, end in server["away"])
+        total += len(types[s]) if gone < last - first else 0
         for kind in types[s]:
             offered[sites[s], kind or "any"] += last - first - gone
     changes: dict[int, int] = defaultdict(int)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduling.model.values import Demand
-from scheduling.slotted.prices import UNIT, PriceBook
+from scheduling.slotted.pricing.prices import UNIT, PriceBook
 
 MAX_CELLS = 10  # cells that an explanation names
 

@@ -1,0 +1,1 @@
+"""Runs in which schedulers know only a believed run time of each job (docs/decisions/0021)."""
