@@ -2,10 +2,13 @@
 
 from celery import shared_task
 
-from twin.analysis import certificate_task, state_task
+from twin.acting import planning_task
+from twin.analysis import certificate_task, closing_metrics, state_task
 from twin.mirror import drift_task
+from twin.mirror.forecasts import forecast_task
 from twin.processes.heartbeat import doing
 from twin.runs import runner
+from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
 
 
@@ -49,3 +52,31 @@ def audit_mirror(connection_id: int) -> None:
     """Comparison of a followed cluster with its log."""
     with doing("an audit of a followed cluster"):
         drift_task.work(connection_id)
+
+
+@shared_task(name="twin.tasks.forecast_mirror")
+def forecast_mirror(connection_id: int) -> None:
+    """Forecast of the waiting jobs of a followed cluster."""
+    with doing("a forecast of a followed cluster"):
+        forecast_task.work(connection_id)
+
+
+@shared_task(name="twin.tasks.plan_proposal")
+def plan_proposal(proposal_id: int) -> None:
+    """Plan of a proposal whose run has ended."""
+    with doing(f"plan {proposal_id}"):
+        planning_task.work(proposal_id)
+
+
+@shared_task(name="twin.tasks.shadow_set")
+def shadow_set(set_id: int) -> None:
+    """A turn of a set of shadows."""
+    with doing("shadows of a followed cluster"):
+        shadow_task.work(set_id)
+
+
+@shared_task(name="twin.tasks.measure_mirror")
+def measure_mirror(run_id: int) -> None:
+    """Metrics of an ended run of a followed cluster."""
+    with doing(f"metrics of run {run_id}"):
+        closing_metrics.work(run_id)

@@ -14,16 +14,19 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from twin.analysis import certificate_task, state_task
+from twin.acting import planning_task
+from twin.analysis import certificate_task, closing_metrics, state_task
 from twin.eventlog import frames
 from twin.infra import database, disk, pubsub
 from twin.mirror import drift_task
+from twin.mirror.forecasts import forecast_task
 from twin.models import Run
 from twin.processes import vitals
 from twin.push import compaction
 from twin.runs import holds, lease, runner
 from twin.runs.activity import activity
 from twin.runs.clock import Clock
+from twin.studies.shadows import task as shadow_task
 from twin.traces import import_task
 
 log = logging.getLogger(__name__)
@@ -50,6 +53,10 @@ class Ticker:
         self.announced: dict[int, str] = {}  # run -> the activity that its pages know
         self.states = state_task.Requests()
         self.audits = drift_task.Requests()
+        self.forecasts = forecast_task.Requests()
+        self.plans = planning_task.Requests()
+        self.shadows = shadow_task.Requests()
+        self.closing = closing_metrics.Requests()
         self.lock_watch = database.LockWatch()
         self.shown = False  # whether the demo was checked since the start
 
@@ -105,6 +112,10 @@ class Ticker:
         certificate_task.refresh()
         self.states.refresh()
         self.audits.refresh()
+        self.forecasts.refresh()
+        self.plans.refresh()
+        self.shadows.refresh()
+        self.closing.refresh()
         if time.monotonic() - self.compacted > COMPACT_S:
             self.compacted = time.monotonic()
             compaction.compact(time.time_ns() // 1_000_000)

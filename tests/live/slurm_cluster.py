@@ -4,7 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,16 @@ def has_database():
     return subprocess.run(["mariadb", "-e", "select 1"], capture_output=True, timeout=20).returncode == 0
 
 
+NEEDS_SECOND_ACCOUNT = (
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+    pytest.mark.skipif(not has_database(), reason="no accounting: slurmdbd or a MariaDB without a password is missing"),
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("setpriv") is None, reason="a second account needs root and setpriv"
+    ),
+)
+AS_NOBODY = "setpriv --reuid=65534 --clear-groups"  # the second account
+
+
 def until(condition, what):
     """The first true value of the condition."""
     end = time.monotonic() + MAX_WAIT_S
@@ -58,6 +70,21 @@ def processes(name, *arguments):
             continue
         if argv[0].endswith(name.encode()) and wanted <= set(argv):
             yield int(process.name)
+
+
+@contextmanager
+def with_second_account(base_port, extra_conf):
+    """A cluster with accounting, in a folder that the account nobody may read; it is one of its users."""
+    folder = Path(tempfile.mkdtemp(prefix="twin-slurm-"))
+    folder.chmod(0o755)  # slurm.conf and munge's socket
+    cluster = Cluster(folder / "c", base_port, extra_conf, accounting=True)
+    try:
+        cluster.start()
+        cluster.run("sacctmgr", "-i", "add", "user", "nobody", "account=root")
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Cluster:
@@ -88,8 +115,11 @@ class Cluster:
             [str(SCRIPT), "stop", str(self.folder)], env=self.environment, stdout=subprocess.DEVNULL, timeout=120
         )
 
+    def call(self, *argv):
+        return subprocess.run(argv, env=self.environment, capture_output=True, text=True, timeout=60, cwd=self.folder)
+
     def run(self, *argv):
-        done = subprocess.run(argv, env=self.environment, capture_output=True, text=True, timeout=60, cwd=self.folder)
+        done = self.call(*argv)
         assert done.returncode == 0, f"{argv}: {done.stderr}"
         return done.stdout
 
@@ -105,7 +135,8 @@ class Cluster:
 
     def clear(self):
         """Ends all jobs, and gives all nodes back."""
-        self.run("bash", "-c", "squeue -h -o %A | sort -u | xargs -r scancel")
+        whole = "squeue -h -o %i | sed 's/[+_].*//' | sort -u | xargs -r scancel"  # a part of a job cannot be cancelled
+        self.run("bash", "-c", whole)
         until(lambda: not self.run("squeue", "-h").strip(), "no job is left")
         self.resume()
 
@@ -115,7 +146,8 @@ class Cluster:
             "bash", "-c", "sinfo -hN -o '%N %T' | grep -E 'drain|down' | cut -d' ' -f1 | sort -u"
         ).split()
         for node in drained:
-            self.run("scontrol", "update", f"nodename={node}", "state=resume")
+            done = self.call("scontrol", "update", f"nodename={node}", "state=resume")
+            assert done.returncode == 0 or "Invalid node state" in done.stderr, done.stderr  # it came back by itself
 
     def forget(self):
         """The controller starts again with an empty state: no jobs, numbers from 1; the nodes have lost theirs too."""

@@ -13,7 +13,7 @@ import pytest
 from tests.twin.samplers import exporters
 from twin.connectors.facts import ConnectorError, NodeFact
 from twin.samplers import base
-from twin.samplers.facts import Picture
+from twin.samplers.facts import Occupancy
 
 PROMETHEUS = os.environ.get("TWIN_PROMETHEUS") or shutil.which("prometheus")
 MAX_WAIT_S = 60
@@ -93,7 +93,7 @@ def until(url, condition):
     end, last = time.monotonic() + MAX_WAIT_S, None
     while time.monotonic() < end:
         try:
-            last = sampler.sample(Picture(NODES))
+            last = sampler.sample(Occupancy(NODES))
             if condition({use.node: use for use in last.uses}):
                 return last
         except ConnectorError as error:
@@ -118,7 +118,7 @@ def test_the_use_of_nodes_is_read(url):
 
 def test_the_connection_test_counts_the_nodes_with_samples(url):
     until(url, lambda uses: len(uses) == 3)
-    found = base.build("prometheus", {"url": url}).check(Picture(NODES))
+    found = base.build("prometheus", {"url": url}).check(Occupancy(NODES))
     messages = {finding.subject: finding.message for finding in found}
     assert messages["use of GPUs busy"] == "2 of 2 nodes have samples"
     assert messages["use of memory"] == "3 of 3 nodes have samples"
@@ -126,7 +126,7 @@ def test_the_connection_test_counts_the_nodes_with_samples(url):
 
 def test_a_metric_that_nobody_exports_is_named_with_its_exporter(url):
     until(url, lambda uses: len(uses) == 3)
-    found = base.build("prometheus", {"url": url, "gpu_used": "no_such_metric"}).check(Picture(NODES))
+    found = base.build("prometheus", {"url": url, "gpu_used": "no_such_metric"}).check(Occupancy(NODES))
     missing = next(finding for finding in found if finding.subject == "use of GPUs in use")
     assert (missing.well, missing.message) == (False, "no series no_such_metric")
     assert "add no_such_metric" in missing.remedy
@@ -135,4 +135,4 @@ def test_a_metric_that_nobody_exports_is_named_with_its_exporter(url):
 def test_another_cluster_of_the_same_prometheus_is_not_read(url):
     until(url, lambda uses: len(uses) == 3)
     with pytest.raises(ConnectorError, match="it has none of the metrics"):
-        base.build("prometheus", {"url": url, "labels": "cluster=other"}).sample(Picture(NODES))
+        base.build("prometheus", {"url": url, "labels": "cluster=other"}).sample(Occupancy(NODES))

@@ -13,6 +13,8 @@ import pytest
 from tests.live.slurm_cluster import Cluster, has_database, missing, until
 from twin.connectors import facts
 from twin.connectors.facts import ConnectorError
+from twin.mirror.differ import Mirror, epoch_of
+from twin.mirror.following import Following
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
 DOC = Path(__file__).parents[2] / "docs" / "connect-slurm.md"
@@ -57,15 +59,15 @@ def cluster(running_cluster):
 
 @pytest.fixture
 def follower(cluster):
-    """(look at a job until it is so, the connector)."""
+    """(poll of a job until it is so, the connector)."""
     connector = cluster.connector()
 
     def job(key, so, what="the job is so"):
-        def look():
+        def snapshot():
             found = [job for job in connector.snapshot().jobs if job.key == key]
             return next((job for job in found if so(job)), None)
 
-        return until(look, f"{key}: {what}")
+        return until(snapshot, f"{key}: {what}")
 
     job.connector = connector
     return job
@@ -130,6 +132,54 @@ def test_an_array_splits_into_tasks_of_the_same_keys(cluster, follower):
         (0,),
         (1,),
     }
+
+
+def test_expected_starts_are_those_that_squeue_prints(cluster, follower):
+    for node in ("edge1", "edge2", "edge3", "edge4"):
+        cluster.sbatch("--gres=gpu:4", "-t20", "-w", node)
+    wide, later = cluster.sbatch("--gres=gpu:4", "-N2", "-t3"), cluster.sbatch("--begin=now+3000", "-t2")
+    array = cluster.sbatch("--array=1-3%1", "--gres=gpu:4", "-t2")
+    gang = cluster.run("sbatch", "--parsable", "--gres=gpu:2", "-t2", ":", "--gres=gpu:4", "--wrap=sleep 60").strip()
+    held = cluster.sbatch("--hold", "-t2")
+    wanted = {wide, later, f"{array}_1", f"{gang}+0", f"{gang}+1"}
+
+    def expected():
+        """Both, once backfill has seen all jobs."""
+        before = printed(cluster)
+        follower.connector.snapshot()
+        ours = follower.connector.estimate()
+        return (ours, before) if before.keys() == wanted and before == printed(cluster) else None
+
+    ours, theirs = until(expected, "backfill expects a start of each job")
+    assert ours == theirs
+    assert held not in ours
+    assert all(ms > time.time() * 1000 for ms in ours.values())
+
+
+def test_reservations_have_their_time_nodes_and_holders(cluster, follower):
+    def create(name, *options):
+        cluster.run("scontrol", "create", "reservation", f"reservationname={name}", "users=root", *options)
+
+    create("cooling", "starttime=now+600", "duration=10", "nodes=edge[1-2]", "flags=maint,ignore_jobs")
+    create("course", "starttime=now+60", "duration=5", "nodes=edge4", "flags=ignore_jobs")
+    create("floating", "starttime=now+3600", "duration=10", "nodes=edge3", "flags=time_float,ignore_jobs")
+    try:
+        found = follower.connector.snapshot().reservations
+        assert [(one.name, one.nodes, one.maintenance, one.holders) for one in found] == [
+            ("course", ("edge4",), False, "root"), ("cooling", ("edge1", "edge2"), True, "root"),
+        ]  # fmt: skip
+        assert [one.until_ms - one.from_ms for one in found] == [300_000, 600_000]
+        assert 0 < found[0].from_ms - time.time() * 1000 <= 60_000
+    finally:
+        for name in ("cooling", "course", "floating"):
+            cluster.run("scontrol", "delete", f"reservationname={name}")
+    assert follower.connector.snapshot().reservations == ()
+
+
+def printed(cluster):
+    """{key: Unix ms} of `squeue --start`, an array by its next task."""
+    rows = [row.split("|") for row in cluster.run("squeue", "--start", "-h", "-o", "%i|%S").splitlines()]
+    return {re.sub(r"\[(\d+).*", r"\1", key): int(start) * 1000 for key, start in rows if start.isdigit()}
 
 
 def test_a_long_sparse_array_is_not_cut(cluster, follower):
@@ -415,8 +465,37 @@ def test_history_tells_all_attempts(cluster, follower):
         found = {job.key: job for job in follower.connector.history(start_ms, end_ms)}
         return found if {key, waiting} <= found.keys() else None
 
-    jobs = until(records, "sacct tells both jobs")
+    jobs = until(records, "sacct lists both jobs")
     assert [attempt.outcome for attempt in jobs[key].attempts] == [facts.REQUEUED, facts.CANCELLED]
     assert [attempt.started_ms for attempt in jobs[key].attempts] == [attempt.started_ms for attempt in live.attempts]
     assert (jobs[key].submitted_ms, jobs[key].restarts, jobs[key].gpus) == (live.submitted_ms, 1, 1)
     assert (jobs[waiting].outcome, jobs[waiting].attempts) == (facts.CANCELLED, ())
+
+
+def test_a_job_that_was_requeued_while_no_follower_ran_is_the_same_with_the_end_that_is_accounted(cluster, follower):
+    if not cluster.accounting:
+        pytest.skip("no accounting: slurmdbd or a MariaDB whose root has no password is missing")
+    key = cluster.sbatch("-w", "edge4", "-t5")
+    follower(key, runs)
+    first = cluster.connector().snapshot()
+    mirror = Mirror(epoch_of(first))
+    mirror.apply(first)
+    cluster.run("scontrol", "update", "nodename=edge4", "state=down", "reason=disk broken")
+    follower(key, lambda job: job.reason == "BeginTime", "it waits with a new submit time")
+
+    another = Following(cluster.connector(), mirror, lambda events, ms: None, stopped=lambda seconds: True)
+    another.apply(another.connector.snapshot())
+    (known,) = [known for known in mirror.jobs if known.fact.key == key]
+    assert (known.fact.restarts, known.attempts[0].outcome) == (1, facts.REQUEUED)
+    assert known.index in mirror.uncertain
+
+    def confirmed():
+        another.apply(another.connector.snapshot())
+        return known.index not in mirror.uncertain
+
+    until(confirmed, "the accounting is settled")
+    (stated,) = another.connector.accounted([key])
+    ends = [[(one.started_ms, one.ended_ms, one.outcome) for one in each.attempts] for each in (known, stated)]
+    assert ends[0] == ends[1]
+    assert [outcome for _, _, outcome in ends[0]] == [facts.NODE_FAIL]
+    assert known.fact.submit_times == stated.submit_times

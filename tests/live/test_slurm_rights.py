@@ -1,42 +1,21 @@
 """An account that may see only its own jobs, on a real Slurm: the test reports it, and no job ends because of it."""
 
-import os
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
 
-from tests.live.slurm_cluster import Cluster, has_database, missing, until
+from tests.live.slurm_cluster import AS_NOBODY, NEEDS_SECOND_ACCOUNT, until, with_second_account
 from twin.connectors import facts
 from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.skipif(not has_database(), reason="no accounting: slurmdbd or a MariaDB without a password is missing"),
-    pytest.mark.skipif(
-        os.geteuid() != 0 or shutil.which("setpriv") is None, reason="a second account needs root and setpriv"
-    ),
-]
-PREFIX = "setpriv --reuid=65534 --clear-groups"  # nobody
+pytestmark = [pytest.mark.slow, *NEEDS_SECOND_ACCOUNT]
 SAID = "this account (nobody) sees only its own jobs, because PrivateData in slurm.conf names jobs"
 GRANT = "sacctmgr modify user nobody set adminlevel=operator"
 
 
 @pytest.fixture(scope="module")
 def running_cluster():
-    folder = Path(tempfile.mkdtemp(prefix="twin-rights-"))
-    folder.chmod(0o755)  # the other account reads slurm.conf and munge's socket
-    cluster = Cluster(folder / "c", 29_100, "PrivateData=jobs\nMinJobAge=2\n", accounting=True)
-    try:
-        cluster.start()
-        cluster.run("sacctmgr", "-i", "add", "user", "nobody", "account=root")
-        yield cluster
-    finally:
-        cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    with with_second_account(29_100, "PrivateData=jobs\nMinJobAge=2\n") as found:
+        yield found
 
 
 @pytest.fixture
@@ -58,24 +37,24 @@ def may_see_all(cluster, so):
 
 def shown(cluster):
     """The jobs that the account's own squeue shows."""
-    return set(cluster.run(*PREFIX.split(), "squeue", "-h", "-o", "%A").split())
+    return set(cluster.run(*AS_NOBODY.split(), "squeue", "-h", "-o", "%A").split())
 
 
 def own_job(cluster):
     return cluster.run(
-        *PREFIX.split(), "sbatch", "--parsable", "-D", "/tmp", "-o", "/dev/null", "--wrap=sleep 600"
+        *AS_NOBODY.split(), "sbatch", "--parsable", "-D", "/tmp", "-o", "/dev/null", "--wrap=sleep 600"
     ).strip()
 
 
 def test_an_account_that_sees_only_its_own_jobs_is_told_so(cluster):
     other = cluster.sbatch("-t5")
-    connector = cluster.connector(prefix=PREFIX)
+    connector = cluster.connector(prefix=AS_NOBODY)
     empty = connector.snapshot()
     assert (empty.complete, empty.jobs, empty.own, len(empty.nodes)) == (True, (), "nobody", 4)
     assert empty.why.startswith(f"{SAID}: `{GRANT}` lets it see all")
     own = own_job(cluster)
-    look = until(lambda: found if (found := connector.snapshot()).jobs else None, "the own job is seen")
-    assert ([job.key for job in look.jobs], look.own) == ([own], "nobody")
+    snapshot = until(lambda: found if (found := connector.snapshot()).jobs else None, "the own job is seen")
+    assert ([job.key for job in snapshot.jobs], snapshot.own) == ([own], "nobody")
     findings = {finding.subject: finding for finding in connector.check().findings}
     assert (findings["jobs"].well, findings["jobs"].needed, findings["PrivateData"].well) == (False, False, False)
     assert findings["jobs"].message.endswith(SAID)
@@ -89,7 +68,7 @@ def test_an_account_that_sees_only_its_own_jobs_is_told_so(cluster):
 
 
 def test_the_command_that_grants_more_for_an_unknown_user(cluster):
-    remedy = cluster.connector(prefix=PREFIX).snapshot().why
+    remedy = cluster.connector(prefix=AS_NOBODY).snapshot().why
     assert "`sacctmgr add user nobody account=root adminlevel=operator`" in remedy
     cluster.run("sacctmgr", "-i", "delete", "user", "nobody")
     other = cluster.sbatch("-t5")
@@ -102,26 +81,26 @@ def test_rights_that_are_taken_away_end_no_job(cluster):
     may_see_all(cluster, True)
     others, own = {cluster.sbatch("-t5"), cluster.sbatch("-t5"), cluster.sbatch("--hold")}, own_job(cluster)
     until(lambda: shown(cluster) == {*others, own}, "the account sees all")
-    connector = cluster.connector(prefix=PREFIX)
+    connector = cluster.connector(prefix=AS_NOBODY)
     first = connector.snapshot()
     mirror, events = Mirror(epoch_of(first)), []
     following = Following(connector, mirror, lambda batch, _: events.extend(batch), stopped=lambda seconds: True)
-    following.look(first)
+    following.apply(first)
     ended = next(iter(others))
     may_see_all(cluster, False)
     until(lambda: shown(cluster) == {own}, "the account sees only its own job")
     for _ in range(3):
-        following.look(connector.snapshot())
+        following.apply(connector.snapshot())
     assert {mirror.jobs[index].fact.key for index in mirror.open} == {*others, own}
     assert following.health.note.startswith(SAID)
     cluster.run("scancel", own)
     until(lambda: not shown(cluster), "the own job is forgotten")
-    following.look(connector.snapshot())
+    following.apply(connector.snapshot())
     assert {mirror.jobs[index].fact.key for index in mirror.open} == others, "its own jobs end"
     cluster.run("scancel", ended)
     may_see_all(cluster, True)
     until(lambda: shown(cluster) == others - {ended}, "the account sees all again")
-    following.look(connector.snapshot())
+    following.apply(connector.snapshot())
     assert {mirror.jobs[index].fact.key for index in mirror.open} == others - {ended}
     (gone,) = [job for job in mirror.jobs if job.fact.key == ended]
     assert gone.fact.outcome in (facts.CANCELLED, facts.LOST)

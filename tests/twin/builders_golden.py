@@ -5,6 +5,10 @@ MOVED = HOUR + 1_800_000
 # one sampled server at the edge: until_ms, site, servers; GPUs, CPUs, memory, busy GPUs; and of how many
 USED = [9 * HOUR, 9 * HOUR + 180_000, 0, 1, 2000, 7250, 12_288, 1660, 4000, 8000, 16_384, 4000]
 OLDER = [1, 9 * HOUR - 80_000, 0, 0, 0, -1]
+RESERVED = {
+    "reservation": 0, "name": "cooling", "from_ms": 8 * HOUR, "until_ms": 10 * HOUR, "servers": [1],
+    "maintenance": True, "holders": "",
+}  # fmt: skip
 PRICES = [1.5, 0.25, 0.01, 0.001, 0.5, None, None, None, None, None]  # [site][resource]: no price in the cloud
 
 
@@ -105,5 +109,8 @@ EVENTS: list[list] = [
     [26, 9 * HOUR, "gap", {"from_ms": 8 * HOUR, "to_ms": 9 * HOUR, "reason": "slurmctld does not answer"}],
     [27, 9 * HOUR, "sampled", {"use": [USED], "rows": [[1, 9 * HOUR - 20_000, 2000, 7250, 12_288, 415]]}],
     [28, 9 * HOUR, "sampled", {"use": [], "rows": [OLDER, [0, 9 * HOUR, -1, 500, 64, -1]]}],
-    [29, 9 * HOUR, "run_finished", {}],
+    [29, 9 * HOUR, "reserved", RESERVED],
+    [30, 9 * HOUR, "reserved", {**RESERVED, "reservation": 1, "name": "course", "holders": "ann"}],
+    [31, 9 * HOUR, "reserved", {**RESERVED, "until_ms": 11 * HOUR, "servers": [0, 1]}],
+    [32, 9 * HOUR, "run_finished", {}],
 ]

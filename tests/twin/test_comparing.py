@@ -6,22 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.kernel.registry import schedulers
-from scheduling.model.values import Cluster, Event, Job, ModelError, Placement, Server, Utility
+from scheduling.model.values import NONE, Cluster, Event, Job, ModelError, Placement, Server, Utility
+from scheduling.reporting.quantities import value_text
 from tests.twin.runtime.conftest import drop_messages, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
 from twin.analysis.comparison import Compared, common_instant, differences, side_of
 from twin.analysis.comparison.decision_text import decision_of
 from twin.analysis.comparison.decisions import Decisions, decisions_of
 from twin.analysis.comparison.divergence import first_divergence
 from twin.analysis.comparison.metrics import COMPARED, against
-from twin.analysis.comparison.outcomes import CLOUD, EDGE, FOREVER, STATES, _service, suspensions
+from twin.analysis.comparison.outcomes import CLOUD, EDGE, FOREVER, STATES, _service, preemptions, suspensions
 from twin.eventlog import event_log
-from twin.eventlog.fold import RunState
+from twin.eventlog.fold import VERDICT, RunState
 from twin.eventlog.stored_states import at
 from twin.models import Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store as scenarios
 
 UNIT = (1000, 0, 0, 0, 0)
+PRICED = {"slots": "all", "low": [], "mean": [], "high": []}
 CLUSTER = Cluster("two", 100, (Server("a", "edge", UNIT), Server("b", "cloud", UNIT)))
 IN_ORDER = {"workers": 1, "ps": 0, "waited_ms": 0}
 
@@ -191,6 +193,24 @@ def test_runs_that_go_on_are_compared_up_to_the_instant_that_both_have_reached(s
     assert found.figures[0]["utilization.gpu"] == pytest.approx(475 / 550)
 
 
+def test_a_planned_start_is_no_wait_and_a_planned_gap_no_suspension(stored):
+    """At 150 x runs and will pause from 200 to 300; z, which arrived at 100, is planned for 200."""
+    events = events_of(
+        (0, "run_started", {}), (0, "job_arrived", {"job": 0}), decided(0, 0, "admitted"),
+        planned(0, 0, 400, bar(0, 0, 50, 200), bar(0, 0, 300, 400)), (100, "job_arrived", {"job": 2}),
+        decided(100, 2, "admitted"), planned(100, 2, 300, bar(2, 1, 200, 300)), (350, "priced", PRICED),
+    )  # fmt: skip
+    run = stored(events, status=Run.CANCELLED)
+
+    def figures_at(until_ms):
+        found = Compared([side_of(run, at(run.pk), until_ms)], until_ms).figures[0]
+        return found["mean_wait_ms"], found["suspensions"]
+
+    assert figures_at(150) == (50, 0)
+    assert figures_at(250) == ((50 + 100) / 2, 0)
+    assert figures_at(350) == ((50 + 100) / 2, 1)
+
+
 def test_runs_of_two_traces_share_the_jobs_with_the_same_id(stored):
     others = [job("w", 0), job("x", 0)]
     first, second = stored(BASE), stored(events_of((0, "run_started", {}), (0, "job_arrived", {"job": 0})), others)
@@ -240,8 +260,8 @@ def test_a_delta_knows_which_way_is_better():
 def test_values_that_read_alike_are_equal():
     """Sums in another order differ by dust: neither is best, none is better."""
     for unit, value, dust in (
-        ("", 1e4, 1e-9), ("x", 1.0, 0.002), ("share", 0.5, 1e-6), ("share", 0.666, 0.0004), ("ms", 3_600_000.0, 1e-6),
-        ("ms", 7_500_000.0, 20_000),
+        ("", 1e4, 1e-9), ("x", 3.0, 0.002), ("share", 0.5, 1e-6), ("share", 0.666, 0.0004), ("ms", 3_600_000.0, 1e-6),
+        ("ms", 7_500_000.0, 7_000), ("", 0.0, 1e-12),
     ):  # fmt: skip
         more = value + (3_600_000 if unit == "ms" else 1)
         first, second, third = against([value, value + dust, more], "higher", unit)
@@ -251,13 +271,24 @@ def test_values_that_read_alike_are_equal():
     assert [cell["best"] for cell in against([1, 5, 5 + 1e-12], "higher")] == [False, True, True]
     assert against([0.005, 0.005 - 1e-15], "higher")[1]["verdict"] == "same", "dust that tips the last digit"
     assert against([0.666, 0.6664, 0.7], None, "share")[1]["verdict"] == "same", (
-        "both read 66.6 %, so there is no change to tell"
+        "both read 66.6 %, so there is no change to show"
     )
 
 
 def test_values_that_read_otherwise_differ():
     assert against([0.66649, 0.66651], "higher", "share")[1]["verdict"] == "better", "66.6 % and 66.7 %"
     assert [cell["best"] for cell in against([7_500_000, 7_560_000], "lower", "ms")] == [True, False], "2h 5m and 2h 6m"
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "more"),
+    [("ms", 125_003_256, 126_791_309), ("ms", 7_500_000, 7_520_000), ("share", 0.0068, 0.0074), ("x", 1.0, 1.002)],
+)
+def test_a_difference_that_the_text_hides_is_one(unit, value, more):
+    """Two makespans of "1d 11h" differ by half an hour, two utilizations of "0.7 %" by a twelfth."""
+    cells = against([value, more], "lower", unit)
+    assert value_text(value, unit) == value_text(more, unit)
+    assert [(cell["verdict"], cell["best"]) for cell in cells] == [("same", True), ("worse", False)]
 
 
 def test_what_cannot_be_ranked_is_not_ranked():
@@ -304,6 +335,54 @@ def test_service_and_suspensions_are_those_of_plain_loops(spans):
             }
             gaps[index] += sum(t not in busy and t - 1 in busy and any(u > t for u in busy) for t in range(15))
     assert suspensions(rows, 3).tolist() == gaps
+
+
+def test_gaps_of_many_jobs_that_have_not_ended():
+    """Times of 2^53 in more than 1,024 chains: nothing overflows."""
+    spans = [[j, 0, 0, *span, 1, -1, -1, -1, 0, -1] for j in range(3_000) for span in ((0, 5), (7 + j % 2, 2**53))]
+    assert suspensions(np.array(spans, dtype=np.int64), 3_000).tolist() == [1] * 3_000
+
+
+stops = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.sampled_from(sorted(VERDICT))), max_size=8)
+
+
+@given(bars_of, stops)
+def test_only_a_job_with_workers_is_preempted(spans, given):
+    rows = np.array(
+        [[j, 0, 0, start, start + length, 1, -1, chunk, -1, 0, -1] for j, start, length, chunk in spans], dtype=np.int64
+    ).reshape(-1, 11)
+    verdicts = np.array([[0, at_ms, j, VERDICT[kind]] for j, at_ms, kind in given], dtype=np.int64).reshape(-1, 4)
+    taken = {(j, at_ms) for j, at_ms, kind in given if kind in ("preempted", "paused")}
+    wanted = [0, 0, 0]
+    for j, at_ms in taken:
+        wanted[j] += any(job == j and start < at_ms <= start + length for job, start, length, _ in spans)
+    assert preemptions(verdicts, rows, 3).tolist() == wanted
+
+
+def group_of(at_ms, servers, jobs):
+    none = [0] * len(jobs)
+    return (at_ms, "grouped", {"group": 0, "servers": servers, "jobs": jobs, "ready_ms": none, "profiling": none})
+
+
+def test_jobs_of_a_group_are_on_its_machines(stored):
+    """x has server a, y both; x is paused at 200 when it runs, and its bars name only the group."""
+    shared = [Placement(index, 0, NONE, 0, 400, 1, group=0) for index in (0, 1)]
+    log = [
+        (0, "run_started", {}), (0, "job_arrived", {"job": 0}), (0, "job_arrived", {"job": 1}),
+        group_of(0, [0], [0, 1]), decided(0, 0, "started"), planned(0, 0, 400, shared[0]), decided(0, 1, "started"),
+        planned(0, 1, 400, shared[1]), decided(200, 0, "paused"), planned(200, 0, None), group_of(200, [0, 1], [1]),
+    ]  # fmt: skip
+    first = stored(events_of(*log))
+    found = compared(first, stored(BASE, trace=first.scenario.trace), until_ms=300)
+    side = found.sides[0]
+    assert side.outcomes.sites.tolist() == [EDGE, EDGE | CLOUD, 0]
+    assert side.outcomes.preemptions.tolist() == [1, 0, 0]
+    assert [differences.names_of(int(mask)) for mask in found.kinds[1]][:2] == [
+        ["shifted", "preempted"],
+        ["shifted", "moved"],
+    ]
+    plan = decision_of(side, 0, 0, FOREVER)["next"]["plan"]
+    assert (plan["servers"], plan["more"], plan["workers"]) == ([], 0, 1), "the group's sentence names its machines"
 
 
 acts = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(1, 3)), max_size=10)

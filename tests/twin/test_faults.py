@@ -102,7 +102,7 @@ def test_a_process_that_hangs_is_noticed_and_replaced(stack, undisturbed, name):
     message = (
         f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
     )
-    assert message in stack.output()
+    wait_until(lambda: message in stack.output(), "the replacement is reported")
     completes(stack, run, undisturbed)
     wait_until(stack.healthy, "all is well again")
 

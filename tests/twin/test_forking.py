@@ -115,7 +115,7 @@ def test_a_fork_of_a_fork_and_the_family():
         (second.pk, 2),
         (beside.pk, 1),
     ]
-    assert [row["said"] for row in forks.family(parent)][1:3] == [
+    assert [row["edits"] for row in forks.family(parent)][1:3] == [
         [f"From 10:00:00: remove {server}"], ["From 21:00:00: scale the arrival rate by 3"],
     ]  # fmt: skip
     commands.discard(second)
@@ -184,7 +184,8 @@ def test_nothing_is_forked_where_nothing_can_change():
     parent = played_out(commands.start_run(scenario_of("oasis", "fifo")))
     for at_ms in (100 * H, 100 * H + 1, 2**53):
         with pytest.raises(
-            Refused, match=r"ends at 4d 04:00:00, so a fork at .* has no effect; choose a time before its end"
+            Refused,
+            match=r"the horizon of run \d+ is 4d 04:00:00, so a fork at .* has no effect; choose a time before the ",
         ):
             forks.fork(parent.pk, at_ms, "")
     assert forks.fork(parent.pk, 100 * H - 1, "").fork_ms == 100 * H - 1

@@ -55,6 +55,7 @@ def test_thousandths_are_exact_in_both_directions():
             "server names must be distinct, got 'a'",
         ),
         ({"servers": [{"name": "a", "site": "moon", "capacity": {}}]}, "site must be one of edge, cloud, got 'moon'"),
+        ({"servers": [{"name": "a", "queues": "q", "capacity": {}}]}, "a: queues must be a list of names, got 'q'"),
     ],
 )
 def test_a_wrong_cluster_is_refused_with_the_rule(change, sentence):
@@ -62,10 +63,11 @@ def test_a_wrong_cluster_is_refused_with_the_rule(change, sentence):
         "name": "c",
         "slot_ms": 1000,
         "horizon_slots": None,
-        "servers": [{"name": "a", "capacity": {"gpu": 1}}],
+        "servers": [{"name": "a", "capacity": {"gpu": 1}, "queues": ["p", "q"]}],
         "cloud": None,
     }
-    assert cluster_from_dict(good) == Cluster("c", 1000, (Server("a", "edge", (1000, 0, 0, 0, 0)),))
+    server = Server("a", "edge", (1000, 0, 0, 0, 0), queues=("p", "q"))
+    assert cluster_from_dict(good) == Cluster("c", 1000, (server,))
     with pytest.raises(ModelError) as refusal:
         cluster_from_dict({**good, **change})
     assert sentence in str(refusal.value)

@@ -70,7 +70,7 @@ def state_at(events, at_ms):
 
 
 def test_there_is_a_pair_for_every_two_models():
-    assert len(PAIRS) == 184
+    assert len(PAIRS) == 202
     assert {(MODEL[one], MODEL[other]) for one, other in PAIRS} == set(permutations(set(MODEL.values()), 2))
 
 
@@ -174,7 +174,7 @@ def groups_of(events):
 
 
 def test_groups_that_overbook_memory_after_a_hand_over_are_found():
-    """The machines of the later phase have a fifth of the memory, and the log tells shares that agree with it."""
+    """The machines of the later phase have a fifth of the memory, and the log states shares that agree with it."""
     stages = handed_over("fifo", "harmony")
     events = [orjson.loads(event_line(event)) for event in played(stages, 5).events()]
     assert max(data["memory_used"] for data in groups_of(events)) < 1

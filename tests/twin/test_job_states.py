@@ -19,7 +19,7 @@ MOMENTS = [(moment["at_ms"], moment["states"]) for moment in PINNED["moments"]]
 
 
 def events(until_ms: int = 2**62) -> list[Event]:
-    """Of the file, as the simulation tells them."""
+    """Of the file, as the simulation reports them."""
     found = []
     for seq, at_ms, kind, data in PINNED["events"]:
         found.append(Event(seq, at_ms, kind, data))

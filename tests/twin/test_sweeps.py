@@ -27,7 +27,7 @@ def test_every_point_is_a_run_of_its_own():
     points = list(sweep.points.select_related("run__scenario"))
     assert [(p.place, p.seed) for p in points] == [([i, j], seed) for i in (0, 1) for j in (0, 1) for seed in (3, 4)]
     made = points[-1].run.scenario
-    assert (made.edits[0]["factor"], made.parameters, made.seed, made.of_sweep) == (4, {"backfill": False}, 4, True)
+    assert (made.edits[0]["factor"], made.parameters, made.seed, made.unlisted) == (4, {"backfill": False}, 4, True)
     for point in points:
         played_out(point.run)
     points_of = sweeps.points_of(sweep)
@@ -163,5 +163,15 @@ def test_points_whose_jobs_train_by_different_models_are_not_ranked():
         "Some points have different training models: OASiS (slotted); PD-ORS (slotted). The same job has different "
         "durations there, so metrics are not ranked."
     )
+    load = sweeps.start(_with_rate(scenario), "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [3])
+    assert sweeps.unranked(load) == (
+        "The points do not have the same jobs (edit 1: scale arrivals, factor), so their metrics are not ranked."
+    )
     alike = sweeps.start(scenario, "", [{"parameter": "backfill", "values": ["true", "false"]}], [3])
     assert sweeps.unranked(alike) is None
+
+
+def _with_rate(scenario):
+    Scenario.objects.filter(pk=scenario.pk).update(edits=[{"verb": "scale_arrivals", "factor": 1.0, "at_ms": 0}])
+    scenario.refresh_from_db()
+    return scenario

@@ -95,11 +95,22 @@ def request(run_id: int) -> bool:
     """Request for a certificate of the present log, also after a cancel; False while one is being computed."""
     now = timezone.now()
     idle = Run.objects.filter(pk=run_id).exclude(certify_until__gt=now, certify_began__isnull=False)
-    return idle.update(certified_seq=0, certify_after=None) > 0
+    if not idle.update(certified_seq=0, certify_after=None):
+        return False
+    _announce(run_id)
+    return True
 
 
 def cancel(run_id: int) -> bool:
-    """End of the computation in progress; False if there is none. It repeats after GIVEN_UP if the log has grown."""
+    """End of the computation in progress or in the queue; False if there is none.
+
+    It repeats after GIVEN_UP if the log has grown.
+    """
+    found = Run.objects.filter(pk=run_id).first()
+    if found is None:
+        return False
+    if frames.certificate_queued(found):
+        return _give_up(run_id, "the request was cancelled", certify_began=found.certify_began)
     return _give_up(run_id, "the computation was cancelled", certify_until__gt=timezone.now())
 
 
@@ -167,7 +178,7 @@ def _make(run_id: int, owner: str) -> None:
         stages = store.stages_of(found.scenario, found.edits)
         bounded_by = bounding(stages)
         if isinstance(bounded_by, str):
-            data = {"kind": "none", "why": f"no bound: {bounded_by}"}
+            data = {"kind": "none", "why": bounded_by}
         elif bounded_by[0].model.claim(*bounded_by) is not None:
             (scheduler, cluster), jobs = bounded_by, stages[-1].state.jobs
             state = at(run_id)

@@ -7,6 +7,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import (
     task_postrun,
+    worker_init,
     worker_process_init,
     worker_process_shutdown,
     worker_ready,
@@ -25,6 +26,14 @@ _pulse: Any = None  # of this process
 app = Celery("twin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def share_memory(**_: Any) -> None:
+    """Before the pool children are forked: what is imported stays shared, as their collectors leave it alone."""
+    from twin.infra import gc_control
+
+    gc_control.spare()
 
 
 @worker_process_init.connect

@@ -110,8 +110,12 @@ BROKER_URL = env.str("BROKER_URL", default="")
 LAYER_URL = env.str("LAYER_URL", default="") or (BROKER_URL if BROKER_URL.startswith(("redis", "unix")) else "")
 LAYER_URL = LAYER_URL.replace("redis+socket://", "unix://")  # Celery's and redis-py's name for it
 
+# between two sets of shadows of a followed cluster; 0: only on request
+SHADOWS_EVERY_S = env.float("SHADOWS_EVERY_S", default=600.0)
+SHADOW_LIMIT_S = env.float("SHADOW_LIMIT_S", default=120.0)  # after which one shadow is given up
 MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a followed cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
+ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a plan sets last so long unless renewed
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server
@@ -164,7 +168,10 @@ REST_FRAMEWORK = {
         "dashboard.auth.bearer.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["dashboard.auth.roles.ViewersLookOperatorsAct"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "dashboard.auth.roles.ViewersLookOperatorsAct",
+        "dashboard.http.known_query.KnownQuery",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["dashboard.http.renderers.OrjsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["dashboard.http.parsers.OrjsonParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

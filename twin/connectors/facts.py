@@ -1,4 +1,4 @@
-"""Facts about a real cluster, as every connector reports them: jobs, nodes, and a look at all of them.
+"""Facts about a real cluster, as every connector reports them: jobs, nodes, and a snapshot of all of them.
 
 Units: times are Unix milliseconds of the cluster's own clock; GPUs, CPUs and memory (MB) are whole numbers per node.
 """
@@ -26,7 +26,7 @@ class ConnectorError(RuntimeError):
 class Share:
     """Part of a node that a job holds while it runs.
 
-    gpu_ids   indices of the GPUs on the node, empty where the cluster does not tell them (yet)
+    gpu_ids   indices of the GPUs on the node, empty where the cluster does not state them (yet)
     from_ms   where the node is held from another time on than the start of the attempt (a pod that was placed earlier,
               or joined later); None = from its start
     until_ms  where the node is held until another time than the end of the attempt (a pod that ended earlier);
@@ -62,8 +62,9 @@ class JobFact:
     """A job as the cluster shows it at one moment.
 
     key           name that the cluster prints (54_1, 55+0, namespace/name)
-    submitted_ms  a cluster may use a key again: (key, submitted_ms) is the identity. Slurm restates it at a requeue: a
-                  fact with the key of a known job, a later submitted_ms and restarts > 0 is that job
+    submitted_ms  first submit time that is known; a cluster may use a key again: (key, submitted_ms) is the identity
+    resubmitted_ms  later submit times of the same job, oldest first: Slurm gives it a new one at a requeue. Facts with
+                  one key and a common submit time are about one job (twin/mirror/jobs/identity.py)
     restarts      number of earlier attempts that the cluster counts
     attempts      those that this fact tells, oldest first; the last one is the current one where the job runs
     complete_history  the attempts are all there were (an accounting record), not only the newest one
@@ -97,12 +98,18 @@ class JobFact:
     depends_on: str = ""  # as the cluster prints it
     reservation: str = ""
     ended_ms: int | None = None  # also of a job that ended without having run
+    resubmitted_ms: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.state not in JOB_STATES:
             raise ValueError(f"job {self.key}: state must be one of {', '.join(JOB_STATES)}, got {self.state!r}")
         if self.outcome and self.outcome not in OUTCOMES:
             raise ValueError(f"job {self.key}: outcome must be one of {', '.join(OUTCOMES)}, got {self.outcome!r}")
+
+    @property
+    def submit_times(self) -> tuple[int, ...]:
+        """All submit times of the job, oldest first; the cluster shows the last one."""
+        return (self.submitted_ms, *self.resubmitted_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,22 +131,36 @@ class NodeFact:
 
 
 @dataclass(frozen=True, slots=True)
+class ReservationFact:
+    """Nodes that are kept for maintenance, or for some users, during an interval; its name is used for others, too."""
+
+    name: str
+    from_ms: int
+    until_ms: int
+    nodes: tuple[str, ...]
+    maintenance: bool = False
+    holders: str = ""  # users or accounts that may use it, as the cluster prints them
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One look at a cluster.
+    """The result of one poll of a cluster.
 
     at_ms     the cluster's clock when it was taken
     jobs      every job that the cluster shows, ended ones too as long as it keeps them
-    nodes     None where this look did not ask for them
+    nodes     None where this poll did not read them
+    reservations  present and future ones; None where this poll did not read them
     complete  False: a part of the answer is missing; a job that is not in it must not be taken as gone
     own       the only user whose jobs the account sees, where it may not see all; jobs of others are not gone because
-              they are not in the look
-    partial   a look at some jobs only (a stream's change): nothing is gone because it is not in it
+              they are not in the snapshot
+    partial   a snapshot of some jobs only (a stream's change): nothing is gone because it is not in it
     calls     milliseconds that each call to the cluster took, by name
     """
 
     at_ms: int
     jobs: tuple[JobFact, ...] = ()
     nodes: tuple[NodeFact, ...] | None = None
+    reservations: tuple[ReservationFact, ...] | None = None
     complete: bool = True
     partial: bool = False
     own: str = ""

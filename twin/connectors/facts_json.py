@@ -1,4 +1,4 @@
-"""JSON form of facts: one look or one fact as text, and back."""
+"""JSON form of facts: one snapshot or one fact as text, and back."""
 
 from __future__ import annotations
 

@@ -118,13 +118,13 @@ class Kubernetes(Connector):
                 wait = (
                     OWNER_WAIT_S if self._store.waits() else max(reported_at + SIGN_OF_LIFE_S - time.monotonic(), 0.0)
                 )
-                look = self._take(self._watches, wait)
-                if look is None and time.monotonic() - reported_at >= SIGN_OF_LIFE_S:
+                snapshot = self._take(self._watches, wait)
+                if snapshot is None and time.monotonic() - reported_at >= SIGN_OF_LIFE_S:
                     check.version(self._client)  # a server that hangs keeps its connections open
-                    look = Snapshot(self._now(), partial=True)
-                if look is not None:
-                    self._alive_ms = look.at_ms
-                    yield look
+                    snapshot = Snapshot(self._now(), partial=True)
+                if snapshot is not None:
+                    self._alive_ms = snapshot.at_ms
+                    yield snapshot
                     reported_at = time.monotonic()
         finally:
             self._stop()
@@ -138,7 +138,7 @@ class Kubernetes(Connector):
         self._client.close()
 
     def _take(self, watches: Watches, wait_s: float) -> Snapshot | None:
-        """The look that the next events make; None when they change nothing."""
+        """The snapshot that the next events make; None when they change nothing."""
         relist = set()
         for event in watches.take(wait_s):
             if event.verb == LOST:

@@ -1,4 +1,4 @@
-"""Polling: looks at a cluster every interval and at once after a hint, within a bound on the time of its calls."""
+"""Polling: reads a cluster every interval and at once after a hint, within a bound on the time of its calls."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from typing import Generic, TypeVar
 
 MAX_SHARE = 0.25  # of the time that may be spent in calls
 MAX_SILENCE_MS = 5000  # between two signs of life
-MAX_SOON = 5  # looks in a row that were asked for soon
+MAX_SOON = 5  # polls in a row that came soon after another one
 SOON_MS = 100  # the first of them; each further one comes after twice the time
 
-Look = TypeVar("Look")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace(Generic[Look]):
+class Pace(Generic[Result]):
     """The means of a polling loop; a test gives its own clock.
 
-    look         one look at the cluster
+    take         takes one snapshot of the cluster
     now_ms       a clock that never goes back
     wait         waits up to so many ms; True at once when a hint has come
     silence      sign of life when there is nothing to say
-    unsettled    whether a look shows something that is about to change (a job that completes): the next one comes soon
+    unsettled    whether a snapshot shows something that is about to change (a job that completes): then the next poll
+                 comes soon
     """
 
-    look: Callable[[], Look]
+    take: Callable[[], Result]
     now_ms: Callable[[], int]
     wait: Callable[[int], bool]
-    silence: Callable[[], Look]
-    unsettled: Callable[[Look], bool] = lambda look: False
+    silence: Callable[[], Result]
+    unsettled: Callable[[Result], bool] = lambda result: False
 
 
-def poll(pace: Pace[Look], interval_ms: int) -> Iterator[Look]:
-    """Looks for ever, the first after one interval; between long intervals signs of life."""
+def poll(pace: Pace[Result], interval_ms: int) -> Iterator[Result]:
+    """Polls for ever, the first time after one interval; between long intervals signs of life."""
     due_ms, free_ms, soon = pace.now_ms() + interval_ms, pace.now_ms(), 0
     reported_ms = pace.now_ms()
     while True:
@@ -45,11 +46,11 @@ def poll(pace: Pace[Look], interval_ms: int) -> Iterator[Look]:
                 reported_ms = pace.now_ms()
                 yield pace.silence()
             continue
-        look = pace.look()
+        result = pace.take()
         reported_ms = pace.now_ms()
         rest_ms = round((reported_ms - now) * (1 / MAX_SHARE - 1))
         free_ms = reported_ms + rest_ms
-        soon = soon + 1 if pace.unsettled(look) else 0
+        soon = soon + 1 if pace.unsettled(result) else 0
         pause_ms = SOON_MS << (soon - 1) if 0 < soon <= MAX_SOON else interval_ms
         due_ms = max(now + min(pause_ms, interval_ms), free_ms)
-        yield look
+        yield result

@@ -21,10 +21,10 @@ from twin.push import fold, storage
 from twin.push.events import NODE
 from twin.push.mirror import Mirror
 
-POLL_S, BUS_S = 0.2, 1.0  # between two looks at the database: without a word from the frame bus, and where there is one
-ALIVE_S = 5.0  # between two looks without a change
+POLL_S, BUS_S = 0.2, 1.0  # between two reads of the database: without a frame bus, and with one
+ALIVE_S = 5.0  # between two snapshots without a change
 FORGET_S = 600.0
-MAX_DELAYS = 1_000  # events whose delay the test of a connection looks at
+MAX_DELAYS = 1_000  # events whose delay the test of a connection reads
 
 
 class PushConnector(Connector):
@@ -56,7 +56,7 @@ class PushConnector(Connector):
             return Found(
                 findings=(Finding("events", False, f"the source {self.source} has posted no event yet", remedy),)
             )
-        look = self.snapshot()
+        snapshot = self.snapshot()
         newest = list(
             PushedEvent.objects.filter(source=row).order_by("-seq").values_list("received_ms", "at_ms")[:MAX_DELAYS]
         )
@@ -71,10 +71,10 @@ class PushConnector(Connector):
                 f"median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms",
             ),
             Finding(
-                "nodes", bool(look.nodes), counted(len(look.nodes or ()), 'node'),
-                "" if look.nodes else "post node.changed for each node",
+                "nodes", bool(snapshot.nodes), counted(len(snapshot.nodes or ()), 'node'),
+                "" if snapshot.nodes else "post node.changed for each node",
             ),
-            Finding("jobs", True, f"{counted(len(look.jobs), 'job')}, open or ended within the hour"),
+            Finding("jobs", True, f"{counted(len(snapshot.jobs), 'job')}, open or ended within the hour"),
         ]  # fmt: skip
         if held_back:
             remedy = "post job.submitted for them, or state submitted_ms in their events"
@@ -99,18 +99,18 @@ class PushConnector(Connector):
         return self._look(nodes)
 
     def changes(self) -> Iterator[Snapshot]:
-        """Each group of new events as a partial look; after the end of a posted snapshot, a whole look."""
+        """Each group of new events as a partial snapshot; after the end of a posted snapshot, a whole one."""
         reported_at = forgot_at = time.monotonic()
         with _Bell(self.source) as bell:
             while True:
-                look = self._advance()
-                if look is None:
+                snapshot = self._advance()
+                if snapshot is None:
                     if time.monotonic() - reported_at < ALIVE_S:
                         bell.wait()
                         continue
-                    look = Snapshot(self._at_ms(), partial=True)
+                    snapshot = Snapshot(self._at_ms(), partial=True)
                 reported_at = time.monotonic()
-                yield look
+                yield snapshot
                 if self.mirror is not None and time.monotonic() - forgot_at > FORGET_S:
                     forgot_at = time.monotonic()
                     self.mirror.forget_ended(_now_ms())
@@ -120,15 +120,15 @@ class PushConnector(Connector):
         row = PushSource.objects.filter(name=self.source).first()
         if row is None:
             return
-        looks = storage.looks(row.pk)["jobs"]
+        snapshots = storage.snapshot_times(row.pk)["jobs"]
         for keys in storage.ended_between(row.pk, since_ms, until_ms):
             for key, events in storage.of_keys(row.pk, keys).items():
-                for job in fold.jobs(key[1:], events, looks):
+                for job in fold.jobs(key[1:], events, snapshots):
                     if job.ended_ms is not None and since_ms <= job.ended_ms < until_ms:
                         yield job
 
     def _advance(self) -> Snapshot | None:
-        """A look at what is new; None where nothing is."""
+        """A partial snapshot of what is new; None where nothing is."""
         if self.mirror is None:
             if not storage.cursor(self.source):
                 return None
@@ -148,7 +148,7 @@ class PushConnector(Connector):
         return Snapshot(self._at_ms(), tuple(mirror.jobs(mirror.events)), tuple(mirror.nodes()) if nodes else None)
 
     def _at_ms(self) -> int:
-        """The clock of the source, as far as its events tell it: a look is never older than what it shows."""
+        """The clock of the source, as far as its events show it: a snapshot is never older than what it shows."""
         return max(_now_ms(), self.mirror.newest_ms if self.mirror else 0)
 
     def _mirror(self) -> Mirror:

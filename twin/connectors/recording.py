@@ -1,4 +1,4 @@
-"""Recording of a connector: each look as one line of JSON, for tests and demonstrations (replay.py plays it)."""
+"""Recording of a connector: each snapshot as one line of JSON, for tests and demonstrations (replay.py plays it)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ SUFFIX = ".jsonl"
 
 
 def record(connector: Connector, to: BinaryIO) -> Iterator[Snapshot]:
-    """Writes each look of the connector, the first one and then its changes, and passes it on."""
+    """Writes each snapshot of the connector, the first one and then its changes, and passes it on."""
     first = connector.snapshot()
     to.write(dumps(first) + b"\n")
     yield first
-    for look in connector.changes() or ():
-        to.write(dumps(look) + b"\n")
-        yield look
+    for snapshot in connector.changes() or ():
+        to.write(dumps(snapshot) + b"\n")
+        yield snapshot
 
 
 def read(path: Path) -> Iterator[Snapshot]:
-    """The looks of a file, or of all files .jsonl of a folder in the order of their names."""
+    """The snapshots of a file, or of all files .jsonl of a folder in the order of their names."""
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     if not files:
         raise ConnectorError(

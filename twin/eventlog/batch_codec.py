@@ -15,11 +15,12 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import orjson
 
 from scheduling.model.values import Event, Placement
 from twin.eventlog.samples import SAMPLE_FIELDS
 from twin.infra import gc_control
-from twin.infra.columns import pack, unpack, unpack_meta
+from twin.infra.columns import header_text, pack, unpack, unpack_column, unpack_meta
 
 TABLES = {
     "jobs": ("job", "start_ms", "finish_ms"),
@@ -110,6 +111,20 @@ def read_kinds(payload: bytes | memoryview, kinds: Collection[str]) -> list[Line
         for seq, (at_ms, kind, data) in enumerate(meta["events"], start=meta["first"])
         if kind in kinds
     ]
+
+
+def may_hold(payload: bytes | memoryview, words: Iterable[str], job: int | None) -> bool:
+    """Whether a batch may have an event with all these words (kinds, codes) and about the job (index; None for any).
+
+    False is certain. It reads no event, for searches through whole logs.
+    """
+    text = header_text(payload)
+    if not all(orjson.dumps(word) in text for word in words):
+        return False
+    if job is None or b'"job":%d' % job in text:
+        return True
+    planned = unpack_column(payload, "jobs_job")
+    return planned is not None and bool((planned == job).any())
 
 
 def _check(meta: Any) -> None:

@@ -18,6 +18,7 @@ BAR_FIELDS = (*Placement._fields, "born_ms", "died_ms")
 JOB_FIELDS = ("arrived_ms", "decided_ms", "start_ms", "finish_ms", "completed_ms", "utility", "rejected_ms")
 JOB, ROLE, SERVER, START, END, COUNT, WORKER_SLOT, CHUNK, GROUP = range(len(Placement._fields))
 # kinds that pages read from the log
+RESERVED = ("from_ms", "until_ms", "name", "servers", "maintenance", "holders")
 UNFOLDED = ("server_changed", "job_added", "job_set", "server_added", "server_set")
 ARRIVED = JOB_FIELDS.index("arrived_ms")
 BORN, DIED = len(Placement._fields), len(Placement._fields) + 1
@@ -25,7 +26,7 @@ NEVER = -1
 # kind of a decision with the reason why a job of a real cluster still waits; the job is undecided
 WAITS = "waits"
 UNKNOWN = (NEVER, NEVER, NEVER, NEVER, NEVER, 0.0, NEVER)  # a job that has not arrived
-VERDICTS = ("admitted", "started", "resumed", "preempted", "rejected", "unfinished")  # kinds of decisions
+VERDICTS = ("admitted", "started", "resumed", "preempted", "paused", "rejected", "unfinished")  # kinds of decisions
 VERDICT = {name: i for i, name in enumerate(VERDICTS)}
 OTHER = len(VERDICTS)  # a kind that is not counted
 DECIDED_FIELDS = ("seq", "at_ms", "job", "verdict")
@@ -81,6 +82,9 @@ class RunState:
         self.gaps: list[
             list[Any]
         ] = []  # [from_ms, to_ms, reason]: when a real cluster was not seen, in the order of the log
+        # [number, stated_ms, replaced_ms, from_ms, until_ms, name, servers, whether maintenance, holders] of a real
+        # cluster, in the order of the log; replaced_ms = -1 of the newest statement
+        self.reservations: list[list[Any]] = []
         self.samples = Growing(len(SAMPLE_FIELDS))  # [server]: its newest sample, at_ms = -1 before the first
         self.use = Growing(len(USE_FIELDS))  # what the sampled servers of a site used, in the order of the log
         self.default_prices: list[list[float | None]] | None = None  # of slots never named
@@ -138,6 +142,8 @@ class RunState:
             self.regroupings.append([at_ms, data["site"], data["cause"], data["before"], data["after"]])
         elif kind == "gap":
             self.gaps.append([data["from_ms"], data["to_ms"], data["reason"]])
+        elif kind == "reserved":
+            self._reserved(at_ms, data)
         elif kind == "sampled":
             self._sampled(data)
         elif kind == "edited":
@@ -152,6 +158,12 @@ class RunState:
                 f"event {seq} has the unknown kind {kind!r}: the log is from a newer version or damaged; "
                 "update the product, or verify the run"
             )
+
+    def _reserved(self, at_ms: int, data: Any) -> None:
+        for row in self.reservations:
+            if row[0] == data["reservation"] and row[2] == NEVER:
+                row[2] = at_ms
+        self.reservations.append([data["reservation"], at_ms, NEVER, *(data[name] for name in RESERVED)])
 
     def _job(self, index: int) -> np.ndarray:
         missing = index + 1 - self.jobs.length
@@ -244,6 +256,7 @@ def snapshot(state: RunState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "regroupings": state.regroupings,
         "edits": state.edits,
         "gaps": state.gaps,
+        "reservations": state.reservations,
         "prices": [[slot, *state.prices[slot]] for slot in slots],
     }
     columns = {f"jobs_{name}": state.jobs.rows[:, i].copy() for i, name in enumerate(JOB_FIELDS)}

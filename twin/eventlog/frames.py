@@ -38,12 +38,19 @@ def status(run: Run, known: Vitals | None = None) -> dict[str, Any]:
         "decision_ms": run.decision_ms,
         "certificate": run.certificate,
         "certifying": certifying(run),
+        "certificate_queued": certificate_queued(run),
     }
 
 
 def certifying(run: Run) -> bool:
     """True if a certificate of the run is being computed; an expired lease was left by a killed process."""
     return run.certify_began is not None and run.certify_until is not None and run.certify_until > timezone.now()
+
+
+def certificate_queued(run: Run) -> bool:
+    """True if the certificate of an ended run waits for its turn."""
+    waits = run.status not in Run.ACTIVE and run.mode != Run.MIRROR and run.last_seq > run.certified_seq
+    return waits and not certifying(run)
 
 
 def trace_row(trace: Trace) -> dict[str, Any]:

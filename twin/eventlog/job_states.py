@@ -8,7 +8,7 @@ profiling    is in a group, while its times are measured
 moving       is in a group, while its model and input are transferred
 running      has a worker that runs
 suspended    has run and is not done, no worker of it runs, and its plan has no end by now
-completed    has ended with its work done
+completed    has ended with its work done; a job of a real cluster has ended, in whatever way
 rejected     never runs, or never again: also one that was admitted, and that another scheduler turned away
 unfinished   was none of the two when the run ended
 """

@@ -23,7 +23,7 @@ from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.infra import gc_control
 from twin.infra.columns import pack, unpack
 
-VERSION = 3  # raised with each change of what is folded or of this layout: states of another version are not read
+VERSION = 5  # raised with each change of what is folded or of this layout: states of another version are not read
 TABLES = {
     "jobs": JOB_FIELDS,
     "firsts": ("event", "bars"),
@@ -34,7 +34,8 @@ TABLES = {
     "use": USE_FIELDS,
 }
 REAL = "utility"  # all other fields are integers
-PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "default_prices")
+PLAIN = ("last_seq", "sim_ms", "finished", "started", "groups", "regroupings", "edits", "gaps", "reservations",
+         "default_prices")  # fmt: skip
 UNDECIDED = -1
 
 
@@ -62,7 +63,7 @@ def decode(payload: bytes | memoryview) -> RunState:
         state = RunState()
         for name in PLAIN:
             setattr(state, name, meta[name])
-        state.edits = [(at_ms, said) for at_ms, said in meta["edits"]]
+        state.edits = [(at_ms, sentences) for at_ms, sentences in meta["edits"]]
         state.prices, state.grouped = dict(meta["prices"]), dict(meta["grouped"])
         for name, fields in TABLES.items():
             _fill(getattr(state, name), [columns[f"{name}_{field}"] for field in fields])

@@ -24,6 +24,7 @@ SERVER_KEYS = (
     "nic_gbps",
     "disk_gbps",
     "away",
+    "queues",
 )
 
 
@@ -96,6 +97,7 @@ def cluster_to_dict(cluster: Cluster) -> dict[str, Any]:
                 "nic_gbps": server.nic_gbps,
                 "disk_gbps": server.disk_gbps,
                 **({"away": [list(interval) for interval in server.away]} if server.away else {}),
+                **({"queues": list(server.queues)} if server.queues else {}),
             }
             for server in cluster.servers
         ],
@@ -127,7 +129,14 @@ def _server(position: int, value: Any) -> Server:
         nic_gbps=_rate(subject, value, "nic_gbps"),
         disk_gbps=_rate(subject, value, "disk_gbps"),
         away=_away(subject, value.get("away") or []),
+        queues=_queues(subject, value.get("queues") or []),
     )
+
+
+def _queues(subject: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise ModelError(f"{subject}: queues must be a list of names, got {shorten(repr(value))}")
+    return tuple(value)
 
 
 def _away(subject: str, value: Any) -> tuple[tuple[int, int], ...]:

@@ -40,16 +40,7 @@ def unpack(data: bytes | memoryview) -> tuple[Any, dict[str, np.ndarray]]:
     """The inverse of `pack`; the arrays are read-only views on `data`. ValueError when it is not such a payload."""
     view = memoryview(data)
     start, header = _header(view)
-    arrays = {}
-    for name, dtype, shape, offset, *scale in header["columns"]:
-        count = math.prod(shape)
-        if not dtype:
-            column = np.full(count, scale[0], dtype=np.int64)
-        else:
-            column = np.frombuffer(view, dtype=dtype, count=count, offset=start + offset)
-            if scale:
-                column = column.astype(np.int64) * scale[1] + scale[0]
-        arrays[name] = column if len(shape) == 1 else column.reshape(shape)
+    arrays = {name: _column(view, start, *described) for name, *described in header["columns"]}
     return header["meta"], arrays
 
 
@@ -58,12 +49,45 @@ def unpack_meta(data: bytes | memoryview) -> Any:
     return _header(memoryview(data))[1]["meta"]
 
 
+def unpack_column(data: bytes | memoryview, name: str) -> np.ndarray | None:
+    """One array of a payload, without reading `meta`; None where there is none of this name."""
+    view = memoryview(data)
+    start = _start(view)
+    text = bytes(view[8:start])
+    for described in orjson.loads(text[text.rindex(b'"columns":') + len(b'"columns":') :].rstrip(b" ")[:-1]):
+        if described[0] == name:
+            return _column(view, start, *described[1:])
+    return None
+
+
+def header_text(data: bytes | memoryview) -> bytes:
+    """The JSON text of a payload's header, to search it before it is read."""
+    view = memoryview(data)
+    return bytes(view[8 : _start(view)])
+
+
 def _header(view: memoryview) -> tuple[int, Any]:
     """Header of a payload, and the offset of the arrays."""
+    start = _start(view)
+    return start, orjson.loads(view[8:start])
+
+
+def _start(view: memoryview) -> int:
+    """Offset of the arrays."""
     if bytes(view[:4]) != MAGIC:
         raise ValueError(f"not a column payload: it begins with {bytes(view[:4])!r}, not {MAGIC!r}")
-    start = 8 + int.from_bytes(view[4:8], "little")
-    return start, orjson.loads(view[8:start])
+    return 8 + int.from_bytes(view[4:8], "little")
+
+
+def _column(view: memoryview, start: int, dtype: str, shape: list[int], offset: int, *scale: int) -> np.ndarray:
+    count = math.prod(shape)
+    if not dtype:
+        column = np.full(count, scale[0], dtype=np.int64)
+    else:
+        column = np.frombuffer(view, dtype=dtype, count=count, offset=start + offset)
+        if scale:
+            column = column.astype(np.int64) * scale[1] + scale[0]
+    return column if len(shape) == 1 else column.reshape(shape)
 
 
 def _narrow(column: np.ndarray) -> tuple[np.ndarray, int, int]:

@@ -14,7 +14,7 @@ from twin.samplers import base as samplers
 
 def add_sampler_arguments(parser: CommandParser) -> None:
     """Options of the sampler."""
-    parser.add_argument("--sampler", help=f"reads what nodes really use: {', '.join(samplers.names())}, or none")
+    parser.add_argument("--sampler", help=f"source of the real use of nodes: {', '.join(samplers.names())}, or none")
     parser.add_argument(
         "--sampler-param", action="append", default=[], metavar="k=v", help="setting of the sampler; repeatable"
     )

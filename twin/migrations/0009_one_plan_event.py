@@ -10,7 +10,7 @@ WORKER = 0  # role
 
 
 def convert_logs(apps, schema_editor):
-    """Every batch, run by run: when a job starts follows from its plans before. Checkpoints go: they are made anew from the log."""
+    """Every batch, run by run: when a job starts follows from its plans before. Checkpoints are deleted; they are computed again from the log."""
     batches = apps.get_model('twin', 'EventBatch').objects
     apps.get_model('twin', 'Checkpoint').objects.all().delete()
     for run_id in batches.order_by().values_list('run_id', flat=True).distinct():

@@ -50,6 +50,7 @@ def job_of(name: str, fact: JobFact, arrival_ms: int) -> Job:
         requested_workers=units,
         user=plain_name(fact.user) if fact.user else None,
         group=plain_name(fact.queue) if fact.queue else None,
+        limit_ms=fact.limit_ms or None,
     )
 
 

@@ -3,7 +3,8 @@
 One transaction closes the run and begins the next, so a follower that dies at the border finds either the old run, and
 closes it again, or the new one. Nothing is in neither, and nothing that has ended is in both.
 
-A run also ends when its connection is removed. What is open then is unfinished.
+A run also ends when its connection is removed. What is open then is unfinished. A worker computes the metrics of an
+ended run (twin/analysis/closing_metrics.py).
 """
 
 from __future__ import annotations
@@ -16,21 +17,19 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from scheduling.model.values import NONE, ModelError
-from scheduling.reporting.metrics import summarize
+from scheduling.model.values import NONE
 from twin.connectors.facts import JobFact, Snapshot
 from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
 from twin.mirror.as_values import bars_of
 from twin.mirror.differ import EventData, KnownJob, Mirror
-from twin.mirror.history import history_of
 from twin.models import Connection, EventBatch, Run
 
-MAX_MS = 86_400_000  # of the cluster's time from the first look on
-MAX_EVENTS = settings.MIRROR_EVENTS  # behind those of the first look
+MAX_MS = 86_400_000  # of the cluster's time from the first poll on
+MAX_EVENTS = settings.MIRROR_EVENTS  # behind those of the first poll
+MAX_LATE_MS = 60_000  # that a run goes on for attempts whose ends the accounting will state in some seconds
 MAX_HISTORY = 60  # earlier runs that a page lists
-UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
 Why = tuple[str, Mapping[str, Any]]  # code of scheduling/observed/reasons.py, values
 
 
@@ -39,13 +38,21 @@ class Border:
 
     def __init__(self, run: Run, mirror: Mirror) -> None:
         self.run, self.mirror = run, mirror
-        self.first: tuple[int, int] | None = None  # (ms of the log, seq of the last event) of the first look
+        self.first: tuple[int, int] | None = None  # (ms of the log, seq of the last event) of the first poll
+        self.due_ms: int | None = None  # ms of the log at which the next run became due
 
-    def reached(self) -> bool:
-        """True if the next run is due."""
+    def reached(self, unconfirmed: bool = False) -> bool:
+        """True if the next run is due; it waits for some seconds while ends of this one are not confirmed."""
+        if not self._is_due():
+            return False
+        if self.due_ms is None:
+            self.due_ms = self.mirror.log_ms
+        return not unconfirmed or self.mirror.log_ms - self.due_ms >= MAX_LATE_MS
+
+    def _is_due(self) -> bool:
         if self.first is None:
-            looks = EventBatch.objects.filter(run=self.run).order_by("first_seq").values_list("first_ms", "last_seq")
-            self.first = next(iter(looks[1:2]), None)  # behind the event that begins the run
+            batches = EventBatch.objects.filter(run=self.run).order_by("first_seq").values_list("first_ms", "last_seq")
+            self.first = next(iter(batches[1:2]), None)  # behind the event that begins the run
         if self.first is None:
             return False
         first_ms, first_seq = self.first
@@ -55,9 +62,9 @@ class Border:
 def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence[JobFact] = ()) -> Run:
     """Ends the run, which is under our lease, and begins the next one with what is open; LeaseLost changes nothing.
 
-    fresh_jobs: jobs of a cluster that has begun again with an empty state, which belong to the next run.
+    The mirror of the run is empty then. fresh_jobs: jobs of a cluster that has begun again with an empty state, which
+    belong to the next run.
     """
-    metrics = _metrics(connection, mirror)
     snapshot = _as_seen(mirror)
     snapshot = replace(snapshot, jobs=(*snapshot.jobs, *fresh_jobs))
     restarted = f"{connection.name} restarted with an empty state and numbers its jobs from 1 again."
@@ -66,8 +73,9 @@ def cross(connection: Connection, run: Run, mirror: Mirror, fresh_jobs: Sequence
         made, fresh = stored.begin(connection, snapshot)
         Run.objects.filter(pk=made.pk).update(follows=run)
         fresh.called = {known.fact.key: known.name for known in _open(mirror)}
-        _close(run, mirror, lambda _: ("continues", {"run": made.pk}), metrics, message)
-        stored.Writer(made, fresh)(fresh.look(snapshot), fresh.log_ms)
+        _close(run, mirror, lambda _: ("continues", {"run": made.pk}), message)
+        mirror.jobs, mirror.newest, mirror.names, mirror.open = [], {}, set(), set()  # the next run needs the memory
+        stored.Writer(made, fresh)(fresh.apply(snapshot), fresh.log_ms)
     run.refresh_from_db()
     pubsub.announce(run, frames.status(run))
     made.refresh_from_db()
@@ -82,7 +90,6 @@ class Ending:
         self.run, self.mirror = run, stored.load(connection)
         seen_ms = connection.health.get("seen_ms") or 0
         self.mirror.log_ms = max(self.mirror.log_ms, seen_ms - self.mirror.epoch_ms)
-        self.metrics = _metrics(connection, self.mirror)
         self.message = (
             f"Following ended at {timezone.now():%Y-%m-%d %H:%M:%S} UTC, when the connection {connection.name} was "
             "removed; jobs that were open then are unfinished."
@@ -94,7 +101,7 @@ class Ending:
         def why(known: KnownJob) -> Why:
             return "still_open", {"attempts": len(known.attempts)}
 
-        _close(self.run, self.mirror, why, self.metrics, self.message)
+        _close(self.run, self.mirror, why, self.message)
 
 
 def history(run: Run) -> dict[str, Any]:
@@ -107,9 +114,7 @@ def history(run: Run) -> dict[str, Any]:
     return {"earlier": earlier, "next": run.followed_by.first()}
 
 
-def _close(
-    run: Run, mirror: Mirror, why: Callable[[KnownJob], Why], metrics: dict[str, Any], message: str = ""
-) -> None:
+def _close(run: Run, mirror: Mirror, why: Callable[[KnownJob], Why], message: str = "") -> None:
     """Ends the run; why: the reason for each open job."""
     events: list[EventData] = []
     for known in _open(mirror):
@@ -118,7 +123,7 @@ def _close(
         events.append(("decided", {"job": known.index, "kind": "unfinished", "code": code, "values": values}))
     stored.Writer(run, mirror)([*events, ("run_finished", {})], mirror.log_ms)
     Run.objects.filter(pk=run.pk, epoch=run.epoch).update(
-        status=Run.FINISHED, finished_at=timezone.now(), end_ms=mirror.log_ms, metrics=metrics, message=message,
+        status=Run.FINISHED, finished_at=timezone.now(), end_ms=mirror.log_ms, message=message,
         lease_until=None, lease_owner="",
     )  # fmt: skip
 
@@ -136,21 +141,14 @@ def _cut_bars(known: KnownJob, mirror: Mirror) -> list[EventData]:
 
 
 def _as_seen(mirror: Mirror) -> Snapshot:
-    """Open jobs and all nodes, in the form of a poll of the cluster with every earlier attempt."""
-    jobs = tuple(replace(known.fact, attempts=known.attempts) for known in _open(mirror))
+    """Open jobs, all nodes and reservations, in the form of a poll of the cluster with every earlier attempt."""
+    jobs = tuple(
+        known.fact if known.fact.attempts == known.attempts else replace(known.fact, attempts=known.attempts)
+        for known in _open(mirror)
+    )
     nodes = tuple(node.fact for node in sorted(mirror.nodes.values(), key=lambda node: node.index))
-    return Snapshot(mirror.at_ms, jobs, nodes)
+    return Snapshot(mirror.at_ms, jobs, nodes, tuple(mirror.reservations.open))
 
 
 def _open(mirror: Mirror) -> Sequence[KnownJob]:
     return [mirror.jobs[index] for index in sorted(mirror.open)]
-
-
-def _metrics(connection: Connection, mirror: Mirror) -> dict[str, Any]:
-    """The metrics of the run as it ends; none where the cluster has shown no nodes."""
-    try:
-        cluster, jobs, events = history_of(mirror, connection.name)
-    except ModelError:
-        return {}
-    found = summarize(events, cluster, jobs)
-    return {name: value for name, value in found.items() if name not in UNKNOWN}

@@ -1,24 +1,23 @@
 """Differ: compares a poll of a real cluster with the log, and returns the difference as events. It is pure.
 
-Laws (tests/twin/mirror/test_differ_laws.py): repeating a poll gives no events; after any looks, lost, repeated or out
-of order, the picture of the open jobs and of the nodes is that of the newest look; the time of the log never runs
-backwards; a job ends only when the cluster says so, or when a complete look no longer has it.
+Laws (tests/twin/mirror/test_differ_laws.py): repeating a poll gives no events; after any polls, lost, repeated or out
+of order, the state of the open jobs and of the nodes is that of the newest poll; the time of the log never runs
+backwards; a job ends only when the cluster says so, or when a complete snapshot no longer has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from scheduling.model.values import LARGEST, NONE
+from scheduling.model.values import LARGEST, NONE, Job
 from twin.connectors.facts import (
     DOWN,
     DRAINED,
     ENDED,
     HELD,
     LOST,
-    REQUEUED,
     RUNNING,
     SUSPENDED,
     WAITING,
@@ -28,6 +27,9 @@ from twin.connectors.facts import (
     Snapshot,
 )
 from twin.mirror.as_values import OPEN, bars_of, job_of, plain_name, server_of
+from twin.mirror.jobs import attempts as of_attempts
+from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, with_times
+from twin.mirror.reservations import Reservations, event_of
 from twin.mirror.sites import SiteRule
 
 UNAVAILABLE = (DOWN, DRAINED)
@@ -44,7 +46,7 @@ class KnownJob:
     name: str
     fact: JobFact
     attempts: tuple[Attempt, ...] = ()
-    seen_ms: int = 0  # when a look last had it, in the cluster's time
+    seen_ms: int = 0  # when a poll last had it, in the cluster's time
 
 
 @dataclass(slots=True)
@@ -68,16 +70,21 @@ class Mirror:
     newest: dict[str, int] = field(default_factory=dict)  # key -> index of the newest job with it
     open: set[int] = field(default_factory=set)  # jobs that have not ended
     names: set[str] = field(default_factory=set)
-    at_ms: int = 0  # the cluster's time of the newest look
+    at_ms: int = 0  # the cluster's time of the newest poll
     log_ms: int = 0  # the time of the newest event
     called: dict[str, str] = field(default_factory=dict)  # key -> name of the job in the run before
-    past: dict[tuple[str, int], int] = field(default_factory=dict)  # (key, submit time) -> restarts: ended before it
+    past: dict[tuple[str, int], int] = field(default_factory=dict)  # (key, a submit time) -> restarts: ended before it
     since_ms: int = 0  # the cluster's time at which the run before ended; 0: there is none
+    reservations: Reservations = field(default_factory=Reservations)
+    uncertain: set[int] = field(default_factory=set)  # jobs whose attempts the accounting may know better
     changed_jobs: set[int] = field(default_factory=set)  # since `take_changed`
     changed_nodes: set[str] = field(default_factory=set)
 
-    def look(self, snapshot: Snapshot) -> list[EventData]:
-        """Events by which the log catches up with the poll; none for one that is older than the newest."""
+    def apply(self, snapshot: Snapshot, awaited: Set[int] = frozenset()) -> list[EventData]:
+        """Events by which the log catches up with the poll; none for one that is older than the newest.
+
+        awaited: jobs that stay open although the poll no longer has them.
+        """
         if snapshot.at_ms < self.at_ms:
             return []
         before_ms, self.at_ms = self.at_ms, snapshot.at_ms
@@ -89,13 +96,21 @@ class Mirror:
                 self._add_bars(known, events)  # its node was not known when its bars were first written
         for fact in snapshot.jobs:
             self._job(fact, before_ms, events)
+        if snapshot.reservations is not None:
+            indices = self._indices()
+            events += [
+                event_of(known, indices, self.epoch_ms)
+                for known in self.reservations.apply(snapshot.reservations, self.at_ms)
+            ]
         if snapshot.complete and not snapshot.partial:
             for index in self.missing(snapshot):
+                if index in awaited:
+                    continue
                 self._gone(self.jobs[index], events)
         return events
 
     def missing(self, snapshot: Snapshot) -> list[int]:
-        """Jobs that are open in the log and not in the look; who asks the cluster's accounting does so first.
+        """Jobs that are open in the log and not in the snapshot; who asks the cluster's accounting does so first.
 
         Not those that the account may not see now: nothing is known of them.
         """
@@ -107,12 +122,43 @@ class Mirror:
         """True if the fact is about a job of the log, and not about another one with its key."""
         return self._known(fact) is not None
 
+    def has_time_of(self, fact: JobFact) -> bool:
+        """True if a job of the log has the key and a submit time of the fact."""
+        index = self.newest.get(fact.key)
+        return index is not None and have_common_time(self.jobs[index].fact, fact)
+
+    def has_ended(self, fact: JobFact) -> bool:
+        """True if the log has the end of the job, in this attempt or a later one."""
+        known = self._known(fact)
+        return known is not None and known.fact.state == ENDED and fact.restarts <= known.fact.restarts
+
     def restate(self, facts: Iterable[JobFact]) -> list[EventData]:
-        """Events of facts from the cluster's accounting, or of job details, about any time before the newest look."""
+        """Events of facts about any time before the newest poll, such as the details of jobs."""
         events: list[EventData] = []
         for fact in facts:
             self._job(fact, self.at_ms, events)
         return events
+
+    def accounted(self, facts: Iterable[JobFact]) -> list[EventData]:
+        """Events of what the cluster's accounting says of jobs of the log; their states are those of the polls.
+
+        It states all attempts of a job that has ended, and the earlier ones of a job that is open.
+        """
+        events: list[EventData] = []
+        for fact in facts:
+            known = self._known(fact)
+            if known is None:
+                continue
+            if known.fact.state == ENDED and not self.is_behind(fact):
+                self._job(fact, self.at_ms, events)
+            else:
+                self._correct(known, fact, events)
+        return events
+
+    def is_behind(self, fact: JobFact) -> bool:
+        """True if the accounting does not know yet how a job of the log went on after what it states."""
+        known = self._known(fact)
+        return known is not None and of_attempts.is_behind(fact, known.fact, known.attempts)
 
     def undetailed(self) -> list[tuple[str, int]]:
         """(key, start) of running jobs whose GPU indices the cluster has not reported."""
@@ -140,56 +186,79 @@ class Mirror:
                 return
             known = self._add(fact, events)
             was = None
+            attempts = of_attempts.merged((), fact, before_ms, self.at_ms)
         else:
             was = known.fact
             if _repeats(known, fact):
                 known.fact, known.seen_ms = fact, self.at_ms  # the connector keeps this one as well: one copy
                 return
-            if (
-                was.state == ENDED
-                and fact.state != ENDED
-                and fact.restarts <= was.restarts
-                and not fact.complete_history
-            ):
-                return  # an old answer: what has ended goes on only as another attempt
+            attempts = of_attempts.merged(known.attempts, fact, before_ms, self.at_ms)
+            fact = with_times(fact, was)
+            if _repeats(known, fact) or _is_old(known, fact):
+                known.seen_ms = self.at_ms
+                return
+            if fact.complete_history and fact.state == ENDED and fact.restarts < was.restarts:
+                fact = replace(fact, restarts=was.restarts)  # the accounting has lost a record
         known.seen_ms = self.at_ms
-        attempts = _merged(known.attempts, fact, before_ms, self.at_ms)
-        held = job_of(known.name, replace(fact, attempts=attempts), 0)
-        resized = was is not None and _amounts(held) != _amounts(
-            job_of(known.name, replace(was, attempts=known.attempts), 0)
-        )
-        changed = attempts != known.attempts
-        if changed or was != fact:
-            self.changed_jobs.add(known.index)
-        known.fact, known.attempts = fact, attempts
-        if resized:
-            fields = asdict(replace(held, arrival_ms=self._arrival_ms(fact)))
-            events.append(("job_set", {"job": known.index, "fields": fields}))
+        had, end_before = known.attempts, _end_of(known)
+        self._set(known, fact, attempts)
+        if was is not None:
+            self._add_fields(known, was, had, events)
         self._add_state(known, was, events)
-        if changed:
+        if attempts != had:
             self._add_bars(known, events)
         if fact.state == ENDED:
-            self._ended(known, was, events)
+            if was is None or known.index in self.open or end_before != _end_of(known):
+                self._ended(known, events)
         else:
             self.open.add(known.index)
 
+    def _correct(self, known: KnownJob, accounted: JobFact, events: list[EventData]) -> None:
+        """Takes earlier attempts and submit times from the accounting; the state stays."""
+        fact = with_times(known.fact, accounted)
+        attempts = of_attempts.with_ends(known.attempts, accounted.attempts, self.at_ms)
+        was, had = known.fact, known.attempts
+        self._set(known, fact, attempts)
+        self._add_fields(known, was, had, events)
+        if attempts != had:
+            self._add_bars(known, events)
+
+    def _set(self, known: KnownJob, fact: JobFact, attempts: tuple[Attempt, ...]) -> None:
+        if (fact, attempts) != (known.fact, known.attempts):
+            self.changed_jobs.add(known.index)
+        known.fact, known.attempts = fact, attempts
+        if of_attempts.are_uncertain(fact, attempts):
+            self.uncertain.add(known.index)
+        else:
+            self.uncertain.discard(known.index)
+
+    def _add_fields(self, known: KnownJob, was: JobFact, had: tuple[Attempt, ...], events: list[EventData]) -> None:
+        """Emits the fields of a job where they have changed: what it holds, and when it was submitted."""
+        before = job_of(known.name, replace(was, attempts=had), self._arrival_ms(was))
+        job = job_of(known.name, replace(known.fact, attempts=known.attempts), self._arrival_ms(known.fact))
+        if _changing(job) != _changing(before):
+            events.append(("job_set", {"job": known.index, "fields": asdict(job)}))
+        if job.arrival_ms != before.arrival_ms:  # it was first seen after a requeue, and had been submitted earlier
+            events.append(("job_arrived", {"job": known.index, "submitted_ms": job.arrival_ms}))
+
     def _known(self, fact: JobFact) -> KnownJob | None:
-        """The job that the fact is about: that of its key and submit time, or one queued again under its key."""
+        """The job that the fact is about: the newest one of its key that is the same."""
         index = self.newest.get(fact.key)
         while index is not None:
             known = self.jobs[index]
-            if known.fact.submitted_ms == fact.submitted_ms:
+            if is_same(known.fact, fact):
                 return known
-            if fact.submitted_ms > known.fact.submitted_ms:  # a node failure gives a new submit time to the same job
-                return known if fact.restarts > known.fact.restarts else None
+            if fact.submitted_ms > known.fact.submitted_ms:
+                return None
             index = next((job.index for job in reversed(self.jobs[:index]) if job.fact.key == fact.key), None)
         return None
 
     def _is_past(self, fact: JobFact) -> bool:
         """True if the fact is about a job that ended in an earlier run."""
-        restarts = self.past.get((fact.key, fact.submitted_ms))
-        if restarts is not None:
-            return fact.restarts <= restarts
+        for submitted_ms in fact.submit_times:
+            restarts = self.past.get((fact.key, submitted_ms))
+            if restarts is not None:
+                return fact.restarts <= restarts
         end_ms = fact.attempts[-1].ended_ms if fact.attempts else fact.ended_ms
         return fact.state == ENDED and end_ms is not None and end_ms <= self.since_ms - RESOLUTION_MS
 
@@ -197,6 +266,7 @@ class Mirror:
         known = KnownJob(len(self.jobs), self._name(fact.key), fact)
         self.jobs.append(known)
         self.newest[fact.key] = known.index
+        self.changed_jobs.add(known.index)
         arrival_ms = self._arrival_ms(fact)
         events.append(("job_added", {"job": known.index, "fields": asdict(job_of(known.name, fact, arrival_ms))}))
         events.append(("job_arrived", {"job": known.index, "submitted_ms": arrival_ms}))
@@ -217,6 +287,8 @@ class Mirror:
     def _add_state(self, known: KnownJob, was: JobFact | None, events: list[EventData]) -> None:
         fact = known.fact
         values = {"reason": fact.reason}
+        if was is not None and was.state == fact.state == ENDED:
+            return
         if was is not None and fact.restarts > was.restarts:
             events.append(_decided(known, "requeued", {**values, "restarts": fact.restarts}))
         elif was is not None and (was.state, was.reason) == (fact.state, fact.reason):
@@ -249,9 +321,7 @@ class Mirror:
             )
         )
 
-    def _ended(self, known: KnownJob, was: JobFact | None, events: list[EventData]) -> None:
-        if known.index not in self.open and was is not None:
-            return
+    def _ended(self, known: KnownJob, events: list[EventData]) -> None:
         self.open.discard(known.index)
         fact = known.fact
         values: dict[str, Any] = {"reason": fact.reason, "outcome": fact.outcome}
@@ -271,7 +341,7 @@ class Mirror:
         return min(self.log_ms, max(0, ended - self.epoch_ms))
 
     def _gone(self, known: KnownJob, events: list[EventData]) -> None:
-        """A complete look no longer has the job: it ended at some time since it was last seen."""
+        """A complete snapshot no longer has the job: it ended at some time since it was last seen."""
         attempts = known.attempts
         if attempts and attempts[-1].ended_ms is None:
             attempts = (
@@ -346,10 +416,13 @@ class Mirror:
 
 
 def epoch_of(first: Snapshot) -> int:
-    """The cluster's time at which a log begins: the hour in which the oldest job open at the first look began."""
-    open_ = [job for job in first.jobs if job.state != ENDED]
-    times = [job.submitted_ms for job in open_] + [attempt.started_ms for job in open_ for attempt in job.attempts]
-    oldest = min([ms for ms in times if ms <= first.at_ms], default=first.at_ms)
+    """The cluster's time at which a log begins: the hour in which the oldest job of the first poll began.
+
+    Also of the jobs that have ended by then: the log cannot state times before its beginning.
+    """
+    times = [job.submitted_ms for job in first.jobs]
+    times += [attempt.started_ms for job in first.jobs for attempt in job.attempts]
+    oldest = min([ms for ms in times if 0 < ms <= first.at_ms], default=first.at_ms)
     return oldest - oldest % HOUR_MS
 
 
@@ -357,8 +430,9 @@ def _unavailable(fact: NodeFact) -> bool:
     return fact.state in UNAVAILABLE
 
 
-def _amounts(job: Any) -> tuple[Any, ...]:
-    return job.worker, job.requested_workers
+def _changing(job: Job) -> tuple[Any, ...]:
+    """What may change of a job after it was first seen, and `job_set` then states."""
+    return job.worker, job.requested_workers, job.limit_ms, job.arrival_ms
 
 
 def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = "") -> EventData:
@@ -371,52 +445,32 @@ def _decided(known: KnownJob, kind: str, values: Mapping[str, Any], code: str = 
     }
 
 
+def _end_of(known: KnownJob) -> tuple[str, int | None, bool]:
+    """What the log states about the end of a job: outcome, time, and whether it ran."""
+    ended_ms = known.attempts[-1].ended_ms if known.attempts else None
+    return known.fact.outcome, ended_ms, bool(known.attempts)
+
+
+def _is_old(known: KnownJob, fact: JobFact) -> bool:
+    """True if the fact is older than the known end: what has ended goes on only as another attempt.
+
+    A job that was lost, or whose last known attempt failed, goes on when it is shown again. What the accounting has
+    stated is not replaced by the same end in a poll.
+    """
+    was = known.fact
+    if was.state != ENDED or fact.restarts > was.restarts or fact.complete_history:
+        return False
+    if fact.state != ENDED:
+        return was.outcome not in QUEUED_AGAIN
+    return was.complete_history and was.outcome != LOST and of_attempts.repeats_end(fact, known.attempts)
+
+
 def _repeats(known: KnownJob, fact: JobFact) -> bool:
     """True if the fact is the job's newest one again, as most are; not if an attempt of it began only now."""
     if known.fact is not fact and known.fact != fact:
         return False
     starts = {attempt.started_ms for attempt in known.attempts}
     return all(attempt.started_ms in starts for attempt in fact.attempts)
-
-
-def _merged(known: tuple[Attempt, ...], fact: JobFact, before_ms: int, at_ms: int) -> tuple[Attempt, ...]:
-    """All attempts of a job: those known, and those that the fact tells, which it tells better."""
-    reported = tuple(attempt for attempt in fact.attempts if attempt.started_ms <= at_ms)
-    merged = {attempt.started_ms: attempt for attempt in known}
-    if fact.complete_history:
-        return tuple(_with_details(merged.get(attempt.started_ms), attempt) for attempt in reported)
-    for attempt in reported:
-        merged[attempt.started_ms] = _with_details(merged.get(attempt.started_ms), attempt)
-    attempts = [merged[started_ms] for started_ms in sorted(merged)]
-    current = fact.state in (RUNNING, SUSPENDED)
-    for place, attempt in enumerate(attempts):
-        last = place + 1 == len(attempts)
-        if attempt.ended_ms is not None or (last and current):
-            continue
-        # Its end was not seen: a later attempt, or a state in which nothing runs, shows that it is over.
-        latest = attempts[place + 1].started_ms if not last else (fact.ended_ms or at_ms)
-        outcome = (fact.outcome if fact.state == ENDED and last else REQUEUED) or LOST
-        ended_after = None if last and fact.ended_ms else max(attempt.started_ms, min(before_ms, latest))
-        attempts[place] = replace(
-            attempt, ended_ms=max(attempt.started_ms, latest), ended_after_ms=ended_after, outcome=outcome
-        )
-    return tuple(attempts)
-
-
-def _with_details(known: Attempt | None, reported: Attempt) -> Attempt:
-    """The attempt as reported; GPU indices and an end that were known before stay where it does not tell them."""
-    if known is None:
-        return reported
-    ids = {share.node: share for share in known.shares if share.gpu_ids}
-    shares = tuple(
-        replace(share, gpu_ids=ids[share.node].gpu_ids)
-        if not share.gpu_ids and share.node in ids and ids[share.node].gpus == share.gpus
-        else share
-        for share in reported.shares or known.shares
-    )
-    if reported.ended_ms is None and known.ended_ms is not None and known.outcome not in ("", LOST):
-        return replace(known, shares=shares)
-    return replace(reported, shares=shares)
 
 
 __all__ = ["OPEN", "EventData", "KnownJob", "KnownNode", "Mirror"]

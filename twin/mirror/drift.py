@@ -1,7 +1,7 @@
 """Drift audit: differences between the log of a mirrored cluster and what the cluster itself reports. It is pure.
 
-The picture is read from the log alone, not from the records that the differ works with: a mistake of the differ, of the
-writing or of the recovery after a crash shows up as a difference.
+The logged state is read from the log alone, not from the records that the differ works with: a mistake of the differ,
+of the writing or of the recovery after a crash shows up as a difference.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class LoggedNode:
 
 
 @dataclass(slots=True)
-class Picture:
+class LoggedState:
     """State of jobs and nodes by a log, after its last event."""
 
     jobs: list[LoggedJob] = field(default_factory=list)
     nodes: dict[str, LoggedNode] = field(default_factory=dict)  # by the name of its server
 
-    def feed(self, lines: Iterable[Sequence[Any]], bars: np.ndarray) -> Picture:
+    def feed(self, lines: Iterable[Sequence[Any]], bars: np.ndarray) -> LoggedState:
         """Adds the events of one batch, as event_log.lines_and_bars gives it."""
         for _, at_ms, kind, data in lines:
             if kind == "job_added":
@@ -89,17 +89,17 @@ class Picture:
 
 
 def compare(
-    picture: Picture, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int, first_ms: int
+    logged: LoggedState, snapshot: Snapshot, history: Iterable[JobFact], epoch_ms: int, first_ms: int
 ) -> tuple[int, list[Difference]]:
-    """(facts compared, differences) between a log and a complete look with the accounting of what has ended.
+    """(facts compared, differences) between a log and a complete snapshot with the accounting of what has ended.
 
     first_ms is the time from which on the log must have every job; one that was submitted before and has ended may be
     missing. Of jobs that the cluster has given one key, the one with the submit time of the fact is compared, or else
     the newest.
     """
-    by_key = _by_key(picture)
+    by_key = _by_key(logged)
     nodes = {_server_name(node): node for node in snapshot.nodes or ()}
-    servers = {node.name: picture.nodes[name].server for name, node in nodes.items() if name in picture.nodes}
+    servers = {node.name: logged.nodes[name].server for name, node in nodes.items() if name in logged.nodes}
     found: list[Difference] = []
     compared = 0
     reported = set()
@@ -112,12 +112,12 @@ def compare(
         compared += 1
         reported.add(job.name)
         found += _job_differences(job, fact, servers, epoch_ms)
-    for job in picture.jobs:
+    for job in logged.jobs:
         if job.state != ENDED and job.name not in reported and snapshot.own in ("", job.user):
             found.append(Difference(f"job {job.name}", "presence", job.state, "absent"))
-    for name in picture.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
+    for name in logged.nodes.keys() | nodes.keys() if snapshot.nodes is not None else ():
         compared += 1
-        found += _node_differences(name, picture.nodes.get(name), nodes.get(name))
+        found += _node_differences(name, logged.nodes.get(name), nodes.get(name))
     return compared, found
 
 
@@ -160,10 +160,10 @@ def _amounts(capacity: tuple[int, ...]) -> str:
     return f"{gpus / 1_000:g} GPUs, {cpus / 1_000:g} CPUs, {memory_mb:,} MB"
 
 
-def _by_key(picture: Picture) -> dict[str, list[LoggedJob]]:
+def _by_key(logged: LoggedState) -> dict[str, list[LoggedJob]]:
     """Jobs of each key, the newest last: where a key is used again, a number is appended to the name."""
     found: dict[str, list[LoggedJob]] = {}
-    for job in picture.jobs:
+    for job in logged.jobs:
         base, mark, number = job.name.rpartition("~")
         for key in (job.name, base) if mark and number.isdigit() else (job.name,):
             found.setdefault(key, []).append(job)

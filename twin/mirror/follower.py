@@ -27,11 +27,11 @@ from twin.mirror.borders import Border, cross
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.mirror.sampling import begin
-from twin.models import Connection, Run
+from twin.models import Connection, Forecasting, Run
 from twin.runs import lease
 
 log = logging.getLogger(__name__)
-LOOK_S = 1.0  # between two looks at the list of connections
+REFRESH_S = 1.0  # between two reads of the list of connections
 HEALTH_S = 2.0  # between two writes of a connection's health
 AGAIN_S = 5.0  # after a failure that is not the cluster's
 LEASE_AGAIN_S = 1.0
@@ -46,16 +46,16 @@ class Follower:
 
     def run(self) -> None:
         """Starts and ends threads as connections come, are paused, and go."""
-        while not self.stop.wait(LOOK_S):
+        while not self.stop.wait(REFRESH_S):
             try:
-                self.look()
+                self.refresh()
             except (DatabaseError, OSError) as error:
                 log.warning("the follower waits: %s", error)
                 close_old_connections()
         for thread in self.threads.values():
             thread.join()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Starts what is missing, and ends what is paused or gone, or has other settings now."""
         following = Connection.objects.filter(wanted=Connection.FOLLOWING).values_list(
             "pk", "name", "parameters", "interval_ms", "sites", "sampler", "sampler_parameters"
@@ -80,6 +80,7 @@ class Follow(threading.Thread):
         self.pk, self.settings, self.stop_all, self.over = pk, settings, stop, threading.Event()
         self.written_at = float("-inf")
         self.following: Following | None = None
+        self.stored: dict[str, Any] = {}  # the cluster's own expected starts and constraints, as stored last
 
     def run(self) -> None:
         while not self._ended(0):
@@ -94,8 +95,12 @@ class Follow(threading.Thread):
                 log.info("%s: %s", self.name, error)
             except (DatabaseError, OSError) as error:
                 log.warning("%s waits: %s", self.name, error)
-            except Exception:
+            except Exception as error:
                 log.exception("%s failed", self.name)
+                self._failed(
+                    f"Internal error of the follower ({type(error).__name__}: {error}). "
+                    f"It tries again every {AGAIN_S:g} s; its log has the details."
+                )
             finally:
                 connection.close()  # this thread's own
             if not again:
@@ -131,7 +136,7 @@ class Follow(threading.Thread):
                 following.health.samples = asdict(samples) if samples.sampler else {}
                 self.following = following
                 following.run()
-                crossed = bool(following.after) or border.reached()
+                crossed = bool(following.after) or border.reached(following.confirming.unasked)
                 if crossed:
                     memory.give_back()
                     cross(of, run, mirror, tuple(following.after.values()))
@@ -164,9 +169,21 @@ class Follow(threading.Thread):
             if time.monotonic() - self.written_at > HEALTH_S:
                 self.written_at = time.monotonic()
                 Connection.objects.filter(pk=of.pk).update(health=asdict(following.current_health()))
-            return bool(following.after) or border.reached() or self._ended(seconds)
+                self._store_constraints(following)
+            next_run = bool(following.after) or border.reached(following.confirming.unasked)
+            return next_run or self._ended(seconds)
 
         return stopped
+
+    def _store_constraints(self, following: Following) -> None:
+        """Stores the cluster's own expected starts and its constraints, for the forecasts."""
+        if not following.applied:
+            return
+        connector = following.connector
+        found = {"estimates": dict(connector.estimate()), "constraints": connector.constraints().plain()}
+        if found != self.stored:
+            self.stored = found
+            Forecasting.objects.update_or_create(connection_id=self.pk, defaults=found)
 
     def _failed(self, error: str) -> None:
         """A cluster that cannot be read at all, or whose settings are wrong: the error is shown on its page."""

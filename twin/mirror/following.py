@@ -18,19 +18,22 @@ from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
 from twin.mirror.differ import EventData, Mirror
 from twin.mirror.health import Costs, Health, Lags, counts
+from twin.mirror.jobs.confirming import Confirming
+from twin.mirror.jobs.identity import QUEUED_AGAIN
 from twin.mirror.renumbering import Numbers
 from twin.mirror.sampling import Sampling
 
 log = logging.getLogger(__name__)
 RETRY_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-MIN_LOST = 3  # so many jobs may be gone at once without a second look
+MIN_LOST = 3  # so many jobs may be gone at once without a second poll
 MAX_DETAILS = 200  # jobs of one call
-MAX_UNSEEN_S = 10.0  # a longer time without a look, before a restart, is reported as a gap
+MAX_ASK_MS = 600_000  # between two questions to an accounting that does not answer
+MAX_UNSEEN_S = 10.0  # a longer time without a poll, before a restart, is reported as a gap
 Write = Callable[[list[EventData], int], None]  # (events, ms of the log)
 
 
 class Following:
-    """One cluster, from its first look on. `write` gets every event exactly once; if it raises, following ends."""
+    """One cluster, from its first poll on. `write` gets every event exactly once; if it raises, following ends."""
 
     def __init__(
         self, connector: Connector, mirror: Mirror, write: Write, *, interval_s: float = 1.0,
@@ -43,15 +46,21 @@ class Following:
         self.connector, self.mirror, self.write = connector, mirror, write
         self.interval_s, self.stopped, self.sampling = interval_s, stopped, sampling
         self.health = Health()
-        self.looked = False  # by this process
+        self.applied = False  # a snapshot, by this process
         self.unseen = ""  # why there was no poll before this process; reported as a gap with the first poll
         self.lags, self.costs = Lags(), Costs(connector.times_controller)
+        self.awaited: dict[int, int] = {}  # jobs no longer shown, of whose end the accounting has no record: since when
+        self.until_ms = (
+            0  # the accounting is asked for jobs that came and ended unseen from health.unsettled_ms to here
+        )
+        self.ask_ms = 0  # when it is asked again
+        self.confirming = Confirming(connector, mirror)
         self.detailed: set[tuple[str, int]] = set()  # (key, start) of attempts that were asked for
         self.numbers = Numbers(mirror) if bordered and connector.numbers_jobs else None
         self.after: dict[tuple[str, int], JobFact] = {}  # jobs of the next run, once the cluster has begun again
 
     def resume(self, before: Mapping[str, Any]) -> None:
-        """Goes on from the health that an earlier process wrote; a long time since its last look becomes a gap."""
+        """Goes on from the health that an earlier process wrote; a long time since its last poll becomes a gap."""
         known = {one.name for one in fields(Health)}
         self.health = Health(**{name: value for name, value in before.items() if name in known})
         if self.health.seen_ms is not None:
@@ -71,7 +80,7 @@ class Following:
         failures = 0
         while not self.stopped(0):
             try:
-                self.look(self.connector.snapshot())
+                self.apply(self.connector.snapshot())
                 failures = 0
                 self._follow_changes()
             except ConnectorError as error:
@@ -85,33 +94,37 @@ class Following:
         changes = self.connector.changes()
         if changes is None:
             while not self.stopped(self.interval_s):
-                self.look(self.connector.snapshot())
+                self.apply(self.connector.snapshot())
             return
-        with closing(_as_generator(changes)) as looks:
-            for snapshot in looks:
-                self.look(snapshot)
+        with closing(_as_generator(changes)) as snapshots:
+            for snapshot in snapshots:
+                self.apply(snapshot)
                 if self.stopped(0):
                     return
 
-    def look(self, snapshot: Snapshot) -> None:
-        """Takes one look: asks what is missing in it, and writes what changed."""
+    def apply(self, snapshot: Snapshot) -> None:
+        """Applies one snapshot: requests what is missing in it, and writes what changed."""
         if not snapshot.complete and not snapshot.partial:
             raise ConnectorError(snapshot.why or "the answer of the cluster is not complete")
         began = time.monotonic()
-        settled = self.looked and self.health.failing_since is None
+        settled = self.applied and self.health.failing_since is None
         snapshot = self._with_ends(self._before(snapshot))
-        if not settled and not snapshot.partial:
-            snapshot = self._before(self._with_unseen(snapshot))
+        if not settled and not snapshot.partial and self.mirror.at_ms:  # what ended before a run is no part of its log
+            self.health.unsettled_ms = self.health.unsettled_ms or self.mirror.at_ms
+            self.until_ms = self.ask_ms = snapshot.at_ms
+        if self.health.unsettled_ms is not None and not snapshot.partial and snapshot.at_ms >= self.ask_ms:
+            snapshot = self._before(self._with_unseen(snapshot, self.health.unsettled_ms))
         events = self._back(snapshot)
-        events += self.mirror.look(snapshot)
+        events += self.mirror.apply(snapshot, self.awaited.keys())
         self._write(events)
-        if settled and events:  # what the first look finds, and the first one after a gap, had happened long before
+        if settled and events:  # what the first poll finds, and the first one after a gap, had happened long before
             took_ms = sum(snapshot.calls.values()) + round((time.monotonic() - began) * 1000)
             self.lags.add(self.mirror, events, snapshot.at_ms + took_ms)
         self._detail()
         self.health.last_look_at, self.health.seen_ms = time.time(), snapshot.at_ms
-        self.health.looks, self.looked = self.health.looks + 1, True
+        self.health.looks, self.applied = self.health.looks + 1, True
         if not snapshot.partial:
+            self._write(self.confirming.events(snapshot.at_ms))
             self.health.note = snapshot.why
         self.health.call_ms = dict(snapshot.calls) or self.health.call_ms
         self.health.clock_offset_ms = snapshot.at_ms - round(self.health.last_look_at * 1000)
@@ -138,52 +151,74 @@ class Following:
         return replace(snapshot, jobs=tuple(fact for fact in snapshot.jobs if id(fact) not in ids))
 
     def _with_ends(self, snapshot: Snapshot) -> Snapshot:
-        """With what the accounting says of jobs no longer shown. Many at once: only at the second look."""
+        """With what the accounting says of jobs no longer shown. Many at once: only at the second poll.
+
+        Jobs of which it has no record stay open until it is asked again, once its records are settled.
+        """
         if snapshot.partial:
             return snapshot
         missing = self.mirror.missing(snapshot)
-        if not missing:
-            return snapshot
-        if len(missing) > MIN_LOST and 2 * len(missing) > len(self.mirror.open):
+        if len(missing) - len(self.awaited) > MIN_LOST and 2 * len(missing) > len(self.mirror.open):
             again = self.connector.snapshot()
             if not again.complete:
                 raise ConnectorError(again.why or "the answer of the cluster is not complete")
             snapshot = self._before(again)
             missing = self.mirror.missing(snapshot)
-        ended = (
-            self._ends_of({self.mirror.jobs[index].fact.key for index in missing}, snapshot.at_ms) if missing else []
-        )
-        return replace(snapshot, jobs=(*snapshot.jobs, *ended))
-
-    def _with_unseen(self, snapshot: Snapshot) -> Snapshot:
-        """With the jobs that came and ended while nobody looked, and that the cluster's queue has forgotten."""
-        if not self.mirror.at_ms:  # the first look of a run: what ended before it is not part of the log
+        since = {index: self.awaited.get(index, snapshot.at_ms) for index in missing}
+        settled_ms = 0 if self.after else self.connector.settled_ms
+        over = {index for index in missing if snapshot.at_ms - since[index] >= settled_ms}
+        asked = {
+            self.mirror.jobs[index].fact.key: index for index in missing if index not in self.awaited or index in over
+        }
+        self.awaited = {index: at_ms for index, at_ms in since.items() if index not in over}
+        if not asked:
             return snapshot
-        shown = {fact.key for fact in snapshot.jobs}
+        ended = self._ends_of(asked, over, snapshot.at_ms)
+        for key in asked if ended is None else {fact.key for fact in ended}:
+            self.awaited.pop(asked[key], None)
+        return replace(snapshot, jobs=(*snapshot.jobs, *(ended or ())))
+
+    def _with_unseen(self, snapshot: Snapshot, since_ms: int) -> Snapshot:
+        """With the jobs that came and ended while nobody polled, and that the cluster's queue has forgotten.
+
+        The accounting is asked until its records of that interval are settled.
+        """
+        shown, waited_ms = {fact.key for fact in snapshot.jobs}, snapshot.at_ms - self.until_ms
         try:
             ended = [
-                fact for fact in self.connector.history(self.mirror.at_ms, snapshot.at_ms)
-                if fact.state == ENDED and fact.key not in shown
+                fact for fact in self.connector.history(since_ms, self.until_ms)
+                if fact.state == ENDED and fact.key not in shown and not self.mirror.has_ended(fact)
+                and not self.mirror.is_behind(fact)
             ]  # fmt: skip
         except ConnectorError as error:
             log.warning("jobs that ended while the cluster was not followed are unknown: %s", error)
+            self.ask_ms = snapshot.at_ms + max(self.connector.settled_ms, min(waited_ms, MAX_ASK_MS))
             return snapshot
+        if waited_ms >= self.connector.settled_ms:
+            self.health.unsettled_ms = None
+        self.ask_ms = snapshot.at_ms + self.connector.settled_ms
         return replace(snapshot, jobs=(*snapshot.jobs, *ended))
 
-    def _ends_of(self, keys: set[str], until_ms: int) -> list[JobFact]:
-        since_ms = min(self.mirror.jobs[self.mirror.newest[key]].seen_ms for key in keys)
+    def _ends_of(self, asked: Mapping[str, int], over: set[int], until_ms: int) -> list[JobFact] | None:
+        """The ends of jobs, {key: index}, by the accounting; None where it does not answer.
+
+        A failed attempt is an end only when the time until a record of the next one is over.
+        """
+        since_ms = min(self.mirror.jobs[index].seen_ms for index in asked.values())
         try:
             return [
-                fact for fact in self.connector.history(since_ms, until_ms) if fact.key in keys and fact.state == ENDED
-            ]
+                fact for fact in self.connector.history(since_ms, until_ms)
+                if fact.key in asked and fact.state == ENDED and not self.mirror.is_behind(fact)
+                and (fact.outcome not in QUEUED_AGAIN or asked[fact.key] in over)
+            ]  # fmt: skip
         except ConnectorError as error:
-            self.health.error = str(error)  # recorded as ended unseen, and corrected once the accounting answers
-            return []
+            self.health.error = str(error)  # recorded as ended unseen
+            return None
 
     def catch_up(self, since_ms: int) -> None:
         """Tells again what the accounting says of everything that ended since then: unseen ends become exact."""
         facts = [fact for fact in self.connector.history(since_ms, self.mirror.at_ms) if fact.key in self.mirror.newest]
-        self._write(self.mirror.restate(facts))
+        self._write(self.mirror.accounted(facts))
 
     def _detail(self) -> None:
         bare = self.mirror.undetailed()
@@ -202,7 +237,7 @@ class Following:
         self.health.error = error
 
     def _back(self, snapshot: Snapshot) -> list[EventData]:
-        """The interval without a look, once there is one again."""
+        """The interval without a poll, once there is one again."""
         reason = self.health.error if self.health.failing_since is not None else self.unseen
         if self.health.failing_since is None and not reason:
             return []
@@ -214,6 +249,6 @@ class Following:
         return [("gap", gap)] if self.mirror.at_ms else []
 
 
-def _as_generator(looks: Iterator[Snapshot]) -> Generator[Snapshot]:
+def _as_generator(snapshots: Iterator[Snapshot]) -> Generator[Snapshot]:
     """So that `closing` ends it, whatever kind of iterator the connector gives."""
-    yield from looks
+    yield from snapshots

@@ -18,13 +18,14 @@ COST_S = 30.0  # between two readings of the cost
 class Health:
     """Figures of one followed cluster. Times are in Unix seconds of this machine unless the name says otherwise."""
 
-    last_look_at: float | None = None
-    seen_ms: int | None = None  # the cluster's time of that look
+    last_look_at: float | None = None  # time of the newest poll; the name that stored connections have
+    seen_ms: int | None = None  # the cluster's time of that poll
     failing_since: float | None = None
+    unsettled_ms: int | None = None  # the cluster's time from which on the accounting may not have all ends yet
     error: str = ""
-    note: str = ""  # what the newest look left out
-    looks: int = 0
-    call_ms: dict[str, int] = field(default_factory=dict)  # of the newest look
+    note: str = ""  # what the newest poll left out
+    looks: int = 0  # number of polls; the name that stored connections have
+    call_ms: dict[str, int] = field(default_factory=dict)  # of the newest poll
     clock_offset_ms: int | None = None  # the cluster's clock minus ours
     lag: dict[str, int] = field(default_factory=dict)  # p50_ms, p99_ms, facts: from the event to its place in the log
     cost: dict[str, float] = field(default_factory=dict)  # calls_per_minute, ms_per_call, share of one core

@@ -22,7 +22,7 @@ _ENDS, _SERVERS, _ARRIVES, _STARTS = range(4)
 
 
 def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[Event]]:
-    """(cluster, jobs, events) up to the newest look; ModelError where the cluster has shown no nodes.
+    """(cluster, jobs, events) up to the newest poll; ModelError where the cluster has shown no nodes.
 
     Jobs that ended before the log begins are left out: nothing of them is known to have happened in it.
     """
@@ -46,7 +46,9 @@ def history_of(mirror: Mirror, name: str) -> tuple[Cluster, list[Job], Iterator[
     nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
     servers = tuple(
         server_of(
-            node.fact, mirror.sites.site(node.fact), _idle_only(node.away, sorted(busy.get(node.index, ())), until_ms)
+            node.fact,
+            node.site or mirror.sites.site(node.fact),
+            idle_only(node.away, sorted(busy.get(node.index, ())), until_ms),
         )
         for node in nodes
     )
@@ -120,10 +122,10 @@ def _decided(job: int, kind: str, code: str, values: dict[str, Any]) -> dict[str
     }
 
 
-def _idle_only(
+def idle_only(
     away: tuple[tuple[int, int], ...], busy: list[tuple[int, int]], until_ms: int
 ) -> tuple[tuple[int, int], ...]:
-    """The intervals in which a node was seen unavailable, without those of its work: a look learns of both later."""
+    """The intervals in which a node was seen unavailable, without those of its work: a poll reports both later."""
     out = []
     for begin, end in away:
         for start_ms, end_ms in busy:

@@ -19,10 +19,11 @@ class Numbers:
         self.highest, self.submitted_ms = -1, 0
 
     def begun_again(self, snapshot: Snapshot) -> tuple[JobFact, ...]:
-        """Jobs of the look that are numbered from the beginning again; none while numbers grow.
+        """Jobs of the snapshot that are numbered from the beginning again; none while numbers grow.
 
         One that was submitted after the job with the highest number has a higher one, unless the cluster forgot it. A
-        job that is queued again keeps its number and may get a new submit time.
+        job that is queued again keeps its number and may get a new submit time; once numbers have begun again, it is
+        a new one too, unless the log has its submit time.
         """
         for known in self.mirror.jobs[self.read :]:
             if (number := _number(known.fact.key)) > self.highest:
@@ -35,7 +36,7 @@ class Numbers:
         ), default=None)  # fmt: skip
         if since_ms is None:
             return ()
-        return tuple(f for f in snapshot.jobs if f.submitted_ms >= since_ms and not self.mirror.knows(f))
+        return tuple(f for f in snapshot.jobs if f.submitted_ms >= since_ms and not self.mirror.has_time_of(f))
 
 
 def _number(key: str) -> int:

@@ -1,8 +1,8 @@
 """Sampling: asks a sampler every interval, in a thread of its own, and gives its answers to whoever follows.
 
 A thread of its own, because following must never wait for it: a Prometheus that hangs until its time limit would delay
-each poll of the cluster by that time. The thread is given an unchanging picture of the cluster, and touches no database
-and no mirror; what it found is taken up with the next look.
+each poll of the cluster by that time. The thread is given an unchanging copy of the cluster's occupancy, and touches no
+database and no mirror; what it found is taken up with the next poll.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError
 from twin.connectors.facts import ConnectorError
 from twin.mirror.differ import EventData, Mirror
-from twin.mirror.uses import Uses, picture
+from twin.mirror.uses import Uses, occupancy
 from twin.samplers.base import Sampler, build
-from twin.samplers.facts import Picture, Sample
+from twin.samplers.facts import Occupancy, Sample
 
 log = logging.getLogger(__name__)
 STARTING, SAMPLING, FAILING = "starting", "sampling", "failing"
@@ -52,7 +52,7 @@ class Sampling:
         asked_at = (before or {}).get("asked_at")
         self.due_at = 0.0 if asked_at is None else min(asked_at, time.time()) + self.interval_s
         self.busy_since: float | None = None
-        self.pictures: queue.SimpleQueue[Picture | None] = queue.SimpleQueue()
+        self.requests: queue.SimpleQueue[Occupancy | None] = queue.SimpleQueue()
         self.answers: queue.SimpleQueue[Sample | str] = queue.SimpleQueue()
         self.thread: threading.Thread | None = None
 
@@ -70,7 +70,7 @@ class Sampling:
             if self.thread is None:
                 self.thread = threading.Thread(target=self._work, name=f"sample-{self.sampler.name}", daemon=True)
                 self.thread.start()
-            self.pictures.put(picture(mirror))
+            self.requests.put(occupancy(mirror))
         return events
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Sampling:
         if self.thread is None:
             self.sampler.close()
         else:
-            self.pictures.put(None)
+            self.requests.put(None)
 
     def _take(self, answer: Sample | str, mirror: Mirror) -> list[EventData]:
         self.busy_since = None
@@ -95,7 +95,7 @@ class Sampling:
         self.health.state, self.health.message = FAILING, message
 
     def _work(self) -> None:
-        while (given := self.pictures.get()) is not None:
+        while (given := self.requests.get()) is not None:
             try:
                 self.answers.put(self.sampler.sample(given))
             except ConnectorError as error:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 
 import msgspec
 from django.db import transaction
+from django.db.models import QuerySet
 
 from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import Cluster, Event
 from scheduling.observed.scheduler import ObservedScheduler
-from twin.connectors.facts import ENDED, Attempt, JobFact, NodeFact, Snapshot
+from twin.connectors.facts import ENDED, Attempt, JobFact, NodeFact, ReservationFact, Snapshot
 from twin.eventlog import event_log
 from twin.eventlog.additions import SLOT_MS
 from twin.files.job_table import JobTable, pack_jobs
 from twin.infra import pubsub
 from twin.mirror.differ import EventData, KnownJob, KnownNode, Mirror, epoch_of
+from twin.mirror.jobs.attempts import are_uncertain
+from twin.mirror.reservations import KnownReservation
 from twin.mirror.sites import SiteRule
 from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, Scenario, Trace
 
-JOB, NODE = MirrorRecord.JOB, MirrorRecord.NODE
+JOB, NODE, RESERVATION = MirrorRecord.JOB, MirrorRecord.NODE, MirrorRecord.RESERVATION
 RECORDS = 500  # that are in memory at a time
 
 
@@ -40,8 +43,15 @@ class NodeRecord:
     site: str = ""  # of records that were written before it was stored
 
 
+@dataclass(slots=True)
+class ReservationRecord:
+    fact: ReservationFact
+    over: bool
+
+
 _encoder = msgspec.msgpack.Encoder()
 _jobs, _nodes = msgspec.msgpack.Decoder(JobRecord), msgspec.msgpack.Decoder(NodeRecord)
+_reservations = msgspec.msgpack.Decoder(ReservationRecord)
 
 
 def sites_of(connection: Connection) -> SiteRule:
@@ -89,22 +99,55 @@ def load(connection: Connection) -> Mirror:
 
 
 def nodes_of(connection: Connection) -> list[NodeFact]:
-    """The nodes that the run of the connection knows; none before its first look."""
+    """The nodes that the run of the connection knows; none before its first poll."""
     records = MirrorRecord.objects.filter(run=connection.run_id or 0, kind=NODE).order_by("index")
     return [_nodes.decode(bytes(payload)).fact for payload in records.values_list("payload", flat=True)]
 
 
+def reservations_of(connection: Connection) -> list[ReservationFact]:
+    """The reservations that the cluster shows, present and future ones."""
+    records = MirrorRecord.objects.filter(run=connection.run_id or 0, kind=RESERVATION).order_by("index")
+    known = [_reservations.decode(bytes(payload)) for payload in records.values_list("payload", flat=True)]
+    return [record.fact for record in known if not record.over]
+
+
+def open_jobs(run: Run) -> list[tuple[int, JobFact]]:
+    """(index, fact with all its attempts) of the jobs that have not ended, as the records say."""
+    return _with_attempts(MirrorRecord.objects.filter(run=run, kind=JOB, is_open=True))
+
+
+def changed_jobs(run_id: int, seq: int) -> Iterator[tuple[int, int, JobFact]]:
+    """(seq, index, fact with all its attempts) of the jobs that have changed since event seq, in their order."""
+    records = MirrorRecord.objects.filter(run=run_id, kind=JOB, seq__gt=seq).order_by("seq", "index")
+    for at, index, payload in records.values_list("seq", "index", "payload").iterator(chunk_size=RECORDS):
+        record = _jobs.decode(bytes(payload))
+        yield at, index, replace(record.fact, attempts=record.attempts)
+
+
+def _with_attempts(records: QuerySet[MirrorRecord]) -> list[tuple[int, JobFact]]:
+    found = []
+    for index, payload in records.order_by("index").values_list("index", "payload"):
+        record = _jobs.decode(bytes(payload))
+        found.append((index, replace(record.fact, attempts=record.attempts)))
+    return found
+
+
 def ended_in(mirror: Mirror) -> dict[tuple[str, int], int]:
-    """{(key, submit time): restarts} of the jobs that have ended in it."""
+    """{(key, a submit time): restarts} of the jobs that have ended in it."""
     return _past(job.fact for job in mirror.jobs)
 
 
 def _past(facts: Iterable[JobFact]) -> dict[tuple[str, int], int]:
-    return {(fact.key, fact.submitted_ms): fact.restarts for fact in facts if fact.state == ENDED}
+    return {
+        (fact.key, submitted_ms): fact.restarts
+        for fact in facts
+        if fact.state == ENDED
+        for submitted_ms in fact.submit_times
+    }
 
 
 def first_ms(run: Run) -> int:
-    """The time of the first look in ms of the log, behind the event that begins the run; 0 before it."""
+    """The time of the first poll in ms of the log, behind the event that begins the run; 0 before it."""
     batches = EventBatch.objects.filter(run=run).order_by("first_seq").values_list("first_ms", flat=True)
     return next(iter(batches[1:2]), 0)
 
@@ -131,6 +174,11 @@ def load_run(run: Run, sites: SiteRule | None = None) -> Mirror:
             mirror.names.add(record.name)
             if record.fact.state != ENDED:
                 mirror.open.add(index)
+            if are_uncertain(record.fact, record.attempts):
+                mirror.uncertain.add(index)
+        elif kind == RESERVATION:
+            reservation = _reservations.decode(bytes(payload))
+            mirror.reservations.known.append(KnownReservation(index, reservation.fact, reservation.over))
         else:
             node = _nodes.decode(bytes(payload))
             mirror.nodes[node.fact.name] = KnownNode(index, node.fact, node.away, node.site)
@@ -141,14 +189,15 @@ class Writer:
     """Writes events and the records they follow from in one transaction, under the run's epoch, or LeaseLost."""
 
     def __init__(self, run: Run, mirror: Mirror) -> None:
-        self.run, self.mirror = run, mirror
+        self.run, self.mirror, self.seq = run, mirror, 0
 
     def __call__(self, changes: list[EventData], log_ms: int) -> None:
         run = self.run
         events = [
             Event(run.last_seq + place, log_ms, kind, data) for place, (kind, data) in enumerate(changes, start=1)
         ]
-        records = self._records(*self.mirror.take_changed())
+        self.seq = events[-1].seq
+        records = self._records(*self.mirror.take_changed(), self.mirror.reservations.take_changed())
         with transaction.atomic():
             written = event_log.append(run.pk, run.epoch, events)
             while some := list(islice(records, RECORDS)):
@@ -156,17 +205,23 @@ class Writer:
                     some,
                     update_conflicts=True,
                     unique_fields=["run", "kind", "index"],
-                    update_fields=["payload"],
+                    update_fields=["payload", "seq", "is_open"],
                 )
         run.last_seq, run.sim_ms = events[-1].seq, log_ms
         if written is not None:
             pubsub.publish(pubsub.run_channel(run.pk), written)
 
-    def _records(self, jobs: Sequence[KnownJob], nodes: Sequence[KnownNode]) -> Iterator[MirrorRecord]:
+    def _records(
+        self, jobs: Sequence[KnownJob], nodes: Sequence[KnownNode], reservations: Sequence[KnownReservation]
+    ) -> Iterator[MirrorRecord]:
         for job in jobs:
-            yield self._record(JOB, job.index, JobRecord(job.name, job.fact, job.attempts))
+            record = self._record(JOB, job.index, JobRecord(job.name, job.fact, job.attempts))
+            record.is_open = job.fact.state != ENDED
+            yield record
         for node in nodes:
             yield self._record(NODE, node.index, NodeRecord(node.fact, node.away, node.site))
+        for known in reservations:
+            yield self._record(RESERVATION, known.index, ReservationRecord(known.fact, known.over))
 
-    def _record(self, kind: str, index: int, value: JobRecord | NodeRecord) -> MirrorRecord:
-        return MirrorRecord(run=self.run, kind=kind, index=index, payload=_encoder.encode(value))
+    def _record(self, kind: str, index: int, value: JobRecord | NodeRecord | ReservationRecord) -> MirrorRecord:
+        return MirrorRecord(run=self.run, kind=kind, index=index, payload=_encoder.encode(value), seq=self.seq)

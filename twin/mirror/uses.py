@@ -14,7 +14,7 @@ from twin.connectors.facts import RUNNING, NodeFact
 from twin.eventlog.samples import UNKNOWN
 from twin.mirror.differ import EventData, KnownNode, Mirror
 from twin.samplers.base import STALE_INTERVALS
-from twin.samplers.facts import NodeUse, Picture, Running, Sample
+from twin.samplers.facts import NodeUse, Occupancy, Running, Sample
 
 # Amounts are rounded to these steps, so that a row of the log needs few bytes (eventlog/batch_codec.py).
 CPU_STEP, MEMORY_STEP, BUSY_STEP, TIME_STEP_MS = 10, 16, 5, 1_000
@@ -105,9 +105,9 @@ def _whole(amount: float | None, scale: int, step: int, most: int) -> int:
     return UNKNOWN if amount is None else min(most, max(0, round(amount * scale / step) * step))
 
 
-def picture(mirror: Mirror) -> Picture:
+def occupancy(mirror: Mirror) -> Occupancy:
     """What a sampler knows of the cluster."""
-    return Picture({name: node.fact for name, node in mirror.nodes.items()}, dict(_running(mirror)))
+    return Occupancy({name: node.fact for name, node in mirror.nodes.items()}, dict(_running(mirror)))
 
 
 def _running(mirror: Mirror) -> Iterable[tuple[str, Running]]:

@@ -13,7 +13,7 @@ from twin.models import PushedEvent, PushSnapshot, PushSource
 from twin.push import fold, storage
 from twin.push.events import JOB, NODE
 
-MAX_ROWS = 50_000  # the oldest rows of a source, which one call looks at
+MAX_ROWS = 50_000  # the oldest rows of a source, which one call reads
 
 
 def compact(now_ms: int) -> int:
@@ -41,11 +41,11 @@ def _jobs(source: PushSource, keys: list[str], before_ms: int) -> int:
     """Jobs that have ended, or were never shown, without an event since."""
     rows = PushedEvent.objects.filter(source=source, key__in=keys).order_by().values("key")
     quiet = list(rows.annotate(came=Max("received_ms")).filter(came__lt=before_ms).values_list("key", flat=True))
-    looks = storage.looks(source.pk)["jobs"]
+    snapshots = storage.snapshot_times(source.pk)["jobs"]
     over = [
         key
         for key, events in storage.of_keys(source.pk, quiet).items()
-        if all(job.state == ENDED for job in fold.jobs(key[1:], events, looks))
+        if all(job.state == ENDED for job in fold.jobs(key[1:], events, snapshots))
     ]
     return PushedEvent.objects.filter(source=source, key__in=over).delete()[0]
 

@@ -1,7 +1,7 @@
 """Fold of events to facts: the state of a job or node is a function of the set of its events.
 
 Events are put in the order in which they happened, whatever the order of their arrival, so late, repeated and reordered
-events end in the same state. `looks` are the times of snapshots: a job that is open and has no event since then is
+events end in the same state. `snapshots` are their times: a job that is open and has no event since then is
 gone.
 """
 
@@ -33,7 +33,7 @@ from twin.push.vocabulary import JobData
 ASKED = tuple(name for name in JobData.__struct_fields__ if name not in ("submitted_ms", "reason", "message"))
 
 
-def jobs(key: str, events: Iterable[ReadFact], looks: Sequence[int] = ()) -> list[JobFact]:
+def jobs(key: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -> list[JobFact]:
     """The jobs that had this key, oldest first; none while no event states when the job was submitted."""
     ordered = sorted(set_of(events))
     submissions = sorted({at for event in ordered if (at := _submission(event)) is not None})
@@ -45,14 +45,14 @@ def jobs(key: str, events: Iterable[ReadFact], looks: Sequence[int] = ()) -> lis
         lives[submissions[max(0, bisect_right(submissions, event.at_ms) - 1)] if stated is None else stated].append(
             event
         )
-    return [_Job(key, at).fold(life, looks) for at, life in lives.items() if life]
+    return [_Job(key, at).fold(life, snapshots) for at, life in lives.items() if life]
 
 
-def node(name: str, events: Iterable[ReadFact], looks: Sequence[int] = ()) -> NodeFact | None:
+def node(name: str, events: Iterable[ReadFact], snapshots: Sequence[int] = ()) -> NodeFact | None:
     """The node; None where it is removed, or missing in a snapshot."""
     ordered = sorted(set_of(events))
     fields = node_fields(ordered)
-    if fields is None or _first_after(looks, ordered[-1].at_ms) is not None:
+    if fields is None or _first_after(snapshots, ordered[-1].at_ms) is not None:
         return None
     return NodeFact(name, **(fields | {"queues": tuple(fields.get("queues", ()))}))
 
@@ -79,9 +79,9 @@ def _submission(event: ReadFact) -> int | None:
     return event.data.get("submitted_ms", event.at_ms if event.type == "job.submitted" else None)
 
 
-def _first_after(looks: Sequence[int], at_ms: int) -> int | None:
-    index = bisect_right(looks, at_ms)
-    return looks[index] if index < len(looks) else None
+def _first_after(snapshots: Sequence[int], at_ms: int) -> int | None:
+    index = bisect_right(snapshots, at_ms)
+    return snapshots[index] if index < len(snapshots) else None
 
 
 class _Job:
@@ -96,14 +96,14 @@ class _Job:
         self.asked: dict[str, Any] = {}
         self.last_ms = submitted_ms  # time of the event before
 
-    def fold(self, events: Sequence[ReadFact], looks: Sequence[int]) -> JobFact:
+    def fold(self, events: Sequence[ReadFact], snapshots: Sequence[int]) -> JobFact:
         for event in events:
             self.asked |= {name: event.data[name] for name in ASKED if name in event.data}
             if event.type != "job.changed" or "reason" in event.data:
                 self.reason, self.message = event.data.get("reason", ""), event.data.get("message", "")
             getattr(self, "_" + event.type.removeprefix("job."))(event.at_ms, event.data)
             self.last_ms = max(self.last_ms, event.at_ms)
-        gone_ms = _first_after(looks, self.last_ms)
+        gone_ms = _first_after(snapshots, self.last_ms)
         if self.state != ENDED and gone_ms is not None:
             self._close(gone_ms, LOST, after_ms=self.last_ms)
             self.state, self.outcome, self.ended_ms = ENDED, LOST, gone_ms

@@ -9,7 +9,7 @@ from twin.models import PushSource
 from twin.push import fold, storage
 from twin.push.events import JOB, NODE, ReadFact
 
-KEPT_ENDED_MS = 3_600_000  # jobs that ended stay in a look for so long after their last event came
+KEPT_ENDED_MS = 3_600_000  # jobs that ended stay in snapshots for so long after their last event came
 MAX_ROWS = 5_000  # per poll
 
 
@@ -20,7 +20,7 @@ class Mirror:
         self.source = source
         # before the rows are read: one that comes meanwhile is read again, to no effect
         self.seq = storage.cursor(source.name)
-        self.looks = storage.looks(source.pk)
+        self.snapshots = storage.snapshot_times(source.pk)
         self.events: dict[str, dict[bytes, ReadFact]] = {}  # {key: {digest: event}}
         self.touched: dict[str, int] = {}  # {key: when an event of it came last}
         self.newest_ms = 0  # time of the newest event
@@ -32,8 +32,8 @@ class Mirror:
         if reach == self.seq:
             return set(), False
         rows = storage.after(self.source.pk, self.seq, MAX_ROWS)
-        looks = storage.looks(self.source.pk)
-        complete, self.looks = looks != self.looks, looks
+        snapshots = storage.snapshot_times(self.source.pk)
+        complete, self.snapshots = snapshots != self.snapshots, snapshots
         new = {key for _, key, _ in rows}
         self._load([key for key in new if key not in self.events], now_ms)
         for _, key, event in rows:
@@ -49,13 +49,13 @@ class Mirror:
             job
             for key in keys
             if key[0] == JOB
-            for job in fold.jobs(key[1:], self.events[key].values(), self.looks["jobs"])
+            for job in fold.jobs(key[1:], self.events[key].values(), self.snapshots["jobs"])
         ]
 
     def nodes(self) -> list[NodeFact]:
         """All nodes that are there."""
         keys = [key for key in self.events if key[0] == NODE]
-        found = (fold.node(key[1:], self.events[key].values(), self.looks["nodes"]) for key in keys)
+        found = (fold.node(key[1:], self.events[key].values(), self.snapshots["nodes"]) for key in keys)
         return [node for node in found if node is not None]
 
     def forget_ended(self, now_ms: int) -> None:

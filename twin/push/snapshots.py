@@ -87,7 +87,7 @@ def _begin(source: str, asked: Begin, now_ms: int) -> dict[str, Any]:
         raise ModelError(
             f"snapshot {asked.id!r} was begun with another time or other kinds; give each snapshot an id of its own"
         )
-    return _said(found)
+    return _payload(found)
 
 
 def _part(source: str, asked: Part, now_ms: int, counted: Callable[[int], None]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _part(source: str, asked: Part, now_ms: int, counted: Callable[[int], None])
         found = PushSnapshot.objects.select_for_update().get(pk=found.pk)
         found.parts[str(asked.part)] = [len(jobs), len(nodes)]
         PushSnapshot.objects.filter(pk=found.pk).update(parts=found.parts)
-    return _said(found)
+    return _payload(found)
 
 
 def _end(source: str, asked: End) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _end(source: str, asked: End) -> dict[str, Any]:
             found.ended = True
             found.save(update_fields=["ended"])
             storage.move(row, 1)
-    return _said(found)
+    return _payload(found)
 
 
 def _open(source: str, name: str) -> PushSnapshot:
@@ -172,7 +172,7 @@ def _counts(found: PushSnapshot) -> tuple[int, int]:
     return sum(part[0] for part in found.parts.values()), sum(part[1] for part in found.parts.values())
 
 
-def _said(found: PushSnapshot) -> dict[str, Any]:
+def _payload(found: PushSnapshot) -> dict[str, Any]:
     jobs, nodes = _counts(found)
     cursor = PushSource.objects.values_list("last_seq", flat=True).get(pk=found.source_id)
     return {

@@ -54,8 +54,11 @@ def accept(source: str, facts: Sequence[PushedFact], now_ms: int) -> tuple[int, 
 
 def locked(source: str) -> PushSource:
     """The row of the source, made at first use; nobody else gives sequence numbers until the transaction ends."""
-    PushSource.objects.get_or_create(name=check_source(source))
-    return PushSource.objects.select_for_update().get(name=source)
+    rows = PushSource.objects.select_for_update().filter(name=check_source(source))
+    if (row := rows.first()) is None:
+        PushSource.objects.get_or_create(name=source)
+        row = rows.get()
+    return row
 
 
 def move(row: PushSource, count: int) -> None:
@@ -115,7 +118,7 @@ def ended_between(source_id: int, since_ms: int, until_ms: int) -> Iterator[list
         yield keys[first : first + MAX_KEYS]
 
 
-def looks(source_id: int) -> dict[str, list[int]]:
+def snapshot_times(source_id: int) -> dict[str, list[int]]:
     """{"jobs" | "nodes": times of the ended snapshots that cover them, in order}"""
     found: dict[str, list[int]] = {"jobs": [], "nodes": []}
     for at_ms, covers in (

@@ -42,17 +42,17 @@ def missing(subjects: Iterable[str]) -> dict[str, Gone]:
         for noun, numbers in asked.items()
         for number in numbers.difference(MODELS[noun].objects.filter(pk__in=numbers).values_list("pk", flat=True))
     }
-    return _told(lost) if lost else {}
+    return _from_audit(lost) if lost else {}
 
 
 def what_was(noun: str, number: int) -> Gone | None:
     """Deleted subject, from the audit list; None if it never existed."""
     subject = f"{noun} {number}"
     known = AuditEntry.objects.filter(subject=subject, action__in=(*MADE, *REMOVED)).exists()
-    return _told({subject})[subject] if known else None
+    return _from_audit({subject})[subject] if known else None
 
 
-def _told(subjects: set[str]) -> dict[str, Gone]:
+def _from_audit(subjects: set[str]) -> dict[str, Gone]:
     details: dict[str, dict[str, str]] = {subject: {} for subject in subjects}
     ends: dict[str, AuditEntry] = {}
     entries = AuditEntry.objects.filter(subject__in=subjects, action__in=(*MADE, *REMOVED)).select_related("user")

@@ -51,7 +51,7 @@ class Engine:
                 events += some
                 if not some or time.monotonic() > until:
                     break
-        self._told(events)
+        self._published(events)
         return events
 
     def step(self) -> list[Event]:
@@ -59,7 +59,7 @@ class Engine:
         events: list[Event] = []
         while not events and self.simulation.next_ms is not None:
             events = self.simulation.run_until(self.simulation.next_ms, 1)
-        self._told(events)
+        self._published(events)
         return events
 
     @property
@@ -92,7 +92,7 @@ class Engine:
         while self.seq < run.last_seq:
             with gc_control.paused():
                 events = self.simulation.run_until(run.sim_ms, min(BATCH_EVENTS, run.last_seq - self.seq))
-            self._told(events)
+            self._published(events)
             if not events:
                 raise Diverged(
                     f"the log ends at event {run.last_seq} ({run.sim_ms} ms), a replay "
@@ -100,7 +100,7 @@ class Engine:
                     "the scheduler or the scenario has changed since this run started; start a new run"
                 )
 
-    def _told(self, events: list[Event]) -> None:
+    def _published(self, events: list[Event]) -> None:
         if events:
             self.seq = events[-1].seq
             self.unsaved += len(events)

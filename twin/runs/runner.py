@@ -42,6 +42,11 @@ def advance(run_id: int) -> None:
         enqueue(run_id)
 
 
+def complete(run_id: int) -> None:
+    """All of a batch run in this process, under one lease: for runs that are computed in the background."""
+    _work_on(run_id, _whole, "advance_run")
+
+
 def step(run_id: int) -> None:
     """The next instant of a paused live run; its clock is set to that instant afterwards."""
     _work_on(run_id, _step, "step_run")
@@ -105,6 +110,12 @@ def _slice(run: Run, watch: Watch) -> bool:
     if run.status != Run.RUNNING and run.held_since is None:
         _set_status(run, Run.RUNNING, started_at=run.started_at or timezone.now(), message="")
     return _advance(run, of_run, watch)
+
+
+def _whole(run: Run, watch: Watch) -> bool:
+    while _slice(run, watch):
+        pass
+    return False
 
 
 def _keep_moment(run: Run) -> None:

@@ -1,1 +1,1 @@
-"""Samplers: how the twin reads what servers really use, one file each (base.py says what a sampler is)."""
+"""Samplers: readers of the real use of servers, one file each (base.py says what a sampler is)."""

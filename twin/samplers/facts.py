@@ -1,4 +1,4 @@
-"""Facts about the use of a cluster, as every sampler reports them, and the picture of the cluster that it is given."""
+"""Facts about the use of a cluster, as every sampler reports them, and the occupancy that it is given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Occupancy:
     """The cluster at one moment: its nodes by name, and its running jobs by key."""
 
     nodes: Mapping[str, NodeFact] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class NodeUse:
     at_ms       Unix ms by the clock of the source
     gpus        GPUs in use: busy, or with memory in use
     gpus_busy   GPUs that were busy: the sum of the shares of time
-    gpus_known  number of GPUs of which gpus_busy tells
+    gpus_known  number of GPUs that gpus_busy counts
     """
 
     node: str
@@ -56,11 +56,11 @@ class Sample:
     why: str = ""
 
 
-def picture_of(snapshot: Snapshot) -> Picture:
-    """The picture that a poll gives."""
+def occupancy_of(snapshot: Snapshot) -> Occupancy:
+    """The occupancy that a poll shows."""
     running = {
         job.key: Running(job.attempts[-1].started_ms, job.attempts[-1].shares)
         for job in snapshot.jobs
         if job.state == "running" and job.attempts
     }
-    return Picture({node.name: node for node in snapshot.nodes or ()}, running)
+    return Occupancy({node.name: node for node in snapshot.nodes or ()}, running)

@@ -14,8 +14,8 @@ from twin.samplers._prometheus.client import Client, Series
 from twin.samplers._prometheus.nodes import Names
 from twin.samplers._prometheus.queries import Metrics, Queries, checked_labels, checked_matchers, checked_metric
 from twin.samplers._prometheus.reading import Reading, read
-from twin.samplers.base import MAX_INTERVAL_S, MIN_INTERVAL_S, STALE_INTERVALS, Sampler
-from twin.samplers.facts import Picture, Sample
+from twin.samplers.base import STALE_INTERVALS, Sampler, sample_interval
+from twin.samplers.facts import Occupancy, Sample
 
 EXAMPLE = "http://prometheus:9090"
 
@@ -23,9 +23,7 @@ EXAMPLE = "http://prometheus:9090"
 @dataclass(frozen=True, slots=True)
 class PrometheusParameters(Parameters):
     url: str = parameter("", f"Address of Prometheus, e.g. {EXAMPLE}", title="Prometheus")
-    interval_s: int = parameter(
-        60, "Time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s", title="Sample interval"
-    )
+    interval_s: int = sample_interval()
     timeout_s: float = parameter(
         10.0, "Time after which the queries of a sample fail", low=0.1, high=60, unit="s", title="Query timeout"
     )
@@ -71,17 +69,17 @@ class PrometheusSampler(Sampler):
         (gpu,) = checked_labels("gpu_label", p.gpu_label)[:1]
         self._queries = Queries(Metrics(**names), self._by, gpu, checked_matchers(p.labels), p.interval_s)
 
-    def check(self, picture: Picture) -> tuple[Finding, ...]:
+    def check(self, occupancy: Occupancy) -> tuple[Finding, ...]:
         try:
             answers = self._answers()
         except ConnectorError as error:
             return (Finding("samples", False, str(error), needed=False),)
-        found, names = self._read(answers, picture)
-        return (*_findings(self.parameters, answers, found, picture), *_doubts(found, names))
+        found, names = self._read(answers, occupancy)
+        return (*_findings(self.parameters, answers, found, occupancy), *_doubts(found, names))
 
-    def sample(self, picture: Picture) -> Sample:
+    def sample(self, occupancy: Occupancy) -> Sample:
         answers = self._answers()
-        found, names = self._read(answers, picture)
+        found, names = self._read(answers, occupancy)
         now_s = max((one.at_s for series in answers.values() for one in series), default=time.time())
         if not found.uses:
             why = found.why(names.strangers) or "it has none of the metrics; the test of the connection names them"
@@ -93,15 +91,15 @@ class PrometheusSampler(Sampler):
         deadline = time.monotonic() + self.parameters.timeout_s
         return {key: self._client.query(text, deadline) for key, text in self._queries.expressions().items()}
 
-    def _read(self, answers: dict[str, list[Series]], picture: Picture) -> tuple[Reading, Names]:
-        names = Names(picture.nodes, self._by)
-        found, _ = read(answers, picture.nodes, names, STALE_INTERVALS * self.parameters.interval_s)
+    def _read(self, answers: dict[str, list[Series]], occupancy: Occupancy) -> tuple[Reading, Names]:
+        names = Names(occupancy.nodes, self._by)
+        found, _ = read(answers, occupancy.nodes, names, STALE_INTERVALS * self.parameters.interval_s)
         return found, names
 
 
-def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, picture: Picture) -> list[Finding]:
+def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, occupancy: Occupancy) -> list[Finding]:
     """Findings with the number of nodes with samples, and the exporter to install for missing series."""
-    with_gpus = [node for node in picture.nodes.values() if node.gpus]
+    with_gpus = [node for node in occupancy.nodes.values() if node.gpus]
     dcgm = "install dcgm-exporter on the nodes with GPUs, and have Prometheus scrape it"
     host = "install node_exporter on the nodes, and have Prometheus scrape it"
     memory = f"add {p.gpu_used} and {p.gpu_free} to the counters of dcgm-exporter"
@@ -113,7 +111,7 @@ def _findings(p: Any, answers: dict[str, list[Series]], found: Reading, picture:
     )
     out = []
     for key, subject, metric, remedy, nodes in rows:
-        whole = len(with_gpus) if key.startswith("gpu") else len(picture.nodes)
+        whole = len(with_gpus) if key.startswith("gpu") else len(occupancy.nodes)
         if not whole:
             continue
         message = f"{nodes} of {whole} nodes have samples" if answers[key] else f"no series {metric}"

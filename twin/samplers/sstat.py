@@ -11,10 +11,10 @@ from typing import Any
 from scheduling.kernel.parameters import Parameters, parameter
 from twin.connectors._slurm import prefix
 from twin.connectors._slurm.amounts import megabytes, tres
-from twin.connectors._slurm.commands import Commands
+from twin.connectors._slurm.commands import Commands, configuration_file
 from twin.connectors.facts import ConnectorError, Finding
-from twin.samplers.base import MAX_INTERVAL_S, MIN_INTERVAL_S, Sampler
-from twin.samplers.facts import NodeUse, Picture, Sample
+from twin.samplers.base import Sampler, sample_interval
+from twin.samplers.facts import NodeUse, Occupancy, Sample
 
 MAX_IDS = 200  # jobs of one call
 COLUMNS = ("JobID", "AveCPU", "NTasks", "TRESUsageInTot")
@@ -27,18 +27,14 @@ RIGHT = "run the twin as SlurmUser, or use a Prometheus: sstat answers root, Slu
 
 @dataclass(frozen=True, slots=True)
 class SstatParameters(Parameters):
-    interval_s: int = parameter(
-        60, "Time between two samples", low=MIN_INTERVAL_S, high=MAX_INTERVAL_S, unit="s", title="Sample interval"
-    )
+    interval_s: int = sample_interval()
     timeout_s: float = parameter(
         10.0, "Time after which a call of a Slurm command fails", low=0.1, high=60, unit="s", title="Call timeout"
     )
     prefix: str = parameter(
         "", "Command before each call, as for the connector, e.g. ssh -o BatchMode=yes login1", title="Command prefix"
     )
-    conf: str = parameter(
-        "", "Path of slurm.conf on the host where the commands run; empty: their default", title="Configuration file"
-    )
+    conf: str = configuration_file()
 
 
 @dataclass(slots=True)
@@ -50,7 +46,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Look:
+class Reading:
     """Steps of the running jobs, {job: {step: Step}}, at a moment of a clock that never goes back."""
 
     at_s: float
@@ -68,34 +64,34 @@ class SstatSampler(Sampler):
         super().__init__(parameters)
         p = self.parameters
         self._commands = Commands(p.prefix, p.conf, round(p.timeout_s * 1000), MAX_OUTPUT_BYTES)
-        self._before: Look | None = None
+        self._before: Reading | None = None
         self._gathers = False  # as far as it is known
 
-    def check(self, picture: Picture) -> tuple[Finding, ...]:
+    def check(self, occupancy: Occupancy) -> tuple[Finding, ...]:
         try:
             kind = self._gathering()
             if not kind:
                 return (Finding("samples", False, OFF, GATHER, needed=False),)
-            reported = len(self._look(picture).jobs)
+            reported = len(self._read(occupancy).jobs)
         except ConnectorError as error:
             return (Finding("samples", False, str(error), needed=False),)
-        whole = len(picture.running)
+        whole = len(occupancy.running)
         message = f"sstat reports {reported} of {whole} running jobs ({kind})" if whole else f"no job runs ({kind})"
         return (Finding("samples", reported > 0 or not whole, message, RIGHT, needed=False),)
 
-    def sample(self, picture: Picture) -> Sample:
-        if not self._gathers:  # sstat would tell zeros
+    def sample(self, occupancy: Occupancy) -> Sample:
+        if not self._gathers:  # sstat would report zeros
             self._gathers = bool(self._gathering())
         if not self._gathers:
             raise ConnectorError(f"sstat reports nothing: {OFF}; {GATHER}")
-        look = self._look(picture)
-        before, self._before = self._before, look
-        if picture.running and not look.jobs:
-            raise ConnectorError(f"sstat reports none of {len(picture.running)} running jobs: {RIGHT}")
-        uses = tuple(_use(name, picture, look, before) for name in picture.nodes)
-        missing = len(picture.running) - len(look.jobs)
-        why = f"sstat does not report {missing} of {len(picture.running)} running jobs" if missing > 0 else ""
-        return Sample(look.now_ms, uses, why)
+        reading = self._read(occupancy)
+        before, self._before = self._before, reading
+        if occupancy.running and not reading.jobs:
+            raise ConnectorError(f"sstat reports none of {len(occupancy.running)} running jobs: {RIGHT}")
+        uses = tuple(_use(name, occupancy, reading, before) for name in occupancy.nodes)
+        missing = len(occupancy.running) - len(reading.jobs)
+        why = f"sstat does not report {missing} of {len(occupancy.running)} running jobs" if missing > 0 else ""
+        return Sample(reading.now_ms, uses, why)
 
     def unsafe(self) -> str:
         return prefix.why_unsafe(self.parameters.prefix)
@@ -106,19 +102,19 @@ class SstatSampler(Sampler):
         gather = re.search(r"^JobAcctGatherType\s*=\s*(\S+)", config, re.MULTILINE)
         return "" if gather is None or gather[1] in ("(null)", "jobacct_gather/none") else gather[1]
 
-    def _look(self, picture: Picture) -> Look:
-        look = Look(time.monotonic(), time.time_ns() // 1_000_000)
-        keys = self._keys() if picture.running else {}
-        ids = [raw for raw, key in keys.items() if key in picture.running]
+    def _read(self, occupancy: Occupancy) -> Reading:
+        reading = Reading(time.monotonic(), time.time_ns() // 1_000_000)
+        keys = self._keys() if occupancy.running else {}
+        ids = [raw for raw, key in keys.items() if key in occupancy.running]
         for first in range(0, len(ids), MAX_IDS):
             wanted = ",".join(ids[first : first + MAX_IDS])
             answer = self._commands.run("sstat", "-a", "-P", "-n", "-j", wanted, "-o", ",".join(COLUMNS))
             for step, use in _steps(answer.splitlines()):
                 job = step.partition(".")[0]
                 key = keys.get(job, job)
-                if key in picture.running:
-                    look.jobs.setdefault(key, {})[step] = use
-        return look
+                if key in occupancy.running:
+                    reading.jobs.setdefault(key, {})[step] = use
+        return reading
 
     def _keys(self) -> dict[str, str]:
         """{number: key} of running jobs: sstat prints the number of an array's task, not its name."""
@@ -134,7 +130,7 @@ def _steps(lines: Iterable[str]) -> Iterable[tuple[str, Step]]:
             continue
         used = tres(cells[3])
         cpu_s = _seconds(used.get("cpu", ""))
-        if cpu_s is None:  # versions that tell only the mean of the tasks
+        if cpu_s is None:  # versions that report only the mean of the tasks
             mean, tasks = _seconds(cells[1]), cells[2]
             cpu_s = mean * int(tasks) if mean is not None and tasks.isdigit() else None
         if cpu_s is not None:
@@ -150,30 +146,30 @@ def _seconds(text: str) -> int | None:
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-def _use(name: str, picture: Picture, look: Look, before: Look | None) -> NodeUse:
+def _use(name: str, occupancy: Occupancy, reading: Reading, before: Reading | None) -> NodeUse:
     """The sum over the jobs of a node, each by its share of the job's CPUs; unknown where one of them is."""
     cpus: float | None = 0.0
     memory_mb: float | None = 0.0
-    for key, running in picture.running.items():
+    for key, running in occupancy.running.items():
         held = sum(share.cpus for share in running.shares if share.node == name)
         whole = sum(share.cpus for share in running.shares)
         if not held:
             continue
-        steps = look.jobs.get(key)
-        used = _cpus(key, running.started_ms, look, before)
+        steps = reading.jobs.get(key)
+        used = _cpus(key, running.started_ms, reading, before)
         cpus = None if cpus is None or used is None else cpus + used * held / whole
         memory_mb = (
             None
             if memory_mb is None or steps is None
             else memory_mb + sum(step.memory_mb for step in steps.values()) * held / whole
         )
-    return NodeUse(name, look.now_ms, None, cpus, memory_mb)
+    return NodeUse(name, reading.now_ms, None, cpus, memory_mb)
 
 
-def _cpus(key: str, started_ms: int, look: Look, before: Look | None) -> float | None:
+def _cpus(key: str, started_ms: int, reading: Reading, before: Reading | None) -> float | None:
     """CPUs that a job kept busy since the sample before; None where that is not known."""
-    steps = look.jobs.get(key)
-    if steps is None or before is None or look.at_s <= before.at_s:
+    steps = reading.jobs.get(key)
+    if steps is None or before is None or reading.at_s <= before.at_s:
         return None
     earlier = before.jobs.get(key)
     if earlier is None and started_ms < before.now_ms:
@@ -181,4 +177,4 @@ def _cpus(key: str, started_ms: int, look: Look, before: Look | None) -> float |
     seconds = sum(
         max(0, step.cpu_s - (earlier[name].cpu_s if earlier and name in earlier else 0)) for name, step in steps.items()
     )
-    return seconds / (look.at_s - before.at_s)
+    return seconds / (reading.at_s - before.at_s)

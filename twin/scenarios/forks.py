@@ -16,7 +16,7 @@ from scheduling.model.values import Event
 from twin.eventlog import event_log
 from twin.infra.errors import Refused
 from twin.models import Checkpoint, EventBatch, Run, Scenario
-from twin.scenarios import store
+from twin.scenarios import beliefs, store
 from twin.scenarios.edits import parse, plain
 from twin.scenarios.edits.base import Edit
 from twin.scenarios.edits.moments import moment
@@ -33,6 +33,7 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
             raise Refused(f"run {run_id} no longer exists; fork another run")
         if run.last_seq == 0:
             raise Refused(f"run {run.pk} has not started; wait for its first event, or copy its scenario")
+        beliefs.refuse(run, "forked")
         at_ms = run.sim_ms if at_ms is None else at_ms
         if at_ms > (reached_ms := _reached_ms(run)) and run.status in Run.ACTIVE:
             raise Refused(
@@ -47,8 +48,8 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
         if cluster.horizon_slots and at_ms >= cluster.horizon_slots * cluster.slot_ms:
             ends_ms = cluster.horizon_slots * cluster.slot_ms
             raise Refused(
-                f"run {run.pk} ends at {moment(ends_ms)}, so a fork at {moment(at_ms)} has no "
-                "effect; choose a time before its end"
+                f"the horizon of run {run.pk} is {moment(ends_ms)}, so a fork at {moment(at_ms)} has no effect; choose "
+                "a time before the horizon"
             )
         if any(edit.at_ms == at_ms for edit in parse(run.edits)):
             raise Refused(f"run {run.pk} has an edit at {moment(at_ms)}; fork it 1 ms earlier or later")
@@ -124,9 +125,9 @@ def inherit(run: Run, parent: Run, fork_ms: int) -> None:
 
 
 def family(run: Run) -> list[dict[str, Any]]:
-    """Forks of each other as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, said}.
+    """Forks of each other as a tree, depth first: {id, parent, fork_ms, depth, name, status, wanted, edits}.
 
-    said: what the edits of the run that its parent does not have say.
+    edits: sentences about the edits that its parent does not have.
     """
     root = run
     seen = {run.pk}
@@ -140,14 +141,14 @@ def family(run: Run) -> list[dict[str, Any]]:
         rows.append({
             "id": found.pk, "parent": found.parent_id, "fork_ms": found.fork_ms, "depth": depth,
             "name": found.scenario.name, "scenario": found.scenario_id, "status": found.status, "wanted": found.wanted,
-            "mode": found.mode, "said": _said(found),
+            "mode": found.mode, "edits": _sentences(found),
         })  # fmt: skip
         children = found.children.select_related("scenario").order_by("-pk")
         stack += [(child, depth + 1) for child in children]
     return rows
 
 
-def _said(run: Run) -> list[str]:
+def _sentences(run: Run) -> list[str]:
     since = run.fork_ms
     return [edit.sentence() for edit in parse(run.edits) if since is None or edit.at_ms >= since]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from scheduling.kernel.beliefs.belief import Beliefs
 from scheduling.kernel.changes.phases import Phase
 from scheduling.kernel.parameters import UnknownName
 from scheduling.kernel.registry import build
@@ -19,6 +20,7 @@ from twin.files.job_table import JobTable, StoredJobs, objects_of, pack_jobs, un
 from twin.files.jobs_jsonl import job_to_dict
 from twin.infra.kept import KEPT
 from twin.models import ClusterSpec, Run, Scenario, Trace
+from twin.scenarios import beliefs
 from twin.scenarios.edits import Stage, parse, phases, plain
 from twin.scenarios.edits.base import ScenarioState
 
@@ -27,17 +29,17 @@ NO_EDITS = b"[]"
 
 def simulation(run: Run) -> Simulation:
     """A fresh simulation of the run, before its first event."""
-    return played(stages_of(run.scenario, run.edits), run.scenario.seed)
+    return played(stages_of(run.scenario, run.edits), run.scenario.seed, beliefs.of_scenario(run.scenario))
 
 
-def played(stages: Sequence[Stage], seed: int) -> Simulation:
+def played(stages: Sequence[Stage], seed: int, believed: Beliefs | None = None) -> Simulation:
     """Simulation of consecutive stages."""
     first = stages[0].state
     later = [
-        Phase(stage.at_ms, stage.state.cluster, objects_of(stage.state.jobs), _scheduler(stage.state), stage.said)
+        Phase(stage.at_ms, stage.state.cluster, objects_of(stage.state.jobs), _scheduler(stage.state), stage.sentences)
         for stage in stages[1:]
     ]
-    return Simulation(first.cluster, objects_of(first.jobs), _scheduler(first), seed, later)
+    return Simulation(first.cluster, objects_of(first.jobs), _scheduler(first), seed, later, beliefs=believed)
 
 
 def of_run(run: Run) -> tuple[Cluster, Sequence[Job]]:
@@ -121,7 +123,12 @@ def same(run: Run, other: Run) -> bool:
 
 def _identity(run: Run) -> tuple[Any, ...]:
     edits = sorted(parse(run.edits), key=lambda edit: edit.at_ms)
-    return (*_key(run.scenario), run.scenario.seed, _frozen([plain(edit) for edit in edits]))
+    return (
+        *_key(run.scenario),
+        run.scenario.seed,
+        _frozen([plain(edit) for edit in edits]),
+        _frozen(run.scenario.beliefs),
+    )
 
 
 def _scheduler(state: ScenarioState) -> BaseScheduler:

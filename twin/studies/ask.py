@@ -31,7 +31,7 @@ from twin.infra import gc_control
 from twin.infra.errors import Refused
 from twin.models import Run
 from twin.runs import engine
-from twin.scenarios import store
+from twin.scenarios import beliefs, store
 from twin.scenarios.edits import Stage
 from twin.scenarios.store import played
 
@@ -95,6 +95,7 @@ def ask(run: Run, job: Job) -> dict[str, Any]:
     """
     if run.status not in Run.ACTIVE or not run.last_seq:
         raise Refused(f"run {run.pk} is {run.status}; choose an active run, or fork this one and choose the fork")
+    beliefs.refuse(run, "asked about a job")
     stages = store.stages_of(run.scenario, run.edits)
     now_ms = run.sim_ms
     with_it = _with(stages, now_ms, job)
@@ -133,7 +134,7 @@ def _with(stages: Sequence[Stage], now_ms: int, job: Job) -> list[Stage]:
         return stage._replace(state=stage.state.with_jobs(jobs))
 
     later = [joined(stage) for stage in stages if stage.at_ms > now_ms]
-    return [*past, joined(past[-1])._replace(at_ms=from_ms, said=("Ask about a job",)), *later]
+    return [*past, joined(past[-1])._replace(at_ms=from_ms, sentences=("Ask about a job",)), *later]
 
 
 def _future(run: Run, stages: Sequence[Stage]) -> Simulation:

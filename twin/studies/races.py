@@ -65,14 +65,7 @@ def _entrant(
     cls: type[BaseScheduler], scenario: Scenario, cluster: Cluster, model: str, tables: list[JobTable]
 ) -> Entrant:
     own = cls.name == scenario.scheduler
-    parameters: dict[str, Any] = dict(scenario.parameters) if own else {}
-    if (
-        not own
-        and model in cls.model.supports
-        and len(cls.model.supports) > 1
-        and any(f.name == "model" for f in fields(cls.Parameters))
-    ):
-        parameters["model"] = model
+    parameters = dict(scenario.parameters) if own else trained_by(cls, model)
     return Entrant(cls, parameters, "" if own else _obstacle(cls, parameters, cluster, model, tables))
 
 
@@ -85,6 +78,17 @@ def _obstacle(
             f"its training model is {named([theirs])}, but that of this race is {named([model])}, "
             "so its metrics could not be ranked"
         )
+    return obstacle(scheduler, cluster, tables)
+
+
+def trained_by(cls: type[BaseScheduler], model: str) -> dict[str, Any]:
+    """Parameters of a scheduler with which its jobs train by that model, where it can be asked for one of several."""
+    several = model in cls.model.supports and len(cls.model.supports) > 1
+    return {"model": model} if several and any(f.name == "model" for f in fields(cls.Parameters)) else {}
+
+
+def obstacle(scheduler: BaseScheduler, cluster: Cluster, tables: list[JobTable]) -> str:
+    """Reason why a scheduler cannot run any of these jobs on the cluster; empty if it can run some."""
     try:
         scheduler.check(cluster)
     except ModelError as error:

@@ -32,6 +32,7 @@ from twin.scenarios.forks import past_edits
 
 MAX_POINTS = 500  # runs of one sweep
 MAX_AXES = 2
+EXAMPLE = 'for example {"parameter": "backfill", "values": [true, false]}'
 FIGURES = (  # keys of the table of metrics
     "total_utility", "completed", "rejected", "mean_jct_ms", "median_jct_ms", "p95_jct_ms", "makespan_ms",
     "suspensions", "utilization.gpu", "utilization.cpu",
@@ -126,7 +127,7 @@ def points_of(sweep: Sweep) -> list[dict[str, Any]]:
     return [
         {
             "place": point.place, "seed": point.seed, "run": point.run_id,
-            "status": point.run.status if point.run else "gone",
+            "status": point.run.status if point.run else "deleted",
             "figures": {key: value_of(point.run.metrics, key) for key in FIGURES}
             if point.run and point.run.status == Run.FINISHED else {},
         }
@@ -135,7 +136,10 @@ def points_of(sweep: Sweep) -> list[dict[str, Any]]:
 
 
 def unranked(sweep: Sweep) -> str | None:
-    """Reason why figures of the points cannot be ranked against each other, or None: an axis changes the training."""
+    """Reason why figures of the points cannot be ranked, or None: an axis changes the jobs or their training."""
+    of_jobs = [title(axis) for axis in sweep.axes if "verb" in axis and verbs()[axis["verb"]].of_jobs]
+    if of_jobs:
+        return f"The points do not have the same jobs ({', '.join(of_jobs)}), so their metrics are not ranked."
     deciding = [
         i
         for i, axis in enumerate(sweep.axes)
@@ -186,10 +190,13 @@ def _axis(scenario: Scenario, number: int, given: Any) -> dict[str, Any]:
     """Checked axis; the error names an impossible value."""
     subject = f"axis {number}"
     if not isinstance(given, dict) or not isinstance(given.get("values"), list) or not given["values"]:
-        raise ModelError(f"{subject}: must be an object with values, a non-empty list, got {shorten(str(given))}")
+        raise ModelError(
+            f"{subject}: must be an object with values, a non-empty list, got {shorten(str(given))}; {EXAMPLE}"
+        )
     if ("parameter" in given) == ("edit" in given):
         raise ModelError(
-            f"{subject}: must contain a parameter of the scheduler, or an edit and its field, got {shorten(str(given))}"
+            f"{subject}: must contain a parameter of the scheduler, or an edit and its field, got "
+            f"{shorten(str(given))}; {EXAMPLE}"
         )
     values = list(given["values"])
     if len({str(value) for value in values}) != len(values):
@@ -239,7 +246,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
     made = Scenario(
         name=f"{scenario.name[:120]}: {', '.join(labels)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
         trace_id=scenario.trace_id, scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits,
-        created_by=user, of_sweep=True,
+        created_by=user, unlisted=True,
     )  # fmt: skip
     if _same_past(scenario, made):
         made.parent, made.fork_ms = scenario.parent, scenario.fork_ms

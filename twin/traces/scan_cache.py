@@ -19,7 +19,7 @@ from twin.models import Trace
 from twin.traces.importers.imports import Part
 
 log = logging.getLogger(__name__)
-SUFFIX, UNFINISHED = ".look", ".new"
+SUFFIX, UNFINISHED = ".look", ".new"  # the name that stored scans have
 MAX_BYTES = 1_000_000_000  # of a result that is kept; a larger one is read again
 _DIGEST = hashlib.sha256
 

@@ -33,7 +33,7 @@ def test_a_pod_is_reported_as_the_api_server_has_it(cluster, watcher):
     assert (attempt.started_ms, attempt.ended_ms, attempt.ended_after_ms) == (placed_ms(pod), ended, None)
     assert attempt.shares == (Share(pod["spec"]["nodeName"], gpus=2, cpus=1, memory_mb=1024),)
     assert (fact.gpus, fact.cpus, fact.memory_mb, fact.limit_ms, fact.restarts) == (2, 1, 1024, 90_000, 0)
-    assert watcher.connector.snapshot().jobs == (fact,), "a list tells the same as the watch"
+    assert watcher.connector.snapshot().jobs == (fact,), "a list says the same as the watch"
 
 
 def test_what_does_not_fit_waits_with_the_words_of_the_scheduler(cluster, watcher):

@@ -73,20 +73,20 @@ def test_it_is_in_the_list_of_connectors():
 def test_recorded_lists_of_the_real_server_give_exact_facts(server, connector):
     for path, name in ((NODES, "nodes.json"), (PODS, "pods.json")):
         server.answers[path] = (200, recorded(name))
-    look = connector.snapshot()
+    snapshot = connector.snapshot()
     labels = {"nvidia.com/gpu.product": "A100"}
-    assert look.nodes == tuple(
+    assert snapshot.nodes == tuple(
         NodeFact(name, "draining" if name == "edge1" else "drained", "not-ready", 4, 8, 16_384, labels=labels)
         for name in ("edge1", "edge2")
     )
     placed = 1_795_307_300_000
-    first, second = look.jobs
+    first, second = snapshot.jobs
     assert (first.key, first.submitted_ms, first.state, first.outcome) == ("default/pod/w0", placed, ENDED, COMPLETED)
     assert first.attempts[0].shares == (Share("edge1", 1, 1, 0),)
     assert (second.key, second.state, second.priority, second.account) == ("default/pod/w2", RUNNING, 0, "default")
     assert second.attempts == (Attempt(placed, None, (Share("edge1", 1, 1, 0),)),)
-    assert look.complete
-    assert not look.partial
+    assert snapshot.complete
+    assert not snapshot.partial
 
 
 def test_a_recorded_watch_of_the_real_server_tells_each_pod(server, connector):
@@ -130,10 +130,10 @@ def test_a_version_that_is_gone_is_answered_in_the_stream_and_leads_to_a_whole_l
     server.delete(PODS, "goes")
     server.put(PODS, bound(first, "n1", 30))
     server.compact()
-    look = next(look for look in connector.changes() if any(fact.state == ENDED for fact in look.jobs))
-    assert not look.partial
-    assert look.nodes == ()
-    assert [(fact.key, fact.state) for fact in look.jobs] == [("ml/pod/goes", ENDED), ("ml/pod/stays", RUNNING)]
+    snapshot = next(snapshot for snapshot in connector.changes() if any(fact.state == ENDED for fact in snapshot.jobs))
+    assert not snapshot.partial
+    assert snapshot.nodes == ()
+    assert [(fact.key, fact.state) for fact in snapshot.jobs] == [("ml/pod/goes", ENDED), ("ml/pod/stays", RUNNING)]
 
 
 def test_the_recorded_410_leads_to_a_whole_look(server, connector):
@@ -142,9 +142,9 @@ def test_the_recorded_410_leads_to_a_whole_look(server, connector):
     server.put(PODS, pod("w"))
     follow(changes, lambda fact: fact.key == "ml/pod/w")
     server.play(PODS, recorded("410-in-stream.jsonl"))
-    look = next(look for look in changes if look.jobs)
-    assert not look.partial
-    assert [fact.key for fact in look.jobs] == ["ml/pod/w"]
+    snapshot = next(snapshot for snapshot in changes if snapshot.jobs)
+    assert not snapshot.partial
+    assert [fact.key for fact in snapshot.jobs] == ["ml/pod/w"]
 
 
 def test_a_server_that_always_forgets_is_left_to_the_pauses_of_the_follower(server, connector):
@@ -258,9 +258,9 @@ def test_what_has_gone_is_kept_no_longer(server, connector, monkeypatch):
     assert {fact.outcome for fact in reported if fact.state == ENDED} == {COMPLETED}
     store, i = connector._store, 0
     while store._pods.keys() | store._jobs.keys() | store._below.keys() | store._wait_until.keys() | store._gone.keys():
-        assert i < 100
+        assert i < 1_000
         changes.send(None)
-        server.put(NODES, node(f"n{(i := i + 1)}"))  # anything that makes a look
+        server.put(NODES, node(f"n{(i := i + 1)}"))  # anything that makes a poll
 
 
 def test_the_last_words_of_a_pod_belong_to_its_job_though_that_has_gone(server, connector):
@@ -289,8 +289,8 @@ def test_one_object_that_cannot_be_read_stops_nothing(server, connector, caplog)
 @pytest.mark.parametrize(
     ("path", "answer", "message"),
     [
-        ("/version", (200, "<html>Welcome</html>"), "is no Kubernetes API: its answer to /version is not JSON"),
-        ("/version", (200, "{}"), "is no Kubernetes API: it does not report its version"),
+        ("/version", (200, "<html>Welcome</html>"), "is not a Kubernetes API: its answer to /version is not JSON"),
+        ("/version", (200, "{}"), "is not a Kubernetes API: it does not report its version"),
         ("/version", (404, "not found"), "the answer to /version is 404: not found"),
         ("/version", (503, '{"message": "apiserver is shutting\\ndown"}'), "is 503: apiserver is shutting down"),
     ],
@@ -338,15 +338,15 @@ def test_signs_of_life_are_empty_looks_that_asked_the_server(server, connector, 
     monkeypatch.setattr("twin.connectors.kubernetes.SIGN_OF_LIFE_S", 0.1)
     connector.snapshot()
     server.asked.clear()
-    look = next(connector.changes())
-    assert (look.partial, look.jobs, look.nodes) == (True, (), None)
+    snapshot = next(connector.changes())
+    assert (snapshot.partial, snapshot.jobs, snapshot.nodes) == (True, (), None)
     assert "/version" in server.asked
 
 
 def test_only_the_namespaces_that_are_asked_for_are_read(server, connect):
     server.put("/api/v1/namespaces/ml/pods", pod("w"))
-    look = connect(namespaces="ml, other").snapshot()
-    assert [fact.key for fact in look.jobs] == ["ml/pod/w"]
+    snapshot = connect(namespaces="ml, other").snapshot()
+    assert [fact.key for fact in snapshot.jobs] == ["ml/pod/w"]
     asked = {path.split("?")[0] for path in server.asked if "limit" in path}
     assert asked == {NODES} | {
         f"/{of}/namespaces/{name}/{kind}"
@@ -361,14 +361,14 @@ def test_nodes_are_all_reported_when_one_changes(server, connector):
     connector.snapshot()
     changes = connector.changes()
     server.put(NODES, node("n2", unschedulable=True))
-    look = next(look for look in changes if look.nodes)
-    assert [(fact.name, fact.state, fact.reason) for fact in look.nodes] == [
+    snapshot = next(snapshot for snapshot in changes if snapshot.nodes)
+    assert [(fact.name, fact.state, fact.reason) for fact in snapshot.nodes] == [
         ("n1", "up", ""),
         ("n2", "drained", "Cordoned"),
     ]
-    assert look.partial
+    assert snapshot.partial
     server.delete(NODES, "n1")
-    assert [fact.name for fact in next(look for look in changes if look.nodes).nodes] == ["n2"]
+    assert [fact.name for fact in next(snapshot for snapshot in changes if snapshot.nodes).nodes] == ["n2"]
 
 
 def test_the_cost_is_reported(connector):

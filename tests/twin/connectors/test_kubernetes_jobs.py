@@ -45,7 +45,7 @@ NOW = CREATED_MS + 3_000_500
 
 
 class World:
-    """A store and what it tells."""
+    """A store and what it reports."""
 
     def __init__(self):
         self.store = Store(Reader(["nvidia.com/gpu", "nvidia.com/mig-*"]))

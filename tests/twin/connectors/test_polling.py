@@ -6,15 +6,15 @@ from twin.connectors.polling import MAX_SOON, Pace, poll
 
 
 class Clock:
-    """Time that passes only by waiting and by looks; hints come at given times."""
+    """Time that passes only by waiting and by polls; hints come at given times."""
 
     def __init__(self, cost_ms=10, hints=(), unsettled=()):
-        self.now, self.cost_ms, self.hints, self.looks, self.unsettled = 0, cost_ms, list(hints), [], set(unsettled)
+        self.now, self.cost_ms, self.hints, self.starts_ms, self.unsettled = 0, cost_ms, list(hints), [], set(unsettled)
 
-    def look(self):
+    def take(self):
         began = self.now
         self.now += self.cost_ms
-        self.looks.append(began)
+        self.starts_ms.append(began)
         return began
 
     def wait(self, ms):
@@ -27,11 +27,11 @@ class Clock:
 
     def reported(self, count, interval_ms):
         pace = Pace(
-            self.look,
+            self.take,
             lambda: self.now,
             self.wait,
             lambda: f"silent at {self.now}",
-            lambda look: len(self.looks) in self.unsettled,
+            lambda take: len(self.starts_ms) in self.unsettled,
         )
         return list(islice(poll(pace, interval_ms), count))
 
@@ -60,7 +60,7 @@ def test_what_is_about_to_change_is_looked_at_soon_but_not_for_ever():
     clock = Clock(unsettled={1})
     assert clock.reported(3, 1000) == [1000, 1100, 2100]
     stuck = Clock(cost_ms=1, unsettled=range(100)).reported(MAX_SOON + 4, 10_000)
-    starts = [look for look in stuck if isinstance(look, int)]
+    starts = [take for take in stuck if isinstance(take, int)]
     assert [after - before for before, after in pairwise(starts)][: MAX_SOON + 1] == [
         100,
         200,

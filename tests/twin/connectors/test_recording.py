@@ -27,17 +27,17 @@ nodes = st.builds(
     NodeFact, texts, st.sampled_from(facts.NODE_STATES), texts, numbers, queues=st.lists(texts, max_size=2).map(tuple),
     labels=st.dictionaries(texts, texts, max_size=2),
 )  # fmt: skip
-looks = st.builds(
+polls = st.builds(
     Snapshot, numbers, st.lists(jobs, max_size=3).map(tuple), st.none() | st.lists(nodes, max_size=2).map(tuple),
     complete=st.booleans(), partial=st.booleans(), why=texts, calls=st.dictionaries(texts, numbers, max_size=2),
 )  # fmt: skip
 
 
-@given(looks)
-def test_a_look_is_the_same_after_json(look):
-    line = dumps(look)
+@given(polls)
+def test_a_look_is_the_same_after_json(snapshot):
+    line = dumps(snapshot)
     assert b"\n" not in line
-    assert loads(Snapshot, line) == look
+    assert loads(Snapshot, line) == snapshot
 
 
 def test_a_line_that_is_no_look_is_refused_with_its_field():
@@ -53,7 +53,7 @@ ENDED = Snapshot(61_000, (JobFact("1", 900, "ended", outcome="completed", ended_
 
 
 class Recorded(base.Connector):
-    """A connector with three looks."""
+    """A connector with three polls."""
 
     def check(self):
         return facts.Found()

@@ -46,6 +46,7 @@ def test_a_requeued_job_is_one_job_though_its_submit_time_has_changed(state):
         {"Submit": "1024", "Start": "1150", "End": "1200", "NodeList": "edge3", "State": "FAILED"},
     )
     assert (job.submitted_ms, job.restarts, job.outcome) == (1_000_000, 1, facts.FAILED)
+    assert job.resubmitted_ms == (1_024_000,)
     assert [(attempt.started_ms, attempt.ended_ms, attempt.outcome) for attempt in job.attempts] == [
         (1_010_000, 1_020_000, state.lower()), (1_150_000, 1_200_000, facts.FAILED),
     ]  # fmt: skip
@@ -75,6 +76,24 @@ def test_tasks_members_and_what_still_runs():
     ]  # fmt: skip
     (running,) = jobs(rows[2])
     assert (running.attempts[0].ended_ms, running.attempts[0].outcome, running.ended_ms) == (None, "", None)
+
+
+def test_the_end_of_a_task_whose_start_is_not_accounted_yet_is_no_record():
+    """Seen on 22.05 after a restart of slurmctld: without the start, the task 73_1 is listed as job 76."""
+    early = {"JobID": "76", "Partition": "", "ReqTRES": "", "TimelimitRaw": "", "Priority": "0"}
+    assert [job.key for job in jobs(early, {})] == ["21"]
+
+
+@pytest.mark.parametrize("key", ["21", "21_[1-5]"])
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "NODE_FAIL"])
+def test_a_record_that_lacks_the_start_of_a_job_that_ran_is_no_record(state, key):
+    """Seen on 22.05: slurmctld was killed before it reported the start of the job; an array is its last task then."""
+    assert jobs({"JobID": key, "State": state, "Start": "None", "NodeList": "None assigned"}) == []
+
+
+def test_a_job_that_was_refused_never_ran():
+    (refused,) = jobs({"State": "FAILED", "Start": "1000", "End": "1000", "NodeList": "None assigned"})
+    assert (refused.state, refused.attempts) == (facts.ENDED, ())
 
 
 def test_line_breaks_in_accounts_forge_no_row():

@@ -9,8 +9,8 @@ SUBMITTED, STARTED, NOW = (NOW_S - 100) * 1000, (NOW_S - 60) * 1000, NOW_S * 100
 EVEN = (Share("edge1", 0, 1, 2000),)
 
 
-def looks(*rows):
-    """The job after looks a second apart."""
+def polls(*rows):
+    """The job after polls a second apart."""
     attempts = Attempts()
     return [attempts.settled(read(row, at_s=NOW_S + i), NOW + 1000 * i)[0] for i, row in enumerate(rows)]
 
@@ -23,7 +23,7 @@ COMPLETING = running(State="COMPLETING", RestartCnt="1", StartTime=str(NOW_S + 1
 
 
 def test_a_requeued_job_keeps_its_submit_time_and_its_first_attempt():
-    _, completing, waiting, again = looks(
+    _, completing, waiting, again = polls(
         running(),
         COMPLETING,
         waiting_again(NOW_S + 2),
@@ -33,7 +33,14 @@ def test_a_requeued_job_keeps_its_submit_time_and_its_first_attempt():
     assert (completing.attempts, completing.state) == ((first,), facts.WAITING)
     assert (waiting.attempts, waiting.submitted_ms, waiting.restarts) == ((first,), SUBMITTED, 1)
     assert again.attempts == (first, Attempt(NOW + 3000, None, EVEN))
-    assert again.submitted_ms == SUBMITTED
+    assert (again.submitted_ms, again.resubmitted_ms) == (SUBMITTED, (NOW + 2000,))
+
+
+def test_a_controller_that_goes_back_to_a_state_before_a_requeue_shows_the_same_job():
+    *_, back, failed = polls(
+        running(), waiting_again(NOW_S + 1), running(), waiting_again(NOW_S + 3), waiting_again(NOW_S + 3, restarts="2")
+    )
+    assert (back.submitted_ms, failed.resubmitted_ms) == (SUBMITTED, (NOW + 1000, NOW + 3000))
 
 
 def test_a_failed_node_ends_the_attempt_when_the_job_is_submitted_again():
@@ -44,12 +51,12 @@ def test_a_failed_node_ends_the_attempt_when_the_job_is_submitted_again():
 
 
 def test_a_job_requeued_and_cancelled_keeps_what_it_did():
-    _, cancelled = looks(running(), running(State="CANCELLED", RestartCnt="1", StartTime="N/A", EndTime=str(NOW_S + 1)))
+    _, cancelled = polls(running(), running(State="CANCELLED", RestartCnt="1", StartTime="N/A", EndTime=str(NOW_S + 1)))
     assert (cancelled.state, [attempt.outcome for attempt in cancelled.attempts]) == (facts.ENDED, [facts.REQUEUED])
 
 
 def test_a_number_used_again_is_another_job():
-    _, other = looks(running(), running(SubmitTime=str(NOW_S), StartTime=str(NOW_S)))
+    _, other = polls(running(), running(SubmitTime=str(NOW_S), StartTime=str(NOW_S)))
     assert (other.submitted_ms, other.attempts) == (NOW, (Attempt(NOW, None, EVEN),))
 
 

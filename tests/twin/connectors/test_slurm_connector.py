@@ -22,6 +22,11 @@ case "$1 $2" in
 esac
 """
 
+SACCT = """
+delimiter=$(printf %s "$6" | sed 's/--delimiter=//')
+case " $* " in *" -j 5 "*) printf '%s' 'ROWS' | sed "s/|/$delimiter/g";; esac
+"""
+
 
 class Site:
     """A folder of commands that comes first in PATH."""
@@ -52,9 +57,9 @@ def site(tmp_path):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_look_has_jobs_nodes_and_the_controllers_time(tmp_path, version):
     connector = Site(tmp_path, version).connector()
-    look = connector.snapshot()
-    assert (look.complete, look.why, len(look.nodes), len(look.jobs) > 140) == (True, "", 3, True)
-    assert set(look.calls) == {"squeue", "scontrol", "sdiag"}
+    snapshot = connector.snapshot()
+    assert (snapshot.complete, snapshot.why, len(snapshot.nodes), len(snapshot.jobs) > 140) == (True, "", 3, True)
+    assert set(snapshot.calls) == {"squeue", "scontrol", "sdiag"}
     assert connector.snapshot(nodes=False).nodes is None
 
 
@@ -80,26 +85,26 @@ def test_details_of_many_are_read_in_one_call(site, monkeypatch):
 
 
 def test_a_bound_that_was_reached_is_reported_and_the_look_is_complete(site):
-    look = site.connector(max_array_tasks=5).snapshot()
-    assert look.complete
-    assert look.why == "array 10 has 134 waiting tasks, of which the first 5 are shown"
+    snapshot = site.connector(max_array_tasks=5).snapshot()
+    assert snapshot.complete
+    assert snapshot.why == "array 10 has 134 waiting tasks, of which the first 5 are shown"
 
 
 def test_an_empty_queue_is_not_believed_when_the_controller_counts_jobs(site):
     site.put("squeue", "true")
-    look = site.connector().snapshot()
-    assert (look.jobs, look.complete) == ((), False)
-    assert look.why.startswith("squeue shows no job, yet slurmctld counted 14 waiting and 0 running ones")
+    snapshot = site.connector().snapshot()
+    assert (snapshot.jobs, snapshot.complete) == ((), False)
+    assert snapshot.why.startswith("squeue shows no job, yet slurmctld counted 14 waiting and 0 running ones")
 
 
 def test_an_account_without_accounting_sees_only_its_own_jobs(site):
     site.put("squeue", "true")
     site.put("scontrol", SCONTROL.replace("PrivateData = none", "PrivateData = jobs"))
     site.put("id", "echo ada")
-    look = site.connector().snapshot()
-    assert (look.complete, look.own) == (True, "ada")
+    snapshot = site.connector().snapshot()
+    assert (snapshot.complete, snapshot.own) == (True, "ada")
     reason = "this account (ada) sees only its own jobs, because PrivateData in slurm.conf names jobs: `sacctmgr modify"
-    assert look.why.startswith(reason)
+    assert snapshot.why.startswith(reason)
     site.put("sacctmgr", "echo Operator")
     assert (site.connector().snapshot().complete, site.connector().snapshot().own) == (False, "")
 
@@ -134,8 +139,8 @@ def test_the_connection_test_of_a_cluster_without_jobs_and_without_gpus(site):
 
 def test_no_nodes_are_an_incomplete_look(site):
     site.put("scontrol", "echo No nodes in the system")
-    look = site.connector().snapshot()
-    assert (look.complete, look.why, look.nodes) == (False, "scontrol shows no nodes", ())
+    snapshot = site.connector().snapshot()
+    assert (snapshot.complete, snapshot.why, snapshot.nodes) == (False, "scontrol shows no nodes", ())
 
 
 @pytest.mark.parametrize(
@@ -202,6 +207,23 @@ def test_history_without_accounting_says_what_is_missing(site):
         match=r"sacct failed with exit code 1: Slurm accounting storage is disabled; set AccountingStorageType=",
     ):
         list(site.connector().history(0, 1))
+
+
+def test_the_accounting_of_jobs_has_their_attempts_though_they_run(site):
+    columns = [
+        "5_1|NODE_FAIL|1000|1010|1010|5|1|edge1|cpu=1|cpu=1|edge|ann||7|None|",
+        "5_1|RUNNING|1020|1130|Unknown|5|1|edge2|cpu=1|cpu=1|edge|ann||7|None|",
+        "5_2|COMPLETED|1000|1010|1020|5|1|edge1|cpu=1|cpu=1|edge|ann||7|None|",
+    ]
+    rows = "".join(f"{row}|\n" for row in columns)
+    site.put("sacct", SACCT.replace("ROWS", rows))
+    (job,) = site.connector().accounted(["5_1"])
+    assert (job.state, job.restarts, job.submitted_ms, job.resubmitted_ms) == (
+        facts.RUNNING, 1, 1_000_000, (1_020_000,),
+    )  # fmt: skip
+    assert [(one.started_ms, one.ended_ms, one.outcome) for one in job.attempts] == [
+        (1_010_000, 1_010_000, facts.NODE_FAIL), (1_130_000, None, ""),
+    ]  # fmt: skip
 
 
 def test_cost_is_that_of_this_account(site):

@@ -37,6 +37,36 @@ def test_recorded_queues_of_each_version_are_read(version):
     assert [job.depends_on for job in jobs if job.depends_on] == ["afterok:1(unfulfilled)"]
 
 
+@pytest.mark.parametrize(
+    ("version", "at_s", "starts"),
+    [
+        ("22.05", 1_795_340_000, {"5": 1_795_340_597_000, "6+0": 1_795_341_780_000, "6+1": 1_795_341_780_000}),
+        ("24.11", 1_795_339_341, {"7": 1_795_339_937_000, "8+0": 1_795_341_180_000, "8+1": 1_795_341_180_000}),
+        ("26.05", 1_795_340_150, {"5": 1_795_340_747_000, "6+0": 1_795_341_960_000, "6+1": 1_795_341_960_000}),
+    ],
+)
+def test_expected_starts_of_each_version_are_unix_milliseconds(version, at_s, starts):
+    queue = Queue(1000)
+    for _ in range(2):  # also when the rows are known from the poll before
+        queue.read(recorded(version, "queue"), TOKEN, at_s * 1000)
+        assert queue.starts == starts
+
+
+def test_a_start_is_expected_of_waiting_jobs_only_and_after_the_poll():
+    queue, soon = Queue(1000), str(NOW_S + 60)
+    rows = (
+        {"JobArrayID": "54_[5-6%2]", "StartTime": soon},
+        {"JobArrayID": "55", "StartTime": str(NOW_S - 1)},
+        {"JobArrayID": "56", "StartTime": soon, "PriorityLong": "0", "Reason": "JobHeldUser"},
+        running(JobArrayID="57"),
+        running(JobArrayID="58", State="COMPLETING", RestartCnt="1", StartTime=soon, EndTime=str(NOW_S + 300)),
+    )
+    queue.read(answer(*rows), TOKEN, NOW)
+    assert queue.starts == {"54_5": NOW + 60_000}
+    queue.read(answer(*rows), TOKEN, NOW + 60_000)
+    assert queue.starts == {}
+
+
 def test_two_versions_or_more_are_recorded():
     assert len(VERSIONS) >= 2
 
@@ -54,7 +84,7 @@ def test_steps_of_an_array_count():
 
 def test_a_bound_on_waiting_tasks_is_reported():
     queue = Queue(max_tasks=2)
-    for _ in range(2):  # also when the row is known from the look before
+    for _ in range(2):  # also when the row is known from the poll before
         jobs = queue.read(answer({"JobArrayID": "54_[1-5]"}), TOKEN, NOW)
         assert [job.key for job in jobs] == ["54_1", "54_2"]
         assert queue.left_out == "array 54 has 5 waiting tasks, of which the first 2 are shown"

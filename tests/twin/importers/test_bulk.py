@@ -49,7 +49,7 @@ def test_a_file_without_a_header_begins_with_its_first_line():
 
 
 def test_an_open_quote_costs_its_own_row_only():
-    """Table refuses the file, as it cannot tell what the quote swallowed; here a cell never holds a line end."""
+    """Table refuses the file, as it cannot know what the quote swallowed; here a cell never holds a line end."""
     found, count, skipped = read(BulkTable, 'a,b\n1,"2\n3,4\n', ("a", "b"))
     assert (found, count, skipped) == ([(3, "3", "4")], 2, [(2, "unreadable_quotes")])
 

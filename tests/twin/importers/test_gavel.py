@@ -73,7 +73,7 @@ def test_another_table_is_refused():
     assert not gavel.sniff(b"")[0]
     with pytest.raises(ImportRefused, match="1 cells between tabs; a Gavel trace has 7, 9 or 10 columns"):
         read_texts(gavel, "a,b\n")
-    with pytest.raises(ImportRefused, match="none of its 1 rows can be imported; line 1: unknown_model"):
+    with pytest.raises(ImportRefused, match="none of its 1 rows can be imported; line 1: unknown model"):
         read_texts(gavel, row("x"))
 
 

@@ -254,7 +254,7 @@ def test_steps_alone_are_refused(tmp_path):
         "JobID|Submit|Start|End|State|ReqMem\n"
         "1.batch|2026-11-20T10:00:00|2026-11-20T10:00:00|2026-11-20T10:10:00|COMPLETED|4Gn\n"
     )
-    with pytest.raises(ImportRefused, match=r"line 2: no_job '1.batch'"):
+    with pytest.raises(ImportRefused, match=r"line 2: no job '1.batch'"):
         found(tmp_path, text)
 
 

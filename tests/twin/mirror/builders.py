@@ -1,4 +1,4 @@
-"""Looks at a small made-up cluster, and the picture that a log of its mirror gives."""
+"""Polls of a small made-up cluster, and the state that a log of its mirror gives."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def ended(fact: JobFact, end: int, outcome: str = "completed", **fields: Any) ->
     return replace(fact, state=ENDED, outcome=outcome, attempts=attempts, ended_ms=at(end), **fields)
 
 
-def look(second: int, *jobs: JobFact, nodes: tuple[NodeFact, ...] | None = NODES, **fields: Any) -> Snapshot:
+def polled(second: int, *jobs: JobFact, nodes: tuple[NodeFact, ...] | None = NODES, **fields: Any) -> Snapshot:
     return Snapshot(at(second), jobs, nodes, **fields)
 
 
@@ -98,8 +98,8 @@ class Log:
         self.mirror = Mirror(EPOCH)
         self.events: list[Event] = []
 
-    def look(self, snapshot: Snapshot) -> list[EventData]:
-        return self.write(self.mirror.look(snapshot))
+    def apply(self, snapshot: Snapshot) -> list[EventData]:
+        return self.write(self.mirror.apply(snapshot))
 
     def write(self, events: list[EventData]) -> list[EventData]:
         for kind, data in events:

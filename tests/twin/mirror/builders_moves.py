@@ -1,4 +1,4 @@
-"""Clusters that Hypothesis plays: jobs and nodes that move at random, and the looks at them."""
+"""Clusters that Hypothesis plays: jobs and nodes that move at random, and the polls of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STEPS = ("wait", "start", "suspend", "end", "requeue", "forget")
 
 
 class Cluster:
-    """A cluster of up to five jobs that move at random, and the looks at it."""
+    """A cluster of up to five jobs that move at random, and the polls of it."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, JobFact] = {}
@@ -40,7 +40,7 @@ class Cluster:
         fact = self.nodes[node]
         self.nodes[node] = replace(fact, state=DOWN if fact.state != DOWN else NODES[0].state)
 
-    def look(self, second: int) -> Snapshot:
+    def poll(self, second: int) -> Snapshot:
         return Snapshot(at(second), tuple(self.jobs.values()), tuple(self.nodes.values()))
 
 
@@ -50,11 +50,11 @@ MOVES = st.lists(
 )
 
 
-def looks_of(moves) -> list[Snapshot]:
-    cluster, looks = Cluster(), []
+def polls_of(moves) -> list[Snapshot]:
+    cluster, polls = Cluster(), []
     for second, (key, what, node, turns) in enumerate(moves):
         cluster.step(second, key, what, node)
         if turns:
             cluster.turn(node)
-        looks.append(cluster.look(second))
-    return looks
+        polls.append(cluster.poll(second))
+    return polls

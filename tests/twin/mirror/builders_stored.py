@@ -1,10 +1,10 @@
-"""Followers of looks that are written down, with and without a database, and the files of a mirror."""
+"""Followers of polls that are written down, with and without a database, and the files of a mirror."""
 
 from __future__ import annotations
 
 from scheduling.observed.scheduler import ObservedScheduler
 from scheduling.reporting.metrics import summarize
-from tests.twin.mirror.builders import EPOCH, NODES, S, Scripted, ended, job, look, running
+from tests.twin.mirror.builders import EPOCH, NODES, S, Scripted, ended, job, polled, running
 from twin.connectors.facts import Snapshot
 from twin.files.outputs import OutputWriter
 from twin.management.commands.verify import problems_of
@@ -15,38 +15,38 @@ from twin.mirror.history import history_of
 from twin.models import Connection
 from twin.runs import lease
 
-LOOKS = (
-    look(3_601, running("1", 3_600, gpu_ids=(0, 1)), job("2", submitted_ms=EPOCH + 3_500 * S, reason="Resources")),
-    look(3_610, running("1", 3_600, gpu_ids=(0, 1)), running("2", 3_605, submitted_ms=EPOCH + 3_500 * S)),
-    look(
+POLLS = (
+    polled(3_601, running("1", 3_600, gpu_ids=(0, 1)), job("2", submitted_ms=EPOCH + 3_500 * S, reason="Resources")),
+    polled(3_610, running("1", 3_600, gpu_ids=(0, 1)), running("2", 3_605, submitted_ms=EPOCH + 3_500 * S)),
+    polled(
         3_620,
         ended(running("1", 3_600, gpu_ids=(0, 1)), 3_615),
         running("2", 3_605, submitted_ms=EPOCH + 3_500 * S),
         nodes=NODES[:1],
     ),
-    look(3_700, running("2", 3_605, submitted_ms=EPOCH + 3_500 * S)),
+    polled(3_700, running("2", 3_605, submitted_ms=EPOCH + 3_500 * S)),
 )
 
 
-def following(connection: Connection, *looks: Snapshot) -> Following:
+def following(connection: Connection, *polls: Snapshot) -> Following:
     """A follower that begins now."""
     connection.refresh_from_db()
     if connection.run is None:
-        stored.begin(connection, looks[0])
+        stored.begin(connection, polls[0])
     run = lease.take(connection.run.pk, mirror=True)
     assert run is not None
     mirror = stored.load(connection)
-    return Following(Scripted(*looks), mirror, stored.Writer(run, mirror), stopped=lambda seconds: True)
+    return Following(Scripted(*polls), mirror, stored.Writer(run, mirror), stopped=lambda seconds: True)
 
 
-def follow(connector: Scripted, looks: int):
+def follow(connector: Scripted, polls: int):
     """Follows for so many waits; (following, events, the waits in seconds)."""
     events, waits = [], []
 
     def stopped(seconds: float) -> bool:
         if seconds:
             waits.append(seconds)
-        return len(waits) >= looks
+        return len(waits) >= polls
 
     following = Following(
         connector,

@@ -11,8 +11,8 @@ from django.db import DatabaseError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.twin.mirror.builders import EPOCH, NODES, Log, S, Scripted, ended, job, look, running
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders import EPOCH, NODES, Log, S, Scripted, ended, job, polled, running
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.builders_stored import following
 from twin.connectors.facts import DOWN, ENDED, Snapshot
 from twin.eventlog import event_log
@@ -20,25 +20,26 @@ from twin.eventlog.additions import of_run
 from twin.eventlog.event_log import LeaseLost
 from twin.mirror import borders, follower, stored
 from twin.mirror.connecting import connections
+from twin.mirror.connecting.condition import condition
 from twin.mirror.differ import Mirror, epoch_of
 from twin.models import Connection, MirrorRecord, Run
 from twin.runs import lease
 
 ONE, TWO = running("1", 10, gpu_ids=(0, 1)), running("2", 20, node="cloud1")
-THREE = job("3", submitted_ms=look(30).at_ms, reason="Resources")
-LOOKS = (
-    look(0, ONE, job("2"), job("4")),
-    look(40, ONE, TWO, THREE, ended(running("4", 15, gpus=1), 35)),
-    look(100, ONE, ended(TWO, 90), THREE, ended(running("4", 15, gpus=1), 35)),
-    look(200, ended(ONE, 150), ended(TWO, 90), running("3", 160, submitted_ms=THREE.submitted_ms)),
+THREE = job("3", submitted_ms=polled(30).at_ms, reason="Resources")
+POLLS = (
+    polled(0, ONE, job("2"), job("4")),
+    polled(40, ONE, TWO, THREE, ended(running("4", 15, gpus=1), 35)),
+    polled(100, ONE, ended(TWO, 90), THREE, ended(running("4", 15, gpus=1), 35)),
+    polled(200, ended(ONE, 150), ended(TWO, 90), running("3", 160, submitted_ms=THREE.submitted_ms)),
 )
 
 
-def followed(*looks: Snapshot) -> Connection:
+def followed(*polls: Snapshot) -> Connection:
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, *looks)
-    for each in looks:
-        one.look(each)
+    one = following(connection, *polls)
+    for each in polls:
+        one.apply(each)
     connection.refresh_from_db()
     return connection
 
@@ -68,7 +69,7 @@ def codes(run: Run) -> dict[str, list[str]]:
 @pytest.mark.django_db
 def test_what_ended_in_the_run_before_takes_little_memory():
     over = [ended(running(str(number), 10), 20) for number in range(4_000)]
-    connection = followed(look(15, *(running(fact.key, 10) for fact in over)), look(30, *over))
+    connection = followed(polled(15, *(running(fact.key, 10) for fact in over)), polled(30, *over))
     crossed(connection)
     connection.refresh_from_db()
     tracemalloc.start()
@@ -81,14 +82,12 @@ def test_what_ended_in_the_run_before_takes_little_memory():
 
 @pytest.mark.django_db
 def test_the_next_run_begins_with_what_is_open():
-    connection = followed(*LOOKS[:2])
+    connection = followed(*POLLS[:2])
     old = connection.run
     new = crossed(connection)
     old.refresh_from_db()
     connection.refresh_from_db()
     assert (old.status, old.end_ms, connection.run, new.follows) == (Run.FINISHED, old.sim_ms, new, old)
-    assert (old.metrics["jobs"], old.metrics["completed"]) == (4, 1)
-    assert "admitted" not in old.metrics
     assert {name: found[-1] for name, found in codes(old).items()} == {
         "1": "continues", "2": "continues", "3": "continues", "4": "ended",
     }  # fmt: skip
@@ -105,11 +104,11 @@ def test_the_next_run_begins_with_what_is_open():
 
 @pytest.mark.django_db
 def test_what_has_ended_is_not_reported_again_after_a_restart():
-    connection = followed(*LOOKS[:2])
+    connection = followed(*POLLS[:2])
     new = crossed(connection)
-    for each in LOOKS[2:]:
+    for each in POLLS[2:]:
         Run.objects.update(lease_until=None)
-        following(connection, each).look(each)  # a follower that has just begun
+        following(connection, each).apply(each)  # a follower that has just begun
     assert [one.id for one in of_run(new)[1]] == ["1", "2", "3"], "4 had ended in the run before"
     assert {name: found[-1] for name, found in codes(new).items()} == {"1": "ended", "2": "ended", "3": "started"}
 
@@ -117,21 +116,20 @@ def test_what_has_ended_is_not_reported_again_after_a_restart():
 @pytest.mark.django_db
 def test_the_run_of_a_removed_connection_ends_with_open_jobs_unfinished():
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, LOOKS[0])
-    for each in LOOKS[:2]:
-        one.look(each)
+    one = following(connection, POLLS[0])
+    for each in POLLS[:2]:
+        one.apply(each)
     connection.refresh_from_db()
     run = connection.run
-    connection.health = {"seen_ms": look(45).at_ms}  # the newest look found nothing new
+    connection.health = {"seen_ms": polled(45).at_ms}  # the newest poll found nothing new
     connections.remove(connection)
     with pytest.raises(LeaseLost):
-        one.look(LOOKS[2])
+        one.apply(POLLS[2])
     assert not Connection.objects.exists()
     run.refresh_from_db()
     assert (run.status, run.end_ms, run.lease_until) == (Run.FINISHED, run.sim_ms, None)
-    assert (run.metrics["jobs"], run.metrics["completed"]) == (4, 1)
     epoch = round(run.clock_wall.timestamp() * 1000)
-    assert run.end_ms == look(45).at_ms - epoch, "jobs that ran are drawn to the last time they were seen"
+    assert run.end_ms == polled(45).at_ms - epoch, "jobs that ran are drawn to the last time they were seen"
     ends = [bar.end_ms for event in events_of(run) if event.kind == "plan_changed" for bar in event.data["bars"]]
     assert ends[-2:] == [run.end_ms, run.end_ms]
     assert {name: found[-1] for name, found in codes(run).items()} == {
@@ -142,7 +140,7 @@ def test_the_run_of_a_removed_connection_ends_with_open_jobs_unfinished():
 @pytest.mark.django_db
 def test_a_connection_without_a_run_or_whose_run_has_ended_is_removed():
     connections.remove(Connection.objects.create(name="new", connector="slurm"))
-    connection = followed(*LOOKS[:2])
+    connection = followed(*POLLS[:2])
     Run.objects.update(status=Run.FAILED, message="disk full")
     connections.remove(connection)
     assert not Connection.objects.exists()
@@ -152,7 +150,7 @@ def test_a_connection_without_a_run_or_whose_run_has_ended_is_removed():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("where", ["begin", "_close", "Writer"])
 def test_a_follower_that_dies_at_the_border_leaves_the_old_run(monkeypatch, where):
-    connection = followed(*LOOKS[:2])
+    connection = followed(*POLLS[:2])
     old = connection.run
     before = (Run.objects.count(), MirrorRecord.objects.count(), events_of(old))
 
@@ -185,28 +183,33 @@ def test_a_follower_that_dies_at_the_border_leaves_the_old_run(monkeypatch, wher
 
 @pytest.mark.django_db
 def test_a_run_is_full_after_a_day_or_many_events(monkeypatch):
-    connection = followed(*LOOKS[:2])
+    connection = followed(*POLLS[:2])
     run, mirror = connection.run, stored.load(connection)
     border = borders.Border(run, mirror)
     assert not border.reached()
     mirror.log_ms += borders.MAX_MS - 40 * S
-    assert border.reached(), "a day after the first look, though nothing happened"
+    assert border.reached(), "a day after the first poll, though nothing happened"
     mirror.log_ms -= 1
     assert not border.reached()
     recorded = run.last_seq - border.first[1]
     monkeypatch.setattr(borders, "MAX_EVENTS", recorded)
     assert border.reached()
     monkeypatch.setattr(borders, "MAX_EVENTS", recorded + 1)
-    assert not border.reached(), "the events of the first look do not count"
+    assert not border.reached(), "the events of the first poll do not count"
     assert not borders.Border(Run(pk=0), mirror).reached()
+    monkeypatch.setattr(borders, "MAX_EVENTS", recorded)
+    border = borders.Border(run, mirror)
+    assert not border.reached(unconfirmed=True), "the accounting will know some ends in a few seconds"
+    mirror.log_ms += borders.MAX_LATE_MS
+    assert border.reached(unconfirmed=True)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_follower_crosses_the_border_and_goes_on(monkeypatch):
-    """The real loop, with a border after every few events, over a cluster that shows four looks."""
+    """The real loop, with a border after every few events, over a cluster that shows four polls."""
     connection = Connection.objects.create(name="lab", connector="slurm", interval_ms=200)
     stop = threading.Event()
-    left = list(LOOKS)
+    left = list(POLLS)
 
     class Cluster(Scripted):
         def snapshot(self, *, nodes: bool = True) -> Snapshot:
@@ -217,7 +220,7 @@ def test_the_follower_crosses_the_border_and_goes_on(monkeypatch):
         def changes(self):
             return None
 
-    monkeypatch.setattr(follower, "build", lambda *_: Cluster(LOOKS[0]))
+    monkeypatch.setattr(follower, "build", lambda *_: Cluster(POLLS[0]))
     monkeypatch.setattr(borders, "MAX_EVENTS", 2)
     thread = follower.Follow(connection.pk, ("lab",), stop)
     monkeypatch.setattr(thread, "_ended", lambda seconds: stop.is_set())
@@ -232,19 +235,39 @@ def test_the_follower_crosses_the_border_and_goes_on(monkeypatch):
     assert sorted(over) == sorted(set(over)), "every end is in one run"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_error_of_the_follower_itself_is_shown(monkeypatch):
+    """A fault of the program is no reason to wait for a first poll without a word."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    stop = threading.Event()
+
+    class Cluster(Scripted):
+        def snapshot(self, *, nodes: bool = True) -> Snapshot:
+            stop.set()
+            raise AttributeError("module has no attribute 'snapshot_times'")
+
+    monkeypatch.setattr(follower, "build", lambda *_: Cluster(POLLS[0]))
+    thread = follower.Follow(connection.pk, ("lab",), stop)
+    thread.run()
+    connection.refresh_from_db()
+    found = condition(connection)
+    assert found.state == "failing"
+    assert found.message.startswith("Internal error of the follower (AttributeError: module has no attribute")
+
+
 @settings(max_examples=100)
 @given(MOVES, st.sets(st.integers(0, 40), max_size=4))
 def test_every_job_ends_in_one_run_and_the_last_run_knows_what_is_open(moves, cuts):
     whole, chain = Log(), [Mirror(0)]
-    looks = looks_of(moves)
-    for place, each in enumerate(looks):
-        whole.look(each)
+    polls = polls_of(moves)
+    for place, each in enumerate(polls):
+        whole.apply(each)
         if place == 0:
             chain[-1] = Mirror(epoch_of(each))
-        chain[-1].look(each)
+        chain[-1].apply(each)
         if place in cuts:
             chain.append(successor(chain[-1]))
-    if not looks:
+    if not polls:
         return
     over = [
         (known.fact.key, known.fact.submitted_ms)
@@ -266,7 +289,7 @@ def successor(mirror: Mirror) -> Mirror:
     snapshot = borders._as_seen(mirror)
     called = {known.fact.key: known.name for known in borders._open(mirror)}
     fresh = Mirror(epoch_of(snapshot), called=dict(called), past=stored.ended_in(mirror), since_ms=mirror.at_ms)
-    fresh.look(snapshot)
+    fresh.apply(snapshot)
     assert {known.name for known in fresh.jobs} == set(called.values())
     return fresh
 
@@ -281,8 +304,8 @@ def _open(mirror: Mirror):
 @pytest.mark.django_db
 def test_a_node_that_is_down_stays_down_and_a_key_that_is_used_again_keeps_its_name():
     down = replace(NODES[0], state=DOWN)
-    again = job("1", submitted_ms=look(50).at_ms)
-    connection = followed(look(0, ONE), look(60, ended(ONE, 40), again, nodes=(down, NODES[1])))
+    again = job("1", submitted_ms=polled(50).at_ms)
+    connection = followed(polled(0, ONE), polled(60, ended(ONE, 40), again, nodes=(down, NODES[1])))
     new = crossed(connection)
     cluster, jobs = of_run(new)
     assert [one.id for one in jobs] == ["1~2"]

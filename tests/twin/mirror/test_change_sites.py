@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.twin.builders import run as command
-from tests.twin.mirror.builders import Log, kinds, look, running
-from tests.twin.mirror.builders_stored import LOOKS, following
+from tests.twin.mirror.builders import Log, kinds, polled, running
+from tests.twin.mirror.builders_stored import POLLS, following
 from twin.connectors.facts_json import dumps
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
@@ -23,7 +23,7 @@ def sites(run: Run) -> list[str]:
 def followed() -> Connection:
     parameters = {"path": "/recorded", "speed": 1.0}
     connection = Connection.objects.create(name="lab", connector="replay", parameters=parameters)
-    following(connection, LOOKS[0]).look(LOOKS[0])
+    following(connection, POLLS[0]).apply(POLLS[0])
     connection.refresh_from_db()
     Run.objects.update(lease_until=None)
     return connection
@@ -31,20 +31,20 @@ def followed() -> Connection:
 
 def test_the_next_look_writes_the_sites_of_another_rule_once():
     log = Log()
-    log.look(look(10, running("1", 5)))
+    log.apply(polled(10, running("1", 5)))
     log.mirror.sites = SiteRule(edge_by="name", edge_pattern="cloud.*")
-    events = log.look(look(11, running("1", 5)))
+    events = log.apply(polled(11, running("1", 5)))
     assert kinds(events) == ["server_set", "server_set"]
     assert [data["fields"]["site"] for _, data in events] == ["cloud", "edge"]
-    assert log.look(look(12, running("1", 5))) == []
+    assert log.apply(polled(12, running("1", 5))) == []
 
 
 def test_a_look_without_nodes_and_a_node_that_is_gone():
     log = Log()
-    log.look(look(10))
+    log.apply(polled(10))
     log.mirror.sites = SiteRule(edge_pattern="")
-    assert log.look(look(11, nodes=None)) == []
-    events = log.look(look(12, nodes=look(12).nodes[1:]))
+    assert log.apply(polled(11, nodes=None)) == []
+    events = log.apply(polled(12, nodes=polled(12).nodes[1:]))
     assert [data["fields"]["site"] for kind, data in events if kind == "server_set"] == ["cloud"]
 
 
@@ -54,7 +54,7 @@ def test_a_follower_that_begins_again_keeps_the_run_and_writes_the_new_sites():
     run, before = connection.run, connection.run.last_seq
     assert sites(run) == ["edge", "cloud"]
     Connection.objects.update(sites={"edge_by": "name", "edge_pattern": "cloud.*"})
-    following(connection, LOOKS[1]).look(LOOKS[1])
+    following(connection, POLLS[1]).apply(POLLS[1])
     connection.refresh_from_db()
     assert connection.run == run
     assert sites(run) == ["cloud", "edge"]
@@ -65,7 +65,7 @@ def test_a_follower_that_begins_again_keeps_the_run_and_writes_the_new_sites():
     assert [server.site for server in earlier.servers] == ["edge", "cloud"], "a cut takes the sites of its moment"
     assert [server.site for server in now.servers] == ["cloud", "edge"]
     Run.objects.update(lease_until=None)
-    following(connection, LOOKS[1]).look(LOOKS[1])
+    following(connection, POLLS[1]).apply(POLLS[1])
     run.refresh_from_db()
     assert run.last_seq == events[-1].seq, "a restart writes nothing more"
 
@@ -76,18 +76,18 @@ def test_records_without_a_site_are_written_again_once():
     mirror = stored.load(connection)
     for known in mirror.nodes.values():
         known.site = ""
-    assert kinds(mirror.look(LOOKS[0])) == ["server_set", "server_set"]
-    assert mirror.look(LOOKS[0]) == []
+    assert kinds(mirror.apply(POLLS[0])) == ["server_set", "server_set"]
+    assert mirror.apply(POLLS[0]) == []
 
 
 @pytest.mark.django_db
 def test_the_follower_restarts_for_another_rule():
     connection = Connection.objects.create(name="lab", connector="replay", parameters={"path": "/none"})
     one = follower.Follower(follower.threading.Event())
-    one.look()
+    one.refresh()
     thread = one.threads[connection.pk]
     Connection.objects.update(sites={"edge_by": "name", "edge_pattern": "x"})
-    one.look()
+    one.refresh()
     assert thread.over.is_set()
     one.stop.set()
     thread.join(30)
@@ -108,7 +108,7 @@ def test_the_command_changes_only_what_is_given(tmp_path):
         {"edge_by", "edge_pattern", "interval_ms"},
     )
     recording = tmp_path / "cluster.jsonl"
-    recording.write_bytes(dumps(look(1)) + b"\n")
+    recording.write_bytes(dumps(polled(1)) + b"\n")
     code, lines, _ = command(*words, "--param", f"path={recording}")
     assert (code, lines[0]) == (0, "version recording"), "other parameters are tested first"
     connection.refresh_from_db()

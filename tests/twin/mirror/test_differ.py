@@ -1,4 +1,4 @@
-"""The differ, case by case: what a look at a cluster adds to the log."""
+"""The differ, case by case: what a poll at a cluster adds to the log."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tests.twin.mirror.builders import (
     ended,
     job,
     kinds,
-    look,
+    polled,
     running,
     suspended,
 )
 from twin.connectors.facts import DOWN, DRAINING, ENDED, RUNNING, WAITING, Attempt, NodeFact, Share
-from twin.mirror.differ import Mirror
+from twin.mirror.differ import Mirror, epoch_of
 
 
 def test_the_first_look_adds_nodes_and_jobs():
     log = Log()
-    events = log.look(look(10, running("1", 5), job("2", reason="Resources")))
+    events = log.apply(polled(10, running("1", 5), job("2", reason="Resources")))
     assert kinds(events) == [
         "server_added", "server_added", "job_added", "job_arrived", "decided", "plan_changed", "job_added",
         "job_arrived", "decided",
@@ -40,52 +40,62 @@ def test_the_first_look_adds_nodes_and_jobs():
     assert log.bars() == {(0, 0, 5 * S, LARGEST, 2, -1)}, "it runs until somebody sees its end"
 
 
+def test_a_time_limit_is_logged_and_so_is_its_change():
+    log = Log()
+    waiting = job("2", reason="Resources", limit_ms=600 * S)
+    events = log.apply(polled(10, waiting))
+    assert [data["fields"]["limit_ms"] for kind, data in events if kind == "job_added"] == [600 * S]
+    ((kind, data),) = log.apply(polled(11, replace(waiting, limit_ms=900 * S)))
+    assert (kind, data["job"], data["fields"]["limit_ms"]) == ("job_set", 0, 900 * S)
+    assert log.apply(polled(12, replace(waiting, limit_ms=900 * S))) == []
+
+
 def test_the_same_look_again_tells_nothing():
     log = Log()
-    log.look(look(10, running("1", 5), job("2", reason="Resources")))
-    assert log.look(look(11, running("1", 5), job("2", reason="Resources"))) == []
+    log.apply(polled(10, running("1", 5), job("2", reason="Resources")))
+    assert log.apply(polled(11, running("1", 5), job("2", reason="Resources"))) == []
 
 
 def test_a_look_at_many_unchanged_jobs_costs_a_few_calls_a_job():
     log, jobs = Log(), [job(str(number), reason="Resources") for number in range(1_000)]
-    log.look(look(10, *jobs))
-    calls = calls_of(lambda: log.mirror.look(look(11, *jobs)))
+    log.apply(polled(10, *jobs))
+    calls = calls_of(lambda: log.mirror.apply(polled(11, *jobs)))
     assert calls < 10 * len(jobs)
 
 
 def test_an_attempt_that_a_cluster_told_before_it_began_appears_when_it_begins():
     log = Log()
-    log.look(look(10, running("1", 12)))
+    log.apply(polled(10, running("1", 12)))
     assert log.bars() == set()
-    assert kinds(log.look(look(12, running("1", 12)))) == ["plan_changed"]
+    assert kinds(log.apply(polled(12, running("1", 12)))) == ["plan_changed"]
     assert log.bars() == {(0, 0, 12 * S, LARGEST, 2, -1)}
 
 
 def test_a_job_starts_and_ends():
     log = Log()
-    log.look(look(1, job("1", reason="Priority")))
-    assert kinds(log.look(look(3, running("1", 2)))) == ["decided", "plan_changed"]
-    events = log.look(look(9, ended(running("1", 2), 8)))
+    log.apply(polled(1, job("1", reason="Priority")))
+    assert kinds(log.apply(polled(3, running("1", 2)))) == ["decided", "plan_changed"]
+    events = log.apply(polled(9, ended(running("1", 2), 8)))
     assert kinds(events) == ["plan_changed", "decided", "job_completed"]
     assert events[2][1] == {"job": 0, "utility": 0.0, "ended_ms": 8 * S}
     assert log.bars() == {(0, 0, 2 * S, 8 * S, 2, -1)}
-    assert log.look(look(10, ended(running("1", 2), 8))) == []
-    assert log.look(look(400)) == [], "the cluster forgets what has ended"
+    assert log.apply(polled(10, ended(running("1", 2), 8))) == []
+    assert log.apply(polled(400)) == [], "the cluster forgets what has ended"
 
 
 def test_a_job_that_ends_without_having_run():
     log = Log()
-    log.look(look(1, job("1")))
-    events = log.look(look(2, replace(job("1"), state=ENDED, outcome="cancelled", ended_ms=at(2))))
+    log.apply(polled(1, job("1")))
+    events = log.apply(polled(2, replace(job("1"), state=ENDED, outcome="cancelled", ended_ms=at(2))))
     assert [(kind, data["kind"], data["code"]) for kind, data in events] == [("decided", "rejected", "withdrawn")]
 
 
 def test_a_job_that_a_complete_look_no_longer_has_ended_in_between():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    assert log.look(look(11, complete=False)) == [], "a part of an answer ends nothing"
-    assert log.look(look(12, partial=True)) == []
-    events = log.look(look(13))
+    log.apply(polled(10, running("1", 5)))
+    assert log.apply(polled(11, complete=False)) == [], "a part of an answer ends nothing"
+    assert log.apply(polled(12, partial=True)) == []
+    events = log.apply(polled(13))
     assert kinds(events) == ["plan_changed", "decided", "job_completed"]
     assert events[1][1]["values"] == {"outcome": "lost", "after_ms": 10 * S}
     assert log.bars() == {(0, 0, 5 * S, 13 * S, 2, -1)}
@@ -93,51 +103,52 @@ def test_a_job_that_a_complete_look_no_longer_has_ended_in_between():
 
 def test_jobs_that_the_account_may_not_see_are_not_gone():
     log = Log()
-    log.look(look(10, running("1", 5, user="ada"), running("2", 6, user="twin")))
-    assert log.look(look(11, running("2", 6, user="twin"), own="twin")) == []
-    events = log.look(look(12, own="twin"))
+    log.apply(polled(10, running("1", 5, user="ada"), running("2", 6, user="twin")))
+    assert log.apply(polled(11, running("2", 6, user="twin"), own="twin")) == []
+    events = log.apply(polled(12, own="twin"))
     assert [data["job"] for kind, data in events if kind == "job_completed"] == [1], "its own job is gone"
     assert log.mirror.open == {0}
-    assert kinds(log.look(look(13)))[-1] == "job_completed", "a look that shows all jobs settles it"
+    assert kinds(log.apply(polled(13)))[-1] == "job_completed", "a poll that shows all jobs settles it"
 
 
 def test_the_accounting_tells_better_when_it_ended():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    log.look(look(13))
+    log.apply(polled(10, running("1", 5)))
+    log.apply(polled(13))
     events = log.write(log.mirror.restate([replace(ended(running("1", 5), 11), complete_history=True)]))
-    assert kinds(events) == ["plan_changed"]
+    assert kinds(events) == ["plan_changed", "decided", "job_completed"]
+    assert (events[1][1]["values"], events[2][1]["ended_ms"]) == ({"outcome": "completed"}, 11 * S)
     assert log.bars() == {(0, 0, 5 * S, 11 * S, 2, -1)}
 
 
 def test_the_accounting_takes_no_gpu_indices_back():
     log = Log()
-    log.look(look(10, running("1", 5, gpu_ids=(1, 3))))
+    log.apply(polled(10, running("1", 5, gpu_ids=(1, 3))))
     log.write(log.mirror.restate([ended(running("1", 5), 9, complete_history=True)]))
     assert log.bars() == {(0, 0, 5 * S, 9 * S, 1, 1), (0, 0, 5 * S, 9 * S, 1, 3)}
 
 
 def test_a_requeued_job_runs_twice():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    events = log.look(look(20, job("1", restarts=1, reason="BeginTime")))
+    log.apply(polled(10, running("1", 5)))
+    events = log.apply(polled(20, job("1", restarts=1, reason="BeginTime")))
     assert [data.get("kind") for _, data in events] == ["requeued", "waits", None]
-    log.look(look(30, replace(running("1", 25), restarts=1)))
+    log.apply(polled(30, replace(running("1", 25), restarts=1)))
     assert log.bars() == {(0, 0, 5 * S, 20 * S, 2, -1), (0, 0, 25 * S, LARGEST, 2, -1)}
-    assert log.mirror.jobs[0].attempts[0].ended_after_ms == at(10), "its end was between the two looks"
+    assert log.mirror.jobs[0].attempts[0].ended_after_ms == at(10), "its end was between the two polls"
 
 
 def test_a_node_failure_gives_the_job_a_new_submit_time():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    log.look(look(20, job("1", submitted_ms=at(15), restarts=1)))
+    log.apply(polled(10, running("1", 5)))
+    log.apply(polled(20, job("1", submitted_ms=at(15), restarts=1)))
     assert len(log.mirror.jobs) == 1
 
 
 def test_a_key_that_is_used_again_is_another_job():
     log = Log()
-    log.look(look(10, ended(running("1", 5), 9)))
-    log.look(look(50, job("1", submitted_ms=at(40))))
+    log.apply(polled(10, ended(running("1", 5), 9)))
+    log.apply(polled(50, job("1", submitted_ms=at(40))))
     assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
     log.write(log.mirror.restate([replace(ended(running("1", 5), 8), complete_history=True)]))
     assert log.bars() == {(0, 0, 5 * S, 8 * S, 2, -1)}, "what is known later of the first one changes the first one"
@@ -145,26 +156,26 @@ def test_a_key_that_is_used_again_is_another_job():
 
 def test_suspended_jobs_keep_their_bar_and_say_so():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    assert [data["kind"] for _, data in log.look(look(12, suspended(running("1", 5))))] == ["suspended"]
-    assert [data["kind"] for _, data in log.look(look(14, running("1", 5)))] == ["resumed"]
+    log.apply(polled(10, running("1", 5)))
+    assert [data["kind"] for _, data in log.apply(polled(12, suspended(running("1", 5))))] == ["suspended"]
+    assert [data["kind"] for _, data in log.apply(polled(14, running("1", 5)))] == ["resumed"]
 
 
 def test_gpu_indices_come_later_and_stay():
     log = Log()
-    log.look(look(10, running("1", 5)))
+    log.apply(polled(10, running("1", 5)))
     assert log.mirror.undetailed() == [("1", at(5))]
     log.write(log.mirror.restate([running("1", 5, gpu_ids=(1, 3))]))
     assert log.bars() == {(0, 0, 5 * S, LARGEST, 1, 1), (0, 0, 5 * S, LARGEST, 1, 3)}
     assert log.mirror.undetailed() == []
-    assert log.look(look(11, running("1", 5))) == [], "a look that does not tell them takes nothing back"
+    assert log.apply(polled(11, running("1", 5))) == [], "a poll without them withdraws nothing"
 
 
 def test_a_job_on_two_nodes_that_holds_more_cpus_than_it_asked_for():
     log = Log()
-    log.look(look(1, job("1", gpus=3)))
+    log.apply(polled(1, job("1", gpus=3)))
     shares = (Share("edge1", gpus=2, cpus=4, memory_mb=8_000), Share("cloud1", gpus=1, cpus=2, memory_mb=4_000))
-    events = log.look(look(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
+    events = log.apply(polled(3, job("1", RUNNING, gpus=3, attempts=(Attempt(at(2), None, shares),))))
     assert kinds(events) == ["job_set", "decided", "plan_changed"]
     assert events[0][1]["fields"]["worker"] == (1_000, 2_000, 4_000, 0, 0)
     assert log.bars() == {(0, 0, 2 * S, LARGEST, 2, -1), (0, 1, 2 * S, LARGEST, 1, -1)}
@@ -173,7 +184,7 @@ def test_a_job_on_two_nodes_that_holds_more_cpus_than_it_asked_for():
 def test_a_job_without_gpus_is_counted_in_cpus():
     log = Log()
     share = Share("edge1", cpus=6, memory_mb=6_000)
-    log.look(look(3, job("1", RUNNING, gpus=0, attempts=(Attempt(at(2), None, (share,)),))))
+    log.apply(polled(3, job("1", RUNNING, gpus=0, attempts=(Attempt(at(2), None, (share,)),))))
     assert log.bars() == {(0, 0, 2 * S, LARGEST, 6, -1)}
     assert log.events[2].data["fields"]["worker"] == (0, 1_000, 1_000, 0, 0)
 
@@ -181,31 +192,31 @@ def test_a_job_without_gpus_is_counted_in_cpus():
 def test_nodes_drain_fail_and_return():
     log = Log()
     edge, cloud = NODES
-    log.look(look(1))
-    events = log.look(look(2, nodes=(replace(edge, state=DRAINING, reason="disk"), cloud)))
+    log.apply(polled(1))
+    events = log.apply(polled(2, nodes=(replace(edge, state=DRAINING, reason="disk"), cloud)))
     assert kinds(events) == ["server_set"]
     assert (events[0][1]["state"], events[0][1]["reason"]) == ("draining", "disk")
-    events = log.look(look(3, nodes=(replace(edge, state=DOWN), cloud)))
+    events = log.apply(polled(3, nodes=(replace(edge, state=DOWN), cloud)))
     assert kinds(events) == ["server_set", "server_changed"]
     assert events[0][1]["fields"]["away"] == ((3 * S, LARGEST),)
-    events = log.look(look(9, nodes=NODES))
+    events = log.apply(polled(9, nodes=NODES))
     assert events[0][1]["fields"]["away"] == ((3 * S, 9 * S),)
-    events = log.look(look(10, nodes=(edge,)))
+    events = log.apply(polled(10, nodes=(edge,)))
     assert events[0][1]["reason"] == "the cluster no longer has this node"
 
 
 def test_a_node_that_is_seen_after_its_job():
     log = Log()
-    log.look(look(3, running("1", 2, node="new1")))
+    log.apply(polled(3, running("1", 2, node="new1")))
     assert log.bars() == set()
-    log.look(look(4, running("1", 2, node="new1"), nodes=(*NODES, NodeFact("new1", gpus=4))))
+    log.apply(polled(4, running("1", 2, node="new1"), nodes=(*NODES, NodeFact("new1", gpus=4))))
     assert log.bars() == {(0, 2, 2 * S, LARGEST, 2, -1)}
 
 
 def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
     mirror = Mirror(EPOCH)
-    events = mirror.look(
-        look(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20))
+    events = mirror.apply(
+        polled(5, running("1", -50, submitted_ms=at(-60)), ended(running("2", -40, submitted_ms=at(-60)), -20))
     )
     bars = [data["bars"] for kind, data in events if kind == "plan_changed"]
     assert [(bar.start_ms, bar.end_ms) for bar in bars[0]] == [(0, LARGEST)]
@@ -214,18 +225,28 @@ def test_what_ran_before_the_log_begins_is_cut_at_its_beginning():
 
 def test_an_answer_that_is_older_than_the_newest_tells_nothing():
     log = Log()
-    log.look(look(10, running("1", 5)))
-    assert log.look(look(4, job("1"))) == []
+    log.apply(polled(10, running("1", 5)))
+    assert log.apply(polled(4, job("1"))) == []
     assert log.mirror.log_ms == 10 * S
 
 
 def test_an_attempt_that_begins_in_the_future_has_not_begun():
     log = Log()
-    log.look(look(10, job("1", WAITING, attempts=(attempt(70),), restarts=1)))
+    log.apply(polled(10, job("1", WAITING, attempts=(attempt(70),), restarts=1)))
     assert log.bars() == set()
 
 
 def test_hostile_keys_become_names():
     log = Log()
-    log.look(look(1, job("a,b\nc d"), job("x" * 300)))
+    log.apply(polled(1, job("a,b\nc d"), job("x" * 300)))
     assert [known.name for known in log.mirror.jobs] == ["a_b_c_d", "x" * 180]
+
+
+def test_the_log_begins_before_every_job_that_it_shows():
+    """A job that had ended when it was first seen keeps its times, also where it is the oldest."""
+    old = ended(running("1", -10_000, submitted_ms=at(-10_060)), -60)
+    first = polled(0, old, running("2", -600, submitted_ms=at(-600)), job("3", submitted_ms=0))
+    mirror = Mirror(epoch_of(first))
+    log = [data for kind, data in mirror.apply(first) if kind in ("job_arrived", "job_completed") and data["job"] == 0]
+    assert log[1]["ended_ms"] - log[0]["submitted_ms"] == 10_000_000
+    assert 0 <= log[0]["submitted_ms"] < 3_600_000

@@ -1,4 +1,4 @@
-"""Laws of the differ, over clusters that Hypothesis plays: looks are lost, repeated and come out of order."""
+"""Laws of the differ, over clusters that Hypothesis plays: polls are lost, repeated and come out of order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scheduling.model.values import LARGEST
 from tests.twin.mirror.builders import Log, S
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import ENDED, RUNNING, SUSPENDED, NodeFact, Snapshot
 
 
@@ -28,14 +28,14 @@ def picture(log: Log) -> tuple[object, ...]:
     return jobs, {name: known.fact for name, known in mirror.nodes.items()}
 
 
-def truth(look: Snapshot) -> tuple[object, ...]:
+def truth(snapshot: Snapshot) -> tuple[object, ...]:
     jobs = {
         (fact.key, fact.submitted_ms, fact.state, fact.reason, fact.restarts)
         + ((fact.attempts[-1].started_ms, fact.attempts[-1].shares) if fact.state in (RUNNING, SUSPENDED) else ())
-        for fact in look.jobs
+        for fact in snapshot.jobs
         if fact.state != ENDED
     }
-    nodes: dict[str, NodeFact] = {node.name: node for node in look.nodes or ()}
+    nodes: dict[str, NodeFact] = {node.name: node for node in snapshot.nodes or ()}
     return jobs, nodes
 
 
@@ -43,33 +43,33 @@ def truth(look: Snapshot) -> tuple[object, ...]:
 @given(MOVES)
 def test_the_same_look_again_tells_nothing(moves):
     log = Log()
-    for look in looks_of(moves):
-        log.look(look)
-        assert log.look(look) == []
+    for snapshot in polls_of(moves):
+        log.apply(snapshot)
+        assert log.apply(snapshot) == []
 
 
 @settings(max_examples=100)
 @given(MOVES, st.data())
 def test_lost_repeated_and_reordered_looks_end_in_the_picture_of_the_newest(moves, data):
-    looks = looks_of(moves)
-    if not looks:
+    polls = polls_of(moves)
+    if not polls:
         return
-    some = data.draw(st.lists(st.sampled_from(looks), max_size=60))
+    some = data.draw(st.lists(st.sampled_from(polls), max_size=60))
     log = Log()
-    for look in [*some, looks[-1], *some]:
-        log.look(look)
-    assert picture(log) == truth(looks[-1])
+    for snapshot in [*some, polls[-1], *some]:
+        log.apply(snapshot)
+    assert picture(log) == truth(polls[-1])
 
 
 @settings(max_examples=100)
 @given(MOVES, st.data())
 def test_the_folded_log_is_the_picture(moves, data):
     """Bars in the log: each running job is on its node from its start, without overlaps; time never runs back."""
-    looks = looks_of(moves)
-    kept = [look for look in looks if data.draw(st.booleans())] or looks[-1:]
+    polls = polls_of(moves)
+    kept = [snapshot for snapshot in polls if data.draw(st.booleans())] or polls[-1:]
     log = Log()
-    for look in kept:
-        log.look(look)
+    for snapshot in kept:
+        log.apply(snapshot)
     times = [event.at_ms for event in log.events]
     assert times == sorted(times)
     servers = {name: known.index for name, known in log.mirror.nodes.items()}
@@ -95,11 +95,11 @@ def test_the_folded_log_is_the_picture(moves, data):
 @settings(max_examples=60)
 @given(MOVES)
 def test_every_look_seen_gives_the_exact_history(moves):
-    """With no look lost, every attempt of every job has the start that the cluster reported."""
+    """With no poll lost, every attempt of every job has the start that the cluster reported."""
     log, starts = Log(), set()
-    for look in looks_of(moves):
-        log.look(look)
-        starts |= {(fact.key, fact.submitted_ms, each.started_ms) for fact in look.jobs for each in fact.attempts}
+    for snapshot in polls_of(moves):
+        log.apply(snapshot)
+        starts |= {(fact.key, fact.submitted_ms, each.started_ms) for fact in snapshot.jobs for each in fact.attempts}
     assert starts == {
         (known.fact.key, known.fact.submitted_ms, each.started_ms)
         for known in log.mirror.jobs

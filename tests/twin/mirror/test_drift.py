@@ -10,24 +10,24 @@ import pytest
 from hypothesis import given, settings
 
 from scheduling.model.values import Event
-from tests.twin.mirror.builders import EPOCH, NODES, Log, at, attempt, ended, job, look, running
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders import EPOCH, NODES, Log, at, attempt, ended, job, polled, running
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import DOWN, FAILED, JobFact, Snapshot
 from twin.eventlog import batch_codec
-from twin.mirror.drift import Picture, compare
+from twin.mirror.drift import LoggedState, compare
 
 
 def differences(events: Sequence[Event], seen: Snapshot, history: Sequence[JobFact] = ()) -> list[tuple[str, str]]:
-    picture = Picture().feed(*batch_codec.read(batch_codec.encode(events))) if events else Picture()
-    return [(found.subject, found.field) for found in compare(picture, seen, history, EPOCH, EPOCH)[1]]
+    logged = LoggedState().feed(*batch_codec.read(batch_codec.encode(events))) if events else LoggedState()
+    return [(found.subject, found.field) for found in compare(logged, seen, history, EPOCH, EPOCH)[1]]
 
 
 @settings(max_examples=150)
 @given(MOVES)
 def test_a_log_that_the_differ_wrote_agrees_with_the_newest_look(moves):
     log = Log()
-    for seen in looks_of(moves):
-        log.look(seen)
+    for seen in polls_of(moves):
+        log.apply(seen)
         assert differences(log.events, seen) == []
 
 
@@ -35,8 +35,8 @@ def test_a_log_that_the_differ_wrote_agrees_with_the_newest_look(moves):
 def log() -> Log:
     """One job runs, one waits, one has ended; two nodes."""
     log = Log()
-    log.look(look(0, job("2"), running("1", 0), running("3", 0, node="cloud1")))
-    log.look(look(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8)))
+    log.apply(polled(0, job("2"), running("1", 0), running("3", 0, node="cloud1")))
+    log.apply(polled(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8)))
     return log
 
 
@@ -49,29 +49,29 @@ def log() -> Log:
     ],
 )
 def test_a_lost_event_is_a_difference(log, kind, index, found):
-    seen = look(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8))
+    seen = polled(9, job("2"), running("1", 0), ended(running("3", 0, node="cloud1"), 8))
     lost = [e for e in log.events if not (e.kind == kind and index.items() <= dict(e.data).items())]
     assert differences(lost, seen) == found
 
 
 def test_jobs_that_the_account_may_not_see_are_no_difference():
     log = Log()
-    log.look(look(0, running("1", 0, user="ada"), running("2", 0, user="twin")))
-    assert differences(log.events, look(1, own="twin")) == [("job 2", "presence")]
+    log.apply(polled(0, running("1", 0, user="ada"), running("2", 0, user="twin")))
+    assert differences(log.events, polled(1, own="twin")) == [("job 2", "presence")]
 
 
 def test_a_job_that_ended_before_its_key_was_used_again_is_not_compared_with_the_other_one():
     log = Log()
     again = running("1", 21, submitted_ms=at(20))
-    log.look(look(30, again))
+    log.apply(polled(30, again))
     old = ended(running("1", 1, submitted_ms=at(-60)), 15, "cancelled", complete_history=True)
-    assert differences(log.events, look(30, again), [old]) == []
+    assert differences(log.events, polled(30, again), [old]) == []
     requeued = replace(again, submitted_ms=at(25))
-    assert differences(log.events, look(30, requeued)) == [], "a requeue gave it another submit time"
+    assert differences(log.events, polled(30, requeued)) == [], "a requeue gave it another submit time"
 
 
 def test_the_end_of_a_job_is_compared_with_the_accounting(log):
-    seen = look(9, job("2"), running("1", 0))
+    seen = polled(9, job("2"), running("1", 0))
     fact = ended(running("3", 0, node="cloud1"), 8, complete_history=True)
     assert differences(log.events, seen, [fact]) == []
     later = replace(fact, attempts=(attempt(0, 7, node="cloud1"),))
@@ -80,49 +80,53 @@ def test_the_end_of_a_job_is_compared_with_the_accounting(log):
 
 
 def test_what_only_one_of_both_knows_is_a_difference(log):
-    assert differences(log.events, look(9, running("1", 0))) == [("job 2", "presence")]
-    seen = look(9, job("2"), running("1", 0), job("4"))
+    assert differences(log.events, polled(9, running("1", 0))) == [("job 2", "presence")]
+    seen = polled(9, job("2"), running("1", 0), job("4"))
     assert differences(log.events, seen) == [("job 4", "presence")]
     brief = ended(running("5", 3, submitted_ms=at(3)), 5, complete_history=True)
-    assert differences(log.events, look(9, job("2"), running("1", 0)), [brief]) == [("job 5", "presence")]
+    assert differences(log.events, polled(9, job("2"), running("1", 0)), [brief]) == [("job 5", "presence")]
     before = ended(running("0", -20, submitted_ms=at(-20)), -10)
-    assert differences(log.events, look(9, job("2"), running("1", 0), before)) == [], "it ended before the log began"
+    assert differences(log.events, polled(9, job("2"), running("1", 0), before)) == [], "it ended before the log began"
 
 
 def test_a_key_that_is_used_again_is_compared_with_its_own_job():
     log = Log()
     first = ended(running("1", 0), 4, complete_history=True)
     again = running("1", 6, submitted_ms=at(5), node="cloud1")
-    log.look(look(2, running("1", 0)))
-    log.look(look(5, first))
-    log.look(look(9, again))
+    log.apply(polled(2, running("1", 0)))
+    log.apply(polled(5, first))
+    log.apply(polled(9, again))
     assert [job.name for job in log.mirror.jobs] == ["1", "1~2"]
-    assert differences(log.events, look(9, again), [first]) == []
+    assert differences(log.events, polled(9, again), [first]) == []
     later = Log()  # a log that begins when the key was already in its second use
     later.mirror.called = {"1": "1~2"}
-    later.look(look(9, again))
+    later.apply(polled(9, again))
     assert [job.name for job in later.mirror.jobs] == ["1~2"]
-    assert differences(later.events, look(9, again)) == []
+    assert differences(later.events, polled(9, again)) == []
 
 
 def test_nodes_are_compared_by_capacity_and_availability(log):
     jobs = job("2"), running("1", 0)
     small = (replace(NODES[0], gpus=2), replace(NODES[1], state=DOWN))
     found = compare(
-        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))), look(9, *jobs, nodes=small), (), EPOCH, EPOCH
+        LoggedState().feed(*batch_codec.read(batch_codec.encode(log.events))),
+        polled(9, *jobs, nodes=small),
+        (),
+        EPOCH,
+        EPOCH,
     )[1]
     assert sorted((d.subject, d.field, d.log, d.cluster) for d in found) == [
         ("node cloud1", "availability", "available", "unavailable"),
         ("node edge1", "capacity", "4 GPUs, 8 CPUs, 16,000 MB", "2 GPUs, 8 CPUs, 16,000 MB"),
     ]
-    assert differences(log.events, look(9, *jobs, nodes=NODES[:1])) == [("node cloud1", "presence")]
-    assert differences(log.events, look(9, *jobs, nodes=None)) == []
+    assert differences(log.events, polled(9, *jobs, nodes=NODES[:1])) == [("node cloud1", "presence")]
+    assert differences(log.events, polled(9, *jobs, nodes=None)) == []
 
 
 def test_every_job_and_node_is_counted(log):
     compared, found = compare(
-        Picture().feed(*batch_codec.read(batch_codec.encode(log.events))),
-        look(9, job("2"), running("1", 0)),
+        LoggedState().feed(*batch_codec.read(batch_codec.encode(log.events))),
+        polled(9, job("2"), running("1", 0)),
         [ended(running("3", 0, node="cloud1"), 8)],
         EPOCH,
         EPOCH,

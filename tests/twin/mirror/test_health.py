@@ -7,7 +7,7 @@ import time
 import pytest
 
 from scheduling.model.values import ModelError
-from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, look, running
+from tests.twin.mirror.builders import EPOCH, S, Scripted, at, ended, job, polled, running
 from tests.twin.mirror.builders_stored import follow
 from twin.connectors._slurm import prefix
 from twin.connectors.facts import ConnectorError
@@ -21,7 +21,7 @@ from twin.mirror.sites import SiteRule
 def test_the_lag_is_that_of_facts_after_the_first_look():
     first, second = running("1", 1), job("2", submitted_ms=at(9))
     connector = Scripted(
-        look(5, first), look(10, first, second), look(14, ended(first, 12), running("2", 11, submitted_ms=at(9)))
+        polled(5, first), polled(10, first, second), polled(14, ended(first, 12), running("2", 11, submitted_ms=at(9)))
     )
     following, _, _ = follow(connector, 3)
     assert sorted(lag // S for lag in following.lags.newest) == [1, 2, 3], "submitted, ended and started so long before"
@@ -30,14 +30,14 @@ def test_the_lag_is_that_of_facts_after_the_first_look():
 
 
 def test_what_the_first_look_after_a_gap_finds_is_no_lag():
-    connector = Scripted(look(1), ConnectorError("slurmctld: down"), look(90, job("2", submitted_ms=at(9))))
+    connector = Scripted(polled(1), ConnectorError("slurmctld: down"), polled(90, job("2", submitted_ms=at(9))))
     following, _, _ = follow(connector, 3)
     assert list(following.lags.newest) == []
     assert following.current_health().lag == {}
 
 
 def test_counts_are_those_of_open_jobs():
-    following, _, _ = follow(Scripted(look(9, running("1", 1), job("2"), job("3"), ended(running("4", 2), 3))), 1)
+    following, _, _ = follow(Scripted(polled(9, running("1", 1), job("2"), job("3"), ended(running("4", 2), 3))), 1)
     assert counts(following.mirror) == {"nodes": 2, "jobs": 4, "running": 1, "waiting": 2}
 
 
@@ -60,10 +60,10 @@ def test_a_restart_after_a_pause_tells_the_gap_from_the_last_look_on():
     events = []
     mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
     following = Following(
-        Scripted(look(100)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
+        Scripted(polled(100)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
     )
     following.resume({"last_look_at": time.time() - 60, "seen_ms": at(40), "looks": 7, "of another version": 1})
-    following.look(look(100))
+    following.apply(polled(100))
     reason = "the cluster was not followed: it was paused, or no follower was running"
     assert events[0] == ("gap", {"from_ms": 40 * S, "to_ms": 100 * S, "reason": reason})
     assert (following.health.looks, following.health.failing_since, following.health.error) == (8, None, "")
@@ -73,10 +73,10 @@ def test_a_quick_restart_is_no_gap():
     events = []
     mirror = Mirror(EPOCH, at_ms=at(10), log_ms=10 * S)
     following = Following(
-        Scripted(look(12)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
+        Scripted(polled(12)), mirror, lambda batch, log_ms: events.extend(batch), stopped=lambda seconds: True
     )
     following.resume({"last_look_at": time.time() - 2, "seen_ms": at(10)})
-    following.look(look(12))
+    following.apply(polled(12))
     assert [kind for kind, _ in events] == ["server_added", "server_added"]
 
 

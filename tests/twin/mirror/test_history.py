@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import ModelError
-from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, look, running
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders import EPOCH, NODES, Log, S, ended, job, polled, running
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.builders_stored import write
 from twin.mirror.differ import Mirror
 from twin.mirror.history import history_of
@@ -19,9 +19,9 @@ from twin.mirror.history import history_of
 
 def test_the_files_of_a_small_cluster(tmp_path):
     log = Log()
-    log.look(look(1, running("7", 1, gpu_ids=(0, 1)), job("8", reason="Resources"), job("9")))
-    log.look(
-        look(
+    log.apply(polled(1, running("7", 1, gpu_ids=(0, 1)), job("8", reason="Resources"), job("9")))
+    log.apply(
+        polled(
             5,
             ended(running("7", 1, gpu_ids=(0, 1)), 4),
             running("8", 5),
@@ -38,30 +38,30 @@ def test_the_files_of_a_small_cluster(tmp_path):
         (row["job"], row["kind"]) for row in map(orjson.loads, (tmp_path / "decisions.jsonl").read_text().splitlines())
     ]
     assert kinds == [("7", "started"), ("7", "ended"), ("9", "rejected"), ("8", "unfinished")]
-    log.look(look(9, running("8", 5)))
+    log.apply(polled(9, running("8", 5)))
     assert write(log.mirror, tmp_path) == []
     assert "8,,worker,edge1,,2,,5000,9000" in (tmp_path / "schedule.csv").read_text(), (
-        "it has run until the newest look"
+        "it has run until the newest poll"
     )
 
 
 def test_a_gpu_that_two_jobs_hold_is_found(tmp_path):
     log = Log()
-    log.look(look(5, running("1", 1, gpu_ids=(0, 1)), running("2", 2, gpu_ids=(1, 2))))
-    log.look(look(9, running("1", 1), running("2", 2)))
+    log.apply(polled(5, running("1", 1, gpu_ids=(0, 1)), running("2", 2, gpu_ids=(1, 2))))
+    log.apply(polled(9, running("1", 1), running("2", 2)))
     assert "server edge1: GPU 1 is held by job 1 until 9000 ms and by job 2 from 2000 ms" in write(log.mirror, tmp_path)
 
 
 def test_a_node_that_holds_more_than_it_has_is_found(tmp_path):
     log = Log()
-    log.look(look(5, running("1", 1), running("2", 2), running("3", 3)))
-    log.look(look(9, running("1", 1), running("2", 2), running("3", 3)))
+    log.apply(polled(5, running("1", 1), running("2", 2), running("3", 3)))
+    log.apply(polled(9, running("1", 1), running("2", 2), running("3", 3)))
     assert "server edge1: holds 6 of 4 gpu from 3000 ms" in write(log.mirror, tmp_path)
 
 
 def test_a_cluster_without_nodes_is_refused():
     mirror = Mirror(EPOCH)
-    mirror.look(look(1, nodes=()))
+    mirror.apply(polled(1, nodes=()))
     with pytest.raises(ModelError, match="cluster lab: has shown no nodes"):
         history_of(mirror, "lab")
 
@@ -69,9 +69,9 @@ def test_a_cluster_without_nodes_is_refused():
 def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
     log = Log()
     down = replace(NODES[0], state="down")
-    log.look(look(1, running("1", 1)))
-    log.look(look(5, running("1", 1), nodes=(down, NODES[1])))
-    log.look(look(9, ended(running("1", 1), 7), nodes=(down, NODES[1])))
+    log.apply(polled(1, running("1", 1)))
+    log.apply(polled(5, running("1", 1), nodes=(down, NODES[1])))
+    log.apply(polled(9, ended(running("1", 1), 7), nodes=(down, NODES[1])))
     cluster, _, _ = history_of(log.mirror, "lab")
     assert cluster.servers[0].away[0][0] == 7 * S
 
@@ -79,14 +79,14 @@ def test_a_node_that_was_seen_down_while_its_job_still_ran_is_down_afterwards():
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=MOVES, data=st.data())
 def test_whatever_was_seen_passes_the_verifier(moves, data, tmp_path):
-    looks = [
+    polls = [
         replace(each, nodes=tuple(replace(node, gpus=16, cpus=64, memory_mb=64_000) for node in each.nodes))
-        for each in looks_of(moves)
+        for each in polls_of(moves)
     ]
     log = Log()
-    for each in looks:
+    for each in polls:
         if data.draw(st.booleans()):
-            log.look(each)
+            log.apply(each)
     if not log.mirror.nodes:
         return
     assert write(log.mirror, tmp_path) == []

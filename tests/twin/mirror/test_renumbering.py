@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from tests.twin.mirror.builders import Log, Scripted, at, ended, job, look, running
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders import Log, Scripted, at, ended, job, polled, running
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from twin.connectors.facts import ConnectorError, Snapshot
 from twin.eventlog.additions import of_run
 from twin.mirror import borders, stored
@@ -17,8 +17,8 @@ from twin.mirror.renumbering import Numbers
 from twin.models import Connection, Run
 from twin.runs import lease
 
-OLD = look(10, running("7", 5), running("8", 6), job("9_3"))
-NEW = look(40, running("1", 35, submitted_ms=at(30)), ended(running("7", 36, submitted_ms=at(31)), 38))
+OLD = polled(10, running("7", 5), running("8", 6), job("9_3"))
+NEW = polled(40, running("1", 35, submitted_ms=at(30)), ended(running("7", 36, submitted_ms=at(31)), 38))
 
 
 class Numbered(Scripted):
@@ -27,7 +27,7 @@ class Numbered(Scripted):
 
 def fresh(first: Snapshot, then: Snapshot) -> list[str]:
     log = Log()
-    log.look(first)
+    log.apply(first)
     return [fact.key for fact in Numbers(log.mirror).begun_again(then)]
 
 
@@ -35,12 +35,13 @@ def fresh(first: Snapshot, then: Snapshot) -> list[str]:
     ("then", "found"),
     [
         (NEW, ["1", "7"]),
-        (look(40, *OLD.jobs, job("10", submitted_ms=at(30))), []),
-        (look(40, *OLD.jobs, job("9_1")), []),  # a task of the array that a bound had left out
-        (look(40, *OLD.jobs[1:], job("7", submitted_ms=at(30), restarts=1)), []),  # queued again by a failed node
-        (look(40, *OLD.jobs, job("2", submitted_ms=at(1))), []),  # within the resolution of the clock
-        (look(40, *OLD.jobs, job("lab/train", submitted_ms=at(30))), []),
-        (look(40, job("9", submitted_ms=at(30)), job("10", submitted_ms=at(31))), ["9", "10"]),
+        (polled(40, *OLD.jobs, job("10", submitted_ms=at(30))), []),
+        (polled(40, *OLD.jobs, job("9_1")), []),  # a task of the array that a bound had left out
+        (polled(40, *OLD.jobs[1:], job("7", submitted_ms=at(30), restarts=1)), []),  # queued again by a failed node
+        (polled(40, job("2", submitted_ms=at(30)), job("7", submitted_ms=at(31), restarts=1)), ["2", "7"]),
+        (polled(40, *OLD.jobs, job("2", submitted_ms=at(1))), []),  # within the resolution of the clock
+        (polled(40, *OLD.jobs, job("lab/train", submitted_ms=at(30))), []),
+        (polled(40, job("9", submitted_ms=at(30)), job("10", submitted_ms=at(31))), ["9", "10"]),
     ],
 )
 def test_what_is_numbered_anew(then, found):
@@ -49,11 +50,11 @@ def test_what_is_numbered_anew(then, found):
 
 def test_numbers_that_were_taken_later_count():
     log = Log()
-    log.look(look(1))
+    log.apply(polled(1))
     numbers = Numbers(log.mirror)
-    assert numbers.begun_again(look(2, job("5", submitted_ms=at(2)))) == ()
-    log.look(look(2, job("5", submitted_ms=at(2))))
-    assert numbers.begun_again(look(9, job("1", submitted_ms=at(8))))
+    assert numbers.begun_again(polled(2, job("5", submitted_ms=at(2)))) == ()
+    log.apply(polled(2, job("5", submitted_ms=at(2))))
+    assert numbers.begun_again(polled(9, job("1", submitted_ms=at(8))))
 
 
 @settings(max_examples=60)
@@ -61,9 +62,9 @@ def test_numbers_that_were_taken_later_count():
 def test_jobs_that_move_are_not_numbered_anew(moves):
     log = Log()
     numbers = Numbers(log.mirror)
-    for each in looks_of([(str(10 + place), *move[1:]) for place, move in enumerate(moves)]):
+    for each in polls_of([(str(10 + place), *move[1:]) for place, move in enumerate(moves)]):
         assert numbers.begun_again(each) == ()
-        log.look(each)
+        log.apply(each)
 
 
 @pytest.mark.django_db
@@ -75,8 +76,8 @@ def test_the_old_run_ends_with_lost_jobs_and_the_next_one_has_the_new_jobs():
     following = Following(
         Numbered(OLD, NEW), mirror, stored.Writer(run, mirror), stopped=lambda seconds: False, bordered=True
     )
-    following.look(OLD)
-    following.look(NEW)
+    following.apply(OLD)
+    following.apply(NEW)
     assert [fact.key for fact in following.after.values()] == ["1", "7"]
     assert [(known.fact.key, known.fact.outcome) for known in mirror.jobs] == [
         ("7", "lost"),
@@ -95,20 +96,20 @@ def test_the_old_run_ends_with_lost_jobs_and_the_next_one_has_the_new_jobs():
     run = lease.take(made.pk, mirror=True)
     mirror = stored.load(connection)
     again = Following(Numbered(NEW), mirror, stored.Writer(run, mirror), stopped=lambda seconds: True, bordered=True)
-    again.look(replace(NEW, at_ms=at(41)))
+    again.apply(replace(NEW, at_ms=at(41)))
     assert (again.after, [known.name for known in mirror.jobs]) == ({}, ["1", "7"])
 
 
 def test_a_failing_second_look_ends_nothing():
     log = Log()
-    first = look(10, *(running(str(number), 5) for number in range(20, 26)))
-    log.look(first)
+    first = polled(10, *(running(str(number), 5) for number in range(20, 26)))
+    log.apply(first)
     following = Following(
         Numbered(ConnectorError("slurmctld does not answer")), log.mirror, lambda events, ms: log.write(events),
         stopped=lambda seconds: True, bordered=True,
     )  # fmt: skip
     with pytest.raises(ConnectorError):
-        following.look(NEW)
+        following.apply(NEW)
     assert len(log.mirror.open) == 6
 
 
@@ -117,6 +118,6 @@ def test_a_following_without_borders_keeps_them_apart_by_name():
     following = Following(
         Numbered(OLD, NEW), log.mirror, lambda events, ms: log.write(events), stopped=lambda seconds: True
     )
-    following.look(OLD)
-    following.look(NEW)
+    following.apply(OLD)
+    following.apply(NEW)
     assert [known.name for known in log.mirror.jobs] == ["7", "8", "9_3", "1", "7~2"]

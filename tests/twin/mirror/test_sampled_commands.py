@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tests.twin.builders import run as command
-from tests.twin.mirror.builders import job, look, running
+from tests.twin.mirror.builders import job, polled, running
 from tests.twin.samplers.fake_prometheus import FakePrometheus, answer
 from twin.connectors.facts_json import dumps
 from twin.files.samples_csv import SamplesCsv
@@ -24,9 +24,9 @@ def prometheus():
 @pytest.fixture
 def recording(tmp_path):
     """Looks at the small cluster, one each tenth of a second."""
-    looks = (look(3_600 + second, running("1", 3_500), job("2")) for second in range(20))
+    polls = (polled(3_600 + second, running("1", 3_500), job("2")) for second in range(20))
     path = tmp_path / "cluster.jsonl"
-    path.write_bytes(b"".join(dumps(each) + b"\n" for each in looks))
+    path.write_bytes(b"".join(dumps(each) + b"\n" for each in polls))
     return path
 
 

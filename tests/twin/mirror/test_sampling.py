@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.twin.mirror.builders import EPOCH, S, Scripted, look, running
+from tests.twin.mirror.builders import EPOCH, S, Scripted, polled, running
 from tests.twin.mirror.builders_stored import following as stored_following
 from tests.twin.samplers.fake_prometheus import FakePrometheus, answer
 from twin.connectors.facts import NodeFact
@@ -40,23 +40,23 @@ def following(sampling, events=None) -> Following:
         if events is not None:
             events.extend(batch)
 
-    answers = [look(second, running("1", 600), nodes=NODES) for second in range(3_600, 3_800)]
+    answers = [polled(second, running("1", 600), nodes=NODES) for second in range(3_600, 3_800)]
     return Following(Scripted(*answers), Mirror(EPOCH), write, stopped=lambda seconds: True, sampling=sampling)
 
 
-def look_until(one: Following, condition):
+def poll_until(one: Following, condition):
     """Looks again until it holds, for 10 s at most."""
     end = time.monotonic() + 10
     while not condition():
         assert time.monotonic() < end, one.sampling.health
-        one.look(one.connector.snapshot())
+        one.apply(one.connector.snapshot())
         time.sleep(0.01)
 
 
 def test_an_answer_becomes_an_event_of_the_log(sampling):
     events = []
     one = following(sampling, events)
-    look_until(one, lambda: any(kind == "sampled" for kind, _ in events))
+    poll_until(one, lambda: any(kind == "sampled" for kind, _ in events))
     data = next(data for kind, data in events if kind == "sampled")
     rows = {row[0]: dict(zip(SAMPLE_FIELDS, row[1:], strict=True)) for row in data["rows"]}
     assert (rows[0]["gpu"], rows[0]["gpu_busy"], rows[0]["cpu"]) == (3_000, 300, 2_000)
@@ -67,14 +67,14 @@ def test_an_answer_becomes_an_event_of_the_log(sampling):
 
 def test_a_server_has_one_sample_an_interval_also_after_a_restart(prometheus, sampling):
     one = following(sampling)
-    look_until(one, lambda: sampling.health.state == SAMPLING)
+    poll_until(one, lambda: sampling.health.state == SAMPLING)
     asked = len(prometheus.asked)
     for _ in range(20):
-        one.look(one.connector.snapshot())
+        one.apply(one.connector.snapshot())
     after, state = begin("prometheus", {"url": prometheus.url}, one.current_health().samples)
     again = following(after)
     for _ in range(20):
-        again.look(again.connector.snapshot())
+        again.apply(again.connector.snapshot())
     assert len(prometheus.asked) == asked
     assert (after.busy_since, state.state) == (None, "starting")
     after.close()
@@ -89,14 +89,14 @@ def test_a_prometheus_that_hangs_holds_up_no_look(prometheus, sampling):
 
     prometheus.hostile = hang
     one = following(sampling)
-    one.look(one.connector.snapshot())
+    one.apply(one.connector.snapshot())
     assert came.wait(10)
-    looks = one.health.looks
+    polls = one.health.looks
     for _ in range(50):
-        one.look(one.connector.snapshot())
+        one.apply(one.connector.snapshot())
     assert sampling.busy_since is not None, "the question is still open"
-    assert one.health.looks == looks + 50
-    look_until(one, lambda: sampling.health.state == FAILING)
+    assert one.health.looks == polls + 50
+    poll_until(one, lambda: sampling.health.state == FAILING)
     assert "no answer within 1 s" in sampling.health.message
     assert one.health.failing_since is None, "the cluster is followed"
 
@@ -104,22 +104,22 @@ def test_a_prometheus_that_hangs_holds_up_no_look(prometheus, sampling):
 def test_failures_are_said_and_end_with_the_next_answer(prometheus, sampling):
     prometheus.hostile = lambda handler: answer(handler, 401, b"")
     one = following(sampling)
-    look_until(one, lambda: sampling.health.state == FAILING)
+    poll_until(one, lambda: sampling.health.state == FAILING)
     assert sampling.health.message.endswith("it refuses the request (401); give token_from")
     since = sampling.health.since
     sampling.due_at = 0
-    look_until(one, lambda: sampling.busy_since is None and sampling.due_at > 0)
+    poll_until(one, lambda: sampling.busy_since is None and sampling.due_at > 0)
     assert sampling.health.since == since
     prometheus.hostile = None
     sampling.due_at = 0
-    look_until(one, lambda: sampling.health.state == SAMPLING)
+    poll_until(one, lambda: sampling.health.state == SAMPLING)
     assert (sampling.health.since, sampling.health.message) == (None, "")
 
 
 def test_a_sampler_with_a_fault_is_a_failure_and_no_more(sampling, monkeypatch):
-    monkeypatch.setattr(sampling.sampler, "sample", lambda picture: 1 / 0)
+    monkeypatch.setattr(sampling.sampler, "sample", lambda occupancy: 1 / 0)
     one = following(sampling)
-    look_until(one, lambda: sampling.health.state == FAILING)
+    poll_until(one, lambda: sampling.health.state == FAILING)
     assert sampling.health.message == "the sampler prometheus failed; the log of the follower has the error"
 
 
@@ -134,9 +134,9 @@ def test_settings_that_no_longer_work_are_said_and_the_cluster_is_followed():
 @pytest.mark.django_db
 def test_samples_are_written_to_the_run(sampling):
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = stored_following(connection, look(3_600, running("1", 600), nodes=NODES))
+    one = stored_following(connection, polled(3_600, running("1", 600), nodes=NODES))
     one.sampling = sampling
-    look_until(one, lambda: sampling.health.state == SAMPLING)
+    poll_until(one, lambda: sampling.health.state == SAMPLING)
     connection.refresh_from_db()
     state = stored_states.at(connection.run_id)
     at_ms, *amounts = state.samples.rows[0].tolist()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError
 
-from tests.twin.mirror.builders import S, job, look
-from tests.twin.mirror.builders_stored import LOOKS, following
+from tests.twin.mirror.builders import S, job, polled
+from tests.twin.mirror.builders_stored import POLLS, following
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
 from twin.eventlog.event_log import LeaseLost
@@ -27,12 +27,12 @@ def pages(run: Run) -> tuple[object, ...]:
 
 def test_one_follower_after_the_other_writes_what_a_single_one_writes():
     single = Connection.objects.create(name="single", connector="slurm")
-    one = following(single, *LOOKS)
-    for each in LOOKS:
-        one.look(each)
+    one = following(single, *POLLS)
+    for each in POLLS:
+        one.apply(each)
     several = Connection.objects.create(name="several", connector="slurm")
-    for each in LOOKS:
-        following(several, each).look(each)
+    for each in POLLS:
+        following(several, each).apply(each)
         lease.release(Run.objects.get(pk=several.run.pk))
     (jobs, verdicts, bars, (cluster, values)), again = (
         pages(single.run),
@@ -48,8 +48,8 @@ def test_one_follower_after_the_other_writes_what_a_single_one_writes():
 
 def test_a_first_look_at_many_jobs_is_stored_whole():
     connection = Connection.objects.create(name="lab", connector="slurm")
-    first = look(10, *(job(str(number)) for number in range(2 * stored.RECORDS + 1)))
-    following(connection, first).look(first)
+    first = polled(10, *(job(str(number)) for number in range(2 * stored.RECORDS + 1)))
+    following(connection, first).apply(first)
     connection.refresh_from_db()
     mirror = stored.load(connection)
     assert tuple(known.fact for known in mirror.jobs) == first.jobs
@@ -58,8 +58,8 @@ def test_a_first_look_at_many_jobs_is_stored_whole():
 
 def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, LOOKS[0])
-    one.look(LOOKS[0])
+    one = following(connection, POLLS[0])
+    one.apply(POLLS[0])
     before = (connection.run.batches.count(), MirrorRecord.objects.count())
 
     def fails(*_: object, **__: object) -> None:
@@ -67,28 +67,28 @@ def test_a_write_that_fails_leaves_neither_events_nor_records(monkeypatch):
 
     monkeypatch.setattr(MirrorRecord.objects, "bulk_create", fails)
     with pytest.raises(DatabaseError):
-        one.look(LOOKS[1])
+        one.apply(POLLS[1])
     monkeypatch.undo()
     assert (connection.run.batches.count(), MirrorRecord.objects.count()) == before
     lease.release(Run.objects.get(pk=connection.run.pk))
-    two = following(connection, LOOKS[1])
-    two.look(LOOKS[1])
+    two = following(connection, POLLS[1])
+    two.apply(POLLS[1])
     seqs = [event.seq for batch in event_log.after(connection.run.pk, 0) for event in batch]
     assert seqs == list(range(1, len(seqs) + 1))
 
 
 def test_a_follower_that_lost_its_lease_writes_nothing():
     connection = Connection.objects.create(name="lab", connector="slurm")
-    old = following(connection, LOOKS[0])
+    old = following(connection, POLLS[0])
     lease.release(Run.objects.get(pk=connection.run.pk))
-    following(connection, LOOKS[0])
+    following(connection, POLLS[0])
     with pytest.raises(LeaseLost):
-        old.look(LOOKS[0])
+        old.apply(POLLS[0])
 
 
 def test_a_run_worker_does_not_touch_a_mirrored_run():
     connection = Connection.objects.create(name="lab", connector="slurm")
-    run, _ = stored.begin(connection, LOOKS[0])
+    run, _ = stored.begin(connection, POLLS[0])
     assert runner.advance(run.pk) in (False, None)
     run.refresh_from_db()
     assert run.status == Run.RUNNING

@@ -5,13 +5,13 @@ import random
 import pytest
 
 from scheduling.model.values import Event
-from tests.twin.mirror.builders import EPOCH, NODES, Log, S, at, look, running
+from tests.twin.mirror.builders import EPOCH, NODES, Log, S, at, polled, running
 from twin.connectors.facts import NodeFact
 from twin.eventlog.batch_codec import encode
 from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.mirror.differ import Mirror
 from twin.mirror.sites import SiteRule
-from twin.mirror.uses import Uses, picture
+from twin.mirror.uses import Uses, occupancy
 from twin.samplers.facts import NodeUse, Sample
 
 MINUTE = 60_000
@@ -21,7 +21,7 @@ MINUTE = 60_000
 def log() -> Log:
     made = Log()
     made.mirror.sites = SiteRule("name", "edge.*")
-    made.look(look(600, running("1", 500, gpu_ids=(0, 1))))
+    made.apply(polled(600, running("1", 500, gpu_ids=(0, 1))))
     return made
 
 
@@ -60,7 +60,7 @@ def test_a_node_without_a_new_sample_counts_until_it_is_too_old(log):
     uses.take(Sample(at(600), (use("edge1", 600), use("cloud1", 600))), log.mirror)
     servers = []
     for second in (660, 780, 781):
-        log.look(look(second))
+        log.apply(polled(second))
         data = data_of(uses.take(Sample(at(second), (use("edge1", second),)), log.mirror))
         assert [row[0] for row in data["rows"]] == [0]
         servers.append(sum(row[USE_FIELDS.index("servers")] for row in data["use"]))
@@ -79,7 +79,7 @@ def test_no_amount_is_above_the_capacity(log):
 
 
 def test_the_picture_has_the_running_jobs_and_what_they_hold(log):
-    found = picture(log.mirror)
+    found = occupancy(log.mirror)
     assert set(found.nodes) == {node.name for node in NODES}
     assert found.running["1"].started_ms == at(500)
     assert found.running["1"].shares[0].node == "edge1"
@@ -89,8 +89,8 @@ def test_a_sample_of_a_thousand_nodes_needs_ten_bytes_a_node():
     """docs/following.md says how much that is a day."""
     rng = random.Random(7)
     mirror = Mirror(EPOCH)
-    mirror.look(
-        look(86_400, nodes=tuple(NodeFact(f"n{i}", gpus=8, cpus=128, memory_mb=1_000_000) for i in range(1000)))
+    mirror.apply(
+        polled(86_400, nodes=tuple(NodeFact(f"n{i}", gpus=8, cpus=128, memory_mb=1_000_000) for i in range(1000)))
     )
     uses = tuple(
         NodeUse(

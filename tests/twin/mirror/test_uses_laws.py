@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling.model.values import Event
-from tests.twin.mirror.builders import EPOCH, at, look
+from tests.twin.mirror.builders import EPOCH, at, polled
 from twin.connectors.facts import NodeFact
 from twin.eventlog.batch_codec import decode, encode
 from twin.eventlog.fold import RunState
@@ -18,7 +18,7 @@ NODES = tuple(NodeFact(name, gpus=4, cpus=8, memory_mb=16_000) for name in NAMES
 
 @st.composite
 def answers(draw) -> list[Sample]:
-    """Answers in the order of the source's clock; each tells some nodes, some of them again with an old sample."""
+    """Answers in the order of the source's clock; each names some nodes, some of them again with an old sample."""
     second, out = 600, []
     for _ in range(draw(st.integers(1, 6))):
         second += draw(st.integers(1, 120))
@@ -33,7 +33,7 @@ def answers(draw) -> list[Sample]:
 def logged(taken: list[Sample]) -> list[Event]:
     """The log that a mirror writes which takes these answers; the clock of the cluster is the source's."""
     mirror, uses, events = Mirror(EPOCH), Uses(60_000), []
-    mirror.look(look(1, nodes=NODES))
+    mirror.apply(polled(1, nodes=NODES))
     for sample in taken:
         mirror.at_ms = max(mirror.at_ms, sample.now_ms)
         mirror.log_ms = mirror.at_ms - EPOCH

@@ -15,8 +15,8 @@ SUBMITTED = event("job.submitted", T0, gpus=2, queue="edge", limit_ms=60_000)
 STARTED = event("job.started", T0 + 10, shares=NODE)
 
 
-def job(*events, looks=()):
-    (found,) = fold.jobs("x", events, looks)
+def job(*events, snapshots=()):
+    (found,) = fold.jobs("x", events, snapshots)
     return found
 
 
@@ -86,13 +86,13 @@ def test_a_key_used_twice_is_two_jobs():
 
 
 def test_a_job_without_an_event_since_a_snapshot_is_gone():
-    gone = job(SUBMITTED, STARTED, looks=[T0 + 5, T0 + 50, T0 + 90])
+    gone = job(SUBMITTED, STARTED, snapshots=[T0 + 5, T0 + 50, T0 + 90])
     assert (gone.state, gone.outcome, gone.ended_ms) == ("ended", "lost", T0 + 50)
     assert gone.attempts == (Attempt(T0 + 10, T0 + 50, SHARE, "lost", ended_after_ms=T0 + 10),)
     stated = event("job.stated", T0 + 50, state="running", attempts=[{"started_ms": T0 + 10, "shares": NODE}])
-    assert job(SUBMITTED, STARTED, stated, looks=[T0 + 50]).state == "running"
+    assert job(SUBMITTED, STARTED, stated, snapshots=[T0 + 50]).state == "running"
     end = event("job.ended", T0 + 40, outcome="completed")
-    assert job(SUBMITTED, STARTED, end, looks=[T0 + 50]).outcome == "completed", "a late end is the truth"
+    assert job(SUBMITTED, STARTED, end, snapshots=[T0 + 50]).outcome == "completed", "a late end is the truth"
 
 
 def test_a_statement_replaces_what_was_known():
@@ -122,8 +122,8 @@ def test_a_node_from_what_is_stated_of_it():
     back = event("node.changed", T0 + 9, state="up")
     assert fold.node("x", [first, drain, back]).reason == ""
     assert fold.node("x", [first, event("node.removed", T0 + 9)]) is None
-    assert fold.node("x", [first], looks=[T0 + 1]) is None
-    assert fold.node("x", [first, drain], looks=[T0 + 5]) is not None
+    assert fold.node("x", [first], snapshots=[T0 + 1]) is None
+    assert fold.node("x", [first, drain], snapshots=[T0 + 5]) is not None
 
 
 def times():
@@ -157,12 +157,12 @@ def events_of_a_job():
     st.randoms(use_true_random=False),
     st.lists(times(), max_size=2),
 )
-def test_any_order_and_any_repetition_end_in_the_same_jobs(events, random, looks):
-    looks = sorted(looks)
-    expected = fold.jobs("x", events, looks)
+def test_any_order_and_any_repetition_end_in_the_same_jobs(events, random, snapshots):
+    snapshots = sorted(snapshots)
+    expected = fold.jobs("x", events, snapshots)
     other = events + random.choices(events, k=5)
     random.shuffle(other)
-    assert fold.jobs("x", other, looks) == expected
+    assert fold.jobs("x", other, snapshots) == expected
     for found in expected:
         assert all(a.ended_ms is not None for a in found.attempts) or found.state in ("running", "suspended")
         assert all(a.ended_ms is None or a.ended_ms >= a.started_ms for a in found.attempts)

@@ -117,14 +117,14 @@ def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
     storage.accept("whole", events, now_ms)
     whole = base.build("push", {"source": "whole"}).snapshot()
     follower = base.build("push", {"source": "parts"})
-    picture, seen = differ.Mirror(T0), {}
+    mirror, seen = differ.Mirror(T0), {}
     stream = follower.changes()
     for batch in batches:
         added, _ = storage.accept("parts", batch, now_ms)
         if added:
-            look = next(stream)
-            picture.look(look)
-            seen |= {job.key: job for job in look.jobs}
+            snapshot = next(stream)
+            mirror.apply(snapshot)
+            seen |= {job.key: job for job in snapshot.jobs}
     stream.close()
     assert {job.key: job for job in whole.jobs} == seen
     again = base.build("push", {"source": "parts"}).snapshot()
@@ -133,8 +133,8 @@ def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
         whole.nodes,
     )
     expected = differ.Mirror(T0)
-    expected.look(whole)
-    assert pictured(picture) == pictured(expected)
+    expected.apply(whole)
+    assert pictured(mirror) == pictured(expected)
 
 
 def pictured(mirror):

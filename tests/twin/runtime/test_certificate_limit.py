@@ -44,7 +44,7 @@ def test_it_is_given_up_and_says_so_until_the_limit_is_higher(tmp_path_factory):
 
         wait_until(lambda: (ask()["certificate"] or {}).get("given_up"), "the certificate is given up")
         given_up = {"kind": "none", "why": WHY, "given_up": True}
-        assert ask() == {"certificate": given_up, "certifying": False, "prices": None}
+        assert ask() == {"certificate": given_up, "certifying": False, "certificate_queued": False, "prices": None}
         owned = "select status, certify_owner from twin_run where id = ?"
         assert twin.sql(owned, run) == [("finished", "")]
         ask("POST")

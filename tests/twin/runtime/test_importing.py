@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from twin.infra import pubsub
+from twin.infra.errors import Refused
 from twin.models import ClusterSpec, Trace
-from twin.runs import commands
 from twin.scenarios import store
-from twin.traces import import_task
+from twin.traces import import_commands, import_task
 
 from .conftest import messages, work
 
@@ -38,7 +38,7 @@ def upload(db, settings, tmp_path, layer):
 def test_it_keeps_the_jobs_and_the_report_and_drops_the_upload(upload, tmp_path, django_capture_on_commit_callbacks):
     trace = upload()
     with django_capture_on_commit_callbacks(execute=True):
-        commands.start_import(trace)
+        import_commands.start_import(trace)
     work("io")
     trace.refresh_from_db()
     assert (trace.status, trace.progress, trace.job_count) == (Trace.READY, 1, 2), trace.message
@@ -62,12 +62,12 @@ def test_a_refusal_is_one_clear_sentence_and_nothing_stays(upload, tmp_path):
 
 def test_a_cancelled_import_leaves_nothing(upload, tmp_path):
     trace = upload()
-    commands.cancel_import(trace)
+    import_commands.cancel_import(trace)
     import_task.run(trace.pk)
     trace.refresh_from_db()
     assert (trace.status, trace.job_count, bytes(trace.jobs)) == (Trace.CANCELLED, 0, b"")
-    with pytest.raises(commands.Refused, match="only an import in progress can be cancelled"):
-        commands.cancel_import(trace)
+    with pytest.raises(Refused, match="only an import in progress can be cancelled"):
+        import_commands.cancel_import(trace)
 
 
 def test_pages_hear_of_it(upload):

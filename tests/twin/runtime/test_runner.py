@@ -171,19 +171,19 @@ def test_a_pause_that_came_too_late_does_not_stay(make_run, monkeypatch):
 
 
 def test_a_verb_that_comes_when_the_run_has_just_ended_is_refused(make_run, monkeypatch):
+    from twin.runs import commands
+    from twin.runs.commands import control
 
     run = make_run()
-    from twin.runs import commands
-
-    looked = commands._active
+    applied = control.active
 
     def ends_then(run, verb):
-        looked(run, verb)
+        applied(run, verb)
         Run.objects.filter(pk=run.pk).update(status=Run.FINISHED)
 
-    monkeypatch.setattr(commands, "_active", ends_then)
+    monkeypatch.setattr(control, "active", ends_then)
     monkeypatch.setattr(
-        commands, "clock_of", lambda run: monkeypatch.setattr(commands, "_active", looked) or runner._clock(run)
+        control, "clock_of", lambda run: monkeypatch.setattr(control, "active", applied) or runner._clock(run)
     )
     with pytest.raises(commands.Refused, match=rf"cannot pause run {run.pk}: it is finished"):
         commands.pause(run)

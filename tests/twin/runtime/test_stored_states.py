@@ -16,7 +16,7 @@ from twin.models import EventBatch, FoldedState, Run
 from .conftest import messages, work
 
 EVENTS = [Event(*row) for row in GOLDEN]
-DIGEST = ("c88eb2c045ec4616", 3)
+DIGEST = ("d6abd33635c67414", 5)
 
 
 def assert_same(one: fold.RunState, other: fold.RunState) -> None:

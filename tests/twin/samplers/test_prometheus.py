@@ -11,9 +11,9 @@ from tests.twin.samplers.fake_prometheus import AT_S, RECORDED, answer, vector
 from twin.connectors.facts import ConnectorError, NodeFact
 from twin.samplers import base
 from twin.samplers._prometheus import client
-from twin.samplers.facts import NodeUse, Picture
+from twin.samplers.facts import NodeUse, Occupancy
 
-PICTURE = Picture(
+OCCUPANCY = Occupancy(
     {
         name: NodeFact(name, gpus=gpus, cpus=8, memory_mb=16_000)
         for name, gpus in (("edge1", 4), ("edge2.example.org", 2), ("cpu1", 0))
@@ -27,13 +27,13 @@ def sampler(server, **parameters):
 
 
 def uses(server, **parameters) -> dict[str, NodeUse]:
-    return {use.node: use for use in sampler(server, **parameters).sample(PICTURE).uses}
+    return {use.node: use for use in sampler(server, **parameters).sample(OCCUPANCY).uses}
 
 
 def refused(server, **parameters) -> str:
     """The sentence with which a sample fails, in which everything but the address stands."""
     with pytest.raises(ConnectorError) as error:
-        sampler(server, **parameters).sample(PICTURE)
+        sampler(server, **parameters).sample(OCCUPANCY)
     assert "\n" not in str(error.value)
     return str(error.value).replace(server.url, "URL")
 
@@ -48,14 +48,14 @@ def test_recorded_answers_give_the_use_of_each_node(prometheus):
 
 
 def test_the_time_of_a_sample_is_that_of_its_scrape(prometheus):
-    sample = sampler(prometheus).sample(PICTURE)
+    sample = sampler(prometheus).sample(OCCUPANCY)
     assert sample.now_ms == round(AT_S * 1000)
     assert {use.at_ms for use in sample.uses} == {1795363658009, 1795363658005}
 
 
 def test_a_node_whose_samples_are_old_is_left_out_and_counted(prometheus):
     prometheus.answers["node_at"] = vector((EDGE1, AT_S - 181), ({"instance": "cpu1:9100"}, AT_S - 179))
-    sample = sampler(prometheus).sample(PICTURE)
+    sample = sampler(prometheus).sample(OCCUPANCY)
     found = {use.node: use for use in sample.uses}
     assert (found["edge1"].cpus, found["edge1"].gpus) == (None, 3)
     assert found["cpu1"].cpus == pytest.approx(2.0)
@@ -77,7 +77,7 @@ def test_a_node_whose_samples_are_old_is_left_out_and_counted(prometheus):
 )
 def test_a_value_that_cannot_be_true_is_unknown_and_said(prometheus, key, labels, value):
     prometheus.answers[key] = vector((labels, value))
-    sample = sampler(prometheus).sample(PICTURE)
+    sample = sampler(prometheus).sample(OCCUPANCY)
     edge1 = next(use for use in sample.uses if use.node == "edge1")
     value = {"gpu_busy": edge1.gpus_busy, "cpu": edge1.cpus, "memory": edge1.memory_mb, "gpu_memory": 0}[key]
     assert value in (None, 0)
@@ -97,15 +97,15 @@ def test_duplicate_series_count_once(prometheus):
 
 
 def test_servers_that_the_cluster_does_not_have_are_no_fault(prometheus):
-    sample = sampler(prometheus).sample(PICTURE)
+    sample = sampler(prometheus).sample(OCCUPANCY)
     assert "10.0.0.7" in json.dumps(RECORDED["cpu"])
-    assert {use.node for use in sample.uses} == set(PICTURE.nodes)
+    assert {use.node for use in sample.uses} == set(OCCUPANCY.nodes)
     assert sample.why == ""
 
 
 def test_series_of_other_names_only_are_an_error_that_names_them(prometheus):
     with pytest.raises(ConnectorError, match=r"no samples .* 5 names that no node of the cluster has \(10\.0\.0"):
-        sampler(prometheus, node_label="instance").sample(Picture({"gpu-17": NodeFact("gpu-17", gpus=1)}))
+        sampler(prometheus, node_label="instance").sample(Occupancy({"gpu-17": NodeFact("gpu-17", gpus=1)}))
 
 
 def test_metrics_labels_and_matchers_enter_the_queries(prometheus):
@@ -137,9 +137,9 @@ def test_settings_that_cannot_work_are_refused(parameters, message):
 def test_the_token_is_read_from_a_file_for_each_request(prometheus, tmp_path):
     (tmp_path / "token").write_text("one\n")
     made = sampler(prometheus, token_from=str(tmp_path / "token"))
-    made.sample(PICTURE)
+    made.sample(OCCUPANCY)
     (tmp_path / "token").write_text("two\n")
-    made.sample(PICTURE)
+    made.sample(OCCUPANCY)
     assert set(prometheus.tokens) == {"Bearer one", "Bearer two"}
 
 
@@ -220,19 +220,19 @@ def test_a_server_that_is_away_is_said_to_be(prometheus):
 def test_the_connection_test_says_what_is_missing_and_what_gives_it(prometheus):
     for key in ("gpu_busy", "gpu_memory", "gpu_at"):
         prometheus.answers[key] = vector()
-    found = {finding.subject: finding for finding in sampler(prometheus).check(PICTURE)}
+    found = {finding.subject: finding for finding in sampler(prometheus).check(OCCUPANCY)}
     busy = found["use of GPUs busy"]
     assert (busy.well, busy.message) == (False, "no series DCGM_FI_DEV_GPU_UTIL")
     assert "install dcgm-exporter" in busy.remedy
     assert (found["use of CPUs"].well, found["use of CPUs"].message) == (True, "3 of 3 nodes have samples")
     assert not any(finding.needed for finding in found.values())
     prometheus.close()
-    (away,) = sampler(prometheus).check(PICTURE)
+    (away,) = sampler(prometheus).check(OCCUPANCY)
     assert (away.well, away.needed) == (False, False)
 
 
 def test_the_connection_test_says_which_names_are_not_nodes(prometheus):
-    found = sampler(prometheus, node_label="instance").check(Picture({"gpu-17": NodeFact("gpu-17", gpus=1)}))
+    found = sampler(prometheus, node_label="instance").check(Occupancy({"gpu-17": NodeFact("gpu-17", gpus=1)}))
     cpus = next(finding for finding in found if finding.subject == "use of CPUs")
     assert (cpus.message, cpus.remedy) == (
         "0 of 1 nodes have samples",

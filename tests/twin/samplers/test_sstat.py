@@ -6,7 +6,7 @@ import pytest
 
 from twin.connectors.facts import ConnectorError, NodeFact, Share
 from twin.samplers import base
-from twin.samplers.facts import Picture, Running
+from twin.samplers.facts import Occupancy, Running
 
 NODES = {name: NodeFact(name, cpus=8, memory_mb=16_000) for name in ("edge1", "edge2")}
 KEYS = "1                   1\n4                   2_1\n2                   2_2\n5                   5+0\n"
@@ -43,13 +43,13 @@ def site(tmp_path, monkeypatch):
     return Site(tmp_path, monkeypatch)
 
 
-def picture(**shares) -> Picture:
+def occupancy(**shares) -> Occupancy:
     """Jobs that have run for long: key="edge1:4,edge2:2"."""
     running = {}
     for key, text in shares.items():
         parts = [part.split(":") for part in text.split(",")]
         running[key.lstrip("j")] = Running(0, tuple(Share(node, cpus=int(cpus)) for node, cpus in parts))
-    return Picture(NODES, running)
+    return Occupancy(NODES, running)
 
 
 def uses(sample):
@@ -57,7 +57,7 @@ def uses(sample):
 
 
 def test_cpus_are_the_difference_of_two_samples(site):
-    sampler, jobs = site.sampler(), picture(j1="edge1:4")
+    sampler, jobs = site.sampler(), occupancy(j1="edge1:4")
     assert uses(sampler.sample(jobs)) == {"edge1": (None, 16), "edge2": (0, 0)}
     site.at_s += 60
     site.put("sstat", f"cat <<'END'\n{LATER}END")
@@ -65,7 +65,7 @@ def test_cpus_are_the_difference_of_two_samples(site):
 
 
 def test_a_job_on_several_nodes_is_split_by_its_cpus(site):
-    sampler, jobs = site.sampler(), picture(j1="edge1:6,edge2:2")
+    sampler, jobs = site.sampler(), occupancy(j1="edge1:6,edge2:2")
     sampler.sample(jobs)
     site.at_s += 60
     site.put("sstat", f"cat <<'END'\n{LATER}END")
@@ -73,12 +73,12 @@ def test_a_job_on_several_nodes_is_split_by_its_cpus(site):
 
 
 def test_the_number_of_a_task_is_translated_to_its_name(site):
-    found = site.sampler().sample(picture(j2_1="edge2:1"))
+    found = site.sampler().sample(occupancy(j2_1="edge2:1"))
     assert uses(found) == {"edge1": (0, 0), "edge2": (None, 2)}
 
 
 def test_the_cpus_of_a_node_with_a_job_that_is_not_told_are_unknown(site):
-    sampler, jobs = site.sampler(), picture(j1="edge1:4", j9="edge1:1")
+    sampler, jobs = site.sampler(), occupancy(j1="edge1:4", j9="edge1:1")
     sample = sampler.sample(jobs)
     assert uses(sample)["edge1"] == (None, None)
     assert sample.why == "sstat does not report 1 of 2 running jobs"
@@ -86,23 +86,23 @@ def test_the_cpus_of_a_node_with_a_job_that_is_not_told_are_unknown(site):
 
 def test_a_job_that_started_after_the_last_sample_counts_from_its_start(site):
     sampler = site.sampler()
-    sampler.sample(Picture(NODES))
+    sampler.sample(Occupancy(NODES))
     site.at_s += 60
-    started = Picture(NODES, {"1": Running(int(1_030e3), (Share("edge1", cpus=4),))})
+    started = Occupancy(NODES, {"1": Running(int(1_030e3), (Share("edge1", cpus=4),))})
     assert uses(sampler.sample(started))["edge1"] == (pytest.approx(3 / 60), 16)
 
 
 def test_a_sampler_that_may_ask_about_no_job_says_what_helps(site):
     site.put("sstat", "echo 'sstat: error: problem getting step_layout: Invalid user id' >&2")
     with pytest.raises(ConnectorError, match="sstat reports none of 1 running jobs: run the twin as SlurmUser"):
-        site.sampler().sample(picture(j1="edge1:4"))
-    (found,) = site.sampler().check(picture(j1="edge1:4"))
+        site.sampler().sample(occupancy(j1="edge1:4"))
+    (found,) = site.sampler().check(occupancy(j1="edge1:4"))
     assert (found.well, found.message) == (False, "sstat reports 0 of 1 running jobs (jobacct_gather/linux)")
 
 
 def test_gathering_that_is_off_is_said_with_the_setting(site):
     site.put("scontrol", "echo 'JobAcctGatherType       = jobacct_gather/none'")
-    (found,) = site.sampler().check(picture(j1="edge1:4"))
+    (found,) = site.sampler().check(occupancy(j1="edge1:4"))
     assert (found.well, found.needed, found.message) == (False, False, "JobAcctGatherType is jobacct_gather/none")
     assert "JobAcctGatherType=jobacct_gather/linux" in found.remedy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,15 @@ Groups = list[tuple[str, list[np.ndarray]]]  # name, and of each run the indexes
 
 
 def groups(
-    runs: list[tuple[Outcomes, np.ndarray]], jobs: Sequence[Job], shared: np.ndarray, ranked: Sequence[bool]
+    runs: list[tuple[Outcomes, np.ndarray]],
+    jobs: Sequence[Job],
+    shared: np.ndarray,
+    ranked: Callable[[str], Sequence[bool]],
 ) -> dict[str, list[dict[str, Any]]]:
     """{by: [{name, jobs: [n], completed: [{value, delta, ...}], ...}]}; one value a run, against the first.
 
     runs: each with the indexes of its shared jobs; jobs: those of the first run, of which `shared` are in all; ranked:
-    as in `against`.
+    as in `against`, by key.
     """
     models, sizes = coded(field_of(jobs, "model")), _gpus(jobs)[shared]
     found = {
@@ -38,11 +41,15 @@ def groups(
 
 
 def _row(
-    name: str, outcomes: Sequence[Outcomes], rows: list[np.ndarray], ranked: Sequence[bool], worth: bool
+    name: str,
+    outcomes: Sequence[Outcomes],
+    rows: list[np.ndarray],
+    ranked: Callable[[str], Sequence[bool]],
+    worth: bool,
 ) -> dict[str, Any]:
     values = [_figures(one, of_run, worth) for one, of_run in zip(outcomes, rows, strict=True)]
     return {"name": name, "jobs": [len(of_run) for of_run in rows]} | {
-        key: against([figures[key] for figures in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked)
+        key: against([figures[key] for figures in values], BY_KEY[key].direction, BY_KEY[key].unit, ranked(key))
         for key in GROUPED
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from scheduling.model.values import Cluster, Job, ModelError
 from scheduling.reporting.metric_table import value_of
+from twin.analysis.changed_jobs import changes
 from twin.analysis.comparability import Basis, basis_of, kin, observed, rankable
 from twin.analysis.comparison import differences
 from twin.analysis.comparison.breakdowns import groups
@@ -83,14 +84,20 @@ class Compared:
             names = ", ".join(str(side.run_id) for side in sides)
             raise ModelError(f"runs {names} have no common job ids; compare runs of the same trace")
         pairs = list(zip(sides, self.rows, strict=True))
+        self.same_trace = [kin(side.basis, sides[0].basis) for side in sides]  # as the base
+        self.changes = [  # of each side against the base; None where metrics are not ranked anyway
+            changes(sides[0].jobs, side.jobs) if rankable(side.basis, sides[0].basis) else None for side in sides
+        ]
         done = np.logical_and.reduce([side.outcomes.completed_ms[rows] >= 0 for side, rows in pairs])
+        for change in self.changes:
+            if change is not None:
+                done &= ~change.work[self.rows[0]]
         self.figures = [  # {key: value} of each side
             figures(side.outcomes, side.bars, side.clusters, side.jobs, until_ms, rows[done], side.packed)
             | _slowdown(side, until_ms)
             | unknown(side.basis.models)
             for side, rows in pairs
         ]
-        self.same_trace = [kin(side.basis, sides[0].basis) for side in sides]  # as the base
         self.sides = [replace(side, bars=NO_BARS) for side in sides]  # nothing else needs them, and they are large
 
     @cached_property
@@ -99,9 +106,10 @@ class Compared:
 
     @cached_property
     def groups(self) -> dict[str, list[dict[str, Any]]]:
-        base = self.sides[0]
-        ranked = [rankable(side.basis, base.basis) for side in self.sides]
-        return groups(self._outcomes, base.jobs, self.rows[0], ranked)
+        def ranked(key: str) -> list[bool]:
+            return [change is not None and change.ranked(key, common=True) for change in self.changes]
+
+        return groups(self._outcomes, self.sides[0].jobs, self.rows[0], ranked)
 
     @cached_property
     def kinds(self) -> list[np.ndarray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduling.model.values import CLOUD, NONE
 from scheduling.reporting.reasons import readable
 from twin.analysis.comparison.compared import Side
 from twin.analysis.comparison.decisions import REJECTED
@@ -90,10 +91,13 @@ def _events(run_id: int, first: int, last: int) -> list[tuple[int, str, Any, np.
 
 
 def _plan(bars: np.ndarray, finish_ms: int | None, names: list[str]) -> dict[str, Any]:
-    """{start_ms, finish_ms, workers: most at a time, servers: names, more: servers that are not named}."""
+    """{start_ms, finish_ms, workers: most at a time, servers: names, more: servers that are not named}.
+
+    servers is empty for workers in a group: its decision states the group and its machines.
+    """
     workers = bars[bars[:, ROLE] == WORKER]
-    servers = np.unique(workers[:, SERVER]).tolist()
-    named = [names[i] if i >= 0 else "cloud" for i in servers[:MAX_SERVERS]]
+    servers = np.unique(workers[workers[:, SERVER] != NONE, SERVER]).tolist()
+    named = ["cloud" if i == CLOUD else names[i] for i in servers[:MAX_SERVERS]]
     return {
         "start_ms": int(workers[:, START].min()) if len(workers) else None,
         "finish_ms": finish_ms,

@@ -10,8 +10,8 @@ import numpy as np
 from scheduling.model.values import Cluster
 from twin.eventlog.fold import COUNT, END, JOB, PLANNED_FIELDS, ROLE, SERVER, START, VERDICT, RunState
 
-ADMITTED, STARTED, PREEMPTED, REJECTED, UNFINISHED = (
-    VERDICT[name] for name in ("admitted", "started", "preempted", "rejected", "unfinished")
+ADMITTED, STARTED, PREEMPTED, PAUSED, REJECTED, UNFINISHED = (
+    VERDICT[name] for name in ("admitted", "started", "preempted", "paused", "rejected", "unfinished")
 )
 JOB_OF, START_MS, FINISH_MS, FIRST_BAR, BARS = range(PLANNED_FIELDS.index("job"), len(PLANNED_FIELDS))
 REFUSAL = np.uint64(0x9E3779B97F4A7C15)  # what a refusal adds to the number of its instant
@@ -38,7 +38,7 @@ def decisions_of(state: RunState, cluster: Cluster) -> Decisions:
 
 
 def server_numbers(cluster: Cluster) -> np.ndarray:
-    """[server] a number made of its name, to tell apart servers of two clusters; CLOUD and NONE from the end."""
+    """[server] a number made of its name, to separate servers of two clusters; CLOUD and NONE from the end."""
     names = [*(server.name for server in cluster.servers), "cloud", ""]  # [-2] and [-1]
     return np.array([int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) for name in names], dtype=np.uint64)
 

@@ -19,6 +19,8 @@ from twin.eventlog.fold import BAR_FIELDS, END, START
 from twin.files.job_table import any_utility, demands_of, objects_of
 
 COUNT = BAR_FIELDS.index("count")
+ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike
+DUST = 1e-9  # of sums in another order, beside the relative one of isclose
 COMPARED = (  # keys of the table of metrics, in the order of the rows
     "total_utility", "certificate_ratio", "jobs", "admitted", "rejected", "completed", "mean_jct_ms", "median_jct_ms",
     "p95_jct_ms", "common_jct_ms", "lanes.mean_slowdown", "mean_delay_factor", "mean_wait_ms", "makespan_ms",
@@ -73,7 +75,7 @@ def slowdown(
 
 
 def unknown(models: Sequence[str]) -> dict[str, None]:
-    """Metrics that a run of these models does not have: a real cluster admits nothing and tells no preemptions."""
+    """Metrics that a run of these models does not have: a real cluster admits nothing and reports no preemptions."""
     return dict.fromkeys(("admitted", "preemptions")) if observed(models) else {}
 
 
@@ -88,8 +90,8 @@ def against(
     """Comparison with the first value: {value, delta, relative, verdict: better | worse | same | None, best, ranked}.
 
     ranked: whether a value can be compared with the first; others are shown without a verdict, unless neither direction
-    is better. Values that are displayed alike are the same, also where neither direction is better. No value is the
-    best while one that could be better is unknown.
+    is better. Values that are displayed alike and nearly equal are the same, also where neither direction is better. No
+    value is the best while one that could be better is unknown.
     """
     ranked = [True] * len(values) if ranked is None or direction is None else ranked
     known = [v for v, can in zip(values, ranked, strict=True) if can and v is not None]
@@ -117,8 +119,13 @@ def _cell(value: float | None, base: float | None, direction: str | None, unit: 
 
 
 def _equal(value: float | None, other: float, unit: str) -> bool:
-    """True if the two are displayed alike: sums in another order differ by rounding errors."""
-    return value is not None and (isclose(value, other) or value_text(value, unit) == value_text(other, unit))
+    """True if the two are displayed alike and differ by at most ALIKE, or only by rounding errors.
+
+    The text alone does not decide: "1d 11h" covers up to an hour.
+    """
+    if value is None or isclose(value, other, abs_tol=DUST):
+        return value is not None
+    return isclose(value, other, rel_tol=ALIKE) and value_text(value, unit) == value_text(other, unit)
 
 
 def mean(values: np.ndarray) -> float | None:

@@ -7,11 +7,21 @@ worker.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from scheduling.model.values import LARGEST, SITES, Cluster
-from twin.analysis.comparison.decisions import ADMITTED, PREEMPTED, REJECTED, STARTED, Decisions, mixed, server_numbers
+from scheduling.model.values import LARGEST, NONE, SITES, Cluster
+from twin.analysis.comparison.decisions import (
+    ADMITTED,
+    PAUSED,
+    PREEMPTED,
+    REJECTED,
+    STARTED,
+    Decisions,
+    mixed,
+    server_numbers,
+)
 from twin.eventlog import job_states
 from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
 
@@ -38,6 +48,7 @@ class Outcomes:
     states: np.ndarray  # position in STATES
     admitted: np.ndarray  # whether its first decision was to admit or start it
     rejected: np.ndarray  # whether a decision was to reject it
+    began_ms: np.ndarray  # first worker bar that has begun by the instant
 
     @property
     def jct_ms(self) -> np.ndarray:
@@ -51,8 +62,8 @@ class Outcomes:
 
     @property
     def wait_ms(self) -> np.ndarray:
-        """NaN for a job that has no start."""
-        return np.where(self.start_ms >= 0, self.start_ms - self.arrived_ms, np.nan)
+        """NaN for a job that has not started, though a start may be planned."""
+        return np.where(self.began_ms >= 0, self.began_ms - self.arrived_ms, np.nan)
 
 
 def outcomes_of(
@@ -67,7 +78,6 @@ def outcomes_of(
     )
     arrived, completed = (np.where(times <= until_ms, times, NEVER).astype(np.int64) for times in (arrived, completed))
     verdicts = decisions.verdicts[decisions.verdicts[:, 1] <= until_ms]
-    preemptions = np.bincount(verdicts[verdicts[:, 3] == PREEMPTED, 2], minlength=jobs)
     first = np.full(jobs, NEVER)
     first[verdicts[::-1, 2]] = verdicts[::-1, 3]  # the earliest is written last
     workers = believed(state, until_ms)
@@ -75,13 +85,14 @@ def outcomes_of(
     start, finish = _spans(workers, completed, until_ms, jobs)
     states = np.full(jobs, job_states.ABSENT)
     states[: state.jobs.length] = job_states.job_states(state, until_ms)
-    servers, sites = _places(workers, cluster, jobs)
+    servers, sites = _places(np.concatenate((workers[:, [JOB, SERVER]], grouped(state, until_ms))), cluster, jobs)
     done = workers[workers[:, START] < until_ms].copy()
     done[:, END] = np.minimum(done[:, END], until_ms)
     return Outcomes(
         arrived, start, finish, completed, np.where(completed >= 0, utility, 0.0), _service(done, jobs),
-        suspensions(workers, jobs), preemptions, servers, sites, states, np.isin(first, (ADMITTED, STARTED)),
-        np.bincount(verdicts[verdicts[:, 3] == REJECTED, 2], minlength=jobs) > 0,
+        suspensions(done, jobs), preemptions(verdicts, workers, jobs), servers, sites, states,
+        np.isin(first, (ADMITTED, STARTED)), np.bincount(verdicts[verdicts[:, 3] == REJECTED, 2], minlength=jobs) > 0,
+        np.where((start >= 0) & (start <= until_ms), start, NEVER),
     )  # fmt: skip
 
 
@@ -89,6 +100,37 @@ def believed(state: RunState, until_ms: int) -> np.ndarray:
     """The bars that were true at the instant, planned ones included: rows of BAR_FIELDS."""
     bars = state.bars.rows
     return bars[(bars[:, BORN] <= until_ms) & ((bars[:, DIED] == NEVER) | (bars[:, DIED] > until_ms))]
+
+
+def grouped(state: RunState, until_ms: int) -> np.ndarray:
+    """[n, (job, server)] of jobs that share the machines of a group: their bars name only the group."""
+    machines: dict[int, tuple[list[int], set[int]]] = {}  # group -> its newest servers, and the jobs on them
+    found: list[tuple[list[int], set[int]]] = []
+    for from_ms, _, data in state.groups:
+        if from_ms > until_ms:
+            break
+        known = machines.get(data["group"])
+        if known is None or known[0] != data["servers"]:
+            known = machines[data["group"]] = (data["servers"], set())
+            found.append(known)
+        known[1].update(data["jobs"])
+    pairs = [np.array(list(product(sorted(held), servers)), dtype=np.int64).reshape(-1, 2) for servers, held in found]
+    return np.concatenate([np.empty((0, 2), dtype=np.int64), *pairs])
+
+
+def preemptions(verdicts: np.ndarray, workers: np.ndarray, jobs: int) -> np.ndarray:
+    """[job] times at which a decision took its workers; a job that had none was not running."""
+    stopped = np.unique(verdicts[np.isin(verdicts[:, 3], (PREEMPTED, PAUSED))][:, [2, 1]], axis=0)
+    if not len(stopped) or not len(workers):
+        return np.zeros(jobs, dtype=np.int64)
+    # a decision is an interval without length; it comes before the bars that start at its time
+    job, start, end = (
+        np.concatenate(pair)
+        for pair in zip((*stopped.T, np.full(len(stopped), NEVER)), workers[:, [JOB, START, END]].T, strict=True)
+    )
+    order, reached, same = _reached(job, start, end)
+    took = same & (order < len(stopped)) & (reached >= start[order])
+    return np.bincount(job[order][took], minlength=jobs)
 
 
 def suspensions(workers: np.ndarray, jobs: int) -> np.ndarray:
@@ -121,9 +163,9 @@ def _reached(chain: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.
     order = np.lexsort((start, chain))
     chain, end = chain[order], end[order]
     same = np.concatenate(([False], chain[1:] == chain[:-1]))
-    rank = np.cumsum(~same)
-    lift = rank * (int(end.max()) - min(0, int(end.min())) + 1)  # a running maximum that starts over with each chain
-    latest = np.maximum.accumulate(end + lift) - lift
+    ends, place = np.unique(end, return_inverse=True)  # places are small: what has not ended ends at 2^53
+    lift = np.cumsum(~same) * len(ends)  # a running maximum that starts over with each chain
+    latest = ends[np.maximum.accumulate(place.reshape(-1) + lift) - lift]
     return order, np.concatenate(([0], latest[:-1])), same
 
 
@@ -137,10 +179,11 @@ def _spans(workers: np.ndarray, completed: np.ndarray, until_ms: int, jobs: int)
     return np.where(start == FOREVER, NEVER, start), finish
 
 
-def _places(workers: np.ndarray, cluster: Cluster, jobs: int) -> tuple[np.ndarray, np.ndarray]:
-    """[job] the number of its set of servers, and its sites."""
+def _places(placed: np.ndarray, cluster: Cluster, jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    """[job] the number of its set of servers, and its sites. placed: [n, (job, server)]."""
+    placed = placed[placed[:, 1] != NONE]
     width = len(cluster.servers) + 2
-    pairs = np.unique(workers[:, JOB] * width + workers[:, SERVER] % width)  # CLOUD and NONE count from the end
+    pairs = np.unique(placed[:, 0] * width + placed[:, 1] % width)  # CLOUD and NONE count from the end
     job, server = np.divmod(pairs, width)
     servers = np.zeros(jobs, dtype=np.uint64)
     np.add.at(servers, job, mixed(server_numbers(cluster))[server])

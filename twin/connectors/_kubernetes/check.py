@@ -26,7 +26,7 @@ def version(client: Client) -> str:
     answer = client.get("/version")
     if not isinstance(answer, dict) or "gitVersion" not in answer:
         url = client.access.url
-        raise ConnectorError(f"{url} is no Kubernetes API: it does not report its version; correct the URL")
+        raise ConnectorError(f"{url} is not a Kubernetes API: it does not report its version; correct the URL")
     return line(answer["gitVersion"], 60)
 
 

@@ -96,7 +96,7 @@ class Client:
             return orjson.loads(self._answer(method, path, query, body))
         except orjson.JSONDecodeError as error:
             raise ConnectorError(
-                f"{self._name} is no Kubernetes API: its answer to {path} is not JSON; correct the URL"
+                f"{self._name} is not a Kubernetes API: its answer to {path} is not JSON; correct the URL"
             ) from error
 
     def _answer(

@@ -21,8 +21,8 @@ Containers = Sequence[Mapping[str, Any]]  # status.containerStatuses
 class PodRow:
     """A pod. It holds its node from placed_ms to ended_ms.
 
-    attempt  number of the restart it belongs to, where its labels tell
-    outcome  "" of a pod that was deleted before it ended, unless the cluster tells why
+    attempt  number of the restart it belongs to, where its labels say
+    outcome  "" of a pod that was deleted before it ended, unless the cluster says why
     gone     it is no longer there; kept because it was part of its job
     """
 
@@ -155,5 +155,5 @@ def _terminated(container: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _second(ms: int) -> int:
-    """A time in whole seconds, as the cluster tells its own: a pod after another one must not seem to begin earlier."""
+    """A time in whole seconds, as the cluster states its own: a pod after another one must not begin earlier."""
     return ms // 1000 * 1000

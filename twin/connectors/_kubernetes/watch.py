@@ -17,7 +17,7 @@ from twin.connectors.facts import ConnectorError
 
 MAX_WAITING = 1000  # events between the threads and whoever asks; more wait in the network
 IDLE_S = 90.0  # a server sends a bookmark about each minute, so that a watch that says nothing for longer is lost
-RENEW_S = 600  # the server is asked to end a watch after that, because the right to watch is looked at when it begins
+RENEW_S = 600  # the server is asked to end a watch after that, because the right to watch is checked when it begins
 MAX_EMPTY = 3  # watches in a row that end within a second without a word
 
 

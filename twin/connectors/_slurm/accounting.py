@@ -20,6 +20,7 @@ COLUMNS = (
 
 # by these, sacct selects by the time of the end; else it leaves out what was held till its end
 ENDED = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO"
+RAN = {"COMPLETED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", *states.AGAIN}  # states of jobs that had nodes
 MIN_TIME_S = 1_000_000_000  # the least Unix time that sacct takes
 MAX_REQUEUE_MS = 3_600_000  # between the end of an attempt and the submit time of the next one
 
@@ -35,6 +36,12 @@ class Record:
     ended_ms: int | None
     row: dict[str, str]
 
+    @property
+    def lacks_nodes(self) -> bool:
+        """True if the job ran, and the record does not say where."""
+        refused = self.shown == "FAILED" and self.started_ms == self.ended_ms
+        return self.shown in RAN and not refused and not amounts.known(self.row["NodeList"])
+
 
 def time(ms: int) -> str:
     """A time as sacct takes it in every time zone."""
@@ -42,7 +49,13 @@ def time(ms: int) -> str:
 
 
 def read_records(text: str, separators: Separators, max_tasks: int) -> list[Record]:
-    """Records of an answer of `sacct --parsable`, each column with its separator, each row with a line break."""
+    """Records of an answer of `sacct --parsable`, each column with its separator, each row with a line break.
+
+    A record without a partition is left out: slurmdbd has made it of the end of a job whose start slurmctld, which
+    reports starts every 5 s, has not reported yet. It does not say of which array the job is a task. If slurmctld is
+    killed meanwhile, the start is never reported, and the record lacks it and the nodes: it is left out, too. That of
+    the task with the array's own number names all tasks then.
+    """
     records: list[Record] = []
     cells = text.split(separators.column)
     width = len(COLUMNS)
@@ -50,10 +63,14 @@ def read_records(text: str, separators: Separators, max_tasks: int) -> list[Reco
         raise ConnectorError(f"sacct: the answer breaks off in the middle of a row, or is none: {text.strip()[:100]!r}")
     for start in range(0, len(cells) - 1, width):
         row = {column: cell.strip() for column, cell in zip(COLUMNS, cells[start : start + width], strict=True)}
+        if not row["Partition"]:
+            continue
         shown = row["State"].split(" ")[0].rstrip("+")  # CANCELLED by 1000
         times = [amounts.seconds_ms(row[name]) for name in ("Submit", "Start", "End")]
         for key in _keys(row["JobID"], max_tasks):
-            records.append(Record(key, shown, times[0] or 0, times[1], times[2], row))
+            record = Record(key, shown, times[0] or 0, times[1], times[2], row)
+            if not record.lacks_nodes:
+                records.append(record)
     return records
 
 
@@ -81,15 +98,16 @@ def _goes_on(record: Record, following: Record) -> bool:
 
 
 def _fact(job: list[Record]) -> JobFact:
-    first, last = job[0], job[-1]
+    last = job[-1]
+    submits = sorted({record.submitted_ms for record in job})
     row, reason = last.row, amounts.known(last.row["Reason"])
     state, outcome = states.job_state(last.shown, reason)
     asked, held = amounts.tres(row["ReqTRES"]), amounts.tres(row["AllocTRES"])
     amount = asked | held
     minutes = row["TimelimitRaw"]
     return JobFact(
-        key=last.key, submitted_ms=first.submitted_ms, state=state, reason=states.job_reason(last.shown, reason),
-        outcome=outcome, restarts=len(job) - 1,
+        key=last.key, submitted_ms=submits[0], state=state, reason=states.job_reason(last.shown, reason),
+        outcome=outcome, restarts=len(job) - 1, resubmitted_ms=tuple(submits[1:]),
         attempts=tuple(attempt for record in job for attempt in _attempts(record)), complete_history=True,
         nodes=amounts.count(row["NNodes"]) or 1, gpus=amounts.count(amount.get("gres/gpu", "")),
         cpus=amounts.count(amount.get("cpu", "")), memory_mb=amounts.megabytes(amount["mem"]) if "mem" in amount else 0,

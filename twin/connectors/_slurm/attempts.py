@@ -1,7 +1,8 @@
 """Memory of jobs that ran: Slurm forgets at a requeue when the job was submitted, and what it held.
 
 Measured on 22.05: a requeued job is COMPLETING with restarts + 1 and a start that moves with the clock, then PENDING
-with a new submit time; a node that fails or a preemption does the same at once.
+with a new submit time; a node that fails or a preemption does the same at once. A slurmctld that was killed may go back
+to what it saved before the requeue.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from twin.connectors.facts import ENDED, REQUEUED, Attempt, JobFact, Share
 class Known:
     """State of a job from earlier polls.
 
+    submits  its submit times, oldest first
     ended  attempts that are over
     now    the attempt that runs
     held   its shares from the job's details; None where they were not asked for
     read   the last fact as it was read, and as it was reported: one that is read again is reported again
     """
 
-    submitted_ms: int
+    submits: tuple[int, ...]
     restarts: int
     seen_ms: int
     ended: tuple[Attempt, ...] = ()
@@ -56,7 +58,10 @@ class Attempts:
             self.known[fact.key] = known
             return known.reported
         if known is None or not _same(fact, known):
-            known = Known(fact.submitted_ms, fact.restarts, at_ms)
+            known = Known((fact.submitted_ms,), fact.restarts, at_ms)
+        submits = known.submits
+        if fact.submitted_ms not in submits:
+            submits = (*submits, fact.submitted_ms)
         ended, held = known.ended, known.held
         now = fact.attempts[-1] if fact.attempts else None
         if known.now is not None and fact.restarts > known.restarts:
@@ -72,23 +77,23 @@ class Attempts:
             and {share.node for share in held} == {share.node for share in now.shares}
         ):
             now = replace(now, shares=held)
-        reported = replace(fact, submitted_ms=known.submitted_ms, attempts=(*ended, now) if now else ended)
-        self.known[fact.key] = Known(known.submitted_ms, fact.restarts, at_ms, ended, now, held, fact, reported)
+        attempts = (*ended, now) if now else ended
+        reported = replace(fact, submitted_ms=submits[0], resubmitted_ms=submits[1:], attempts=attempts)
+        self.known[fact.key] = Known(submits, fact.restarts, at_ms, ended, now, held, fact, reported)
         return reported
 
 
 def _same(fact: JobFact, known: Known) -> bool:
     """True if it is the known job, and not another one with its number."""
-    return fact.submitted_ms == known.submitted_ms or (
-        0 < fact.restarts >= known.restarts and fact.submitted_ms > known.submitted_ms
+    return fact.submitted_ms in known.submits or (
+        0 < fact.restarts >= known.restarts and fact.submitted_ms > known.submits[-1]
     )
 
 
 def _end(fact: JobFact, known: Known, at_ms: int) -> int:
     """Latest end of the attempt before: a requeued job is submitted again at that time."""
-    return (
-        fact.submitted_ms if known.now and fact.submitted_ms > max(known.submitted_ms, known.now.started_ms) else at_ms
-    )
+    again = known.now is not None and fact.submitted_ms > max(known.submits[-1], known.now.started_ms)
+    return fact.submitted_ms if again else at_ms
 
 
 def _requeued(attempt: Attempt, seen_ms: int, end_ms: int) -> Attempt:

@@ -6,7 +6,9 @@ import re
 import shlex
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
+from scheduling.kernel.parameters import parameter
 from twin.connectors.facts import ConnectorError
 from twin.processes import bounded_command
 
@@ -112,3 +114,17 @@ def _failure(name: str, code: int, err: str) -> CallError:
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     message = re.sub(r"[^\x20-\x7e]+", " ", lines[-1])[:200] if lines else "without a message"
     return CallError(f"{name} failed with exit code {code}: {message}", remedy(err))
+
+
+def configuration_file() -> Any:
+    """The parameter `conf` of whatever calls these commands."""
+    return parameter(
+        "", "Path of slurm.conf on the host where the commands run; empty: their default", title="Configuration file"
+    )
+
+
+def call_timeout_ms() -> Any:
+    """The parameter `timeout_ms`."""
+    return parameter(
+        5000, "Time after which a call of a Slurm command fails", low=100, high=120_000, unit="ms", title="Call timeout"
+    )

@@ -32,11 +32,11 @@ class Read(NamedTuple):
 
 @dataclass(slots=True)
 class Queue:
-    """Reader of the queue, which remembers the rows of the look before: most do not change.
+    """Reader of the queue, which remembers the rows of the poll before: most do not change.
 
     max_tasks  bound on the waiting tasks taken from one array
     left_out   what the bound left out at the last poll, in one line
-    starts     expected starts of waiting jobs at the last poll
+    starts     {key: Unix ms} of waiting jobs for which a start after the last poll is expected
     """
 
     max_tasks: int
@@ -56,7 +56,7 @@ class Queue:
                 read = self._read(separators.cells("squeue", row, COLUMNS), at_ms)
             self._kept[same] = read
             found += read.facts
-            if read.start_ms is not None and read.facts[0].state == facts.WAITING:
+            if read.start_ms is not None and read.start_ms > at_ms and read.facts[0].state == facts.WAITING:
                 self.starts[read.facts[0].key] = read.start_ms  # of an array only that of its next task is expected
             if read.tasks > len(read.facts):
                 self.left_out = (
@@ -67,7 +67,7 @@ class Queue:
 
     def _read(self, row: dict[str, str], at_ms: int) -> Read:
         name = row["JobArrayID"]
-        start_ms = amounts.seconds_ms(row["StartTime"])
+        start_ms = amounts.seconds_ms(row["StartTime"]) if row["State"] == "PENDING" else None  # else no expectation
         if KEY.fullmatch(name):
             return Read((job(row, name, at_ms),), start_ms, 1)
         base, tasks = array_tasks(name)

@@ -15,7 +15,7 @@ ALL = ("operator", "administrator")  # admin levels that see everything
 
 
 class Rights:
-    """Whose jobs a look shows, by the look itself, the controller's configuration and the account's level."""
+    """Whose jobs a snapshot shows, by the snapshot itself, the controller's configuration and the account's level."""
 
     def __init__(self, commands: Commands) -> None:
         self.commands = commands
@@ -30,7 +30,7 @@ class Rights:
     def only_own(self, jobs: Iterable[JobFact]) -> str:
         """The account's name where it sees no jobs of others; else empty.
 
-        A look with jobs of others answers by itself. After it the rights are read at once, as they may be gone.
+        A snapshot with jobs of others answers by itself. After it the rights are read at once, as they may be gone.
         """
         users = {job.user for job in jobs}
         if len(users) > 1 or not users <= {self.account}:

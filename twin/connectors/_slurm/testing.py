@@ -27,7 +27,7 @@ class Test:
 
     commands: Commands
     diagnostics: Callable[[], Diagnostics]
-    look: Callable[[], Snapshot]
+    snapshot: Callable[[], Snapshot]
     clock: Clock
     rights: Rights
     interval_ms: int
@@ -82,22 +82,22 @@ class Test:
         )
 
     def _queue(self) -> None:
-        look = self.look()
+        snapshot = self.snapshot()
         counts = self.diagnostics()
         at = counts.counted_ms
-        then = [job for job in look.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
+        then = [job for job in snapshot.jobs if job.submitted_ms <= at and (job.ended_ms is None or job.ended_ms > at)]
         seen, expected = len(then), counts.pending + counts.running
         account = self.rights.account
         self._say("account", True, f"{account}; reading needs no right in Slurm")
-        running = sum(job.state == facts.RUNNING for job in look.jobs)
-        message = f"sees {counted(len(look.jobs), 'job')}, {running} of them running"
+        running = sum(job.state == facts.RUNNING for job in snapshot.jobs)
+        message = f"sees {counted(len(snapshot.jobs), 'job')}, {running} of them running"
         some = expected > seen and seen < expected // 2 + 1
         if some:
             message += f"; slurmctld counted {expected} waiting or running, of which {seen} are seen"
-        if some or look.own:
-            message += f": {sees_own(account) if look.own else 'this account sees only some jobs'}"
-        self._say("jobs", not (some or look.own), message, grants(account), needed=False)
-        nodes = look.nodes or ()
+        if some or snapshot.own:
+            message += f": {sees_own(account) if snapshot.own else 'this account sees only some jobs'}"
+        self._say("jobs", not (some or snapshot.own), message, grants(account), needed=False)
+        nodes = snapshot.nodes or ()
         gpus = sum(node.gpus for node in nodes)
         self._say(
             "nodes",
@@ -106,7 +106,7 @@ class Test:
             + ("" if gpus else ": jobs are shown by their CPUs"),
             "see `sinfo -a`, PrivateData",
         )
-        spent = look.calls.get("squeue", 0)
+        spent = snapshot.calls.get("squeue", 0)
         self._say(
             "cost", spent <= self.interval_ms * MAX_POLL_SHARE,
             f"a poll of the queue takes {spent} ms of an interval of {self.interval_ms} ms",

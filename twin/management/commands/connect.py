@@ -21,7 +21,7 @@ from twin.mirror.sites import SiteRule
 from twin.models import Connection
 from twin.samplers.base import Sampler
 from twin.samplers.base import build as build_sampler
-from twin.samplers.facts import picture_of
+from twin.samplers.facts import occupancy_of
 
 INTERVAL_MS = 1_000
 
@@ -34,7 +34,10 @@ class Command(HeadlessCommand):
         add_sampler_arguments(parser)
         parser.add_argument("--name", required=True, help="name of the cluster: letters, digits, hyphens, underscores")
         parser.add_argument(
-            "--interval-ms", type=positive, help="time between two polls, for connectors that poll (default 1000)"
+            "--interval-ms",
+            type=positive,
+            help=f"time between two polls, e.g. 2000 (default {INTERVAL_MS}), for connectors that do not report "
+            "changes themselves; slurm has its own: --param interval_ms=5000",
         )
         parser.add_argument("--test", action="store_true", help="only test the connection")
         parser.add_argument(
@@ -74,7 +77,7 @@ class Command(HeadlessCommand):
         try:
             found = connector.check()
             if found.well and sampler is not None:
-                samples = sampler.check(picture_of(connector.snapshot()))
+                samples = sampler.check(occupancy_of(connector.snapshot()))
                 found = replace(found, findings=(*found.findings, *samples))
         except ConnectorError as error:
             raise ModelError(str(error)) from error

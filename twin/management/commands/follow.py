@@ -41,7 +41,7 @@ class Command(HeadlessCommand):
         add_sampler_arguments(parser)
         parser.add_argument("--name", default="cluster", help="name of the cluster in the files")
         parser.add_argument(
-            "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="how long, as 75s, 10m, 8h or 1d"
+            "--for", dest="seconds", type=seconds, required=True, metavar="75s", help="duration: 75s, 10m, 8h or 1d"
         )
         parser.add_argument(
             "--interval",
@@ -109,17 +109,17 @@ class Command(HeadlessCommand):
                     samples.write(data, [server_of(node.fact, "edge", ()).name for node in mirror.nodes.values()])
 
         following = Following(connector, mirror, write, interval_s=interval_s, stopped=stopped, sampling=sampling)
-        following.look(first)
+        following.apply(first)
         following.run()
         if following.health.failing_since is None:
-            following.look(connector.snapshot())  # what ended during the last interval
+            following.apply(connector.snapshot())  # what ended during the last interval
         following.catch_up(mirror.epoch_ms)
         return mirror, following
 
 
 def seconds(text: str) -> float:
-    """A duration as 75s, 10m, 8h or 1d."""
+    """A duration such as 75s, 10m, 8h or 1d."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
     if match is None or not 0 < (value := float(match[1]) * UNITS[match[2]]) <= 365 * UNITS["d"]:
-        raise ArgumentTypeError(f"must be a duration as 75s, 10m, 8h or 1d, at most 365d, got {shorten(repr(text))}")
+        raise ArgumentTypeError(f"must be a duration, e.g. 75s, 10m, 8h or 1d, at most 365d, got {shorten(repr(text))}")
     return value

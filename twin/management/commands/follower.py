@@ -12,8 +12,9 @@ from twin.processes import heartbeat
 
 class Command(BaseCommand):
     help = (
-        "Follows the connected clusters. `manage.py up` starts one; a second one only follows clusters "
-        "that the first one no longer follows."
+        "Follows the connected clusters, without arguments: `manage.py follower`. `manage.py up` starts one; a second "
+        "one, e.g. on another host with the same DATABASE_URL, only follows clusters that the first one no longer "
+        "follows."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

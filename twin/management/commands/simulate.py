@@ -16,6 +16,7 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Event
 from scheduling.reporting.metrics import summarize
+from scheduling.run_times.beliefs import EXACT, beliefs, names
 from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
@@ -25,7 +26,7 @@ from twin.management.headless import HeadlessCommand, natural, pairs, place, pos
 from twin.traces.importers.imports import cluster_with
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
-MAX_PRICED = 2_000_000  # slots x servers whose prices are looked at for the certificate
+MAX_PRICED = 2_000_000  # slots x servers whose prices are read for the certificate
 
 
 class Command(HeadlessCommand):
@@ -44,6 +45,10 @@ class Command(HeadlessCommand):
         parser.add_argument("--slot-ms", type=positive, help="override the cluster's slot length")
         parser.add_argument("--horizon-slots", type=positive, help="override the cluster's horizon")
         parser.add_argument("--seed", type=natural, required=True, help="random seed")
+        parser.add_argument(
+            "--believe", default=EXACT, metavar="name",
+            help=f"run times that the scheduler knows: {', '.join(names())}; default: {EXACT}",
+        )  # fmt: skip
         parser.add_argument("--out", type=place, required=True, help="folder for the files")
 
     def work(self, **options: Any) -> None:
@@ -53,13 +58,15 @@ class Command(HeadlessCommand):
             with options["jobs"].open("rb") as file:
                 jobs = scheduler.model.as_used(load_jobs(file, options["jobs"].name))
             began = time.perf_counter()
-            simulation = Simulation(cluster, jobs, scheduler, options["seed"])
+            believed = beliefs(options["believe"])
+            simulation = Simulation(cluster, jobs, scheduler, options["seed"], beliefs=believed)
             writer = OutputWriter(folder, cluster, jobs)
             played = Played()
             metrics = summarize(played.passing(writer.passing(simulation.events())), cluster, jobs)
             writer.finish({
                 "scheduler": scheduler.name, "parameters": asdict(scheduler.parameters), "seed": options["seed"],
                 "execution": scheduler.execution_on(cluster), "metrics": metrics,
+                **({} if believed is None else {"beliefs": believed.name}),
                 "certificate": _certificate(simulation, played, metrics["total_utility"] or 0.0),
                 "decision_ms": _percentiles(simulation.decision_seconds),
                 "wall_s": round(time.perf_counter() - began, 3),

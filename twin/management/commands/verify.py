@@ -44,7 +44,9 @@ class Command(HeadlessCommand):
     help = "Verifies a result folder of simulate or follow; exit code 1 if it has problems."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("directory", type=place, help="folder with the files that simulate or follow wrote")
+        parser.add_argument(
+            "directory", type=place, help="folder with the files that simulate or follow wrote, e.g. out/"
+        )
 
     def work(self, **options: Any) -> None:
         folder: Path = options["directory"]

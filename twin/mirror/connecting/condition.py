@@ -13,6 +13,7 @@ FOLLOWING, STALE, FAILING, PAUSED, STARTING = "following", "stale", "failing", "
 ALIVE_MS = 5_000  # connectors with a stream give a sign of life at least this often
 LATE_LOOKS = 3  # data that are older than so many intervals are stale
 HEALTH_MS = 2_000  # between two writes of the health
+FIRST_S = 60.0  # a first poll that takes longer is late
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,13 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
         return found(PAUSED, _paused_at(connection), "Following is paused; what happens meanwhile becomes a gap.")
     if failing_since is not None:
         return found(FAILING, failing_since, health.get("error", ""))
-    if seen_at is None:
-        return found(STARTING, connection.created_at.timestamp(), "Waits for the first poll by the follower.")
     resumed_at = health.get("resumed_at", 0.0)
+    if seen_at is None:
+        begun_at = max(connection.created_at.timestamp(), resumed_at)
+        if now - begun_at <= FIRST_S:
+            return found(STARTING, begun_at, "Waits for the first poll by the follower.")
+        message = "The follower, a process of manage.py up, has not polled yet; it may be down or overloaded."
+        return found(STALE, begun_at, message)
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
         return found(STARTING, resumed_at, "Waits for the next poll by the follower.")
     if (now - seen_at) * 1_000 > stale_after_ms:

@@ -14,11 +14,12 @@ from scheduling.kernel.parameters import UnknownName, parse_declared
 from scheduling.model.values import ModelError, shorten
 from twin.connectors.base import Connector, build, connector_class
 from twin.connectors.facts import ConnectorError
+from twin.infra.errors import Refused
 from twin.mirror import borders
 from twin.mirror.connecting.errors import FieldError
 from twin.mirror.sites import SiteRule
 from twin.mirror.stored import sites_of
-from twin.models import AuditEntry, Connection
+from twin.models import AuditEntry, Connection, Proposal
 from twin.runs import lease, runner
 from twin.samplers.base import Sampler
 from twin.samplers.base import build as build_sampler
@@ -152,7 +153,12 @@ def follow(connection: Connection, user: Any = None) -> Connection:
 
 
 def remove(connection: Connection, user: Any = None) -> None:
-    """The connection goes, its run ends and is kept; a follower that still has the run writes nothing more."""
+    """The connection goes, its run ends and is kept; a follower that still has the run writes nothing more.
+
+    Refused while a plan has changed jobs of the cluster: its journal would go too.
+    """
+    if plan := connection.proposals.filter(status__in=Proposal.OPEN).first():
+        raise Refused(f"plan {plan.pk} is {plan.status} on {connection.name}; undo it before you remove the connection")
     run = None if connection.run_id is None else lease.take(connection.run_id, mirror=True, force=True)
     if run is None:
         _delete(connection, user)

@@ -57,7 +57,7 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
     from twin.mirror.connecting.trial import failed
     from twin.mirror.sites import SiteRule
     from twin.samplers.base import build as build_sampler
-    from twin.samplers.facts import picture_of
+    from twin.samplers.facts import occupancy_of
 
     began = time.monotonic()
     result = failed("")
@@ -69,14 +69,14 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
             result |= {"version": found.version, "clock_offset_ms": found.clock_offset_ms, "well": found.well}
             result["findings"] = [asdict(finding) for finding in found.findings]
             if found.well:
-                look = connector.snapshot()
-                nodes = look.nodes or ()
-                result["jobs"] = Counter(job.state for job in look.jobs)
+                snapshot = connector.snapshot()
+                nodes = snapshot.nodes or ()
+                result["jobs"] = Counter(job.state for job in snapshot.jobs)
                 result["total_nodes"] = len(nodes)
                 result["nodes"] = [asdict(node) | {"site": rule.site(node)} for node in nodes[:MAX_NODES]]
                 if given["sampler"]:
                     sampler = build_sampler(given["sampler"], given["sampler_parameters"])
-                    result["findings"] += [asdict(finding) for finding in sampler.check(picture_of(look))]
+                    result["findings"] += [asdict(finding) for finding in sampler.check(occupancy_of(snapshot))]
                     sampler.close()
         finally:
             connector.close()

@@ -1,11 +1,12 @@
 """A cut of a mirrored cluster at a moment: which jobs are open then, and how much work each has left. It is pure.
 
-Every job of the mirror is either in the cut or counted with the reason why it is not. What a cluster never tells is
+Every job of the mirror is either in the cut or counted with the reason why it is not. What a cluster never states is
 believed, and each job states the origin of its duration: actual, by its time limit, or assumed.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +19,12 @@ from twin.mirror.as_values import amounts_of
 from twin.mirror.differ import KnownJob, Mirror
 
 TURNED_OUT, LIMIT, ASSUMED = "as_it_turned_out", "limit", "assumed"
+PREDICTED = "predicted"  # only in shadows (studies/shadows)
 DURATIONS = (TURNED_OUT, LIMIT)
 RUNNING, WAITING, ARRIVING = range(3)  # in this order jobs arrive in the cut
 LEAST_MS = 60_000  # work left of a job that has used up its time limit and still runs
 HOUR_MS = 3_600_000
+NUMBER = re.compile(r"\d+", re.ASCII)
 LEFT_OUT = {  # why jobs of the mirror are not in a cut, behind their number
     "ended": "ended before",
     "arrives_later": "arrived later",
@@ -54,7 +57,7 @@ class Part(NamedTuple):
     since_ms: int  # start of a running job, else its arrival, in ms of the log
     arrival_ms: int  # in the cut
     run_ms: int
-    origin: str  # of run_ms: TURNED_OUT | LIMIT | ASSUMED
+    origin: str  # of run_ms: TURNED_OUT | LIMIT | ASSUMED | PREDICTED
     gpus: int
     cpus: int
     memory_mb: int
@@ -77,11 +80,19 @@ class Cut:
 def cut(mirror: Mirror, at_ms: int, servers: Sequence[Server], held: Container[int], choice: Choice) -> Cut:
     """The cluster at at_ms of the log. servers: as the log has them then; held: jobs that somebody holds then.
 
-    Running jobs come first, by their start, then those that wait, by their arrival, then those that arrive later.
+    Running jobs come first, by their start, then those that wait, by the cluster's priority, then their arrival, then
+    those that arrive later.
     ModelError where no server is available.
     """
     there = _then(servers, at_ms)
-    with_gpus = any(amounts_of(known.fact, known.attempts)[0] for known in mirror.jobs)
+    return Cut(at_ms, there, *parts_of(mirror, at_ms, held, choice))
+
+
+def parts_of(
+    mirror: Mirror, at_ms: int, held: Container[int], choice: Choice, *, every: bool = False
+) -> tuple[list[Part], Counter[str]]:
+    """(jobs of a cut, in its order; number of the others by reason). every: also jobs without GPUs beside others."""
+    with_gpus = not every and any(amounts_of(known.fact, known.attempts)[0] for known in mirror.jobs)
     parts: list[Part] = []
     left_out: Counter[str] = Counter()
     for known in mirror.jobs:
@@ -90,8 +101,29 @@ def cut(mirror: Mirror, at_ms: int, servers: Sequence[Server], held: Container[i
             parts.append(found)
         else:
             left_out[found] += 1
-    parts.sort(key=lambda part: (part.arrival_ms, part.state, part.since_ms, part.known.index))
-    return Cut(at_ms, there, parts, left_out)
+    parts.sort(key=_turn)
+    return parts, left_out
+
+
+def _turn(part: Part) -> tuple[object, ...]:
+    """Place in the cut. Clusters state times in seconds: jobs of one second come by the numbers in their keys."""
+    priority = part.known.fact.priority or 0 if part.state == WAITING else 0
+    numbers = tuple(int(word) for word in NUMBER.findall(part.known.fact.key))
+    return part.arrival_ms, part.state, -priority, part.since_ms, numbers, part.known.index
+
+
+def started_before(of: Cut, slot_ms: int) -> Cut:
+    """The cut in which running jobs arrive at the last begin of a slot before it, with as much more work.
+
+    Schedulers start jobs at the begin of a slot, so running jobs are placed before any waiting job can be.
+    """
+    arrival_ms = max(0, (of.at_ms - 1) // slot_ms * slot_ms)
+    earlier_ms = of.at_ms - arrival_ms
+    parts = [
+        part._replace(arrival_ms=arrival_ms, run_ms=part.run_ms + earlier_ms) if part.state == RUNNING else part
+        for part in of.parts
+    ]
+    return replace(of, parts=parts)
 
 
 def one(mirror: Mirror, known: KnownJob, at_ms: int, choice: Choice) -> Part:
@@ -114,7 +146,7 @@ def _part(
     known: KnownJob, mirror: Mirror, at_ms: int, held: Container[int], choice: Choice, with_gpus: bool
 ) -> Part | str:
     """The job in the cut, or the reason why it is not in it."""
-    arrived_ms, over_ms = arrival_ms(known, mirror), _end_ms(known, mirror)
+    arrived_ms, over_ms = arrival_ms(known, mirror), end_ms(known, mirror)
     later = arrived_ms > at_ms
     if over_ms is not None and over_ms <= at_ms:
         return "ended"
@@ -159,7 +191,7 @@ def arrival_ms(known: KnownJob, mirror: Mirror) -> int:
     return max(0, min(known.fact.submitted_ms, first) - mirror.epoch_ms)
 
 
-def _end_ms(known: KnownJob, mirror: Mirror) -> int | None:
+def end_ms(known: KnownJob, mirror: Mirror) -> int | None:
     """End of the job, in ms of the log; None while it is open."""
     if known.fact.state != ENDED:
         return None

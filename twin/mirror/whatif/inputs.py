@@ -11,7 +11,7 @@ from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
 from twin.files.job_table import pack_jobs
 from twin.files.jobs_jsonl import job_to_dict
-from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, RUNNING, TURNED_OUT, WAITING
+from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, PREDICTED, RUNNING, TURNED_OUT, WAITING
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
 from twin.scenarios.edits.moments import moment
@@ -19,13 +19,15 @@ from twin.traces.importers.report import Origins
 
 FORMAT = "cut of a mirrored run"
 PREVIEW = 20  # jobs that the trace's page shows
-ORIGIN_TEXTS = {TURNED_OUT: "actual", LIMIT: "from the time limit", ASSUMED: "assumed"}
+ORIGIN_TEXTS = {TURNED_OUT: "actual", LIMIT: "from the time limit", ASSUMED: "assumed", PREDICTED: "predicted"}
 
 
 def inputs_of(found: Made) -> tuple[Trace, ClusterSpec]:
     """The stored trace and cluster of the cut."""
     run, at_ms = found.moment.run, found.cut.at_ms
-    key = [run.pk, run.last_seq, at_ms, asdict(found.choice), cluster_to_dict(found.cluster)]
+    work = [[part.known.index, part.run_ms] for part in found.cut.parts]
+    key = [run.pk, run.last_seq, at_ms, asdict(found.choice), cluster_to_dict(found.cluster), work]
+    key += [found.purpose] if found.purpose else []
     checksum = sha256(orjson.dumps(key)).hexdigest()
     trace = Trace.objects.filter(checksum=checksum, format=FORMAT, status=Trace.READY).first()
     spec = trace.clusters.first() if trace is not None else None

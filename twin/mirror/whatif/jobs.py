@@ -35,11 +35,11 @@ def slot_for(parts: Sequence[Part]) -> int:
     return next((slot_ms for slot_ms in SLOTS_MS if longest_ms <= slot_ms * MOST_SLOTS), SLOTS_MS[-1])
 
 
-def job_table(parts: Sequence[Part], slot_ms: int) -> JobTable:
-    """The jobs as columns, in the order of the parts."""
+def job_table(parts: Sequence[Part], slot_ms: int, *, by_node: bool = False) -> JobTable:
+    """The jobs as columns, in the order of the parts. by_node: a worker is what a job holds on a node."""
     if not parts:
         return JobTable.of([])
-    tables = list(fill(drafts_of(parts), SEED, slot_ms, lambda share: None, Counter()))
+    tables = list(fill(drafts_of(parts, by_node=by_node), SEED, slot_ms, lambda share: None, Counter()))
     table = JobTable.joined(tables)
     return JobTable(
         table.ids, table.columns, table.texts, table.utility, table.uploads, _with_origins(table.provenance, parts)
@@ -51,12 +51,9 @@ def job_of(part: Part, slot_ms: int) -> Job:
     return next(iter(job_table([part], slot_ms).jobs()))
 
 
-def drafts_of(parts: Sequence[Part]) -> Drafts:
+def drafts_of(parts: Sequence[Part], *, by_node: bool = False) -> Drafts:
     """The parts as a trace would give them."""
-    gpus, cpus, memory = (
-        np.array([getattr(part, name) for part in parts], dtype=float) for name in ("gpus", "cpus", "memory_mb")
-    )
-    workers, demand = shapes(gpus, cpus, memory, np.floor)  # a job that fills a node fits on it again
+    workers, demand = _by_node(parts) if by_node else _by_unit(parts)
     demand[:, 3:] = 0  # nothing is known of disks and networks, on nodes as in jobs
     demand[:, CPU] = np.maximum(0, demand[:, CPU] - PS[CPU])
     facts = [part.known.fact for part in parts]
@@ -81,12 +78,34 @@ def drafts_of(parts: Sequence[Part]) -> Drafts:
     )
 
 
+def _by_unit(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
+    """(workers [job], demand of each [job, 5]): GPUs with their shares of the rest, or CPUs."""
+    gpus, cpus, memory = (
+        np.array([getattr(part, name) for part in parts], dtype=float) for name in ("gpus", "cpus", "memory_mb")
+    )
+    return shapes(gpus, cpus, memory, np.floor)  # a job that fills a node fits on it again
+
+
+def _by_node(parts: Sequence[Part]) -> tuple[np.ndarray, np.ndarray]:
+    """The same where a worker is the largest share of the job on a node."""
+    workers, demand = np.ones(len(parts), dtype=np.int64), np.zeros((len(parts), len(RESOURCES)), dtype=np.int64)
+    for row, part in enumerate(parts):
+        shares = part.known.attempts[-1].shares if part.known.attempts else ()
+        workers[row] = count = len({share.node for share in shares}) or max(1, part.known.fact.nodes)
+        amounts = [(share.gpus, share.cpus, share.memory_mb) for share in shares] or [
+            (-(-part.gpus // count), -(-part.cpus // count), part.memory_mb // count)
+        ]
+        gpus, cpus, memory = (max(column) for column in zip(*amounts, strict=True))
+        demand[row, :3] = gpus * 1_000, cpus * 1_000, memory
+    return workers, demand
+
+
 def limit_left_ms(part: Part) -> int:
     """Time limit that is left of a job at its arrival in the cut; -1 where it has none."""
     limit_ms = part.known.fact.limit_ms
     if not limit_ms:
         return -1
-    ran_ms = part.arrival_ms - part.since_ms if part.state == RUNNING else 0
+    ran_ms = max(0, part.arrival_ms - part.since_ms) if part.state == RUNNING else 0
     return max(limit_ms - ran_ms, LEAST_MS if ran_ms else 1)
 
 
@@ -95,7 +114,7 @@ def _texts(words: Sequence[str]) -> np.ndarray:
 
 
 def _with_origins(provenance: Coded | None, parts: Sequence[Part]) -> Coded:
-    """Provenance in which the fields that carry the duration tell its origin."""
+    """Provenance in which the fields that carry the duration state its origin."""
     assert provenance is not None
     rows = [
         tuple({**provenance.words[code], **dict.fromkeys(CARRIERS, part.origin)}.items())

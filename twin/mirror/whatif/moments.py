@@ -11,7 +11,7 @@ from twin.files.job_table import JobTable
 from twin.infra.errors import Refused
 from twin.mirror import stored
 from twin.mirror.differ import Mirror
-from twin.mirror.whatif.cut import Choice, Cut, cut
+from twin.mirror.whatif.cut import Choice, Cut, cut, started_before
 from twin.mirror.whatif.jobs import job_table, slot_for
 from twin.models import Connection, Run
 from twin.scenarios.edits.moments import moment
@@ -32,13 +32,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class Made:
-    """A cut as cluster and jobs of a scenario."""
+    """A cut as cluster and jobs of a scenario. purpose: what its jobs were changed for; empty where they were not."""
 
     moment: Moment
     cut: Cut
     choice: Choice
     cluster: Cluster
     table: JobTable
+    purpose: str = ""
 
 
 def reached_ms(run: Run) -> int:
@@ -81,5 +82,6 @@ def made(of: Moment, choice: Choice) -> Made:
     except ModelError as error:
         raise Refused(f"run {of.run.pk} at {moment(of.at_ms)}: {error}") from error
     slot_ms = slot_for(found.parts)
+    found = started_before(found, slot_ms)
     cluster = Cluster(name=of.run.scenario.cluster.name, slot_ms=slot_ms, servers=tuple(found.servers))
     return Made(of, found, choice, cluster, job_table(found.parts, slot_ms))

@@ -1,7 +1,7 @@
 """Queries: shares of use by node, aggregated by the server, so that an answer has one series for a node or a GPU.
 
 `max by` merges duplicates: the same exporter may be scraped twice. Shares are independent of how an exporter counts
-(hyper-threads, reserved memory). `timestamp` tells when a series was scraped: the time of an answer is that of the
+(hyper-threads, reserved memory). `timestamp` says when a series was scraped: the time of an answer is that of the
 query.
 """
 
@@ -32,7 +32,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Expressions by what they tell.
+    """Expressions by what they measure.
 
     by        labels that may name the node, the first one that a series has counts
     gpu       label that numbers the GPUs of a node

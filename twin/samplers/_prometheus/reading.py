@@ -17,7 +17,7 @@ USED_GPU_MEMORY = 0.05  # share of its memory from which on a GPU is in use: a d
 
 @dataclass(slots=True)
 class Reading:
-    """What a round of answers tells. odd: values that are out of range; stale: nodes."""
+    """What a round of answers says. odd: values that are out of range; stale: nodes."""
 
     uses: list[NodeUse] = field(default_factory=list)
     stale: set[str] = field(default_factory=set)

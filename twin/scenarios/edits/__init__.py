@@ -18,6 +18,7 @@ from scheduling.model.values import ModelError, shorten
 from twin.scenarios.edits.base import Edit, ScenarioState
 
 MAX_EDITS = 200  # of a scenario
+EXAMPLE = 'for example {"verb": "fail_servers", "at_ms": 3600000, "servers": "w00"}'
 
 
 @cache
@@ -59,7 +60,7 @@ class Stage(NamedTuple):
 
     at_ms: int
     state: ScenarioState
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
 
 
 def phases(base: ScenarioState, edits: Sequence[Edit]) -> list[Stage]:
@@ -75,14 +76,14 @@ def phases(base: ScenarioState, edits: Sequence[Edit]) -> list[Stage]:
         same = last.at_ms == edit.at_ms
         if same:
             found.pop()
-        found.append(Stage(edit.at_ms, state, (*(last.said if same else ()), edit.sentence())))
+        found.append(Stage(edit.at_ms, state, (*(last.sentences if same else ()), edit.sentence())))
     return found
 
 
 def parse_one(number: int, given: Any) -> Edit:
     """The edit at that position, also if it is switched off."""
     if not isinstance(given, Mapping) or not isinstance(given.get("verb"), str):
-        raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}")
+        raise ModelError(f"edit {number}: must be an object with a verb, got {str(given)[:80]!r}; {EXAMPLE}")
     cls = verbs().get(given["verb"])
     if cls is None:
         raise UnknownName(f"edit {number}: unknown verb {given['verb']!r}; known: {', '.join(verbs())}")

@@ -58,6 +58,7 @@ class Edit:
     name: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]  # one sentence
+    of_jobs: ClassVar[bool] = False  # whether it changes what jobs there are, or what they are
     later: ClassVar[bool] = False  # whether it cannot take effect from the beginning on
     Parameters: ClassVar[type] = Parameters
     begins: ClassVar[Mapping[str, Any]] = {}  # what its form begins with where the default changes nothing

@@ -44,7 +44,7 @@ class AddJobs(Edit):
     """Additional copies of a job of the trace."""
 
     name, title, about = "add_jobs", "Add jobs", "Adds copies of a job of the trace."
-    Parameters = _Add
+    Parameters, of_jobs = _Add, True
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
@@ -95,7 +95,7 @@ class DropJobs(Edit):
     """Removal of future jobs."""
 
     name, title, about = "drop_jobs", "Remove jobs", "Removes future jobs."
-    Parameters = _Which
+    Parameters, of_jobs = _Which, True
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         chosen = chosen_jobs(state, self.parameters.jobs, self.at_ms)
@@ -118,7 +118,7 @@ class ChangeJobs(Edit):
     """Scaling of a field of future jobs."""
 
     name, title, about = "change_jobs", "Change jobs", "Scales work, data, workers or communication of future jobs."
-    Parameters = _Change
+    Parameters, of_jobs = _Change, True
     begins = {"factor": 2.0}
 
     def apply(self, state: ScenarioState) -> ScenarioState:
@@ -148,7 +148,7 @@ class DelayJobs(Edit):
     """Later arrival of future jobs."""
 
     name, title, about = "delay_jobs", "Delay jobs", "Delays the arrival of future jobs."
-    Parameters = _Delay
+    Parameters, of_jobs = _Delay, True
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         by_ms = self.parameters.by_ms
@@ -175,7 +175,7 @@ class ScaleArrivals(Edit):
         "Scale the arrival rate",
         "Scales the times between the arrivals of future jobs.",
     )
-    Parameters = _Rate
+    Parameters, of_jobs = _Rate, True
     begins = {"factor": 2.0}
 
     def apply(self, state: ScenarioState) -> ScenarioState:
@@ -205,7 +205,7 @@ class ChangeUtility(Edit):
         "Change utility",
         "Scales priority, time sensitivity and target of future jobs.",
     )
-    Parameters = _Worth
+    Parameters, of_jobs = _Worth, True
     begins = {"priority": 2.0}
 
     def apply(self, state: ScenarioState) -> ScenarioState:

@@ -20,7 +20,7 @@ class Choice:
 
     groups    virtual clusters (queues, partitions) whose jobs are taken; none = all
     from_ms, to_ms  window of arrivals, counted from the first job of the trace; it becomes the new time 0
-    sample    this many jobs, drawn without looking at what they are
+    sample    this many jobs, drawn at random
     limit     the first jobs by arrival
     rate      factor of the arrival rate
     """

@@ -112,7 +112,8 @@ class Skipped:
         if not self.listed:
             return "there are no rows to read"
         row = min(self.listed, key=lambda row: row["line"])
-        return f"line {row['line']}: {row['reason']} {row['value']!r}"
+        value = f" {row['value']!r}" if row["value"] else ""
+        return f"line {row['line']}: {row['reason'].replace('_', ' ')}{value}"
 
 
 @dataclass

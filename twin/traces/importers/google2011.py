@@ -259,7 +259,7 @@ class _Jobs:
         self.count = len(found.ids)
         self.submit: NDArray = np.full(self.count, -1, dtype=np.int64)
         self.start, self.end = self.submit.copy(), self.submit.copy()
-        self.cut = np.zeros(self.count, dtype=bool)  # whose first event is no SUBMIT, where tasks alone tell
+        self.cut = np.zeros(self.count, dtype=bool)  # whose first event is no SUBMIT, where only tasks say so
         self.tasks: NDArray = np.zeros(self.count, dtype=np.int64)
         self.lives: NDArray = self.tasks.copy()  # with start and end
         self.total: NDArray = np.zeros(self.count)  # us of all tasks

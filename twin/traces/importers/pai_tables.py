@@ -39,8 +39,8 @@ def table_of(head: bytes) -> tuple[str, bool]:
         if names >= set(columns):
             return kind, True
     lines = [[cell.strip().strip(b'"') for cell in line.split(b",")] for line in first_lines(head)]
-    for kind, (looks, least) in LOOKS.items():
-        if lines and sum(len(cells) == len(TABLES[kind]) and looks(cells) for cells in lines) >= least * len(lines):
+    for kind, (matches, least) in PATTERNS.items():
+        if lines and sum(len(cells) == len(TABLES[kind]) and matches(cells) for cells in lines) >= least * len(lines):
             return kind, False
     return "", False
 
@@ -81,8 +81,8 @@ def _numbers(cells: Sequence[bytes]) -> bool:
     return all(not cell or NUMBER.fullmatch(cell) for cell in cells)
 
 
-# How a row of each table looks, and the least share of such rows; a status tells more than a name.
-LOOKS: dict[str, tuple[Callable[[Sequence[bytes]], bool], float]] = {
+# Check of a row of each table, and the least share of such rows; a status identifies more than a name.
+PATTERNS: dict[str, tuple[Callable[[Sequence[bytes]], bool], float]] = {
     "job": (_is_job, 0.25), "task": (_is_task, 0.25), "instance": (_is_instance, 0.25), "machine": (_is_machine, 0.6),
     "group tag": (_is_group_tag, 0.6),
 }  # fmt: skip

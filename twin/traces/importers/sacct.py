@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from twin.infra.counts import counted
 from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
+from twin.traces.importers.sacct_cells import NULLS, duration_of, memory_of, moment_of, moments_of, state_of, tres_of
 from twin.traces.importers.shapes import shapes
 from twin.traces.importers.tables import Chunk
 
@@ -47,11 +46,7 @@ GOING = (
     "UPDATE_DB",
 )
 STATES = {*ENDED, *WAITING, *GOING}
-NULLS = {"", "Unknown", "None", "N/A", "INVALID"}
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
-DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:\.\d*)?)")
-MEMORY = re.compile(r"(\d+(?:\.\d*)?)([KMGTP]?)([nc]?)")
-MB = {"K": 2**10 / 1e6, "": 2**20 / 1e6, "M": 2**20 / 1e6, "G": 2**30 / 1e6, "T": 2**40 / 1e6, "P": 2**50 / 1e6}
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
 MAX_WORKERS = 1_000_000
 LARGEST = 2.0**50
@@ -267,8 +262,8 @@ class _Shape:
         return found[0] if len(found) == 1 else []
 
     def _fits(self, cells: list[str]) -> bool:
-        return _state(cells[self.places["State"]]) in STATES and all(
-            not math.isnan(_moment(cells[self.places[name]].strip())) or cells[self.places[name]].strip() in NULLS
+        return state_of(cells[self.places["State"]]) in STATES and all(
+            not math.isnan(moment_of(cells[self.places[name]].strip())) or cells[self.places[name]].strip() in NULLS
             for name in ("Submit", "Start")
         )
 
@@ -309,16 +304,16 @@ def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
 def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of jobs that ran; run ms and submit ms of every row."""
     columns = jobs.columns
-    states = [_state(cell) for cell in columns["State"]]
-    submit, start = _moments(columns["Submit"]), _moments(columns["Start"])
-    end = _moments(columns["End"]) if "End" in columns else np.full(len(states), math.nan)
+    states = [state_of(cell) for cell in columns["State"]]
+    submit, start = moments_of(columns["Submit"]), moments_of(columns["Start"])
+    end = moments_of(columns["End"]) if "End" in columns else np.full(len(states), math.nan)
     run = end - start
     if "ElapsedRaw" in columns or "Elapsed" in columns:
         log.elapsed = True
         elapsed = (
             jobs.numbers("ElapsedRaw") * 1000
             if "ElapsedRaw" in columns
-            else np.array(list(map(_duration, columns["Elapsed"])))
+            else np.array(list(map(duration_of, columns["Elapsed"])))
         )
         run = np.where(np.isnan(elapsed), run, elapsed)
     has = {name: np.array([cell not in NULLS for cell in columns[name]], dtype=bool) for name in ("Submit", "Start")}
@@ -344,53 +339,8 @@ def _limits(jobs: Chunk) -> np.ndarray:
     if "TimelimitRaw" in jobs.columns:
         limits = jobs.numbers("TimelimitRaw") * 60_000
     else:
-        limits = np.array([_duration(cell) for cell in jobs.columns.get("Timelimit", [""] * len(jobs.lines))])
+        limits = np.array([duration_of(cell) for cell in jobs.columns.get("Timelimit", [""] * len(jobs.lines))])
     return np.where((limits >= 1) & (limits <= MAX_RUN_MS), limits, -1)
-
-
-def _state(cell: str) -> str:
-    """`CANCELLED by 1000` and the cut `CANCELLED+` are CANCELLED."""
-    return cell.split(maxsplit=1)[0].rstrip("+") if cell.strip() else ""
-
-
-def _moments(cells: Sequence[str]) -> np.ndarray:
-    """ms since 1970 of `2026-11-20T10:00:00`, also with a blank or an offset, and of Unix seconds.
-
-    Of a time with an offset the clock's reading counts.
-    """
-    import pandas as pd
-
-    stamps = (
-        pd.to_datetime(pd.Series(cells, dtype=object), format="%Y-%m-%dT%H:%M:%S", errors="coerce")
-        .to_numpy()
-        .astype("datetime64[ms]")
-    )
-    odd = np.isnat(stamps)
-    values = np.where(odd, math.nan, stamps.astype(np.int64))
-    for i in np.flatnonzero(odd).tolist():
-        if cells[i] not in NULLS:
-            values[i] = _moment(cells[i])
-    return values
-
-
-def _moment(cell: str) -> float:
-    if cell.isascii() and cell.isdigit():
-        return int(cell) * 1000.0 if 9 <= len(cell) <= 10 else math.nan
-    try:
-        return (
-            round(datetime.fromisoformat(cell).replace(tzinfo=UTC).timestamp() * 1000) if len(cell) >= 19 else math.nan
-        )
-    except (ValueError, OverflowError):
-        return math.nan
-
-
-def _duration(cell: str) -> float:
-    """ms of `1-02:03:04`, `02:03:04` or `03:04`."""
-    found = DURATION.fullmatch(cell)
-    if not found:
-        return math.nan
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
-    return round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 
 
 def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -402,7 +352,7 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if name in columns:
             known: dict[str, tuple[float, float, float]] = {}
             found = [
-                known.setdefault(cell, _tres(cell)) if cell not in known else known[cell] for cell in columns[name]
+                known.setdefault(cell, tres_of(cell)) if cell not in known else known[cell] for cell in columns[name]
             ]
             amounts = np.array(found, dtype=float).reshape(-1, 3).T
             stated = ~np.isnan(gpus) | ~np.isnan(cpus)
@@ -415,44 +365,10 @@ def _amounts(jobs: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             cpus = np.where(np.isnan(cpus) & (amounts > 0) & (amounts < LARGEST), amounts, cpus)
     if "ReqMem" in columns:
         nodes = jobs.numbers("NNodes") if "NNodes" in columns else np.ones(len(none))
-        each = [_memory(cell) for cell in columns["ReqMem"]]
+        each = [memory_of(cell) for cell in columns["ReqMem"]]
         factor = np.select(
             [np.array([per == unit for _, per in each], dtype=bool) for unit in "nc"], [nodes, cpus], 1.0
         )
         asked = np.array([amount for amount, _ in each], dtype=float) * factor
         mb = np.where(np.isnan(mb) & (asked > 0) & (asked < LARGEST), asked, mb)
     return np.nan_to_num(gpus), np.floor(cpus), mb
-
-
-def _tres(cell: str) -> tuple[float, float, float]:
-    """(GPUs, CPUs, MB) of `billing=8,cpu=8,gres/gpu=4,mem=64G,node=1`.
-
-    Typed GPUs (`gres/gpu:a100=4`) count where the plain sum is not there.
-    """
-    gpus, typed, cpus, mb = math.nan, Counter[str](), math.nan, math.nan
-    for part in cell.split(","):
-        name, _, amount = part.strip().partition("=")
-        if name == "gres/gpu":
-            gpus = _whole(amount)
-        elif name.startswith("gres/gpu:"):
-            typed[name] += 0 if math.isnan(_whole(amount)) else int(_whole(amount))
-        elif name == "cpu":
-            cpus = _whole(amount)
-        elif name == "mem":
-            mb = _memory(amount)[0]
-    if typed and math.isnan(gpus):
-        gpus = float(sum(typed.values()))
-    stated = not math.isnan(cpus)
-    return 0.0 if stated and math.isnan(gpus) else gpus, cpus, mb
-
-
-def _whole(text: str) -> float:
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 15 else math.nan
-
-
-def _memory(text: Any) -> tuple[float, str]:
-    """(MB, "n" for each node, "c" for each CPU) of `4000M`, `62.50G` or `16Gn`; MiB without a unit."""
-    found = MEMORY.fullmatch(text)
-    if not found or len(found[1]) > 15:
-        return math.nan, ""
-    return float(found[1]) * MB[found[2]], found[3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduling.model.values import ModelError
-from tests.twin.mirror.builders import NODES, S, ended, look, running
+from tests.twin.mirror.builders import NODES, S, ended, polled, running
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import MINUTE, mirrored_run
 from twin.infra.errors import Refused
@@ -19,10 +19,10 @@ def held_until(minute: int) -> Run:
     """A node with all four GPUs held by `big` until that minute; a job of two GPUs, `small`, has ended."""
     connection = Connection.objects.create(name="one", connector="slurm")
     big = running("big", 0, gpus=4, limit_ms=minute * MINUTE)
-    first = look(0, big, running("small", -300, node="cloud1"), nodes=NODES)
+    first = polled(0, big, running("small", -300, node="cloud1"), nodes=NODES)
     one = following(connection, first)
-    one.look(first)
-    one.look(look(60, big, ended(running("small", -300, node="cloud1"), 60), nodes=NODES[:1]))
+    one.apply(first)
+    one.apply(polled(60, big, ended(running("small", -300, node="cloud1"), 60), nodes=NODES[:1]))
     connection.run.refresh_from_db()
     return connection.run
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduling.model.values import LARGEST, ModelError
-from tests.twin.mirror.builders import NODES, Log, S, ended, job, look, running, suspended
-from tests.twin.mirror.builders_moves import MOVES, looks_of
+from tests.twin.mirror.builders import NODES, Log, S, ended, job, polled, running, suspended
+from tests.twin.mirror.builders_moves import MOVES, polls_of
 from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.connectors.facts import DOWN, ENDED
 from twin.mirror.differ import Mirror
@@ -32,15 +32,15 @@ def mirror() -> Mirror:
     """At 60 s `run` and `long` run, `next` and `free` wait. `late` comes at 70 s, `run` ends at 95 s, `next` at 190."""
     log = Log()
     next_, free = job("next", limit_ms=10 * MINUTE), job("free")
-    log.look(look(0, running("run", 0), running("long", 20, limit_ms=5 * MINUTE), next_, free))
-    late = job("late", submitted_ms=look(70).at_ms, limit_ms=2 * MINUTE)
-    log.look(
-        look(
+    log.apply(polled(0, running("run", 0), running("long", 20, limit_ms=5 * MINUTE), next_, free))
+    late = job("late", submitted_ms=polled(70).at_ms, limit_ms=2 * MINUTE)
+    log.apply(
+        polled(
             100, ended(running("run", 0), 95), running("long", 20, limit_ms=5 * MINUTE), running("next", 96), free, late
         )
     )
-    log.look(
-        look(
+    log.apply(
+        polled(
             200,
             running("long", 20, limit_ms=5 * MINUTE),
             ended(running("next", 96, limit_ms=10 * MINUTE), 190),
@@ -81,15 +81,17 @@ def test_a_job_that_has_used_up_its_limit_still_has_some_work(mirror):
     running_on = at(mirror, 199 * S, durations=LIMIT)
     assert running_on.parts[0].run_ms == 5 * MINUTE - 179 * S
     log = Log()
-    log.look(look(0, running("over", 0, limit_ms=10 * S)))
-    log.look(look(60, running("over", 0, limit_ms=10 * S)))
+    log.apply(polled(0, running("over", 0, limit_ms=10 * S)))
+    log.apply(polled(60, running("over", 0, limit_ms=10 * S)))
     assert at(log.mirror, 50 * S).parts[0].run_ms == MINUTE
 
 
 def test_held_jobs_and_those_that_never_ran_are_counted():
     log = Log()
-    log.look(look(0, job("held"), job("gone")))
-    log.look(look(50, job("held"), replace(job("gone"), state=ENDED, outcome="cancelled", ended_ms=look(40).at_ms)))
+    log.apply(polled(0, job("held"), job("gone")))
+    log.apply(
+        polled(50, job("held"), replace(job("gone"), state=ENDED, outcome="cancelled", ended_ms=polled(40).at_ms))
+    )
     assert at(log.mirror, 10 * S, held=[0]).left_out == {"held": 1, "never_ran": 1}
     assert rows(at(log.mirror, 10 * S, durations=LIMIT)) == [
         ("held", WAITING, 60 * MINUTE, ASSUMED),
@@ -99,17 +101,17 @@ def test_held_jobs_and_those_that_never_ran_are_counted():
 
 def test_a_suspended_job_holds_its_place_in_the_order_of_running_ones():
     log = Log()
-    log.look(look(0, job("first"), running("stopped", 0)))
-    log.look(look(10, job("first"), suspended(running("stopped", 0))))
+    log.apply(polled(0, job("first"), running("stopped", 0)))
+    log.apply(polled(10, job("first"), suspended(running("stopped", 0))))
     assert [part.known.name for part in at(log.mirror, 20 * S).parts] == ["stopped", "first"]
 
 
 def test_jobs_without_gpus_are_left_out_where_others_have_some():
     log = Log()
-    log.look(look(0, job("gpus"), job("cpus", gpus=0)))
+    log.apply(polled(0, job("gpus"), job("cpus", gpus=0)))
     assert at(log.mirror, S).left_out == {"no_gpu": 1}
     log = Log()
-    log.look(look(0, job("cpus", gpus=0)))
+    log.apply(polled(0, job("cpus", gpus=0)))
     (only,) = at(log.mirror, S).parts
     assert (only.gpus, only.cpus, only.memory_mb) == (0, 2, 4_000)
 
@@ -117,12 +119,12 @@ def test_jobs_without_gpus_are_left_out_where_others_have_some():
 def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_stays():
     log = Log()
     down = replace(NODES[0], state=DOWN)
-    log.look(look(0, nodes=(down, NODES[1])))
+    log.apply(polled(0, nodes=(down, NODES[1])))
     assert [server.away for server in at(log.mirror, S).servers] == [((0, LARGEST),), ()]
-    log.look(look(10, nodes=(NODES[0], replace(NODES[1], state=DOWN))))
+    log.apply(polled(10, nodes=(NODES[0], replace(NODES[1], state=DOWN))))
     assert [server.away for server in at(log.mirror, 5 * S).servers] == [((0, LARGEST),), ()]
     assert [server.away for server in at(log.mirror, 10 * S).servers] == [(), ((0, LARGEST),)]
-    log.look(look(20, nodes=(down, replace(NODES[1], state=DOWN))))
+    log.apply(polled(20, nodes=(down, replace(NODES[1], state=DOWN))))
     with pytest.raises(ModelError, match="no node is available at this moment"):
         at(log.mirror, 20 * S)
 
@@ -131,8 +133,8 @@ def test_a_node_that_is_down_then_does_not_come_back_and_one_that_fails_later_st
 @given(MOVES, st.integers(1, 45), st.sampled_from(DURATIONS), st.booleans(), st.data())
 def test_every_job_of_the_mirror_is_in_the_cut_or_counted(moves, second, durations, arrivals, data):
     log = Log()
-    for each in looks_of(moves):
-        log.look(each)
+    for each in polls_of(moves):
+        log.apply(each)
     mirror, at_ms = log.mirror, second * S
     held = data.draw(st.sets(st.integers(0, 5)))
     nodes = [replace(server, away=()) for server in servers_of(mirror)]

@@ -10,7 +10,7 @@ import pytest
 from scheduling.kernel.registry import build, names, schedulers
 from scheduling.kernel.simulation import simulate
 from scheduling.model.values import Cluster
-from tests.twin.mirror.builders import NODES, Log, S, job, look, running
+from tests.twin.mirror.builders import NODES, Log, S, job, polled, running
 from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.mirror.whatif.cut import ASSUMED, LIMIT, Choice, cut
 from twin.mirror.whatif.jobs import SLOTS_MS, drafts_of, job_of, job_table, slot_for
@@ -28,7 +28,7 @@ def some():
         running("b", 0, node="cloud1", limit_ms=limits["b"] * MINUTE, user="ann"),
     ]
     facts += [job(name, limit_ms=limits[name] * MINUTE) for name in "cd"]
-    log.look(look(0, *facts))
+    log.apply(polled(0, *facts))
     return cut(log.mirror, MINUTE, servers_of(log.mirror), set(), Choice())
 
 
@@ -111,7 +111,7 @@ def test_a_cluster_that_is_full_of_workers_has_room_for_their_parameter_servers(
     whole = {"gpus": 4, "limit_ms": 10 * MINUTE}
     held = [running("a", 0, **whole), running("b", 0, node="cloud1", **whole)]
     full = [replace(fact, attempts=(replace(fact.attempts[0], shares=(_all(fact),)),)) for fact in held]
-    log.look(look(0, *full, nodes=(*NODES, replace(NODES[0], name="gone", state="down"))))
+    log.apply(polled(0, *full, nodes=(*NODES, replace(NODES[0], name="gone", state="down"))))
     found = cut(log.mirror, MINUTE, servers_of(log.mirror), set(), Choice())
     cluster = Cluster(name="lab", slot_ms=SLOTS_MS[0], servers=tuple(found.servers))
     jobs = list(job_table(found.parts, cluster.slot_ms).jobs())

@@ -7,10 +7,11 @@ import pytest
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import LARGEST, ModelError
 from tests.twin.builders import from_scratch, played_out
-from tests.twin.mirror.builders import S, look
+from tests.twin.mirror.builders import NODES, S, job, polled, running
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
-from twin.eventlog import event_log
+from twin.eventlog import event_log, stored_states
+from twin.eventlog.fold import JOB_FIELDS
 from twin.infra.errors import Refused
 from twin.mirror.whatif import moments
 from twin.mirror.whatif.inputs import FORMAT
@@ -38,9 +39,10 @@ def test_a_fork_is_an_ordinary_run_that_begins_with_the_cluster_then(mirrored):
         Run.BATCH, mirrored, ten, mirrored, ten,
     )  # fmt: skip
     assert (scenario.scheduler, scenario.parameters) == ("fifo", {"backfill": True})
-    assert arrivals(run) == {"1": ten, "2": ten, "3": ten}
+    slot = (ten - 1) // MINUTE * MINUTE  # in which running jobs arrive, so that they start before the waiting one
+    assert arrivals(run) == {"1": slot, "2": slot, "3": ten}
     events = [event for batch in event_log.after(run.pk, 0) for event in batch]
-    assert [event.kind for event in events if event.at_ms < ten] == ["run_started"]
+    assert [event.kind for event in events if event.at_ms < slot] == ["run_started"]
     assert list(event_log.canonical(run.pk)) == from_scratch(run), "it depends on its scenario alone"
     ends = {
         arrival: event.at_ms for event in events if event.kind == "job_completed" for arrival in [event.data["job"]]
@@ -50,6 +52,21 @@ def test_a_fork_is_an_ordinary_run_that_begins_with_the_cluster_then(mirrored):
         assert ten + work_ms <= ends[index] <= ten + work_ms + 2 * MINUTE
     ids = [each.id for each in store.of_run(run)[1]]
     assert ids == ["1", "2", "3"], "running ones first"
+
+
+def test_running_jobs_keep_running_whatever_the_order_of_the_queue():
+    """The waiting job is the shortest one, and needs a whole node; running ones hold both."""
+    connection = Connection.objects.create(name="full", connector="slurm")
+    held = [running(str(n), 0, node=node.name, gpus=4, limit_ms=30 * MINUTE) for n, node in enumerate(NODES)]
+    waits = job("9", gpus=4, limit_ms=5 * MINUTE)
+    one = following(connection, first := polled(0, *held, waits))
+    for each in (first, polled(610, *held, waits)):
+        one.apply(each)
+    options = {"scheduler": "easy", "parameters": {"order": "shortest"}}
+    _, run = commands.fork_and_start(connection.run.pk, None, "", [], True, options=options)
+    played_out(run)
+    starts = stored_states.at(run.pk).jobs.rows[:, JOB_FIELDS.index("start_ms")].tolist()
+    assert starts[0] == starts[1] <= run.fork_ms < run.fork_ms + 15 * MINUTE < starts[2]
 
 
 def test_what_is_down_then_is_not_available(mirrored):
@@ -125,7 +142,7 @@ def test_moments_at_which_the_cluster_is_not_known_are_refused(mirrored):
 
 
 def test_the_present_is_the_newest_look_even_if_nothing_changed_in_it(mirrored):
-    Connection.objects.update(health={"seen_ms": look(3_000).at_ms})
+    Connection.objects.update(health={"seen_ms": polled(3_000).at_ms})
     assert moments.reached_ms(mirrored) == at(mirrored, 3_000) > mirrored.sim_ms
     fork, _ = commands.fork_and_start(mirrored.pk, None, "", [], False)
     assert fork.fork_ms == at(mirrored, 3_000)
@@ -153,7 +170,7 @@ def test_what_a_fork_cannot_be(mirrored):
 
 def test_a_moment_without_open_jobs_is_refused():
     connection = Connection.objects.create(name="idle", connector="slurm")
-    following(connection, look(0)).look(look(0))
+    following(connection, polled(0)).apply(polled(0))
     connection.run.refresh_from_db()
     with pytest.raises(Refused, match="has no job that runs or waits at"):
         commands.fork_and_start(connection.run.pk, None, "", [], False)

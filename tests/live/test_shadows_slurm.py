@@ -1,0 +1,89 @@
+"""Shadows of a real Slurm: its jobs of seconds, replayed by every scheduler in the background of a running twin."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.live.slurm_cluster import Cluster, missing
+from tests.twin.runtime.stack import ROOT, Stack, wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(missing()), reason=missing())]
+JOBS, SECONDS = 12, 3
+ENDED = """
+from twin.models import Connection
+from twin.mirror import stored
+connection = Connection.objects.select_related("run").get(name="lab")
+jobs = stored.load(connection).jobs if connection.run else []
+print(sum(job.fact.state == "ended" for job in jobs))
+"""
+START = """
+from twin.models import Connection
+from twin.studies.shadows import sets
+connection = Connection.objects.select_related("run__scenario__cluster").get(name="lab")
+connection.shadow_sets.all().delete()
+print(sets.request(connection, 3_600_000).pk)
+"""
+FOUND = """
+import json
+from twin.models import ShadowSet
+of = ShadowSet.objects.first()
+print(json.dumps({
+    "status": of.status, "message": of.message, "facts": of.facts,
+    "shadows": [[one.scheduler, one.status, one.message, one.figures, one.deltas] for one in of.shadows.all()],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("slurm"), 28_900)
+    cluster.start()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def stack(cluster):
+    with tempfile.TemporaryDirectory(prefix="twin-shadows-") as folder:
+        twin = Stack(Path(folder), PATH=cluster.environment["PATH"], SHADOWS_EVERY_S="0").up()
+        yield twin
+        twin.down()
+
+
+def test_every_scheduler_replays_what_slurm_did(cluster, stack):
+    connect = [
+        "connect", "slurm", "--name", "lab", "--param", f"conf={cluster.conf}", "--param", "interval_ms=500",
+    ]  # fmt: skip
+    command = [sys.executable, str(ROOT / "manage.py"), *connect]
+    connected = subprocess.run(command, env=stack.env, capture_output=True, text=True, timeout=120)
+    assert connected.returncode == 0, connected.stdout + connected.stderr
+    for number in range(JOBS):
+        cluster.sbatch(f"--gres=gpu:{1 + number % 3}", wrap=f"sleep {SECONDS}")
+    wait_until(lambda: int(stack.manage(ENDED)) >= JOBS, "every end is in the mirror", 180)
+    stack.manage(START)
+    found = {}
+
+    def over():
+        found.update(orjson.loads(stack.manage(FOUND)))
+        return found["status"] not in ("queued", "computing")
+
+    wait_until(over, "the set is computed", 300)
+    assert (found["status"], found["message"]) == ("finished", "")
+    facts, shadows = found["facts"], {row[0]: row for row in found["shadows"]}
+    assert (facts["jobs"], facts["scored"]) == (JOBS, JOBS)
+    assert facts["slot_ms"] in (1_000, 5_000)  # the log begins with the hour: late in it 2,000 slots of 1 s are too few
+    assert {row[1] for row in shadows.values()} == {"done"}, [row[2] for row in shadows.values()]
+    assert len(shadows) + len(facts["cannot"]) == 18
+    real = facts["real"]
+    assert real["completed"] == JOBS
+    assert real["mean_jct_ms"] - real["mean_wait_ms"] == pytest.approx(SECONDS * 1_000, abs=1_500)
+    for name in ("fifo", "easy", "conservative"):  # as fast as Slurm, but for its cycles and whole seconds
+        figures = shadows[name][3]
+        assert figures["completed"] == JOBS
+        assert figures["mean_jct_ms"] - figures["mean_wait_ms"] == pytest.approx(
+            SECONDS * 1_000, abs=1_500 + facts["slot_ms"]
+        )

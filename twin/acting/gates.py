@@ -1,0 +1,100 @@
+"""Conditions under which a plan may be made, approved and carried out. Each gives its reason with the figure."""
+
+from __future__ import annotations
+
+import time
+
+from django.utils import timezone
+
+from scheduling.forecast.scoring import CALIBRATED, LEARNING, LEAST
+from twin.acting import rules
+from twin.acting.plan import ORDER
+from twin.actuators import base as actuators
+from twin.mirror.connecting.condition import FOLLOWING, condition
+from twin.models import ActingRule, Connection, Forecasting, Proposal
+
+MAX_AGE_S = 300.0  # of a plan when it is approved: the queue has changed since
+
+
+def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
+    """Reason why no plan can be made; "" if one can."""
+    if connection.connector not in actuators.names():
+        return (
+            f"plans are not possible for connections of the kind {connection.connector}; "
+            f"possible: {', '.join(actuators.names())}"
+        )
+    if rule.level < rules.PROPOSE:
+        return f"plans are off for {connection.name}; set its level to 1 (propose) or higher"
+    if connection.run_id is None:
+        return f"{connection.name} has not been polled yet; wait for its first poll"
+    return ""
+
+
+def why_not(proposal: Proposal, rule: ActingRule) -> str:
+    """Reason why the plan may not be carried out; "" if it may. Asked at the approval and before the first call."""
+    connection = proposal.connection
+    needed = level_needed(proposal.kind)
+    if rule.level < needed:
+        return (
+            f"the level of {connection.name} is {rule.level} ({rules.LEVELS[rule.level][0]}); a plan of the kind "
+            f"{proposal.kind} needs level {needed} ({rules.LEVELS[needed][0]})"
+        )
+    return (
+        rules.why_stopped(rule)
+        or _why_no_actor(rule, connection)
+        or why_stale(connection)
+        or (_why_not_calibrated(connection) if rule.calibrated else "")
+        or _why_too_old(proposal)
+        or _why_too_many(proposal, rule)
+    )
+
+
+def level_needed(kind: str) -> int:
+    """Level at which a plan of this kind may be carried out."""
+    return rules.ORDER if kind == ORDER else rules.PLACE
+
+
+def _why_no_actor(rule: ActingRule, connection: Connection) -> str:
+    if not rules.actor_running(rule):
+        return f"no acting process serves {connection.name}; start it with `manage.py act {connection.name}`"
+    return str(rule.actor.get("error") or "")
+
+
+def why_stale(connection: Connection) -> str:
+    """Reason why the mirror of the cluster is not fresh; "" if it is."""
+    found = condition(connection)
+    if found.state == FOLLOWING:
+        return ""
+    age = "" if found.seen_at is None else f", its newest data are {time.time() - found.seen_at:.0f} s old"
+    return f"{connection.name} is {found.state}{age}; a plan needs fresh data"
+
+
+def _why_not_calibrated(connection: Connection) -> str:
+    """Reason why forecasts of the cluster cannot be trusted, with the figure."""
+    kept = Forecasting.objects.filter(pk=connection.pk).only("figures").first()
+    figures = kept.figures if kept is not None else {}
+    state, coverage = figures.get("calibration", LEARNING), figures.get("coverage") or {"count": 0}
+    if state == CALIBRATED:
+        return ""
+    if state == LEARNING:
+        found = f"learning: {coverage['count']:,} of {LEAST:,} starts are scored"
+    else:
+        share = f"{100 * coverage['share']:.0f} % of {coverage['count']:,} starts"
+        found = f"not calibrated: {share} were inside their 80 % band"
+    return (
+        f"the forecasts of {connection.name} are {found}; a plan needs calibrated forecasts, unless an operator drops "
+        "this condition"
+    )
+
+
+def _why_too_old(proposal: Proposal) -> str:
+    assert proposal.planned_at is not None
+    age_s = (timezone.now() - proposal.planned_at).total_seconds()
+    why = f"the plan is {age_s:.0f} s old, at most {MAX_AGE_S:.0f} s are allowed; make a new plan"
+    return why if age_s > MAX_AGE_S else ""
+
+
+def _why_too_many(proposal: Proposal, rule: ActingRule) -> str:
+    jobs = len({row["key"] for row in proposal.plan.get("rows", ())})
+    why = f"the plan changes {jobs} jobs, at most {rule.max_jobs} are allowed; make a new plan"
+    return why if jobs > rule.max_jobs else ""

@@ -1,0 +1,79 @@
+"""Metrics of the ended runs of followed clusters, computed in the background: the follower has no memory for them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import Any
+
+from django.db import DatabaseError
+from django.db.models import Exists, OuterRef
+
+from scheduling.reporting.metrics import summarize
+from twin.eventlog import frames
+from twin.infra import pubsub
+from twin.mirror import stored
+from twin.mirror.history import history_of
+from twin.models import MirrorRecord, Run
+from twin.processes import bounded_process
+from twin.processes.dispatch import send
+
+log = logging.getLogger(__name__)
+QUEUE = "io"
+LIMIT_S = 300.0  # of one run
+ASKED_S = 10.0  # a request that no worker accepted for this long is repeated
+UNKNOWN = ("admitted", "preemptions")  # metrics that a real cluster does not have
+
+
+class Requests:
+    """Scheduler of requests: runs are requested one by one."""
+
+    def __init__(self) -> None:
+        self.run_id: int | None = None
+        self.when = float("-inf")
+
+    def refresh(self) -> int | None:
+        """Requests the metrics of the run that is due; returns the run."""
+        run_id = due()
+        if run_id is None or (run_id == self.run_id and time.monotonic() - self.when < ASKED_S):
+            return None
+        self.run_id, self.when = run_id, time.monotonic()
+        send("measure_mirror", run_id, queue=QUEUE, expires=ASKED_S)
+        return run_id
+
+
+def due() -> int | None:
+    """The oldest ended run without metrics; one whose cluster has shown no nodes has none."""
+    nodes = MirrorRecord.objects.filter(run=OuterRef("pk"), kind=MirrorRecord.NODE)
+    waiting = Run.objects.filter(Exists(nodes), mode=Run.MIRROR, status=Run.FINISHED, metrics={})
+    return waiting.order_by("pk").values_list("pk", flat=True).first()
+
+
+def work(run_id: int) -> None:
+    """Stores the metrics of a run, computed in a process of its own; only the number of jobs where that fails."""
+    outcome = bounded_process.run(partial(measure, run_id), limit_s=LIMIT_S, wanted=partial(_exists, run_id))
+    if outcome in ("late", "failed"):
+        log.error("run %s: its metrics cannot be computed; the computation ended as %s", run_id, outcome)
+        _store(run_id, {"jobs": MirrorRecord.objects.filter(run=run_id, kind=MirrorRecord.JOB).count()})
+
+
+def measure(run_id: int) -> None:
+    """Computes the metrics of an ended run in this process."""
+    try:
+        run = Run.objects.select_related("scenario__cluster").get(pk=run_id)
+        cluster, jobs, events = history_of(stored.load_run(run), run.scenario.cluster.name)
+        found = summarize(events, cluster, jobs)
+        _store(run_id, {name: value for name, value in found.items() if name not in UNKNOWN})
+    except (DatabaseError, Run.DoesNotExist) as error:
+        log.warning("run %s: its metrics wait: %s", run_id, error)
+
+
+def _store(run_id: int, metrics: dict[str, Any]) -> None:
+    if Run.objects.filter(pk=run_id, status=Run.FINISHED, metrics={}).update(metrics=metrics):
+        run = Run.objects.get(pk=run_id)
+        pubsub.announce(run, frames.status(run))
+
+
+def _exists(run_id: int) -> bool:
+    return Run.objects.filter(pk=run_id).exists()

@@ -1,0 +1,87 @@
+"""manage.py act NAME: carries out approved plans on the cluster of a connection."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.model.values import ModelError
+from twin.acting.actor import Actor
+from twin.actuators.base import build, names
+from twin.connectors.facts import ConnectorError
+from twin.models import Connection
+from twin.processes.supervisor import Child, Family
+
+
+class Command(BaseCommand):
+    help = (
+        "Carries out approved plans on the cluster of a connection, with an account that may change jobs. Without "
+        "an approved plan it changes nothing. Example: manage.py act lab --set prefix='sudo -n -u slurm-operator'"
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="name of the connection")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE",
+            help="parameter of the access that may change jobs: prefix, conf, timeout_ms",
+        )  # fmt: skip
+        parser.add_argument(
+            "--unsupervised", action="store_true",
+            help="run one process, which a supervisor such as systemd restarts",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        connection = Connection.objects.filter(name=options["name"]).first()
+        if connection is None:
+            known = ", ".join(Connection.objects.values_list("name", flat=True)) or "none"
+            raise CommandError(f"there is no connection {options['name']!r}; known: {known}")
+        if connection.connector not in names():
+            raise CommandError(
+                f"plans cannot be carried out on connections of the kind {connection.connector}; "
+                f"possible: {', '.join(names())}"
+            )
+        try:
+            actuator = build(connection.connector, _pairs(options["set"]))
+        except (ModelError, UnknownName, ConnectorError) as error:
+            raise CommandError(str(error)) from error
+        stop = threading.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, lambda *_: stop.set())
+        if options["unsupervised"]:
+            Actor(connection, actuator, stop).run()
+        else:
+            self._supervise(connection.name, options["set"], stop)
+
+    def _supervise(self, name: str, given: list[str], stop: threading.Event) -> None:
+        """One child that acts; a new one is started when it is killed, and undoes what that one left unfinished."""
+        logs = settings.VAR_DIR / "logs"
+        logs.mkdir(parents=True, exist_ok=True)
+        manage = str(settings.BASE_DIR / "manage.py")
+        settings_given = [word for one in given for word in ("--set", one)]
+        command = [sys.executable, manage, "act", name, "--unsupervised", *settings_given]
+        family = Family(self.stderr.write)
+        child = family.add(Child(f"act-{name}", command, dict(os.environ), logs / f"act-{name}.log"))
+        self.stdout.write(f"Plans for {name} are carried out when they are approved. Log: {child.log}. Ctrl-C stops.")
+        self.stdout.flush()
+        try:
+            while not stop.wait(0.25):
+                family.watch()
+        finally:
+            family.stop()
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise CommandError(f"--set must be NAME=VALUE, got {word!r}")
+        found[name] = value
+    return found

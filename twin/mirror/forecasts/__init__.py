@@ -1,0 +1,1 @@
+"""Forecasts of a followed cluster: made from its mirror, stored, scored when jobs start and end, and shown."""

@@ -1,0 +1,170 @@
+"""Forecasts of followed clusters: computed again when the mirror has changed, at most every few seconds.
+
+The ticker requests them when the log of a connection has grown, so that following never waits for a forecast. A worker
+reads the records of the mirror, takes in what has changed, scores what has come true, and stores the newest forecast.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from django.db import DatabaseError, transaction
+
+from scheduling.forecast import values
+from scheduling.forecast.outlook import outlook
+from scheduling.run_times.tournament import DEFAULT
+from twin.connectors.constraints import from_plain
+from twin.connectors.facts import HELD, RUNNING, SUSPENDED, WAITING, JobFact
+from twin.mirror import stored
+from twin.mirror.forecasts import figures, rows, scores
+from twin.mirror.forecasts.learning import Learned, key_of, unpack
+from twin.mirror.forecasts.situation import gang_of, identity, situation
+from twin.models import Connection, Forecast, Forecasting, Run
+from twin.processes.dispatch import send
+
+log = logging.getLogger(__name__)
+QUEUE = "io"
+EVERY_S = 5.0
+QUIET_EVERY_S = 60.0  # where nothing has changed: forecasts age
+ASKED_S = 20.0  # a request that no worker accepted for this long is repeated
+BUSY_S = 60.0  # after which a worker that has not reported back is taken for gone
+FIGURES_MS, SCORED_MS = 60_000, 10_000  # between two computations of the figures; the second where scores are new
+MAX_JOBS = 5_000  # waiting jobs of one forecast, in the order of priority
+
+
+class Requests:
+    """Remembers what was requested, so that no forecast is requested more often than every EVERY_S."""
+
+    def __init__(self) -> None:
+        self.asked: dict[int, tuple[float, int]] = {}  # connection -> (when, event of its log)
+
+    def refresh(self) -> list[int]:
+        """Requests the forecasts that are due; returns their connections."""
+        now, due = time.monotonic(), []
+        followed = Connection.objects.filter(wanted=Connection.FOLLOWING, run__isnull=False)
+        for pk, seq in followed.values_list("pk", "run__last_seq"):
+            when, before = self.asked.get(pk, (float("-inf"), -1))
+            if now - when >= (EVERY_S if seq != before else QUIET_EVERY_S):
+                self.asked[pk] = (now, seq)
+                send("forecast_mirror", pk, queue=QUEUE, expires=ASKED_S)
+                due.append(pk)
+        return due
+
+
+def work(pk: int) -> None:
+    """Forecasts one connection, unless a worker is at it."""
+    if not Connection.objects.filter(pk=pk, run__isnull=False).exists():
+        return
+    Forecasting.objects.get_or_create(connection_id=pk)
+    now = time.time()
+    if not Forecasting.objects.filter(pk=pk, busy_until__lt=now).update(busy_until=now + BUSY_S):
+        return
+    try:
+        forecast(pk)
+    except DatabaseError as error:
+        log.warning("the forecast of connection %s waits: %s", pk, error)
+    finally:
+        Forecasting.objects.filter(pk=pk).update(busy_until=0)
+
+
+def forecast(pk: int) -> None:
+    """Takes in what has changed, and stores the newest forecast and its figures."""
+    began = time.monotonic()
+    kept = Forecasting.objects.select_related("connection__run").get(pk=pk)
+    connection, run = kept.connection, kept.connection.run
+    if run is None or run.clock_wall is None:
+        return
+    learned = unpack(bytes(kept.learned))
+    seq = run.last_seq
+    scored = _take_in(connection, run, learned)
+    epoch_ms = round(run.clock_wall.timestamp() * 1000)
+    now_ms = max(connection.health.get("seen_ms") or 0, epoch_ms + run.sim_ms)
+    jobs = stored.open_jobs(run)
+    found, fresh = _forecast(kept, learned, jobs, now_ms, epoch_ms)
+    summary = kept.figures
+    if not summary or now_ms - summary["at_ms"] >= (SCORED_MS if scored else FIGURES_MS):
+        summary = figures.figures(pk, learned.tournament, now_ms)
+        scores.forget(pk, now_ms)
+    with transaction.atomic():
+        Forecast.objects.bulk_create(fresh, batch_size=500)
+        Forecasting.objects.filter(pk=pk).update(
+            made_ms=now_ms, run=run, seq=seq, rows=found, learned=learned.pack(), figures=summary, error="",
+            seconds=time.monotonic() - began,
+        )  # fmt: skip
+
+
+def _take_in(connection: Connection, run: Run, learned: Learned) -> int:
+    """Learns from the jobs that have changed, also those at the end of the run before; number of forecasts scored."""
+    changed: list[JobFact] = []
+    if learned.run not in (0, run.pk):
+        changed += [fact for _, _, fact in stored.changed_jobs(learned.run, learned.seq)]
+        learned.run, learned.seq = run.pk, -1
+    learned.run = run.pk
+    for seq, _, fact in stored.changed_jobs(run.pk, learned.seq):
+        learned.seq = max(learned.seq, seq)
+        changed.append(fact)
+    scored = scores.settle(connection.pk, changed)
+    for fact in sorted(changed, key=_happened):
+        learned.see(fact)
+    return scored
+
+
+def _happened(fact: JobFact) -> tuple[int, str]:
+    """When the newest thing of a job happened, so that ends and starts are taken in in their order."""
+    last = fact.attempts[-1] if fact.attempts else None
+    if last is None:
+        return fact.ended_ms or fact.submitted_ms, fact.key
+    return last.ended_ms or last.started_ms, fact.key
+
+
+def _forecast(
+    kept: Forecasting, learned: Learned, jobs: list[tuple[int, JobFact]], now_ms: int, epoch_ms: int
+) -> tuple[list[dict[str, Any]], list[Forecast]]:
+    """(rows to show, forecasts to score) of the waiting jobs."""
+    run = kept.connection.run
+    assert run is not None
+    nodes, reservations = stored.nodes_of(kept.connection), stored.reservations_of(kept.connection)
+    constraints = from_plain(kept.constraints)
+    waiting = [(index, fact) for index, fact in jobs if fact.state in (WAITING, HELD)]
+    waiting.sort(key=lambda row: -(row[1].priority or 0))
+    waiting = waiting[:MAX_JOBS]
+    facts = [fact for _, fact in jobs if fact.state in (RUNNING, SUSPENDED)] + [fact for _, fact in waiting]
+    chosen = kept.figures.get("best", DEFAULT)
+    bands = scores.newest_bands(kept.pk)
+
+    def made_by(name: str) -> list[values.Forecast]:
+        predict = learned.tournament.predictors[name].predict
+        of = situation(
+            now_ms, facts, nodes, lambda fact: predict(key_of(fact)), constraints, kept.estimates, learned.cycle_ms,
+            reservations,
+        )  # fmt: skip
+        return outlook(of)
+
+    found = made_by(chosen)
+    starts = {row.id: row.start_ms for row in found}
+    due = {}
+    for _, fact in waiting:
+        occasion = learned.due(identity(fact), now_ms, starts.get(gang_of(fact)))
+        if occasion:
+            due[identity(fact)] = (fact, occasion)
+    fresh: list[Forecast] = []
+    if due:
+        plans = {
+            name: {row.id: row for row in (found if name == chosen else made_by(name))}
+            for name in learned.tournament.names
+        }
+        for job, (fact, occasion) in due.items():
+            predicted = {
+                name: (plan[gang_of(fact)].start_ms, plan[gang_of(fact)].finish_ms) for name, plan in plans.items()
+            }
+            predicted[scores.TWIN] = predicted[chosen]
+            predicted[scores.SYSTEM] = (kept.estimates.get(fact.key), None)
+            known = {name: (start, finish) for name, (start, finish) in predicted.items() if start is not None}
+            fresh += scores.keep(kept.pk, job, occasion, now_ms, known, bands)
+    shown = rows.rows(
+        found, rows.by_gang(waiting), {identity(fact): fact.key for _, fact in jobs},
+        bands, now_ms, epoch_ms, kept.estimates,
+    )  # fmt: skip
+    return shown, fresh

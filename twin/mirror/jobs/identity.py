@@ -1,0 +1,40 @@
+"""Identity of jobs: which facts are about one job, though a cluster uses keys again and restates submit times.
+
+Slurm gives a requeued job a new submit time. A poll may show the rise of its restarts before the new time, so a
+follower that starts in between has not seen them together. A slurmctld that was killed may go back to the time before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from twin.connectors.facts import ENDED, LOST, NODE_FAIL, PREEMPTED, REQUEUED, JobFact
+
+QUEUED_AGAIN = (LOST, NODE_FAIL, PREEMPTED, REQUEUED)  # outcomes after which a job may be queued again
+
+
+def is_same(known: JobFact, fact: JobFact) -> bool:
+    """True if a fact with the key of a known job is about that job, and not about another one with its key."""
+    return have_common_time(known, fact) or (
+        fact.submitted_ms > known.submitted_ms and fact.restarts > 0 and _goes_on(known, fact)
+    )
+
+
+def have_common_time(known: JobFact, fact: JobFact) -> bool:
+    """True if both have a submit time in common, which no other job with the key has."""
+    if known.submitted_ms == fact.submitted_ms:
+        return True
+    return not {*known.submit_times}.isdisjoint(fact.submit_times)
+
+
+def _goes_on(known: JobFact, fact: JobFact) -> bool:
+    """True if the known job may have been queued again: its counter rises, or it has not ended for good."""
+    return fact.restarts > known.restarts or known.state != ENDED or known.outcome in QUEUED_AGAIN
+
+
+def with_times(fact: JobFact, known: JobFact) -> JobFact:
+    """The fact with all submit times that are known of its job."""
+    if fact.submitted_ms == known.submitted_ms and fact.resubmitted_ms == known.resubmitted_ms:
+        return fact
+    first, *later = sorted({*known.submit_times, *fact.submit_times})
+    return replace(fact, submitted_ms=first, resubmitted_ms=tuple(later))

@@ -1,0 +1,37 @@
+"""Database models, one file per subject."""
+
+from twin.models.acting import ActingRule, JournalEntry, Proposal
+from twin.models.audit import AuditEntry
+from twin.models.forecasts import Forecast, Forecasting, Score
+from twin.models.inputs import ClusterSpec, Scenario, Trace
+from twin.models.live import Connection, MirrorRecord
+from twin.models.log import Checkpoint, EventBatch, FoldedState
+from twin.models.push import PushedEvent, PushSnapshot, PushSource
+from twin.models.runs import Run, Sweep, SweepPoint
+from twin.models.shadows import Shadow, ShadowSet
+
+__all__ = [
+    "ActingRule",
+    "AuditEntry",
+    "Checkpoint",
+    "ClusterSpec",
+    "Connection",
+    "EventBatch",
+    "FoldedState",
+    "Forecast",
+    "Forecasting",
+    "JournalEntry",
+    "MirrorRecord",
+    "Proposal",
+    "PushSnapshot",
+    "PushSource",
+    "PushedEvent",
+    "Run",
+    "Scenario",
+    "Score",
+    "Shadow",
+    "ShadowSet",
+    "Sweep",
+    "SweepPoint",
+    "Trace",
+]

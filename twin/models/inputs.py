@@ -1,0 +1,86 @@
+"""Inputs of runs: traces, clusters, and the scenarios that join them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Trace(models.Model):
+    """An uploaded or generated workload. Its jobs are stored as gzipped jobs.jsonl in `jobs`."""
+
+    UPLOADING, QUEUED, PARSING, READY, FAILED, CANCELLED = (
+        "uploading",
+        "queued",
+        "parsing",
+        "ready",
+        "failed",
+        "cancelled",
+    )
+    SCANNED = "scanned"  # scanned; waits for a selection
+    BUSY = (UPLOADING, QUEUED, PARSING)
+    SCAN, IMPORT = "scan", "import"
+
+    name = models.CharField(max_length=200)
+    format = models.CharField(max_length=200, default="auto")
+    status = models.CharField(max_length=12, default=QUEUED)
+    stage = models.CharField(max_length=8, default=IMPORT)  # what the worker does next
+    message = models.TextField(blank=True)  # reason of a failure, in one line
+    progress = models.FloatField(default=0)  # 0..1 of the bytes parsed
+    # of the files' SHA-256; duplicates are found by it
+    checksum = models.CharField(max_length=64, blank=True, db_index=True)
+    # [{name, size, received, path}]: path is a random name under UPLOAD_DIR, gone once imported
+    files = models.JSONField(default=list)
+    seed = models.BigIntegerField(default=0)
+    options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importers.Choice
+    scan = models.JSONField(default=dict)  # result of the scan (importers/scan.py), or why the files are unclear
+    job_count = models.IntegerField(default=0)
+    server_count = models.IntegerField(default=0)
+    report = models.JSONField(default=dict)  # counts, the first skipped rows with line and reason, provenance counts
+    skipped_csv = models.BinaryField(default=b"")  # every skipped row, gzipped
+    preview = models.JSONField(default=list)  # the first jobs as they are understood
+    jobs = models.BinaryField(default=b"")  # jobtable.pack_jobs
+    touched_at = models.DateTimeField(auto_now_add=True)  # the import's last heartbeat
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class ClusterSpec(models.Model):
+    """A cluster that scenarios can choose: from a trace's machine list, a generator, or an upload."""
+
+    name = models.CharField(max_length=200)
+    source = models.CharField(max_length=200, blank=True)  # origin, as text
+    trace = models.ForeignKey(Trace, null=True, on_delete=models.SET_NULL, related_name="clusters")
+    spec = models.JSONField()  # the content of cluster.json
+    server_count = models.IntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Scenario(models.Model):
+    """A cluster, a trace, a scheduler with its parameters, a seed and beliefs: all that determines an event log."""
+
+    name = models.CharField(max_length=200)
+    cluster = models.ForeignKey(ClusterSpec, on_delete=models.PROTECT)
+    trace = models.ForeignKey(Trace, on_delete=models.PROTECT)
+    scheduler = models.CharField(max_length=60)
+    parameters = models.JSONField(default=dict)
+    seed = models.BigIntegerField(default=0)
+    edits = models.JSONField(default=list)  # what-if edits in their order (twin/edits); those of its runs are their own
+    # {name, believed_ms: [run time of each job]} that the scheduler knows instead of the true work; None: it knows that
+    beliefs = models.JSONField(null=True)
+    version = models.IntegerField(default=1)  # of name and edits: an edit of an older version is refused
+    # the run that it is a fork of
+    parent = models.ForeignKey("Run", null=True, on_delete=models.SET_NULL, related_name="forks")
+    fork_ms = models.BigIntegerField(null=True)  # start of the edits
+    unlisted = models.BooleanField(default=False)  # a point of a sweep, or a shadow: lists leave it out
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]

@@ -1,0 +1,97 @@
+"""Runs and sweeps of a scenario."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from twin.models.inputs import Scenario
+
+
+class Run(models.Model):
+    """Execution of a scenario, with its lease, its clock and the extent of its log."""
+
+    QUEUED, RUNNING, PAUSED, FINISHED, CANCELLED, FAILED = (
+        "queued",
+        "running",
+        "paused",
+        "finished",
+        "cancelled",
+        "failed",
+    )
+    ACTIVE = (QUEUED, RUNNING, PAUSED)
+    BATCH, LIVE, MIRROR = "batch", "live", "mirror"
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="runs")
+    edits = models.JSONField(default=list)  # of the scenario when the run was started
+    # whose log it begins with
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
+    # of a mirrored run: the run of the same cluster that ended where it begins (mirror/borders.py)
+    follows = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="followed_by")
+    fork_ms = models.BigIntegerField(null=True)  # up to the end of this instant
+    # batch: as fast as it computes; live: paced by the clock; mirror: what a real cluster does (twin/mirror)
+    mode = models.CharField(max_length=8, default=BATCH)
+    status = models.CharField(max_length=12, default=QUEUED, db_index=True)
+    # requested by the operator: running | paused | cancelled
+    wanted = models.CharField(max_length=12, default=RUNNING)
+    message = models.TextField(blank=True)  # reason of a pause or failure, in one line
+    # The lease: whoever holds the newest epoch may write; every write checks it, so a late twin of a task does no harm.
+    epoch = models.BigIntegerField(default=0)
+    lease_owner = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True, db_index=True)
+    # The log.
+    last_seq = models.BigIntegerField(default=0)
+    sim_ms = models.BigIntegerField(default=0)  # time of the last event
+    end_ms = models.BigIntegerField(null=True)  # time of the last event of a finished run
+    progressed_at = models.DateTimeField(null=True)  # when events were last added to it
+    held_since = models.DateTimeField(null=True)  # since when the database takes no events of it (holds.py)
+    # The clock of a live run: sim time was clock_sim_ms at clock_wall, and passes clock_speed ms a ms (0 = paused).
+    clock_sim_ms = models.BigIntegerField(default=0)
+    clock_wall = models.DateTimeField(null=True)
+    clock_speed = models.FloatField(default=0)
+    next_event_ms = models.BigIntegerField(null=True)  # of a live run: nothing to do before this time
+    slow = models.BooleanField(default=False)  # a computation of it took long: it runs in the queue `long` (pools.py)
+    metrics = models.JSONField(default=dict)
+    decision_ms = models.JSONField(default=dict)  # {p50, p95, max, count}: measured, so outside the log
+    # {kind, achieved, bound, ratio, jobs, seq, at_ms, slots, seconds} (certificate_task.py)
+    certificate = models.JSONField(default=dict)
+    certificate_prices = models.BinaryField(default=b"")  # columns.pack of prices[slot, pool, resource]
+    certified_seq = models.BigIntegerField(default=0)  # newest event that the certificate covers
+    certify_after = models.DateTimeField(null=True)  # not requested again before this time
+    # process that computes it; empty while it is only requested
+    certify_owner = models.CharField(max_length=100, blank=True)
+    certify_until = models.DateTimeField(null=True)  # the end of that lease
+    certify_began = models.DateTimeField(null=True)  # when its owner began
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Sweep(models.Model):
+    """Scenario over a grid of parameters, edits and seeds: many runs."""
+
+    name = models.CharField(max_length=200)
+    scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="sweeps")
+    axes = models.JSONField()  # [{parameter, values} or {edit, field, values}], one or two
+    seeds = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class SweepPoint(models.Model):
+    """Point of a sweep: its index on each axis, the seed, and its run."""
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
+    place = models.JSONField()  # [index on each axis]
+    seed = models.BigIntegerField()
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="points")
+
+    class Meta:
+        ordering = ["id"]

@@ -1,0 +1,37 @@
+"""What a command needs of a run: that it is active, live, and no mirror of a real cluster. Refused otherwise."""
+
+from __future__ import annotations
+
+from twin.infra.errors import Refused
+from twin.models import Run
+from twin.runs.clock import MAX_SPEED
+
+
+def active(run: Run, verb: str) -> None:
+    run.refresh_from_db()
+    if run.status not in Run.ACTIVE:
+        raise Refused(f"cannot {verb} run {run.pk}: it is {run.status}")
+
+
+def simulated(run: Run, verb: str) -> None:
+    """Refusal for a run that mirrors a real cluster; one that no connection follows any more can be cancelled."""
+    if run.mode != Run.MIRROR or run.status not in Run.ACTIVE:
+        return
+    connection = run.connections.first()
+    if connection is not None:
+        name = connection.name
+        raise Refused(f"cannot {verb} run {run.pk}: it mirrors the cluster {name}; pause following on /live/{name}/")
+    if verb != "cancel":
+        raise Refused(f"cannot {verb} run {run.pk}: no connection follows its cluster any more; cancel the run")
+
+
+def live(run: Run, verb: str) -> None:
+    if run.mode != Run.LIVE:
+        raise Refused(f"{verb} applies to live runs only; run {run.pk} is a batch run")
+
+
+def check_speed(speed: float) -> None:
+    if not 0 < speed <= MAX_SPEED:
+        raise Refused(
+            f"speed must be above 0 and at most {MAX_SPEED:g} ms per ms, got {speed!r}; pause the run to stop it"
+        )

@@ -1,0 +1,215 @@
+"""Replays: the model of a cluster's own policy on a window of it, against what happened.
+
+A replay is a set with one shadow. Its queue is in the order of the cluster's priorities, its slots are short, and it
+has all jobs of the window: only then a difference of starts says something about the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.utils import timezone
+
+from scheduling.algorithms.easy import Easy
+from scheduling.algorithms.slurm import Slurm
+from scheduling.forecast.agreement import agreement
+from scheduling.kernel.registry import build
+from scheduling.model.training_models import training_model_of
+from scheduling.model.values import LEAST, Cluster, Job
+from scheduling.reporting.quantities import duration
+from scheduling.slotted.backfilling import LIMITS, UTILITY
+from twin.analysis.comparison.decisions import decisions_of
+from twin.analysis.comparison.outcomes import FOREVER, outcomes_of
+from twin.connectors.constraints import Constraints, from_plain
+from twin.eventlog import stored_states
+from twin.files.job_table import JobTable, field_of
+from twin.mirror import stored
+from twin.mirror.as_values import plain_name
+from twin.mirror.connecting import condition
+from twin.mirror.differ import Mirror
+from twin.mirror.forecasts.learning import unpack
+from twin.mirror.whatif.cut import RUNNING, Part
+from twin.mirror.whatif.jobs import job_table
+from twin.models import Connection, Forecasting, Run, ShadowSet
+from twin.scenarios import store
+from twin.studies.races import trained_by
+from twin.studies.shadows.entrants import Entrant
+from twin.studies.shadows.figures import History
+from twin.studies.shadows.in_step import Real, in_step
+from twin.studies.shadows.window import Window, window_of
+
+DAY_MS = 24 * 3_600_000
+LEAST_MS = 3_600_000  # of the first run of a cluster, before its first replay
+MOST_JOBS, MOST_SLOTS = 20_000, 100_000
+HALF_SECOND_MS = 500
+WITHIN_MS = 30_000  # backfill interval of a cluster that does not report one
+RETRY = timedelta(hours=1)
+
+
+def cut(of: ShadowSet, pause_ms: int) -> Window:
+    """The window of a replay, with the priorities of its jobs, each of which holds its nodes for pause_ms more."""
+    known = constraints_of(of.connection)
+    window = window_of(
+        of.connection, of.length_ms, of.until_ms, of.run, most_jobs=MOST_JOBS, most_slots=MOST_SLOTS,
+        least_slot_ms=HALF_SECOND_MS if known.passes else 1_000, every=bool(known.passes),
+    )  # fmt: skip
+    made = window.made
+    parts = [part._replace(run_ms=part.run_ms + pause_ms) for part in made.cut.parts]
+    table = with_priorities(job_table(parts, made.cluster.slot_ms, by_node=bool(known.passes)), parts)
+    cluster = with_queues(made.cluster, made.moment.mirror) if known.passes else made.cluster
+    queues = {part.known.fact.queue for part in parts}
+    sentences = [*window.sentences, *assumptions(known, len(queues), pause_ms)]
+    made = replace(made, cut=replace(made.cut, parts=parts), table=table, cluster=cluster, purpose=of.purpose)
+    return replace(window, made=made, sentences=tuple(sentences))
+
+
+def assumptions(known: Constraints, queues: int, pause_ms: int) -> list[str]:
+    """What users should know about the model, in sentences."""
+    interval_ms = known.backfill_ms or WITHIN_MS
+    found = [
+        f"Jobs are backfilled every {duration(interval_ms)}, which is also the tolerance of starts.",
+        "The queue has the order of the cluster's last known priorities, and reservations last as long as time limits.",
+        "Jobs that ran when the window began are not compared.",
+    ]
+    if pause_ms and known.passes:
+        found.append(
+            f"Each job holds its nodes for {duration(pause_ms)} more: the cluster reports whole seconds, and an end is "
+            "half a second later on average."
+        )
+    elif pause_ms:
+        found.append(
+            f"Each job holds its nodes for {duration(pause_ms)} more, the usual time from an end to the next start."
+        )
+    if known.passes:
+        found.append(
+            f"The main scheduler runs at most every {duration(known.passes['main_ms'])}, and the partitions have the "
+            "nodes that they have now. The moments of the passes are not known: a start at the next pass changes those "
+            "that follow."
+        )
+        missing = "Licences, dependencies, begin times, reservations of nodes, requested nodes, limits of accounts"
+        found.append(f"{missing} and preemption are not simulated.")
+    elif queues > 1:
+        found.append(f"The model has one queue for all {queues} partitions, and each job may run on every node.")
+    return found
+
+
+def with_queues(cluster: Cluster, mirror: Mirror) -> Cluster:
+    """The cluster with the queues of its nodes."""
+    nodes = sorted(mirror.nodes.values(), key=lambda node: node.index)
+    queues = [tuple(sorted(plain_name(name) for name in node.fact.queues)) for node in nodes]
+    servers = [replace(server, queues=own) for server, own in zip(cluster.servers, queues, strict=True)]
+    return replace(cluster, servers=tuple(servers))
+
+
+def with_priorities(table: JobTable, parts: Sequence[Part]) -> JobTable:
+    """The jobs with the priorities that the cluster gave them, as their utilities at any time."""
+    rows = [(max(2.0 * (part.known.fact.priority or 0), LEAST), 0.0, 0.0) for part in parts]
+    return replace(table, utility=np.array(rows, dtype=float))
+
+
+def entrant(cluster: Cluster, known: Constraints) -> Entrant:
+    """The model of the cluster's policy, in the order of priorities and with time limits as run times.
+
+    It is Slurm's own where the cluster reports its settings, else EASY backfilling.
+    """
+    own: dict[str, Any] = {"order": UTILITY, "estimates": LIMITS}
+    if known.passes:
+        return Entrant(Slurm, trained_by(Slurm, training_model_of(cluster)) | own | {"spread": True, **known.passes})
+    own["backfill_ms"] = known.backfill_ms or WITHIN_MS
+    return Entrant(Easy, trained_by(Easy, training_model_of(cluster)) | own)
+
+
+def constraints_of(connection: Connection) -> Constraints:
+    """What the cluster has reported about its scheduler."""
+    kept = Forecasting.objects.filter(pk=connection.pk).values_list("constraints", flat=True).first()
+    return from_plain(kept)
+
+
+def within_ms(connection: Connection) -> int:
+    """Interval of the cluster's backfilling, the tolerance of starts."""
+    return constraints_of(connection).backfill_ms or WITHIN_MS
+
+
+def pause_of(connection: Connection) -> int:
+    """How much longer than it ran a job holds its nodes, in ms.
+
+    The model of Slurm waits for the passes itself; only the half second is missing by which Slurm, which reports whole
+    seconds, states ends too early on average. Otherwise it is the time that usually passes from an end to the next
+    start, up to a backfill interval.
+    """
+    if constraints_of(connection).passes:
+        return HALF_SECOND_MS
+    kept = Forecasting.objects.filter(pk=connection.pk).values_list("learned", flat=True).first()
+    return min(unpack(bytes(kept)).cycle_ms, within_ms(connection)) if kept else 0
+
+
+def in_step_of(window: Window, found: Entrant, jobs: Sequence[Job], tolerance_ms: int) -> float | None:
+    """Share of the starts that the model decides as the cluster did, given the real state; None where not computed."""
+    model, mirror = build(found.scheduler.name, found.parameters), window.made.moment.mirror
+    if not isinstance(model, Slurm):
+        return None
+    indices = {name: node.index for name, node in mirror.nodes.items()}
+    real = [_real(part, window, indices) for part in window.made.cut.parts]
+    return in_step(model, window.made.cluster, jobs, real, tolerance_ms)
+
+
+def _real(part: Part, window: Window, indices: Mapping[str, int]) -> Real:
+    """What happened to a job in the window: its first execution in it."""
+    epoch_ms = window.made.moment.mirror.epoch_ms
+    for attempt in part.known.attempts:
+        end_ms = -1 if attempt.ended_ms is None else attempt.ended_ms - epoch_ms
+        start_ms = max(part.arrival_ms, attempt.started_ms - epoch_ms)
+        if end_ms < 0 or end_ms > start_ms:
+            servers = sorted({indices[share.node] for share in attempt.shares if share.node in indices})
+            counts = part.state != RUNNING and start_ms < window.until_ms
+            return Real(part.arrival_ms, start_ms, end_ms, tuple(servers), counts)
+    return Real(part.arrival_ms, -1, -1, (), False)
+
+
+def figures_of(run: Run, of: ShadowSet, arrives: Sequence[bool]) -> dict[str, Any]:
+    """Agreement of a finished replay with what happened. arrives: [job] whether it arrived in the window."""
+    cluster, jobs = store.of_run(run)
+    state = stored_states.at(run.pk)
+    found = outcomes_of(state, decisions_of(state, cluster), cluster, len(jobs), FOREVER)
+    history, tolerance_ms = History.of(of), within_ms(of.connection)
+    ended = np.where(np.array(arrives, dtype=bool), history.completed_ms, -1)
+    done = np.where(found.completed_ms >= 0, found.completed_ms - of.facts["pause_ms"], -1)
+    real, simulated = (history.start_ms, ended), (found.start_ms, done)
+    result = agreement(history.arrived_ms, real, simulated, tolerance_ms)
+    first = None
+    if result.first is not None:
+        first = {
+            "job": str(field_of(jobs, "id")[result.first]), "real_ms": int(history.start_ms[result.first]),
+            "simulated_ms": int(found.start_ms[result.first]),
+        }  # fmt: skip
+    more = {
+        "first": first,
+        "within_ms": tolerance_ms,
+        "in_step": of.facts.get("in_step"),
+    }
+    return {**result._asdict(), **more}
+
+
+def arrivals(window: Window) -> list[bool]:
+    """[job] whether it arrived in the window, or waited when it began; the others ran then."""
+    return [part.state != RUNNING for part in window.made.cut.parts]
+
+
+def due(connection: Connection) -> Run | None:
+    """The mirrored run that the twin has to replay next: the last one that is over, which is a day, or the first."""
+    run = connection.run
+    if not settings.SHADOWS_EVERY_S or run is None or run.clock_wall is None:
+        return None
+    sets = connection.shadow_sets.filter(purpose=ShadowSet.REPLAY)
+    if sets.filter(created_at__gt=timezone.now() - RETRY).exists():
+        return None
+    if run.follows is not None:
+        return None if sets.filter(run=run.follows).exists() else run.follows
+    followed = condition.condition(connection).state == condition.FOLLOWING
+    long = run.sim_ms - stored.first_ms(run) >= LEAST_MS
+    return run if followed and long and not sets.exists() else None
