@@ -10,6 +10,7 @@ from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.connections import ConnectionViewSet
 from dashboard.api.counterfactuals import CounterfactualsView
+from dashboard.api.forecasts import FidelityView, ForecastView
 from dashboard.api.groups import SubtasksView
 from dashboard.api.inputs.clusters import ClusterViewSet
 from dashboard.api.inputs.connectors import connector_list
@@ -17,9 +18,12 @@ from dashboard.api.inputs.scenarios import ScenarioViewSet
 from dashboard.api.inputs.schedulers import scheduler_list
 from dashboard.api.inputs.traces import TraceFileView, TraceViewSet
 from dashboard.api.inputs.workloads import WorkloadsView
+from dashboard.api.live.acting import ActingView
+from dashboard.api.live.proposals import ProposalsView, ProposalViewSet
 from dashboard.api.metrics import metric_list
 from dashboard.api.prices import PricesView, ServerPricesView
 from dashboard.api.runs import RunViewSet
+from dashboard.api.shadows import CancelReplayView, CancelShadowsView, ReplayView, ShadowsView
 from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
 from dashboard.auth import login
@@ -37,12 +41,17 @@ router.register("sweeps", SweepViewSet)
 router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
 router.register("connections", ConnectionViewSet)
+router.register("proposals", ProposalViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),
+    path("wall/", pages.wall, name="wall"),
     path("live/", pages.live, name="live"),
     path("live/connect/", pages.connect, name="connect"),
     path("live/<slug:name>/", pages.live_cluster, name="live-cluster"),
+    path("live/<slug:name>/plans/", pages.plans, name="live-plans"),
+    path("live/<slug:name>/shadows/", pages.live_shadows, name="live-shadows"),
+    path("live/<slug:name>/fidelity/", pages.live_fidelity, name="live-fidelity"),
     path("traces/", pages.traces, name="traces"),
     path("traces/<int:trace_id>/", pages.trace, name="trace"),
     path("clusters/", pages.clusters, name="clusters"),
@@ -71,7 +80,15 @@ urlpatterns = [
     path("api/runs/<int:pk>/ask/", AskView.as_view(), name="run-ask"),
     path("api/runs/<int:pk>/promote/", PromoteView.as_view(), name="run-promote"),
     path("api/runs/<int:pk>/discard/", DiscardView.as_view(), name="run-discard"),
+    path("api/live/<slug:name>/shadows/", ShadowsView.as_view(), name="shadows"),
+    path("api/live/<slug:name>/shadows/cancel/", CancelShadowsView.as_view(), name="shadows-cancel"),
+    path("api/live/<slug:name>/forecast/", ForecastView.as_view(), name="live-forecast"),
+    path("api/live/<slug:name>/fidelity/", FidelityView.as_view(), name="live-fidelity-figures"),
+    path("api/live/<slug:name>/replay/", ReplayView.as_view(), name="replay"),
+    path("api/live/<slug:name>/replay/cancel/", CancelReplayView.as_view(), name="replay-cancel"),
     path("api/metrics/", metric_list, name="metric-list"),
+    path("api/live/<slug:name>/acting/", ActingView.as_view(), name="connection-acting"),
+    path("api/live/<slug:name>/proposals/", ProposalsView.as_view(), name="connection-proposals"),
     path("api/connectors/", connector_list, name="connector-list"),
     path("api/schedulers/", scheduler_list, name="scheduler-list"),
     path("api/traces/<int:trace_id>/files/<int:number>/", TraceFileView.as_view(), name="trace-file"),

@@ -1,4 +1,4 @@
-"""Audit list, and the entries of the API's own actions (runs/commands.py writes those of runs)."""
+"""Audit list, and the entries of the API's own actions (runs/commands writes those of runs)."""
 
 from __future__ import annotations
 

@@ -26,15 +26,20 @@ class CertificateView(APIView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int) -> Response:
-        """{certificate, certifying, prices}
+        """{certificate, certifying, certificate_queued, prices}
 
         prices: of the pooled relaxation, per unit and slot, by pool of servers and resource. certifying: whether
-        another certificate is being computed.
+        another certificate is being computed; certificate_queued: whether that of an ended run waits for its turn.
         """
         run = get_object_or_404(Run, pk=pk)
         prices = _curves(bytes(run.certificate_prices))
         return Response(
-            {"certificate": run.certificate or None, "certifying": frames.certifying(run), "prices": prices}
+            {
+                "certificate": run.certificate or None,
+                "certifying": frames.certifying(run),
+                "certificate_queued": frames.certificate_queued(run),
+                "prices": prices,
+            }
         )
 
     @extend_schema(request=None, responses={204: None})
@@ -46,7 +51,7 @@ class CertificateView(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Cancels the computation in progress; the current certificate stays."""
+        """Cancels the computation in progress or in the queue; the current certificate stays."""
         get_object_or_404(Run.objects.only("pk"), pk=pk)
         commands.cancel_certificate(pk, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -26,6 +26,7 @@ from twin.mirror.sampling import STARTING
 from twin.models import Connection
 from twin.processes import heartbeat
 from twin.samplers.base import Sampler
+from twin.studies.shadows import sets as shadow_sets
 
 MAX_PARAMETERS = 40
 MAX_PREVIEW = 5_000  # nodes of one preview of sites
@@ -237,7 +238,9 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     def destroy(self, request: Request, name: str) -> Response:
         """Removes the connection; its run ends and is kept."""
-        connections.remove(self.get_object(), request.user)
+        connection = self.get_object()
+        shadow_sets.remove(list(connection.shadow_sets.all()))
+        connections.remove(connection, request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses=OpenApiResponse(OpenApiTypes.OBJECT))

@@ -1,21 +1,26 @@
-"""Errors of the twin and the scheduling core as HTTP 400 with their message."""
+"""Errors as answers: one sentence in `detail`, and beside it the sentences about single fields."""
 
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db import DataError, OperationalError
 from django.db.models import ProtectedError
+from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from scheduling.kernel.parameters import UnknownName
-from scheduling.model.values import ModelError
+from scheduling.model.values import ModelError, shorten
 from twin.infra import disk
 from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
+MISSING = re.compile(r"No (\w+) matches the given query\.")  # Django's 404
+NOUNS = {"ClusterSpec": "cluster", "PushSource": "source", "ApiToken": "token"}  # others are those of their models
 SAID = (Refused, ModelError, UnknownName)
 
 
@@ -34,4 +39,33 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
             {"detail": f"{reason[0].upper()}{reason[1:]} ({' '.join(str(error).split())}). Try again later."},
             status=503,
         )
-    return exception_handler(error, context)
+    answer = exception_handler(error, context)
+    if answer is not None and (missing := MISSING.fullmatch(str(error))):
+        noun = NOUNS.get(missing[1], missing[1].lower())
+        wanted = shorten(str(next(iter(context["kwargs"].values()), "")))
+        answer.data["detail"] = f"There is no {noun} {wanted}; it may have been deleted."
+    if answer is not None and isinstance(error, Throttled) and _of_account(error):
+        answer.data["detail"] = f"This account sent too many requests; try again in {error.wait} s."
+    if answer is not None and isinstance(error, ValidationError):
+        fields = answer.data if isinstance(answer.data, Mapping) else {}
+        answer.data = {**fields, "detail": " ".join(_sentences(answer.data))}
+    return answer
+
+
+def _of_account(error: Throttled) -> bool:
+    """True for the limit of DRF; others have a sentence of their own."""
+    return error.wait is not None and str(error.detail).startswith(str(Throttled.default_detail))
+
+
+def _sentences(found: Any, name: str = "") -> Iterator[str]:
+    """Each sentence after the name of its field: 'speed: A valid number is required.'"""
+    if isinstance(found, Mapping):
+        for key, inner in found.items():
+            # a number is the place of a part of a list
+            own = "" if key in ("non_field_errors", "detail") or str(key).isdigit() else str(key)
+            yield from _sentences(inner, ".".join(part for part in (name, own) if part))
+    elif isinstance(found, list):
+        for inner in found:
+            yield from _sentences(inner, name)
+    else:
+        yield f"{name}: {found}" if name else str(found)

@@ -18,7 +18,7 @@ from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
 from twin.models import Run
-from twin.scenarios import store
+from twin.scenarios import beliefs, store
 
 PRICING = ("priced", "edited")  # kinds of events that determine prices; an edit replaces all earlier prices
 NO_BARS = np.empty((0, BORN), dtype=np.int64)
@@ -64,7 +64,7 @@ class ServerPricesView(APIView):
             bars = bars[known][:, :BORN].copy()
             came = state.jobs.rows[:, ARRIVED]
             arrived = int(((came >= 0) & (came <= at_ms)).sum())
-        scheduler.start(cluster, jobs, np.random.default_rng(run.scenario.seed))
+        beliefs.start(scheduler, cluster, jobs, run.scenario, arrived)
         scheduler.assume(bars, arrived)
         prices = scheduler.prices(np.arange(scheduler.horizon or 0))
         assert prices is not None

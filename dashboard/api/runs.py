@@ -16,7 +16,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
-from dashboard.readmodels import downloads, event_table, job_table, run_payloads, run_summary
+from dashboard.readmodels import (
+    downloads,
+    event_table,
+    job_story,
+    job_table,
+    run_payloads,
+    run_summary,
+    situation,
+)
 from scheduling.model.values import ModelError
 from twin.eventlog import event_log
 from twin.models import Run
@@ -70,7 +78,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         found = super().filter_queryset(queryset)
         if self.action == "list":
-            found = found.filter(scenario__of_sweep=False)  # a sweep's page lists its runs
+            found = found.filter(scenario__unlisted=False)  # a sweep's page lists its runs
         if self.action == "list" and self.request.query_params.get("scenario"):
             found = found.filter(scenario_id=job_table.number(self.request.query_params, "scenario", 0, 0, 2**53))
         asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""
@@ -97,25 +105,25 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
         """Pauses the run after the current batch."""
-        return self._said(commands.pause(self.get_object(), request.user))
+        return self._response(commands.pause(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
         """Resumes the run."""
-        return self._said(commands.resume(self.get_object(), request.user))
+        return self._response(commands.resume(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
         """Cancels the run permanently."""
-        return self._said(commands.cancel(self.get_object(), request.user))
+        return self._response(commands.cancel(self.get_object(), request.user))
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def step(self, request: Request, pk: str) -> Response:
         """Plays the next event of a paused live run."""
-        return self._said(commands.step(self.get_object(), request.user))
+        return self._response(commands.step(self.get_object(), request.user))
 
     @extend_schema(request=SpeedSerializer)
     @action(detail=True, methods=["post"])
@@ -123,7 +131,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         """Sets the speed of a live run."""
         form = SpeedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        return self._said(commands.set_speed(self.get_object(), form.validated_data["speed"], request.user))
+        return self._response(commands.set_speed(self.get_object(), form.validated_data["speed"], request.user))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
@@ -136,6 +144,12 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     def now(self, request: Request, pk: str) -> Response:
         """Summary at the newest time: jobs by state, total utility, allocation by site."""
         return Response(run_summary.now(self.get_object()))
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def situation(self, request: Request, pk: str) -> Response:
+        """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
+        return Response(situation.situation(self.get_object()))
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)
@@ -169,7 +183,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         at_ms = (
             job_table.number(request.query_params, "at_ms", 0, 0, 2**62) if request.query_params.get("at_ms") else None
         )
-        story = job_table.story(run, int(index), at_ms)
+        story = job_story.story(run, int(index), at_ms)
         if story is None:
             raise NotFound(f"Run {pk} has no job with the index {index}.")
         return Response(story)
@@ -232,5 +246,5 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
         """Metrics of a run."""
         return Response(downloads.summary(self.get_object()))
 
-    def _said(self, run: Run) -> Response:
+    def _response(self, run: Run) -> Response:
         return Response(self.get_serializer(run).data)

@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
+from twin.analysis.changed_jobs import job_count
 from twin.models import ClusterSpec, MirrorRecord, Run, Scenario, Trace
 from twin.processes import vitals
 from twin.runs import scheduler_history
@@ -261,9 +262,9 @@ class RunSerializer(serializers.ModelSerializer):
                             "fork_ms", "metrics", "decision_ms", "created_at", "started_at", "finished_at")  # fmt: skip
 
     def get_job_count(self, run: Run) -> int:
-        """Jobs of the trace; of a run that mirrors a real cluster those that its log has added."""
+        """Jobs of the trace after the edits; of a run that mirrors a real cluster those that its log has added."""
         if run.mode != Run.MIRROR:
-            return int(run.scenario.trace.job_count)
+            return job_count(run)
         return MirrorRecord.objects.filter(run=run, kind=MirrorRecord.JOB).count()
 
     def get_scheduler(self, run: Run) -> str:

@@ -22,7 +22,7 @@ from twin.studies import sweeps
 class SweepSerializer(serializers.ModelSerializer):
     """Row of a sweep; without seeds, the seed of the scenario is used."""
 
-    scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(of_sweep=False))
+    scenario = serializers.PrimaryKeyRelatedField(queryset=Scenario.objects.filter(unlisted=False))
     scenario_name = serializers.CharField(source="scenario.name", read_only=True)
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     axes = serializers.ListField(child=serializers.DictField(), min_length=1, max_length=sweeps.MAX_AXES)

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from dashboard.auth import tokens
 from dashboard.auth.roles import OperatorsOnly
+from dashboard.http.known_query import KnownQuery
 from dashboard.models import ApiToken
 
 
@@ -64,7 +65,7 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
 
     queryset = ApiToken.objects.select_related("created_by")
     serializer_class = TokenSerializer
-    permission_classes = (OperatorsOnly,)
+    permission_classes = (OperatorsOnly, KnownQuery)
     lookup_value_regex = r"\d+"
 
     @extend_schema(request=NewTokenSerializer, responses={201: MadeTokenSerializer})

@@ -31,6 +31,12 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 @_looked_at
+def wall(request: HttpRequest) -> HttpResponse:
+    """The present without controls, for a screen on a wall."""
+    return _page(request, "wall.html")
+
+
+@_looked_at
 def traces(request: HttpRequest) -> HttpResponse:
     """Traces: upload and list."""
     return _page(request, "traces.html")
@@ -119,13 +125,40 @@ def live_cluster(request: HttpRequest, name: str) -> HttpResponse:
     """Current run of a connection; before the first one, a waiting page."""
     connection = Connection.objects.select_related("run__scenario").filter(name=name).first()
     if connection is None:
-        message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
-        answer = _page(request, "error.html", title="Unknown cluster", message=message)
-        answer.status_code = 404
-        return answer
+        return _no_cluster(request, name)
     if connection.run is None:
         return _page(request, "live_waiting.html", connection=connection)
     return _run_page(request, connection.run, connection)
+
+
+@_looked_at
+def plans(request: HttpRequest, name: str) -> HttpResponse:
+    """Plans for the waiting jobs of a followed cluster, and the rule about them."""
+    connection = Connection.objects.filter(name=name).first()
+    return _no_cluster(request, name) if connection is None else _page(request, "plans.html", connection=connection)
+
+
+@_looked_at
+def live_shadows(request: HttpRequest, name: str) -> HttpResponse:
+    """Shadows of a followed cluster: what every scheduler would have changed."""
+    connection = Connection.objects.filter(name=name).first()
+    if connection is None:
+        return _no_cluster(request, name)
+    return _page(request, "shadows.html", connection=connection)
+
+
+@_looked_at
+def live_fidelity(request: HttpRequest, name: str) -> HttpResponse:
+    """Fidelity of a followed cluster: how true its forecasts have come."""
+    connection = Connection.objects.filter(name=name).first()
+    return _no_cluster(request, name) if connection is None else _page(request, "fidelity.html", connection=connection)
+
+
+def _no_cluster(request: HttpRequest, name: str) -> HttpResponse:
+    message = f"No cluster is connected under the name {name}; the page Live clusters lists those that are."
+    answer = _page(request, "error.html", title="Unknown cluster", message=message)
+    answer.status_code = 404
+    return answer
 
 
 @_looked_at

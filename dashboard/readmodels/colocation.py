@@ -34,7 +34,7 @@ def here(data: dict[str, Any], place: int) -> dict[str, Any]:
 def stretches(state: RunState, job: int) -> list[dict[str, Any]]:
     """[{state, from_ms, until_ms (None = until further notice), ...`here`}]: what the job did, and suspended between.
 
-    Neighbours that differ in nothing but ratios are one.
+    Neighbours that differ in nothing but ratios are one, with those of its end.
     """
     found: list[dict[str, Any]] = []
     for from_ms, until_ms, data in sorted(
@@ -52,8 +52,9 @@ def stretches(state: RunState, job: int) -> list[dict[str, Any]]:
             if last and last["until_ms"] != begin:
                 found.append({"state": "suspended", "from_ms": last["until_ms"], "until_ms": begin})
                 last = None
-            if last and (last["state"], last["group"], last["machines"]) == (name, data["group"], data["machines"]):
-                found[-1] = {**last, "until_ms": end, **here(data, place)}
+            now = {"state": name, **here(data, place)}
+            if last and all(last[key] == now[key] for key in ("state", "group", "machines", "jobs")):
+                found[-1] = {"from_ms": last["from_ms"], "until_ms": end, **now}
             else:
-                found.append({"state": name, "from_ms": begin, "until_ms": end, **here(data, place)})
+                found.append({"from_ms": begin, "until_ms": end, **now})
     return found

@@ -19,7 +19,7 @@ from twin.eventlog.fold import BORN, DIED, NEVER
 from twin.eventlog.stored_states import at
 from twin.infra.kept import KEPT
 from twin.models import Run
-from twin.scenarios import store
+from twin.scenarios import beliefs, store
 
 SECONDS = 0.13  # of a whole answer, unless more are given
 MAX_SECONDS = 30.0
@@ -34,7 +34,7 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     """
     until = time.perf_counter() + seconds
     decided = _decided(run, index)
-    started = _scheduler(run, decided[1] if decided else 0)
+    started = _scheduler(run, decided[1] if decided else 0, index + 1)
     if not started.quotes:
         raise ModelError(f"{started.title} does not decide by payoff, so counterfactuals are not available")
     if decided is None:
@@ -51,9 +51,10 @@ def of_job(run: Run, index: int, seconds: float = SECONDS) -> dict[str, Any] | N
     return {"seq": seq, "admitted": admitted, "seconds": seconds, "rows": rows}
 
 
-def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
+def _scheduler(run: Run, at_ms: int, arrived: int) -> BaseScheduler:
     """Scheduler of the run at that time, as at the start of its phase.
 
+    On beliefs it knows those of the first `arrived` jobs.
     Jobs that arrive at the time of an edit are decided before it.
     """
     stages = store.stages_of(run.scenario, run.edits)
@@ -63,9 +64,11 @@ def _scheduler(run: Run, at_ms: int) -> BaseScheduler:
     def started() -> BaseScheduler:
         scheduler = build(state.scheduler, state.parameters)
         if scheduler.quotes:
-            scheduler.start(state.cluster, state.jobs, np.random.default_rng(run.scenario.seed))
+            beliefs.start(scheduler, state.cluster, state.jobs, run.scenario, arrived)
         return scheduler
 
+    if run.scenario.beliefs is not None:
+        return started()
     return KEPT.get(key, started)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from twin.files.perfetto import trace_lines
 from twin.files.swf import swf_lines
 from twin.models import Run, Trace
 from twin.runs import scheduler_history
-from twin.scenarios import store
+from twin.scenarios import beliefs, store
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
 PIECE_BYTES = 256 * 1024
@@ -84,6 +85,7 @@ def perfetto(run: Run) -> StreamingHttpResponse:
 def summary(run: Run) -> dict[str, Any]:
     """The content of summary.json; of a run that was handed over also its schedulers over time."""
     scenario = run.scenario
+    scheduler = build(scenario.scheduler, scenario.parameters)
     charges = scheduler_history.of_run(run)
     handed_over = {"schedulers": [one._asdict() for one in charges]} if len(charges) > 1 else {}
     so_far = run.mode == Run.MIRROR and not run.metrics
@@ -91,9 +93,10 @@ def summary(run: Run) -> dict[str, Any]:
     return {
         "scheduler": scenario.scheduler,
         **handed_over,
-        "parameters": scenario.parameters,
+        "parameters": asdict(scheduler.parameters),
         "seed": scenario.seed,
-        "execution": build(scenario.scheduler, scenario.parameters).execution_on(store.clusters(run)[0][1]),
+        "execution": scheduler.execution_on(store.clusters(run)[0][1]),
+        **beliefs.stated(scenario),
         "metrics": metrics_so_far(run) if so_far else run.metrics,
         "certificate": {name: run.certificate[name] for name in CERTIFICATE} if "bound" in run.certificate else None,
         "decision_ms": run.decision_ms,

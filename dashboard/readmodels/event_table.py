@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from dashboard.readmodels.job_table import number
@@ -10,7 +10,7 @@ from scheduling.model.values import Job, ModelError
 from scheduling.reporting.quantities import duration
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
-from twin.eventlog.batch_codec import read
+from twin.eventlog.batch_codec import may_hold, read
 from twin.infra.counts import counted
 from twin.models import Run
 from twin.scenarios import store
@@ -25,6 +25,7 @@ KINDS = (
     "job_added",
     "job_set",
     "gap",
+    "reserved",
     "sampled",
     "server_added",
     "server_set",
@@ -55,7 +56,7 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     cluster, jobs = store.of_run(run)
     servers = [server.name for server in cluster.servers]
     rows: list[dict[str, Any]] = []
-    for seq, at_ms, kind, data in _backwards(run, before, until_ms):
+    for seq, at_ms, kind, data in _backwards(run, before, until_ms, wanted.values(), job):
         before = seq
         if kind is None or not _fits(kind, data, wanted, job):
             continue
@@ -69,14 +70,20 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     return {"rows": rows, "next": before if before > 1 else None, "total": run.last_seq}
 
 
-def _backwards(run: Run, before: int, until_ms: int | None) -> Iterator[tuple[int, int, str | None, Any]]:
-    """Events before `before`, newest first; at the end of the search, one without a kind."""
+def _backwards(
+    run: Run, before: int, until_ms: int | None, words: Collection[str], job: int | None
+) -> Iterator[tuple[int, int, str | None, Any]]:
+    """Events before `before`, newest first, of batches that may hold what is searched; at the end of the search, one
+    without a kind.
+    """
     batches = run.batches.filter(first_seq__lt=before).order_by("-first_seq")
     if until_ms is not None:
         batches = batches.filter(first_ms__lte=until_ms)
     oldest = before
     for first_seq, payload in batches.values_list("first_seq", "payload")[:MAX_READ].iterator(chunk_size=10):
         oldest = first_seq
+        if not may_hold(payload, words, job):
+            continue
         lines, _ = read(payload)
         for seq, at_ms, kind, data in reversed(lines):
             if seq < before and (until_ms is None or at_ms <= until_ms):
@@ -137,10 +144,12 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
         return f"server {data['fields']['name']} {'added' if kind == 'server_added' else 'changed'}"
     if kind == "gap":
         return f"no poll of the cluster for {duration(data['to_ms'] - data['from_ms'])}: {data['reason']}"
+    if kind == "reserved":
+        return _reservation_text(data)
     if kind == "sampled":
         return f"samples of {counted(len(data['rows']), 'server')}"
     if kind == "job_set":
-        return "holds other amounts than it requested"
+        return _changed_text(data["fields"])
     if kind == "server_changed":
         return f"server {servers[data['server']]} {'becomes unavailable' if data['away'] else 'becomes available'}"
     if kind == "job_completed":
@@ -150,19 +159,36 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
             else "completed"
         )
     if kind == "priced":
-        return "prices of all slots" if data["slots"] == "all" else f"prices of {len(data['slots'])} slots"
+        return "prices of all slots" if data["slots"] == "all" else f"prices of {counted(len(data['slots']), 'slot')}"
     return kind.replace("_", " ")
+
+
+def _changed_text(fields: Mapping[str, Any]) -> str:
+    """What a job of a followed cluster holds or may run from now on; the event does not say what was before."""
+    workers, limit_ms = fields.get("requested_workers"), fields.get("limit_ms")
+    parts = [counted(workers, "worker")] if workers else []
+    parts += [f"time limit {duration(limit_ms)}"] if limit_ms else []
+    return f"request changed, now: {', '.join(parts) or 'no workers and no time limit'}"
+
+
+def _reservation_text(data: Mapping[str, Any]) -> str:
+    what = f"{'maintenance' if data['maintenance'] else 'reservation'} {data['name']}"
+    if data["until_ms"] <= data["from_ms"]:
+        return f"{what} withdrawn"
+    return f"{what} of {counted(len(data['servers']), 'server')} for {duration(data['until_ms'] - data['from_ms'])}"
 
 
 def _plan_text(data: Mapping[str, Any]) -> str:
     bars = data["bars"][1]
     if data["scope"] == "worker":
         return f"planned {counted(len(data['keys']), 'worker')} with {counted(bars, 'bar')}"
+    if data["scope"] == "observed":
+        return f"executions known so far: {counted(bars, 'bar')}"
     return f"planned with {counted(bars, 'bar')}" if bars else "plan removed"
 
 
 def _about(kind: str, data: Mapping[str, Any]) -> int | None:
     """Job of the event."""
     if kind == "plan_changed":
-        return data["keys"][0] if data["scope"] == "job" else None
+        return data["keys"][0] if data["scope"] != "worker" and len(data["keys"]) == 1 else None
     return data.get("job")

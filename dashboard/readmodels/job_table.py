@@ -1,4 +1,4 @@
-"""Table of a run's jobs, and the details of one job."""
+"""Table of a run's jobs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dashboard.readmodels.colocation import members, stretches
+from dashboard.readmodels.colocation import members
 from dashboard.readmodels.job_reasons import newest_decisions, sentences
 from dashboard.readmodels.state_cache import Newest
-from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job, ModelError
-from scheduling.reporting.reasons import readable
-from twin.eventlog import event_log
-from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, START, WORKER, RunState
+from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
 from twin.eventlog.job_states import STATES, job_states
 from twin.files.job_table import field_of, some_of
-from twin.files.jobs_jsonl import job_to_dict
 from twin.models import Run
 from twin.scenarios import store
 
@@ -43,6 +39,7 @@ COLUMNS = (  # from left to right; a new column is one line here
 FIELDS = {column.key: column.field for column in COLUMNS if column.field}
 SORTS = ("index", "id", *(column.key for column in COLUMNS), "decided_ms", "utility")
 MAX_ROWS = 500
+PLANNED_START = PLANNED_FIELDS.index("start_ms")  # and the finish behind it
 
 
 def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -60,13 +57,14 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     with Newest(run) as state:
         at_ms = number(asked, "at_ms", state.sim_ms, 0, 2**62)
         codes, grouped = job_states(state, at_ms), members(state, at_ms)
-        known = _known(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows
+        known = known_at(state, at_ms) if at_ms < state.sim_ms else state.jobs.rows
         chosen = _chosen(jobs, codes, wanted, asked.get("q", "").strip().lower())
         chosen = _sorted(chosen, jobs, known, sort)
         at = number(asked, "page", 1, 1, max(1, -(-len(chosen) // size)))
         shown = chosen[(at - 1) * size : at * size].tolist()
         rows = [
-            _row(i, job, known[i], state.verdicts[i], STATES[codes[i]]) | ({"here": grouped[i]} if i in grouped else {})
+            row_of(i, job, known[i], state.verdicts[i], STATES[codes[i]])
+            | ({"here": grouped[i]} if i in grouped else {})
             for i, job in zip(shown, some_of(jobs, shown), strict=True)
         ]
         decisions = newest_decisions(state, shown, at_ms) if run.mode == Run.MIRROR else {}
@@ -77,75 +75,19 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
     return {"count": len(chosen), "total": int((codes >= 0).sum()), "page": at, "size": size, "rows": rows}
 
 
-def story(run: Run, index: int, at_ms: int | None = None) -> dict[str, Any] | None:
-    """The job's fields with their provenance, decisions as sentences, bars, utility and the price of its plan.
-
-    With at_ms as known at that time. None if there is no such job. For a job in groups also `stretches`.
-    """
-    cluster, jobs = store.of_run(run)
-    if index >= len(jobs):
-        return None
-    job = jobs[index]
-    with Newest(run) as state:
-        then = state.sim_ms if at_ms is None else min(at_ms, state.sim_ms)
-        known = state.jobs.rows if at_ms is None else _known(state, then)
-        arrived = index < len(known) and 0 <= known[index, 0] <= then
-        code = STATES[job_states(state, then)[index]] if arrived else "not arrived"
-        verdict = state.verdicts[index] if arrived else None
-        row = (
-            _row(index, job, known[index], verdict, code) if arrived else {"index": index, "id": job.id, "state": code}
-        )
-        bars = state.bars.rows[state.bars.rows[:, 0] == index]
-        if at_ms is not None:
-            bars = bars[_true_at(bars, then)]
-            bars[:, DIED] = NEVER  # their outcome was not known yet
-        spent = stretches(state, index) if state.groups else None
-        times = state.jobs.rows[index] if arrived else None
-        since, until = (0, None) if times is None else (int(times[0]), int(times[4]) if times[4] >= 0 else None)
-    fields = job_to_dict(job)
-    provenance = fields.pop("provenance", {})
-    until = until if at_ms is None else min(then, then if until is None else until)
-    decisions = _decisions(run, index, since, until, [server.name for server in cluster.servers]) if arrived else []
-    if arrived and at_ms is not None and decisions:
-        row |= {"verdict": decisions[-1]["kind"], "code": decisions[-1]["code"]}
-    return {
-        **row,
-        "at_ms": at_ms,
-        "fields": [
-            {"name": name, "value": value, "provenance": provenance.get(name, "")} for name, value in fields.items()
-        ],
-        "worth": _worth(job, cluster.slot_ms),
-        "decisions": [decision for decision in decisions if decision["at_ms"] <= then],
-        "bar_fields": BAR_FIELDS,
-        "bars": bars.tolist(),
-        **({} if spent is None else {"stretches": spent}),
-    }
-
-
-def _worth(job: Job, slot_ms: int) -> dict[str, Any] | None:
-    """Parameters of a job's utility curve: {slot_ms, from_slot, priority, sensitivity, target_slots}."""
-    if job.utility is None:
-        return None
-    u = job.utility
-    from_slot = arrival_slot(job.arrival_ms, slot_ms)
-    numbers = {"priority": u.priority, "sensitivity": u.sensitivity, "target_slots": u.target_slots}
-    return {"slot_ms": slot_ms, "from_slot": from_slot, **numbers}
-
-
-def _true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
+def true_at(bars: np.ndarray, at_ms: int) -> np.ndarray:
     """Mask [bar] of the bars that are visible at a time."""
     return (bars[:, BORN] <= at_ms) & ((bars[:, DIED] < 0) | (bars[:, DIED] > at_ms))
 
 
-def _known(state: RunState, at_ms: int) -> np.ndarray:
+def known_at(state: RunState, at_ms: int) -> np.ndarray:
     """Rows of jobs as known at a time: start and finish from the plan of that time, nothing that happened later."""
     rows = state.jobs.rows.copy()
-    bars = state.bars.rows
-    bars = bars[_true_at(bars, at_ms) & (bars[:, 1] == WORKER)]
-    starts, ends = np.full(len(rows), np.inf), np.full(len(rows), -1.0)
-    np.minimum.at(starts, bars[:, 0], bars[:, START])
-    np.maximum.at(ends, bars[:, 0], bars[:, END])
-    rows[:, 2], rows[:, 3] = np.where(np.isinf(starts), NEVER, starts), ends
+    rows[:, 2:4] = NEVER
+    plans = state.planned.rows
+    plans = plans[plans[:, PLANNED_FIELDS.index("at_ms")] <= at_ms]
+    # of several plans of a job the last one is written last
+    rows[plans[:, PLANNED_FIELDS.index("job")], 2:4] = plans[:, PLANNED_START : PLANNED_START + 2]
     for column in (JOB_FIELDS.index(name) for name in ("decided_ms", "completed_ms", "rejected_ms")):
         rows[rows[:, column] > at_ms, column] = NEVER
     rows[rows[:, 4] < 0, 5] = 0.0
@@ -196,7 +138,7 @@ def _comparable(values: Sequence[Any]) -> np.ndarray:
     return np.array([places.get(value, -1) for value in values], dtype=np.int64)
 
 
-def _row(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, code: str) -> dict[str, Any]:
+def row_of(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, code: str) -> dict[str, Any]:
     times = dict(zip(JOB_FIELDS, times_of.tolist(), strict=True))
     utility, arrived, completed = times.pop("utility"), times["arrived_ms"], times["completed_ms"]
     verdict = verdict if times["decided_ms"] >= 0 else None
@@ -212,24 +154,3 @@ def _row(index: int, job: Job, times_of: np.ndarray, verdict: list[str] | None, 
         "verdict": verdict[1] if verdict else None,
         "code": verdict[2] if verdict else None,
     }
-
-
-def _decisions(
-    run: Run, index: int, since_ms: int, until_ms: int | None, servers: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Each decision about the job with its sentence, from the batches of the log that touch its lifetime."""
-    first = run.batches.filter(last_ms__gte=since_ms).values_list("first_seq", flat=True).first()
-    if first is None:
-        return []
-    return [
-        {
-            "seq": seq,
-            "at_ms": at_ms,
-            "kind": data["kind"],
-            "code": data["code"],
-            "values": data["values"],
-            "sentence": readable(data["code"], data["values"], servers),
-        }
-        for seq, at_ms, _, data in event_log.lines_of(run.pk, ("decided",), first - 1, until_ms)
-        if data["job"] == index
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from dashboard.readmodels.job_table import COLUMNS
 from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.registry import scheduler_class
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Job, Server
+from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
 from twin.eventlog import frames
 from twin.eventlog.fold import snapshot as columns_of
@@ -105,9 +106,9 @@ def _coded(texts: list[str | None]) -> dict[str, Any] | None:
     return {"words": list(words), "codes": codes} if words else None
 
 
-def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence[int]]]:
+def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Demand]]:
     """Earlier capacities of a server that edits have changed, as [(until_ms, capacity)]."""
-    found: list[tuple[int, Sequence[int]]] = []
+    found: list[tuple[int, Demand]] = []
     for stage, after in pairwise(stages):
         before, now = stage.state.cluster.servers, after.state.cluster.servers
         if index < len(before) and before[index].capacity != now[index].capacity:
@@ -115,11 +116,21 @@ def _capacities(stages: Sequence[Stage], index: int) -> list[tuple[int, Sequence
     return found
 
 
-def _server(server: Server, was: Sequence[tuple[int, Sequence[int]]], declared: bool) -> dict[str, Any]:
+def _server(server: Server, was: Sequence[tuple[int, Demand]], declared: bool) -> dict[str, Any]:
     plain = {"name": server.name, "site": server.site, "roles": server.roles, "capacity": server.capacity}
     plain |= {"was": was} if was else {}
-    lanes = [sum(typed.lane_counts(server, role, declared).values()) for role in (0, 1)]
-    return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if any(lanes) else {})
+    lanes = _lanes(server, declared)
+    # where no lanes are declared they follow from the capacity
+    before = [(until_ms, _lanes(replace(server, capacity=then), declared)) for until_ms, then in was]
+    if any(counts != lanes for _, counts in before):
+        plain |= {"lanes_was": before}
+    some = any(lanes) or any(any(counts) for _, counts in before)
+    return plain | ({"away": server.away} if server.away else {}) | ({"lanes": lanes} if some else {})
+
+
+def _lanes(server: Server, declared: bool) -> list[int]:
+    """Number of typed workers and of typed parameter servers."""
+    return [sum(typed.lane_counts(server, role, declared).values()) for role in (0, 1)]
 
 
 def snapshot(request: HttpRequest, run: Run) -> HttpResponse:

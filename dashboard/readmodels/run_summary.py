@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dashboard.readmodels.state_cache import Newest
-from scheduling.model.values import RESOURCES, SITES, ZERO
+from scheduling.model.values import LARGEST, RESOURCES, SITES, ZERO, Server
 from twin.analysis.comparison import side_of
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
@@ -16,17 +17,17 @@ from twin.files.job_table import any_utility, some_of
 from twin.models import Run
 from twin.scenarios import store
 
+ROLES = ("worker", "ps")
 THOUSAND = 1_000  # of a unit of a resource
 JOB, ROLE, SERVER, COUNT = (BAR_FIELDS.index(name) for name in ("job", "role", "server", "count"))
 
 
 def now(run: Run) -> dict[str, Any]:
-    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, capacity, allocated: {resource: share}}]}.
+    """{sim_ms, jobs: {state: count}, utility, sites: [{site, servers, roles, capacity, allocated: {resource: share}}]}.
 
-    utility: None where jobs have none.
-
-    Allocated are the limited resources under the current scheduler; none while jobs are on typed workers or share
-    machines.
+    utility: None where jobs have none. servers, roles: the servers of the site, without those that edits have removed;
+    capacity: of those that are available now. Allocated are the limited resources under the current scheduler; none
+    while jobs are on typed workers or share machines.
     """
     cluster, jobs = store.of_run(run)
     with Newest(run) as state:
@@ -47,8 +48,17 @@ def now(run: Run) -> dict[str, Any]:
     used = np.zeros((len(SITES), len(RESOURCES)))
     if len(bars):
         np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
+    servers = [one for begin, one in store.clusters(run) if begin <= at_ms][-1].servers
+    kept = [server for server, left in zip(servers, gone(run, servers, at_ms), strict=True) if not left]
+    mirrored = ("worker",)  # a real cluster reports no parameter servers
+
+    def roles_of(server: Server) -> Sequence[str]:
+        return mirrored if run.mode == Run.MIRROR else server.roles
+
     capacity = np.zeros_like(used)
-    np.add.at(capacity, site, np.array([server.capacity for server in cluster.servers]).reshape(-1, len(RESOURCES)))
+    for server in servers:
+        if not server.is_away(at_ms):
+            capacity[SITES.index(server.site)] += server.capacity
     return {
         "sim_ms": at_ms,
         "jobs": dict(zip(STATES, counts, strict=True)),
@@ -56,7 +66,10 @@ def now(run: Run) -> dict[str, Any]:
         "sites": [
             {
                 "site": name,
-                "servers": int((site == i).sum()),
+                "servers": sum(server.site == name for server in kept),
+                "roles": {
+                    role: sum(server.site == name and role in roles_of(server) for server in kept) for role in ROLES
+                },
                 "capacity": dict(zip(RESOURCES, (capacity[i] / THOUSAND).tolist(), strict=True)),
                 "allocated": {
                     r: float(u / c)
@@ -68,6 +81,12 @@ def now(run: Run) -> dict[str, Any]:
             if (site == i).any()
         ],
     }
+
+
+def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
+    """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
+    left = [any(begin <= at_ms and end >= LARGEST for begin, end in server.away) for server in servers]
+    return np.array(left, dtype=bool) & (run.mode != Run.MIRROR)
 
 
 def metrics_so_far(run: Run) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def watched(chromium: Browser, twin: Twin, session: dict | None) -> Iterator[Cal
     expected = [LEFT]
 
     def open_page(path: str, refused: int = 0, **options: object) -> Page:
-        """refused: a status with which the server refuses something on purpose, which Chromium tells on the console."""
+        """refused: a status of an answer that is refused on purpose, which Chromium reports on the console."""
         if refused:
             expected.append(f"responded with a status of {refused}")
         given: dict = {"viewport": {"width": 1280, "height": 900}, "storage_state": session, **options}

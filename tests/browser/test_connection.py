@@ -21,7 +21,7 @@ REMOVE = """(path) => fetch(path, { method: 'DELETE',
 
 @pytest.fixture
 def context(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[BrowserContext]:
-    """Of pages whose console may tell of a lost connection."""
+    """Of pages whose console may report a lost connection."""
     context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
     context.set_default_timeout(PATIENCE_MS)
     yield context

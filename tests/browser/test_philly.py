@@ -60,7 +60,7 @@ def test_an_upload_is_run_and_its_bars_arrive(
 
 
 def test_a_rejected_job_says_why(open_page: Callable[..., Page], run_path: dict[str, str]) -> None:
-    """The state filter finds it; the drawer tells utility, cost and payoff, or the resource that no server has."""
+    """The state filter finds it; the drawer shows utility, cost and payoff, or the resource that no server has."""
     page = open_page(run_path["path"])
     page.locator("#jobs-state").select_option("rejected")
     expect(page.locator("#jobs tr.pick").first).to_contain_text("rejected")

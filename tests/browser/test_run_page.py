@@ -145,17 +145,6 @@ def test_the_audit_page_filters_and_keeps_its_filters(open_page: Callable[..., P
     expect(page).to_have_url(re.compile(rf"/runs/{finished_run}/"))
 
 
-def test_own_scripts_stay_small() -> None:
-    """All of our modules together, compressed as they are sent, are less than 300 kB; so no page can need more."""
-    import gzip
-
-    from django.conf import settings
-
-    files = list((settings.BASE_DIR / "static" / "js").rglob("*.js"))
-    assert len(files) > 40
-    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < 300_000
-
-
 def test_the_bar_of_a_finished_run_has_one_line(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/")
     page.wait_for_function(LOADED)

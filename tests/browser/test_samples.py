@@ -71,7 +71,7 @@ def test_a_prometheus_that_refuses_is_said_on_the_page_of_the_cluster(
     open_page: Callable[..., Page], twin: Twin, prometheus: FakePrometheus
 ) -> None:
     prometheus.hostile = lambda handler: answer(handler, 401, b"")
-    page = open_page("/live/connect/")
+    page = open_page("/live/connect/", refused=400)
     token = posted(page, "/api/tokens/", {"name": "refused", "scopes": ["ingest:refused"]})["value"]
     Pushed(twin.url, "refused", token).begin()
     settings = {"connector": "push", "parameters": {"source": "refused"}, "name": "refused"}
@@ -82,4 +82,19 @@ def test_a_prometheus_that_refuses_is_said_on_the_page_of_the_cluster(
     )
     page.goto(f"{twin.url}/live/refused/")
     expect(page.locator("#samples-message")).to_contain_text("it refuses the request (401)", timeout=SLOW_MS)
-    expect(page.locator("#follow .state")).to_contain_text("following", timeout=SLOW_MS)
+    expect(page.locator("#follow span.state")).to_contain_text("following", timeout=SLOW_MS)
+    page.get_by_role("button", name="Sampler").click()
+    address = page.locator("#s-url")
+    expect(address).to_have_value(prometheus.url)
+    address.fill("nowhere")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#s-url-error")).to_contain_text("url must look like http")
+    address.fill(prometheus.url + "/")
+    prometheus.hostile = None
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#sampler")).to_have_count(0)
+    expect(page.locator("#samples")).to_have_text("waiting for samples", timeout=SLOW_MS)
+    page.get_by_role("button", name="Sampler").click()
+    page.select_option("#c-sampler", "")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#samples")).to_have_count(0, timeout=SLOW_MS)

@@ -97,7 +97,7 @@ def test_who_takes_no_gzip_gets_none(viewer, finished_run, accepted):
         plain, packed = (viewer.get(address, headers={"accept-encoding": value}) for value in (accepted, "gzip;q=0.5"))
         assert "Content-Encoding" not in plain.headers
         assert packed.headers["Content-Encoding"] == "gzip"
-        if name != "snapshot/":  # which tells the time
+        if name != "snapshot/":  # which contains the time
             assert gzip.decompress(packed.content) == plain.content
         assert "Accept-Encoding" in plain.headers["Vary"]
         assert "Accept-Encoding" in packed.headers["Vary"]
@@ -262,7 +262,10 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
         ("/api/runs/", {"scenario": base.pk, "mode": "live"}),
         (f"/api/runs/{finished_run.pk}/clock/", {}),
     ):
-        assert post(operator, address, {**rest, "speed": True}).json() == {"speed": ["A valid number is required."]}
+        assert post(operator, address, {**rest, "speed": True}).json() == {
+            "speed": ["A valid number is required."],
+            "detail": "speed: A valid number is required.",
+        }
 
 
 def test_a_write_that_the_database_does_not_take_says_why(operator, finished_run, monkeypatch, settings):
@@ -281,7 +284,10 @@ def test_a_write_that_the_database_does_not_take_says_why(operator, finished_run
 def test_a_body_that_is_not_json_is_said(operator, finished_run, body):
     answer = operator.post(f"/api/runs/{finished_run.pk}/clock/", body, content_type="application/json")
     assert answer.status_code == 400
-    assert "The body is not JSON" in answer.content.decode() or answer.json() == {"speed": ["This field is required."]}
+    assert "The body is not JSON" in answer.content.decode() or answer.json() == {
+        "speed": ["This field is required."],
+        "detail": "speed: This field is required.",
+    }
 
 
 def test_changes_by_api_are_in_the_audit_list(operator, make_scenario):
@@ -388,6 +394,7 @@ def test_what_a_page_of_a_run_reads_makes_no_objects_of_jobs_it_does_not_show(vi
         "events/table/?size=5",
         "delays/",
         "now/",
+        "situation/",
     ):
         assert viewer.get(f"/api/runs/{finished_run.pk}/{path}").status_code == 200, path
     assert store.jobs_of(finished_run.scenario.trace_id)._made is None

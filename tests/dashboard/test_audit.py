@@ -1,23 +1,27 @@
 """Every address that changes something leaves its entry, and refuses viewers: found by walking the routes."""
 
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
 from tests.dashboard.conftest import person
+from tests.twin.mirror.whatif.builders_forty import mirrored_run
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
-from twin.models import AuditEntry, Connection, Run, Scenario, Trace
+from twin.models import ActingRule, AuditEntry, Connection, Proposal, Run, Scenario, ShadowSet, Trace
 from twin.runs import runner
 from twin.studies import sweeps
+from twin.studies.shadows import sets
 
 JOBS = b"timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:45,66.0,1,66.0,vc\n"
 JSON = "application/json"
-# POSTs that only ask, or tell what failed in a browser: nothing is kept of them.
+# POSTs that only ask, or report what failed in a browser: nothing is kept of them.
 ASKS = {("run-ask", "post"), ("scenario-edits", "post"), ("client-errors", "post")}
 
 # Operators alone may ask, and nothing is kept.
@@ -99,6 +103,53 @@ def followed(w, **changes) -> str:
     return "/api/connections/lab/"
 
 
+def plan_of(world, status: str) -> str:
+    """The address of a plan that a process may carry out."""
+    followed(world, health={"last_look_at": time.time() + 1_000})
+    lab = Connection.objects.get()
+    Connection.objects.update(connector="slurm")
+    ActingRule.objects.create(connection=lab, level=ActingRule.ORDER, calibrated=False, actor_at=timezone.now())
+    plan = Proposal.objects.create(
+        connection=lab, scheduler="fifo", kind="order", status=status, digest="d", planned_at=timezone.now()
+    )
+    return f"/api/proposals/{plan.pk}/"
+
+
+def ruled(world) -> str:
+    """The address of the rule about plans of a connection."""
+    followed(world)
+    return "/api/live/lab/acting/"
+
+
+def allowed(world) -> str:
+    """The address of plans for a cluster on which two jobs wait."""
+    mirrored_run()
+    ActingRule.objects.create(connection=Connection.objects.get(), level=ActingRule.PROPOSE)
+    AuditEntry.objects.all().delete()
+    return "/api/live/lab/proposals/"
+
+
+def shadowed(w) -> str:
+    """The address of the shadows of a cluster with a few jobs."""
+    mirrored_run()
+    return "/api/live/lab/shadows/"
+
+
+def replayed(w, under_way=False) -> str:
+    """The address of the replay of a cluster with a few jobs."""
+    mirrored_run()
+    if under_way:
+        sets.request(Connection.objects.select_related("run").get(), purpose=ShadowSet.REPLAY)
+    return "/api/live/lab/replay/"
+
+
+def under_way(w) -> str:
+    """The same, of one whose shadows are being computed."""
+    address = shadowed(w)
+    sets.request(Connection.objects.select_related("run").get())
+    return address
+
+
 REPLAY = {"name": "lab", "connector": "replay", "parameters": {"path": "/nowhere"}}
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("apitoken-list", "post"): (["token.create"], lambda w: ("/api/tokens/", {"name": "lab", "scopes": ["read"]})),
@@ -110,6 +161,18 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
     ("connection-follow", "post"): (["connection.follow"], lambda w: (f"{followed(w, wanted='paused')}follow/", {})),
     ("connection-test-stored", "post"): (["connection.test"], lambda w: (f"{followed(w)}test/", {})),
     ("connection-test-settings", "post"): (["connection.test"], lambda w: ("/api/connections/test/", REPLAY)),
+    ("connection-acting", "patch"): (["acting.change"], lambda w: (ruled(w), {"level": 1})),
+    ("connection-proposals", "post"): (["plan.propose", "run.fork", "run.start"], lambda w: (allowed(w), {})),
+    ("proposal-approve", "post"): (
+        ["plan.approve"],
+        lambda w: (f"{plan_of(w, Proposal.PROPOSED)}approve/", {"digest": "d"}),
+    ),
+    ("proposal-undo", "post"): (["plan.undo"], lambda w: (f"{plan_of(w, Proposal.APPLIED)}undo/", {})),
+    ("proposal-discard", "post"): (["plan.discard"], lambda w: (f"{plan_of(w, Proposal.PROPOSED)}discard/", {})),
+    ("shadows", "post"): (["shadows.start"], lambda w: (shadowed(w), {"hours": 1})),
+    ("replay", "post"): (["replay.start"], lambda w: (replayed(w), {"hours": 1})),
+    ("replay-cancel", "post"): (["replay.cancel"], lambda w: (f"{replayed(w, True)}cancel/", {})),
+    ("shadows-cancel", "post"): (["shadows.cancel"], lambda w: (f"{under_way(w)}cancel/", {})),
     ("trace-list", "post"): (["trace.upload"], lambda w: ("/api/traces/", {"file": SimpleUploadedFile("a.csv", JOBS)})),
     ("trace-detail", "delete"): (["trace.delete"], lambda w: (f"/api/traces/{trace_of(Trace.FAILED).pk}/", {})),
     ("trace-import-", "post"): (["trace.import"], lambda w: (f"/api/traces/{trace_of(Trace.SCANNED).pk}/import/", {})),
@@ -240,7 +303,7 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
     assert all(
-        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token", "connection")
+        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan")
         for entry in entries
     )
 

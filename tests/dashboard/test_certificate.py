@@ -20,7 +20,12 @@ def test_it_holds_the_bound_and_the_prices_of_its_proof(viewer, make_run, monkey
     runner.enqueue(finished_run.pk)
     work()
     address = f"/api/runs/{finished_run.pk}/certificate/"
-    assert viewer.get(address).json() == {"certificate": None, "certifying": False, "prices": None}
+    assert viewer.get(address).json() == {
+        "certificate": None,
+        "certifying": False,
+        "certificate_queued": True,
+        "prices": None,
+    }
     certificate_task.run(finished_run.pk)
     finished_run.refresh_from_db()
     found = viewer.get(address).json()
@@ -46,8 +51,6 @@ def test_a_computation_in_progress_can_be_cancelled(operator, make_run):
     runner.enqueue(run.pk)
     work()
     address = f"/api/runs/{run.pk}/certificate/"
-    refused = operator.delete(address)
-    assert (refused.status_code, refused.json()["detail"]) == (400, f"no certificate of run {run.pk} is being computed")
     certificate_task._claim(run.pk)
     run.refresh_from_db()
     assert frames.status(run)["certifying"]
@@ -55,6 +58,33 @@ def test_a_computation_in_progress_can_be_cancelled(operator, make_run):
     cancelled = {"kind": "none", "why": "the computation was cancelled", "given_up": True}
     assert operator.get(address).json()["certificate"] == cancelled
     assert AuditEntry.objects.get(action="certificate.cancel").subject == f"run {run.pk}"
+    refused = operator.delete(address)
+    assert (refused.status_code, refused.json()["detail"]) == (
+        400,
+        f"no certificate of run {run.pk} is queued or being computed",
+    )
+
+
+def test_a_request_that_waits_is_shown_and_can_be_cancelled(operator, make_run):
+    """While another certificate is computed: queued in the API, and a worker that comes for it finds nothing to do."""
+    run, busy = make_run(scheduler="fifo", jobs=8, servers=8), make_run(scheduler="fifo", jobs=8, servers=8)
+    for each in (run, busy):
+        runner.enqueue(each.pk)
+    work()
+    address = f"/api/runs/{run.pk}/certificate/"
+    certificate_task._claim(busy.pk)
+    assert operator.post(address).status_code == 204
+    found = operator.get(address).json()
+    assert (found["certificate"], found["certifying"], found["certificate_queued"]) == (None, False, True)
+    run.refresh_from_db()
+    assert frames.status(run)["certificate_queued"]
+    assert operator.delete(address).status_code == 204
+    found = operator.get(address).json()
+    assert found["certificate"] == {"kind": "none", "why": "the request was cancelled", "given_up": True}
+    assert not found["certificate_queued"]
+    assert certificate_task._claim(run.pk) is None
+    assert operator.post(address).status_code == 204
+    assert operator.get(address).json()["certificate_queued"]
 
 
 def test_a_certificate_that_was_cancelled_can_be_requested(operator, viewer, make_run):

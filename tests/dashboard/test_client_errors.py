@@ -35,7 +35,7 @@ def test_an_error_is_one_line_of_the_log_with_who_where_what_and_the_stack(viewe
 )
 def test_what_is_too_long_or_says_nothing_is_refused_by_name(viewer, caplog, changes, field):
     answer = reported(viewer, **changes)
-    assert (answer.status_code, list(answer.json())) == (400, [field])
+    assert (answer.status_code, list(answer.json())) == (400, [field, "detail"])
     assert not caplog.records or all(record.levelname != "ERROR" for record in caplog.records)
 
 

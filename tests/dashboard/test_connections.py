@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from tests.dashboard.builders import post
-from tests.twin.mirror.builders import look, running
-from tests.twin.mirror.builders_stored import LOOKS, following
+from tests.twin.mirror.builders import polled, running
+from tests.twin.mirror.builders_stored import POLLS, following
 from tests.twin.samplers.fake_prometheus import FakePrometheus
 from twin.connectors.facts_json import dumps
 from twin.mirror.connecting import condition, trial
@@ -29,9 +29,9 @@ def prometheus():
 
 @pytest.fixture
 def recording(tmp_path):
-    """Two looks at the small cluster."""
+    """Two polls of the small cluster."""
     path = tmp_path / "cluster.jsonl"
-    path.write_bytes(b"".join(dumps(each) + b"\n" for each in (look(1, running("1", 1)), look(2, running("1", 1)))))
+    path.write_bytes(b"".join(dumps(each) + b"\n" for each in (polled(1, running("1", 1)), polled(2, running("1", 1)))))
     return path
 
 
@@ -44,9 +44,9 @@ def settings(recording, **changes):
 def lab() -> Connection:
     """A connection with a mirrored run, whose cluster was seen just now."""
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, *LOOKS)
-    for each in LOOKS:
-        one.look(each)
+    one = following(connection, *POLLS)
+    for each in POLLS:
+        one.apply(each)
     connection.refresh_from_db()
     connection.health = {"last_look_at": time.time(), "counts": {"nodes": 2, "running": 1}}
     connection.save()
@@ -160,7 +160,7 @@ def test_a_cluster_that_prints_without_end_is_stopped():
 def test_what_is_refused_at_which_field(operator, recording, changes, field, message):
     answer = post(operator, "/api/connections/", settings(recording, **({"name": "lab"} | changes)))
     assert answer.status_code == 400
-    assert list(answer.json()) == [field]
+    assert list(answer.json()) == [field, "detail"]
     assert message in answer.json()[field][0]
     assert not Connection.objects.exists()
 
@@ -196,7 +196,7 @@ def test_a_sampler_that_cannot_work_is_refused_at_its_field(operator, recording,
         name = {} if "test" in address else {"name": "lab"}
         answer = post(operator, address, settings(recording, **name, **sampler))
         assert answer.status_code == 400
-        assert list(answer.json()) == [field]
+        assert list(answer.json()) == [field, "detail"]
         assert message in answer.json()[field][0]
 
 
@@ -250,7 +250,8 @@ def test_the_samplers_are_declared_for_the_form(viewer):
 def test_a_name_is_given_once(operator, recording):
     post(operator, "/api/connections/", settings(recording, name="lab"))
     again = post(operator, "/api/connections/", settings(recording, name="lab"))
-    assert again.json() == {"name": ["lab is the name of another connection; choose another one"]}
+    assert again.json()["name"] == ["lab is the name of another connection; choose another one"]
+    assert again.json()["detail"] == "name: lab is the name of another connection; choose another one"
 
 
 def test_parameters_that_a_shell_set_stay_and_cannot_be_made_from_a_page(operator):
@@ -288,7 +289,7 @@ def test_the_rule_of_sites_is_changed_and_previewed(operator, viewer, lab):
     (entry,) = AuditEntry.objects.filter(action="connection.change")
     assert (entry.user, entry.detail) == (operator.user, {"name": "lab", "changed": "edge_pattern"})
     refused = patch({"edge_pattern": "("})
-    assert list(refused.json()) == ["sites.edge_pattern"]
+    assert list(refused.json()) == ["sites.edge_pattern", "detail"]
     assert patch({"edge_pattern": "cloud"}).status_code == 200
     assert AuditEntry.objects.filter(action="connection.change").count() == 1, "nothing was changed"
     body = orjson.dumps({"sites": {"edge_pattern": "x"}})
@@ -344,6 +345,17 @@ def test_the_condition_follows_from_what_the_follower_wrote(lab, layer):
     assert condition.interval_ms(lab) == 60_000
     lab.connector = "gone"
     assert condition.interval_ms(lab) == 60_000
+
+
+def test_a_first_poll_that_does_not_come_is_late(db):
+    lab = Connection.objects.create(name="lab", connector="slurm")
+    created = lab.created_at.timestamp()
+    assert condition.condition(lab, created + 59).state == "starting"
+    late = condition.condition(lab, created + 61)
+    assert (late.state, late.since) == ("stale", created)
+    assert "has not polled yet" in late.message
+    lab.health = {"resumed_at": created + 60}
+    assert condition.condition(lab, created + 61).state == "starting"
 
 
 def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, settings, tmp_path):

@@ -4,10 +4,12 @@ from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import simulate
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
+from twin.eventlog import event_log
 from twin.models import Run, Scenario
 from twin.runs import runner
 from twin.scenarios import store
 
+H = 3_600_000
 EDITS = [
     {"verb": "remove_servers", "servers": "w00"},
     {"verb": "scale_arrivals", "factor": 2},
@@ -82,3 +84,38 @@ def test_an_edit_before_a_fork_is_said_in_its_row_also_beside_other_errors(opera
         "no server matches 'nobody' at 01:01:40",
         "",
     ]
+
+
+def test_figures_of_a_run_are_those_of_its_edited_cluster(viewer, make_scenario):
+    """The newest moment counts the servers and capacities of that time; the list counts the jobs after the edits."""
+    run = Run.objects.create(scenario=make_scenario(scheduler="fifo"), edits=[
+        {"verb": "resize_servers", "at_ms": H, "servers": "w00", "resource": "gpu", "amount": 16},
+        {"verb": "fail_servers", "at_ms": 2 * H, "servers": "w01", "for_ms": 900 * H},
+        {"verb": "remove_servers", "at_ms": 2 * H, "servers": "w02"},
+        {"verb": "add_servers", "at_ms": 3 * H, "like": "w03", "count": 2},
+        {"verb": "add_servers", "at_ms": 99 * H, "like": "w03", "count": 40},
+        {"verb": "add_jobs", "at_ms": H, "like": "j0012", "count": 5},
+    ])  # fmt: skip
+    before = {server.name: server for server in store.of_run(run)[0].servers}
+    events = [event for event in store.simulation(run).events() if event.at_ms <= 4 * H]
+    event_log.append(run.pk, run.epoch, events)
+    Run.objects.filter(pk=run.pk).update(sim_ms=4 * H, last_seq=events[-1].seq, status=Run.RUNNING)
+    now = viewer.get(f"/api/runs/{run.pk}/now/").json()
+    assert now["sim_ms"] == 4 * H
+    gpus = {name: server.capacity[0] / 1000 for name, server in before.items() if "+" not in name}
+    gpus |= {"w00": 16, "w01": 0, "w02": 0, "w03": 3 * gpus["w03"]}
+    assert sum(site["capacity"]["gpu"] for site in now["sites"]) == sum(gpus.values())
+    assert sum(site["servers"] for site in now["sites"]) == len(gpus) - 1 + 2
+    workers = sum("worker" in before[name].roles for name in gpus)
+    assert sum(site["roles"]["worker"] for site in now["sites"]) == workers - 1 + 2
+    assert viewer.get("/api/runs/").json()["results"][0]["job_count"] == 17
+
+
+def test_a_server_whose_gpus_changed_had_other_workers_before(viewer, make_scenario):
+    edit = {"verb": "resize_servers", "at_ms": H, "servers": "w00", "resource": "gpu", "amount": 3}
+    run = Run.objects.create(scenario=make_scenario(scheduler="srtf"), edits=[edit])
+    servers = {row["name"]: row for row in viewer.get(f"/api/runs/{run.pk}/static/").json()["cluster"]["servers"]}
+    before = store.clusters(run)[0][1].servers[0].capacity[0] // 1000
+    assert before != 3
+    assert (servers["w00"]["lanes"], servers["w00"]["lanes_was"]) == ([3, 0], [[H, [before, 0]]])
+    assert "lanes_was" not in servers["w01"]

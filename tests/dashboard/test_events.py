@@ -64,7 +64,15 @@ def test_perfetto_gets_every_bar_and_no_two_overlap_on_a_thread(viewer, finished
     assert {bar["tid"] for bar in bars} == set(threads)
 
 
-def test_the_summary_tells_the_certificate(viewer, finished_run):
+def test_the_summary_states_the_parameters_of_the_log(viewer, finished_run):
+    """With the defaults that the scenario does not name."""
+    first = downloaded(viewer.get(f"/api/runs/{finished_run.pk}/events.jsonl")).splitlines()[0]
+    assert finished_run.scenario.parameters == {}
+    summary = viewer.get(f"/api/runs/{finished_run.pk}/summary.json").json()
+    assert summary["parameters"] == orjson.loads(first)["data"]["parameters"] != {}
+
+
+def test_the_summary_states_the_certificate(viewer, finished_run):
     from twin.analysis import certificate_task
 
     certificate_task.run(finished_run.pk)

@@ -118,6 +118,11 @@ def test_the_states_of_jobs_in_groups(viewer, make_run):
         assert all(one["until_ms"] == after["from_ms"] for one, after in pairwise(stretches))
         done = next(event.at_ms for event in events if event.kind == "job_completed" and event.data["job"] == job)
         assert stretches[-1]["until_ms"] == done
+        shared = [event for event in events if event.kind == "grouped" and job in event.data["jobs"]]
+        for one in stretches:  # a row has one number of jobs from its beginning to its end
+            within = [event for event in shared if one["from_ms"] <= event.at_ms < one["until_ms"]]
+            latest = {(event.at_ms, event.data["group"]): len(event.data["jobs"]) for event in within}
+            assert {count for (_, group), count in latest.items() if group == one.get("group")} <= {one.get("jobs")}
 
 
 def test_the_certificate_holds_the_comparison_with_the_search(viewer, grouped_run):

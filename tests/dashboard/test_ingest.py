@@ -65,7 +65,7 @@ def connector(db):
     return base.build("push", {"source": "lab"})
 
 
-def look(connector) -> tuple[list[JobFact], list[NodeFact]]:
+def seen(connector) -> tuple[list[JobFact], list[NodeFact]]:
     snapshot = connector.snapshot()
     return sorted(snapshot.jobs, key=lambda job: job.key), sorted(snapshot.nodes, key=lambda node: node.name)
 
@@ -78,7 +78,7 @@ def test_a_batch_becomes_facts(sender, connector):
         "54_1", T0, "running", gpus=2, queue="edge", complete_history=True,
         attempts=(Attempt(T0 + 500, None, (Share("gpu1", 2, gpu_ids=(0, 3)),)),),
     )  # fmt: skip
-    assert look(connector) == ([job], [NodeFact("gpu1", gpus=4, cpus=64)])
+    assert seen(connector) == ([job], [NodeFact("gpu1", gpus=4, cpus=64)])
 
 
 def test_an_event_that_comes_again_is_a_duplicate(sender, connector):
@@ -164,7 +164,7 @@ def test_a_snapshot_of_nodes_leaves_jobs_alone(sender, connector):
     wrong = sender.step(step="part", id="n", part=0, jobs=[{"key": "x", "submitted_ms": 1, "state": "waiting"}])
     assert wrong.json()["detail"] == "snapshot 'n' covers nodes, but part 0 has jobs"
     sender.step(step="end", id="n")
-    jobs, nodes = look(connector)
+    jobs, nodes = seen(connector)
     assert (jobs[0].state, nodes) == ("waiting", [])
 
 

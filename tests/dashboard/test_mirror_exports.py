@@ -75,3 +75,12 @@ def test_time_travel_shows_what_was_known_then(operator):
     events = operator.get(f"/api/runs/{run.pk}/events/table/?until_ms={at(run, 700)}").json()["rows"]
     assert all(row["at_ms"] <= at(run, 700) for row in events)
     assert stored.load_run(run).jobs[0].fact.state == ENDED
+
+
+def test_a_job_that_has_ended_keeps_its_decisions(operator):
+    """The twin learns of an end after it: the decision is later than the completion."""
+    run = mirrored_run()
+    rows = operator.get(f"/api/runs/{run.pk}/jobs/", {"state": "completed"}).json()["rows"]
+    story = operator.get(f"/api/runs/{run.pk}/jobs/{rows[0]['index']}/").json()
+    assert [decision["kind"] for decision in story["decisions"]][-1] == "ended"
+    assert story["decisions"][-1]["at_ms"] >= story["completed_ms"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.twin.builders import played_out
-from tests.twin.mirror.builders_stored import LOOKS, following
+from tests.twin.mirror.builders_stored import POLLS, following
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
 from twin.mirror import borders, stored
 from twin.models import Connection, Run
@@ -16,9 +18,9 @@ pytestmark = pytest.mark.django_db
 
 def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, *LOOKS)
-    for each in LOOKS:
-        one.look(each)
+    one = following(connection, *POLLS)
+    for each in POLLS:
+        one.apply(each)
     run = connection.run.pk
     answer = operator.get(f"/api/runs/{run}/static/")
     assert answer.status_code == 200, answer.content
@@ -32,7 +34,7 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
     assert answer.status_code == 200, answer.content
     rows = answer.json()["rows"]
     assert {row["id"]: row["state"] for row in rows} == {"1": "completed", "2": "running"}
-    waits = "Waits: it is next, and the resources that it asks for are not free (Resources)."
+    waits = "Waits: it is next, and the resources that it requests are not free (Resources)."
     assert {row["id"]: row["reason"] for row in rows} == {
         "1": "Completed.",
         "2": "Started by the cluster after waiting 1m 45s.",
@@ -44,13 +46,31 @@ def test_the_pages_of_a_run_show_a_mirrored_one(operator):
         assert {row["id"]: row["reason"] for row in then}["2"] == sentence
     events = operator.get(f"/api/runs/{run}/events/table/").json()["rows"]
     assert any("Waits: it is next" in row["text"] for row in events)
+    seen = [(row["id"], row["text"]) for row in events if row["kind"] == "plan_changed"]
+    assert seen
+    assert all(id_ in ("1", "2") and text.startswith("executions known so far: ") for id_, text in seen)
+
+
+def test_a_changed_time_limit_is_listed_as_such(operator):
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, *POLLS)
+    one.apply(POLLS[0])
+    first = POLLS[0].jobs[0]
+    changed = replace(
+        POLLS[0], at_ms=POLLS[0].at_ms + 1_000, jobs=(replace(first, limit_ms=1_800_000), *POLLS[0].jobs[1:])
+    )
+    one.apply(changed)
+    events = operator.get(f"/api/runs/{connection.run.pk}/events/table/?kind=job_set").json()["rows"]
+    (text,) = [row["text"] for row in events]
+    assert text.startswith("request changed, now: ")
+    assert text.endswith("time limit 30m")
 
 
 def test_a_fork_of_a_mirrored_run_by_the_api(operator):
     connection = Connection.objects.create(name="lab", connector="slurm")
-    one = following(connection, *LOOKS)
-    for each in LOOKS[:2]:
-        one.look(each)
+    one = following(connection, *POLLS)
+    for each in POLLS[:2]:
+        one.apply(each)
     run = connection.run.pk
     wanted = {"scheduler": "drf", "durations": "limit", "assumed_ms": 120_000, "arrivals": True, "start": True}
     answer = operator.post(f"/api/runs/{run}/forks/", wanted, "application/json")

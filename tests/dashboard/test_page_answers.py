@@ -32,8 +32,8 @@ RUNS = {  # name -> (workload, scheduler, edits)
 }
 OF_RUN = (
     "", "static/", "snapshot/", "jobs/?page=1&size=25&sort=index&q=&state=", *(f"jobs/{job}/" for job in range(8)),
-    "forks/", "payoffs/?after=0", "certificate/", "now/", "events/table/?kind=&decision=&size=50", "prices/0/",
-    "delays/", "jobs/0/counterfactuals/",
+    "forks/", "payoffs/?after=0", "certificate/", "now/", "situation/", "events/table/?kind=&decision=&size=50",
+    "prices/0/", "delays/", "jobs/0/counterfactuals/",
 )  # fmt: skip
 LISTS = (
     "metrics/", "schedulers/", "edits/", "runs/?size=50", "scenarios/?size=100", "scenarios/?size=500",

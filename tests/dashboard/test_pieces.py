@@ -1,4 +1,4 @@
-"""Uploads in pieces: each is appended once, a lost answer does no harm, arrivals are looked at before import."""
+"""Uploads in pieces: each is appended once, a lost answer does no harm, arrivals are scanned before the import."""
 
 import gzip
 from pathlib import Path
@@ -42,7 +42,7 @@ def done(client, trace_id: int) -> dict:
 
 @pytest.fixture
 def scanned(operator) -> dict:
-    """Uploaded in two pieces and looked at."""
+    """Uploaded in two pieces and scanned."""
     trace = announced(operator, ("philly.csv", len(PHILLY)), seed=3).json()
     assert (trace["status"], trace["files"][0]["received"]) == ("uploading", 0)
     assert piece(operator, trace["id"], 0, PHILLY[:50]).json() == {"received": 50}
@@ -84,7 +84,7 @@ def test_the_jobs_are_those_that_the_look_showed(operator, scanned):
     assert done(operator, scanned["id"])["preview"] == scanned["scan"]["preview"]
 
 
-def looks(settings):
+def scans(settings):
     return [path for path in Path(settings.UPLOAD_DIR).iterdir() if path.suffix == ".look"]
 
 
@@ -109,8 +109,8 @@ def test_an_import_with_the_options_of_the_look_reads_no_file_again(operator, sc
 
 @pytest.mark.parametrize("harm", [lambda data: data[:-1], lambda data: data[:40] + b"x" + data[41:], lambda data: b""])
 def test_a_kept_look_that_was_changed_is_not_loaded(operator, scanned, settings, harm):
-    (look,) = looks(settings)
-    look.write_bytes(harm(look.read_bytes()))
+    (scan,) = scans(settings)
+    scan.write_bytes(harm(scan.read_bytes()))
     choosing(operator, scanned["id"], groups=["a"], seed=3)
     assert done(operator, scanned["id"])["job_count"] == 2
 
@@ -159,7 +159,7 @@ def test_pieces_that_do_not_belong_are_refused(operator, viewer, settings):
 
 
 def test_the_same_files_are_recognised_and_may_be_chosen_from_again(operator, scanned):
-    """While one look waits another is refused; after the import the same choice is, another choice is not."""
+    """While one scan waits another is refused; after the import the same choice is, another choice is not."""
     twin = announced(operator, ("again.csv", len(PHILLY)), seed=3).json()
     answer = piece(operator, twin["id"], 0, PHILLY)
     assert (answer.status_code, answer.json()["duplicate_of"]) == (409, scanned["id"])

@@ -6,7 +6,7 @@ from django.test import Client
 
 from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
-from twin.models import AuditEntry, Connection, Run, Scenario, Sweep, Trace
+from twin.models import AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
@@ -30,7 +30,8 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
         "traces": scenario.trace_id, "clusters": scenario.cluster_id, "scenarios": scenario.pk, "runs": finished_run.pk,
         "sweeps": sweep.pk, "tokens": token.pk,
     }  # fmt: skip
-    Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
+    lab = Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
+    ids["proposals"] = Proposal.objects.create(connection=lab, scheduler="fifo", kind="order").pk
     found = []
     for path, entry in routes():
         if entry.name in OPEN:
@@ -65,7 +66,7 @@ def test_the_walk_finds_what_there_is(addresses):
     paths = {path for path, _ in addresses}
     assert len(paths) > 25
     assert {"/", "/logout/", "/api/schedulers/", "/api/schema/"} < paths
-    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 9
+    assert sum(path.endswith(("/pause/", "/resume/", "/cancel/", "/clock/", "/step/")) for path in paths) == 11
 
 
 def test_a_stranger_gets_nothing(addresses):

@@ -1,12 +1,14 @@
-"""What the API tells about a past moment is what the log, folded up to there, says; nothing of what came later."""
+"""Answers about a past moment equal the log folded up to there, and hold nothing of what came later."""
 
 import numpy as np
 import pytest
 
+from tests.twin.runtime.conftest import work
 from twin.eventlog import event_log
 from twin.eventlog.fold import JOB_FIELDS
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.stored_states import at
+from twin.runs import runner
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +32,23 @@ def test_the_table_of_jobs(viewer, finished_run, moments):
             fields = [-1 if row[name] is None else row[name] for name in JOB_FIELDS]
             assert fields == then.jobs.rows[row["index"]].tolist(), (moment, row["id"])
         assert answer["total"] == len(answer["rows"])
+
+
+@pytest.mark.parametrize("scheduler", ["drf", "dorm", "srtf", "harmony"])
+def test_a_job_that_was_stopped_has_no_planned_finish(viewer, make_run, scheduler):
+    """Start and finish are those of the plan of that time, not of the bars of the past."""
+    run = make_run(scheduler=scheduler, jobs=30, servers=4)
+    runner.enqueue(run.pk)
+    work()
+    instants = sorted({event.at_ms for batch in event_log.after(run.pk, 0) for event in batch})
+    open_ended = 0
+    for moment in instants[:: max(1, len(instants) // 12)]:
+        then = at(run.pk, at_ms=moment)
+        for row in viewer.get(f"/api/runs/{run.pk}/jobs/", {"at_ms": moment, "size": 500}).json()["rows"]:
+            fields = [-1 if row[name] is None else row[name] for name in JOB_FIELDS[:5]]
+            assert fields == then.jobs.rows[row["index"]].tolist()[:5], (moment, row["id"])
+            open_ended += row["start_ms"] is not None and row["finish_ms"] is None
+    assert open_ended or scheduler == "srtf"
 
 
 def test_one_jobs_story(viewer, finished_run, moments):

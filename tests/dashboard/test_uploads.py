@@ -7,6 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from tests.dashboard.builders import post
 from tests.twin.runtime.conftest import work
 from twin.models import AuditEntry, Trace
 from twin.traces import import_task
@@ -57,6 +58,21 @@ def test_the_same_file_is_recognised(operator, settings):
     assert len(list(Path(settings.UPLOAD_DIR).iterdir())) == 2
 
 
+def test_the_same_file_twice_in_one_upload_is_refused(operator, settings):
+    files = [SimpleUploadedFile("a.csv", PHILLY), SimpleUploadedFile("b.csv", PHILLY)]
+    answer = operator.post("/api/traces/", {"file": files})
+    said = "a.csv and b.csv have the same content, so each job would come twice; upload one of them"
+    assert (answer.status_code, answer.json()["file"]) == (400, [said])
+    assert Trace.objects.count() == 0
+    announced = {"files": [{"name": name, "size": len(PHILLY)} for name in ("a.csv", "b.csv")]}
+    trace = post(operator, "/api/traces/", announced).json()["id"]
+    for number in (0, 1):
+        address = f"/api/traces/{trace}/files/{number}/?offset=0"
+        answer = operator.put(address, PHILLY, content_type="application/octet-stream")
+    assert (answer.status_code, answer.json()["file"]) == (400, [said])
+    assert Trace.objects.count() == 0
+
+
 def test_a_file_over_the_limit_is_stopped_on_its_way(operator, settings):
     settings.UPLOAD_LIMIT_BYTES = 1 * 2**20
     answer = upload(operator, b"x" * (2**20 + 1))
@@ -102,7 +118,10 @@ def test_an_import_can_be_cancelled(operator):
 
 
 def test_an_upload_without_a_file_names_the_field(operator):
-    assert operator.post("/api/traces/", {"name": "x"}).json() == {"file": ["This field is required."]}
+    assert operator.post("/api/traces/", {"name": "x"}).json() == {
+        "file": ["This field is required."],
+        "detail": "file: This field is required.",
+    }
 
 
 def test_a_file_that_nobody_kept_is_gone_with_its_request(operator, viewer, settings):
@@ -116,7 +135,7 @@ def test_a_file_that_nobody_kept_is_gone_with_its_request(operator, viewer, sett
     assert stranger.post("/login/", {"file": SimpleUploadedFile("x.csv", PHILLY)}).status_code == 403
     assert strict.post("/api/traces/", {"file": SimpleUploadedFile("x.csv", PHILLY)}).status_code == 403
     assert strict.post("/api/traces/", {"file": SimpleUploadedFile("x.csv", PHILLY)}, headers=token).status_code == 403
-    assert upload(operator, PHILLY, seed=-1).json() == {"seed": ["Ensure this value is greater than or equal to 0."]}
+    assert upload(operator, PHILLY, seed=-1).json()["seed"] == ["Ensure this value is greater than or equal to 0."]
     assert list(Path(settings.UPLOAD_DIR).iterdir()) == []
 
 

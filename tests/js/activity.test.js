@@ -18,17 +18,17 @@ function page(answers) {
     return answer;
   };
   assert.ok(new Activity(7, stream, (text, bad) => shown.push([text, bad]), world, { get }));
-  const tell = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
-  return { world, stream, shown, tell };
+  const report = (detail) => stream.dispatchEvent(Object.assign(new Event('status'), { detail }));
+  return { world, stream, shown, report };
 }
 
 test('how long a run has waited is asked for every two seconds until it goes on', async () => {
-  const { world, shown, tell } = page([
+  const { world, shown, report } = page([
     { status: 'running', message: '', activity: waiting(24) },
     null, // not reached
     { status: 'running', message: 'resumed after 27 s', activity: null },
   ]);
-  tell({ status: 'running', message: '', activity: waiting(22) });
+  report({ status: 'running', message: '', activity: waiting(22) });
   for (let i = 0; i < 5; i++) {
     world.pass(2000);
     await settled();
@@ -41,9 +41,9 @@ test('how long a run has waited is asked for every two seconds until it goes on'
 });
 
 test('a run that works is not asked about; a fault is named', () => {
-  const { world, shown, tell } = page([]);
-  tell({ status: 'running', message: '', activity: null });
-  tell({ status: 'failed', message: 'out of memory', activity: null });
+  const { world, shown, report } = page([]);
+  report({ status: 'running', message: '', activity: null });
+  report({ status: 'failed', message: 'out of memory', activity: null });
   assert.deepEqual(shown, [
     ['', false],
     ['out of memory', true],

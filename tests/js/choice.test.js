@@ -33,7 +33,7 @@ test('window, clusters, sample and limit are applied one after the other', () =>
   assert.equal(about(scan, { limit: 50 }).jobs, 50);
 });
 
-/** What a scan tells of these arrivals, with the arrivals of the jobs `places`. */
+/** What a scan reports of these arrivals, with the arrivals of the jobs `places`. */
 function scanOf(arrivals, places = []) {
   const bin = Math.ceil((arrivals.at(-1) + 1) / 120);
   const counts = Array.from({ length: 120 }, (_, i) => arrivals.filter((ms) => Math.floor(ms / bin) === i).length);

@@ -44,6 +44,7 @@ test('values and deltas carry their unit and their sign', () => {
   assert.equal(deltaText(0, 'ms'), '±0');
   assert.equal(deltaText(null, ''), '');
   assert.equal(deltaText(0.001, ''), '≈ 0');
+  assert.equal(deltaText(0.002, 'x'), '≈ 0');
   assert.equal(relativeText(-0.123), '−12 %');
   assert.equal(relativeText(0.05), '+5 %');
   assert.equal(relativeText(null), '');

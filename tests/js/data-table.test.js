@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { shown } from '../../static/js/ui/data-table.js';
 import { needsPage, open } from './dom.js';
 
 const COLUMNS = [
@@ -151,3 +152,10 @@ test(
     assert.equal(document.querySelector('header button').hidden, true);
   },
 );
+
+test('the number of rows has its noun in the singular', () => {
+  assert.deepEqual(
+    [shown(1, 1, 'bars'), shown(0, 0, 'bars'), shown(5, 1200, 'bars')],
+    ['1 bar', '0 bars', 'showing 5 of 1,200 bars'],
+  );
+});

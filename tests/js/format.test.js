@@ -58,7 +58,7 @@ test('ticks are round and inside the range', () => {
   assert.deepEqual(timeTicks(95, 305, 2).ticks, [200]);
 });
 
-test('as many digits as tell values apart', () => {
+test('as many digits as separate two values', () => {
   assert.equal(telling([100, 200, 900]), 3);
   assert.equal(telling([179.991, 180]), 7);
   assert.equal(telling([5, 5]), 3);

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { perPixel } from '../../static/js/gantt/layers/occupancy.js';
 import { Rows } from '../../static/js/gantt/rows.js';
 import { fullest } from '../../static/js/util/held-shares.js';
+import { modelOf } from '../../static/js/models/index.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
 
@@ -131,4 +132,17 @@ test('rows of jobs are measured in workers, of the most at a time', () => {
   const rows = new Rows(store(), info(), 'jobs');
   const [measure] = rows.measures(rows.list[0]);
   assert.deepEqual([measure.name, measure.capacity[0][1], measure.amountOf(0)], ['workers', 1, 1]);
+});
+
+test('the page of a server has the capacity of each time, also of a resource that it has lost', () => {
+  const server = { name: 'a', site: 'edge', capacity: [0, 5, 5, 5, 5], was: [[100, [8000, 5, 5, 5, 5]]] };
+  const about = { ...info({ server }), resources: ['gpu', 'cpu', 'memory', 'storage', 'bandwidth'], units: names };
+  const bars = () => ({ role: [0], job: [0], count: [1], lane: [-1] });
+  const gpu = modelOf('slotted')
+    .stacks(about.cluster.servers[0], about, bars)
+    .find(({ key }) => key === 'gpu');
+  assert.deepEqual(gpu.capacity, [
+    [100, 8],
+    [Infinity, 0],
+  ]);
 });

@@ -7,6 +7,8 @@ import { Uploads } from '../../static/js/gantt/layers/uploads.js';
 import { typedWorkerRows, typedWorkerUse } from '../../static/js/charts/typed-workers.js';
 import { Pieces } from '../../static/js/gantt/layers/suspensions.js';
 import { Rows } from '../../static/js/gantt/rows.js';
+import { capacityAt } from '../../static/js/util/capacity.js';
+import { typedWorkers } from '../../static/js/models/typed-workers.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame } from './builders.js';
 
@@ -132,5 +134,20 @@ test('the chunks of a job in the cloud share a lane and one bar', () => {
   assert.deepEqual(
     [...cloud.sorted.subarray(0, 2)].map((row) => rows.copiesOf(row)),
     [2, 0],
+  );
+});
+
+test('a server whose capacity was changed had another number of workers before', () => {
+  const server = { name: 's0', site: 'edge', lanes: [1, 2], lanes_was: [[40, [4, 8]]], away: [[60, 70]] };
+  const one = { types: ['any'], of_job: [0, 0], workers: [[1]] };
+  const resized = { ...info, cluster: { cloud: false, servers: [server] }, typed_workers: one };
+  const [[, present]] = typedWorkerUse(story(), resized, typedWorkerRows(resized), 100, 0, 10, 8);
+  assert.deepEqual([...present.subarray(0, 8)], [4, 4, 4, 4, 1, 1, 0, 1]);
+  assert.deepEqual(typedWorkers.subLanes(server), [4, 8]);
+  const bars = () => ({ lane: [3], role: [0] });
+  const [workers] = typedWorkers.stacks(server, resized, bars);
+  assert.deepEqual(
+    [39, 40].map((ms) => capacityAt(workers.capacity, ms)),
+    [4, 1],
   );
 });

@@ -105,6 +105,13 @@ test('rows are laid out below each other, with sub-lanes where bars overlap', ()
   assert.deepEqual([frame.detail, frame.visible, frame.low], ['bars', 3, 0]);
 });
 
+test('bars of former plans are not counted in view', () => {
+  const store = story();
+  store.bars.died_ms[0] = 20; // a later plan replaced it before the moment shown
+  const frame = laid(store);
+  assert.deepEqual([frame.visible, frame.inView], [3, 2]);
+});
+
 test('rows too low for their sub-lanes are shaded, and many of them shade all', () => {
   const frame = laid(story(), { rowPx: 4 });
   assert.deepEqual(

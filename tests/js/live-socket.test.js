@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { LiveSocket } from '../../static/js/core/live-socket.js';
+import { LiveSocket } from '../../static/js/core/sockets/live-socket.js';
 import { World } from './world.js';
 
 function line() {
@@ -80,9 +80,9 @@ test('a connection that opens without a message does not restart them', () => {
 
 test('when the network is back the line is opened at once, and the attempt that was waiting is none', () => {
   const { world, socket } = line();
-  world.tell('offline');
+  world.notify('offline');
   assert.equal(socket.state, 'offline');
-  world.tell('online');
+  world.notify('online');
   assert.equal(world.sockets.length, 2);
   world.pass(200);
   world.socket.end(); // the next attempt is due in 500 ms; the one before would have come in 50
@@ -129,7 +129,7 @@ test('a connection that does not come about in 10 s is given up', () => {
 test('what a line that was given up still says is not heard', () => {
   const { world, socket, events } = line();
   const first = world.socket;
-  world.tell('offline');
+  world.notify('offline');
   first.hear({ type: 'frame' });
   first.end();
   assert.deepEqual(events, ['offline']);
@@ -140,7 +140,7 @@ test('a code of 44xx ends the line for good', () => {
   const { world, socket, events } = line();
   world.socket.end(4401);
   assert.deepEqual(events, ['closed', 4401]);
-  world.tell('online');
+  world.notify('online');
   world.pass(60_000);
   assert.equal(world.sockets.length, 1);
   assert.equal(socket.state, 'closed');

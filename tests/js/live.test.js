@@ -1,5 +1,6 @@
 // Followed clusters in words, the form that connects one, and what the Gantt shows of what was not seen.
 
+import { columns } from '../../static/js/live/connections-table.js';
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
@@ -16,7 +17,7 @@ import {
   offsetText,
   remedyParts,
 } from '../../static/js/live/condition.js';
-import { NowLine, Unseen } from '../../static/js/gantt/layers/observation.js';
+import { NowLine, Reservations, Unseen } from '../../static/js/gantt/layers/observation.js';
 
 const condition = (changes = {}) => ({
   state: 'following',
@@ -54,7 +55,7 @@ test('lag, cost, counts and clocks are shown where they are known', () => {
   assert.equal(lagText(condition()), '');
   assert.equal(
     lagText(condition({ lag: { p50_ms: 700, p99_ms: 1300, facts: 9 } })),
-    'lag 700 ms median, 1.3 s at 99 %',
+    'lag 700 ms (median), 1.3 s (99th percentile)',
   );
   const cost = { calls_per_minute: 12, ms_per_call: 25.6, share: 0.0051 };
   assert.equal(costText(condition({ cost })), '12 calls/min, 25.6 ms each, at most 0.51 % of one core');
@@ -163,7 +164,8 @@ const TRIAL = {
   seconds: 0.4,
 };
 const $ = (selector) => document.querySelector(selector);
-const refusal = (body) => new Response(JSON.stringify(body), { status: 400 });
+const refusal = (body) =>
+  new Response(JSON.stringify({ detail: Object.values(body).flat().join(' '), ...body }), { status: 400 });
 
 test('the form tests, previews the sites, says each problem at its field, and connects', needsPage, async () => {
   const window = openPage('/live/connect/', 'connect.html', {});
@@ -203,4 +205,29 @@ test('the form tests, previews the sites, says each problem at its field, and co
   type('#p-source', 'plant');
   assert.match($('#c-guide').textContent, /api\/ingest\/plant\/events/);
   assert.ok($('#c-guide a[href="/settings/tokens/"]'));
+});
+
+test('a reservation is drawn on the rows of its servers, as it was known at the playhead', () => {
+  const stated = [0, 1000, 3000, 5000, 9000, 'cooling', [1], true, ''];
+  const layer = new Reservations({
+    reservations: [stated, [0, 3000, -1, 6000, 9000, 'cooling', [1], true, ''], [1, 3000, -1, 7000, 7000, 'gone', [1]]],
+  });
+  const frame = (p) => ({ p, at: (x, y) => ({ t: x, row: { kind: 'server', index: y } }) });
+  assert.equal(layer.hit(5500, 1, frame(500)), null);
+  const text = (x, p) => layer.describe(layer.hit(x, 1, frame(p)));
+  assert.deepEqual(text(5500, 2000), [['', 'maintenance cooling from 00:00:05 to 00:00:09']]);
+  assert.equal(layer.hit(5500, 1, frame(4000)), null);
+  assert.equal(layer.hit(6500, 0, frame(4000)), null, 'another server');
+  layer.store.reservations = [[0, 0, -1, 5000, 9000, 'course', [1], false, 'ann,bob']];
+  assert.deepEqual(text(7000, 0), [
+    ['', 'reservation course from 00:00:05 to 00:00:09'],
+    ['for', 'ann,bob'],
+  ]);
+  assert.equal(layer.hit(7000, 1, { p: 0, at: () => null }), null);
+});
+
+test('a cluster without a running job has 0 of them, and before the first poll no number', () => {
+  const running = columns(() => 0).find(({ title }) => title === 'Running');
+  const cell = (counts) => running.cell({ condition: { counts } });
+  assert.deepEqual([cell({ nodes: 2, waiting: 1 }), cell({ nodes: 2, running: 3 }), cell({})], ['0', '3', '–']);
 });

@@ -58,6 +58,18 @@ test('a real cluster whose jobs state no CPUs has no share of allocated CPUs', (
   assert.deepEqual([...idle.gpu, ...idle.cpu], [0, 0], 'no job holds anything');
 });
 
+test('groups use a share of the machines that are there', () => {
+  const group = { group: 1, jobs: [0], ready_ms: [0], profiling: [0], servers: [0], machines: 1 };
+  const store = { groups: [[0, -1, { ...group, cpu_utilization: 0.5, net_utilization: 0.25 }]] };
+  const added = { site: 'edge', away: [[0, 40]] };
+  const failed = { site: 'edge', away: [[20, 60]] };
+  const info = { cluster: { servers: [{ site: 'edge' }, added, failed] } };
+  const shares = modelOf('colocation').shares(store, info, 80, 0, 20, 4);
+  assert.deepEqual([...shares['used-cpu']], [0.25, 0.5, 0.25, 0.5 / 3]);
+  const { exact } = modelOf('colocation').utilization(store, info);
+  assert.equal(exact(30, 80).cpu0, 0.5);
+});
+
 test('a branch that is added is found, wherever it stands but among the models', () => {
   const planted = [
     "if (model.name === 'colocation') return;",
@@ -109,7 +121,7 @@ test('the legend has each mark once, and those of groups only where they are pai
 });
 
 test('every mark of a legend has a style', () => {
-  const css = readFileSync(new URL('../css/app.css', ROOT), 'utf8');
+  const css = readFileSync(new URL('../css/run.css', ROOT), 'utf8');
   const marks = EVERY.flatMap((name) => modelOf(name).legend.map(({ mark }) => mark));
   for (const mark of new Set(marks)) assert.match(css, new RegExp(`\\.${mark}\\b`), mark);
 });

@@ -43,11 +43,13 @@ test(
   },
 );
 
-test('the overview lists runs, counts, and follows what comes on the socket', needsPage, async () => {
+test('the overview shows the present, lists runs, and follows what comes on the socket', needsPage, async () => {
   const { window, asked } = await visit('overview', '/', {});
   const rows = await until(() => $$('#runs tbody tr').length >= 5 && $$('#runs tbody tr'), 'runs are listed');
   assert.match(rows.map((row) => row.textContent).join(), /oasis → srtf at 03:00:00/);
-  await until(() => /Finished/.test(text('#tiles')) && $('#sites table'), 'tiles and sites are shown');
+  await until(() => /5 finished/.test(text('#runs-by-status')), 'runs are counted by status');
+  await until(() => $$('#present-figures .tile').length > 5, 'the present is shown');
+  assert.match(text('#present-attention'), /\S/);
   const boxes = $$('[data-compare]');
   for (const box of boxes.slice(0, 2)) {
     box.checked = true;
@@ -63,18 +65,15 @@ test('a run that has just ended is shown without the figures of before', needsPa
   const page = await recorded('/api/runs/?size=50').json();
   const run = { ...page.results.at(-1), status: 'running', metrics: null };
   const jobs = { queued: 0, planned: 0, running: 1, suspended: 0, completed: 2, rejected: 0 };
-  const now = { sim_ms: 1, jobs, utility: 3, sites: [{ site: 'edge', servers: 2, allocated: { gpu: 0.5 } }] };
+  const now = { sim_ms: 1, jobs, utility: 3, sites: [] };
   await visit('overview', '/', {}, [
     ['/api/runs/?', { ...page, results: [run], count: 1, by_status: { running: 1, finished: 0 } }],
     [`/api/runs/${run.id}/now/`, now],
   ]);
   const cell = (name) => $(`#runs td[data-label="${name}"]`)?.textContent;
-  await until(() => cell('Running') === '1' && $('#sites .meter'), 'its figures are shown');
-  assert.match($('#sites .meter').parentElement.textContent, /^50 % of [1-9][\d,.]*$/);
-  assert.match(text('#sites'), /Numbers and bars: allocated share of the capacity at 00:00:00\.$/);
+  await until(() => cell('Running') === '1', 'its figures are shown');
   sockets.at(-1).hear({ type: 'status', id: run.id, status: 'finished', sim_ms: 2, metrics: { completed: 3 } });
-  assert.deepEqual([cell('Running'), cell('Completed jobs'), $('#sites .meter')], ['–', '3', null]);
-  assert.match(text('#sites'), /Numbers: capacity\. (Whole run: .*\.)?$/);
+  assert.deepEqual([cell('Running'), cell('Completed jobs')], ['–', '3']);
 });
 
 test('clusters: the list, what one consists of, and its deletion after a question', needsPage, async () => {
@@ -134,7 +133,7 @@ test(
   },
 );
 
-test('sweeps: the list, and a form that counts its runs and tells values that are none', needsPage, async () => {
+test('sweeps: the list, and a form that counts its runs and refuses values that are none', needsPage, async () => {
   const { window } = await visit('sweeps', '/sweeps/', {});
   await until(() => $('#list tbody tr') && $('#s-what-1 option'), 'list and form are shown');
   change(window, '#s-values-1', '1, 2, 5', 'input');
@@ -243,7 +242,7 @@ test('two runs compared: metrics, differences by kind, and the schedules below e
     () => $$('#figures tbody tr').length > 3 && $('#differences table, #differences .empty'),
     'metrics and differences are shown',
   );
-  assert.match(text('#differences-count'), /jobs differ between run/);
+  assert.match(text('#differences-count'), /^1 job differs between run/);
   await until(() => $$('#gantts canvas').length === 2, 'both schedules are shown');
   const row = $('#differences tbody tr');
   row.click();

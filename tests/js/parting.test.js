@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { noneText, standingText } from '../../static/js/compare/first-divergence.js';
+import { noneText, planText, standingText } from '../../static/js/compare/first-divergence.js';
 
 const HOUR = 3_600_000;
 
@@ -32,4 +32,13 @@ test('where runs cannot be compared, the reason is shown instead of a divergence
     'None: up to 02:00:00 both runs decide the same about every job that they share.',
   );
   assert.equal(noneText({ why: 'Other jobs.' }, null), 'None: Other jobs.');
+});
+
+test('the plan of a job in a group names no servers', () => {
+  const plan = { start_ms: 0, finish_ms: HOUR, workers: 20, servers: [], more: 0 };
+  assert.equal(planText(plan), 'Plan: from 00:00:00 to 01:00:00, at most 20 workers.');
+  assert.equal(
+    planText({ ...plan, finish_ms: null, servers: ['cloud', 'w00'], more: 2 }),
+    'Plan: from 00:00:00 to an unknown end, at most 20 workers, on cloud, w00 and 2 more.',
+  );
 });

@@ -288,8 +288,8 @@ test(
   async () => {
     const id = RUNS.slotted;
     const own = { id, parent: null, fork_ms: null, depth: 0, name: 'slotted', status: 'finished', wanted: 'running' };
-    const fork = { ...own, id: 900, parent: id, fork_ms: 1000, depth: 1, mode: 'batch', said: [] };
-    let rows = [{ ...own, mode: 'batch', said: [] }];
+    const fork = { ...own, id: 900, parent: id, fork_ms: 1000, depth: 1, mode: 'batch', edits: [] };
+    let rows = [{ ...own, mode: 'batch', edits: [] }];
     await shown('slotted', '', [[`/api/runs/${id}/forks/`, () => rows]]);
     const overview = sockets.findLast(({ address }) => address.endsWith('/ws/overview/'));
     assert.equal($('#panel-family').hidden, true);

@@ -62,7 +62,10 @@ test('the note counts the servers with samples at the moment shown', () => {
 
 test('the line of a cluster states the age of its samples, and what is missing in them', () => {
   assert.equal(samplesText({ samples: {} }, 0), '');
-  assert.equal(samplesText({ samples: { sampler: 'sstat', state: 'starting', age_ms: null } }, 0), 'waits for samples');
+  assert.equal(
+    samplesText({ samples: { sampler: 'sstat', state: 'starting', age_ms: null } }, 0),
+    'waiting for samples',
+  );
   const samples = { sampler: 'prometheus', state: 'sampling', age_ms: 39_000, nodes: 12, message: '' };
   assert.equal(samplesText({ samples }, 1000), 'samples of 12 nodes, 40 s old');
   assert.equal(samplesMessage({ samples }), '');

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { unpack } from '../../static/js/core/column-codec.js';
-import { NEVER, OPEN, Store, endAt, trueAt } from '../../static/js/core/store.js';
+import { NEVER, OPEN, endAt, trueAt } from '../../static/js/core/bars.js';
+import { Store } from '../../static/js/core/store.js';
 import { frame, plan, unpacked } from './builders.js';
 
 const golden = JSON.parse(readFileSync(new URL('../fixtures/golden_log.json', import.meta.url)));
@@ -55,6 +56,7 @@ function plain(store) {
     edits: store.edits,
     regroupings: store.regroupings,
     gaps: store.gaps,
+    reservations: store.reservations,
     horizon: store.horizonMs,
   };
 }
@@ -81,6 +83,7 @@ function asSnapshot(store) {
     edits: store.edits,
     regroupings: store.regroupings,
     gaps: store.gaps,
+    reservations: store.reservations,
     prices,
   };
   return { meta, columns };
@@ -158,6 +161,7 @@ test('a snapshot at any event of the golden log, and the events after it, give t
       edits: structuredClone(early.edits),
       regroupings: structuredClone(early.regroupings),
       gaps: structuredClone(early.gaps),
+      reservations: structuredClone(early.reservations),
       prices: [...early.prices].map(([slot, sides]) => [slot, ...sides]),
     };
     const store = new Store();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { Store } from '../../static/js/core/store.js';
-import { Stream } from '../../static/js/core/stream.js';
+import { Stream } from '../../static/js/core/sockets/stream.js';
 import { World } from './world.js';
 
 const arrivals = (first, last) =>
@@ -217,7 +217,7 @@ test('a session that has ended is shown, and nothing is tried any more', async (
   assert.deepEqual([stream.state, world.sockets.length], ['refused', 1]);
 });
 
-test('a run that was deleted is gone, whoever tells it', async () => {
+test('a run that was deleted is gone, whoever reports it', async () => {
   const deleted = await live();
   deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
   deleted.world.socket.hear({ type: 'deleted', message: 'Run 7 was deleted.' });
@@ -264,7 +264,7 @@ test('a stream that is dropped, deleted or refused holds no timer and no listene
     const { state } = seen.stream;
     seen.world.hide(true);
     seen.world.hide(false);
-    seen.world.tell('online');
+    seen.world.notify('online');
     seen.world.pass(60_000);
     assert.equal(seen.world.sockets.length, 1);
     assert.equal(seen.stream.state, state);

@@ -32,7 +32,7 @@ function server(announced, odd = []) {
     put,
     sleep: async (ms) => waits.push(ms),
     now: () => 0,
-    look: async () => ({ id: 7, status: 'parsing' }),
+    read: async () => ({ id: 7, status: 'parsing' }),
   };
   return { asked, waits, options };
 }

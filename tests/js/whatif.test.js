@@ -54,7 +54,7 @@ test('what edits do, in words', () => {
     '3 jobs changed',
   ]);
   assert.deepEqual(effectWords({ away: 1, cloud: false, scheduler: 'fifo' }), [
-    '1 server temporarily unavailable',
+    '1 server unavailable',
     'cloud off',
     'scheduler fifo',
   ]);
@@ -106,7 +106,7 @@ test('an axis in ms is read as a length of time', () => {
   assert.deepEqual([other.title, other.text(0.5)], ['floor scale', '0.5']);
 });
 
-test('what a job would do to others tells rejections apart from delays', () => {
+test('what a job would do to others separates rejections from delays', () => {
   const none = { later: 0, later_ms: 0, open: 0, rejected: 0 };
   const until = 3_600_000;
   assert.equal(displacedText(none, until), 'No other job would be rejected or finish later');
@@ -185,4 +185,12 @@ test('a moment reads alike in messages of the server, in fields and on pages', (
     if (ms >= 1000) assert.equal(timeText(ms), text);
     assert.equal(parseTime(text), ms);
   }
+});
+
+test('equal values have an interval of exactly 0, and thirty seeds the quantile of their number', () => {
+  const value = 88.65934225614572; // three of them have a rounded sum
+  assert.notEqual((value + value + value) / 3, value);
+  assert.deepEqual(confidence([value, value, value]), { mean: value, half: 0, count: 3 });
+  const { half } = confidence(Array.from({ length: 30 }, (_, i) => i));
+  assert.ok(Math.abs(half / Math.sqrt(77.5 / 30) - 2.0452) < 1e-4, 'Student: 2.0452 for 29 degrees of freedom');
 });

@@ -79,14 +79,14 @@ export class World {
     this.ms = until;
   }
 
-  tell(name) {
+  notify(name) {
     this.events.dispatchEvent(new Event(name));
   }
 
   /** The page is hidden, or looked at again. */
   hide(away) {
     this.away = away;
-    this.tell('visibilitychange');
+    this.notify('visibilitychange');
   }
 
   #timer(timer) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
@@ -17,6 +18,7 @@ from twin.files.cluster_json import cluster_from_dict
 from twin.infra.counts import counted
 from twin.models import ClusterSpec
 from twin.scenarios.store import store_cluster
+from twin.studies.shadows import sets
 
 MAX_SERVERS = 20_000
 
@@ -32,6 +34,10 @@ class ClusterViewSet(
 
     queryset = ClusterSpec.objects.all()
     noun = "cluster"
+
+    def filter_queryset(self, queryset: QuerySet[ClusterSpec]) -> QuerySet[ClusterSpec]:
+        found = super().filter_queryset(queryset)
+        return sets.without_cuts(found, "cluster") if self.action == "list" else found
 
     def get_serializer_class(self) -> type:
         return ClusterDetailSerializer if self.action == "retrieve" else ClusterSerializer

@@ -33,7 +33,7 @@ class ScenarioViewSet(
 ):
     """Scenarios; another slot length or horizon creates a copy of the cluster."""
 
-    queryset = Scenario.objects.filter(of_sweep=False).select_related("cluster", "trace").defer("trace__jobs")
+    queryset = Scenario.objects.filter(unlisted=False).select_related("cluster", "trace").defer("trace__jobs")
     serializer_class = ScenarioSerializer
     noun = "scenario"
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -18,7 +18,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -37,9 +37,10 @@ from dashboard.http.parsers import OrjsonParser, RawParser
 from dashboard.http.throttles import UploadThrottle
 from dashboard.readmodels import downloads, job_table
 from scheduling.model.values import ModelError
+from twin.infra.errors import Refused
 from twin.models import Trace
-from twin.runs import commands
-from twin.traces import import_task
+from twin.studies.shadows import sets
+from twin.traces import import_commands, import_task
 from twin.traces.importers.drafts import Skipped
 
 
@@ -56,6 +57,10 @@ class TraceViewSet(
     parser_classes = (MultiPartParser, OrjsonParser)
     noun = "trace"
 
+    def filter_queryset(self, queryset: QuerySet[Trace]) -> QuerySet[Trace]:
+        found = super().filter_queryset(queryset)
+        return sets.without_cuts(found, "trace") if self.action == "list" else found
+
     def get_serializer_class(self) -> type:
         return TraceDetailSerializer if self.action == "retrieve" else TraceSerializer
 
@@ -70,6 +75,8 @@ class TraceViewSet(
         form = UploadSerializer(data=_form(request.data))
         form.is_valid(raise_exception=True)
         given = form.validated_data
+        if why := _twice([(upload.name, upload.checksum) for upload in given["file"]]):
+            raise ValidationError({"file": [why]})
         checksum = checksum_of([upload.checksum for upload in given["file"]])
         options = form.options()
         earlier = _duplicate(checksum, given["format"], given["seed"], options, stage=given["stage"])
@@ -81,7 +88,7 @@ class TraceViewSet(
             files=[{"name": u.name, "size": u.size, "received": u.size, "path": u.keep()} for u in given["file"]],
             options=options, stage=given["stage"], created_by=request.user,
         )  # fmt: skip
-        commands.start_import(trace, request.user)
+        import_commands.start_import(trace, request.user)
         return Response(TraceSerializer(trace).data, status=status.HTTP_201_CREATED)
 
     def _announced(self, request: Request) -> Response:
@@ -106,7 +113,7 @@ class TraceViewSet(
 
     def perform_destroy(self, instance: Trace) -> None:
         if instance.status in Trace.BUSY:
-            raise commands.Refused(f"trace {instance.name} is {instance.status}; cancel its import before deleting it")
+            raise Refused(f"trace {instance.name} is {instance.status}; cancel its import before deleting it")
         super().perform_destroy(instance)
         import_task.remove_files(instance)
 
@@ -137,13 +144,13 @@ class TraceViewSet(
             "options": options,
             "name": given.get("name") or trace.name,
         }
-        return Response(TraceSerializer(commands.choose(trace, stage, changes, request.user)).data)
+        return Response(TraceSerializer(import_commands.choose(trace, stage, changes, request.user)).data)
 
     @extend_schema(request=None, responses=TraceSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
         """Stops an import in progress."""
-        return Response(TraceSerializer(commands.cancel_import(self.get_object(), request.user)).data)
+        return Response(TraceSerializer(import_commands.cancel_import(self.get_object(), request.user)).data)
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def jobs(self, request: Request, pk: str, kind: str) -> StreamingHttpResponse:
@@ -179,7 +186,7 @@ class TraceFileView(APIView):
         with transaction.atomic():
             trace = Trace.objects.select_for_update().defer("jobs", "skipped_csv").get(pk=trace_id)
             if trace.status != Trace.UPLOADING:
-                raise commands.Refused(f"trace {trace.name} is {trace.status}; its upload is complete")
+                raise Refused(f"trace {trace.name} is {trace.status}; its upload is complete")
             file = trace.files[number]
             if offset != file["received"]:
                 return Response(
@@ -207,20 +214,37 @@ class TraceFileView(APIView):
         return self._whole(trace, request)
 
     def _whole(self, trace: Trace, request: Request) -> Response:
-        trace.checksum = checksum_of([upload_files.checksum(file["path"]) for file in trace.files])
+        checksums = [upload_files.checksum(file["path"]) for file in trace.files]
+        if why := _twice([(file["name"], checksum) for file, checksum in zip(trace.files, checksums, strict=True)]):
+            import_commands.cancel_import(trace, request.user)
+            trace.delete()
+            raise ValidationError({"file": [why]})
+        trace.checksum = checksum_of(checksums)
         earlier = _duplicate(trace.checksum, trace.format, trace.seed, trace.options, but=trace.pk, stage=trace.stage)
         if earlier is not None:
-            commands.cancel_import(trace, request.user)
+            import_commands.cancel_import(trace, request.user)
             trace.delete()
             return _said_before(earlier)
         Trace.objects.filter(pk=trace.pk).update(checksum=trace.checksum)
-        commands.start_import(trace, request.user)
+        import_commands.start_import(trace, request.user)
         return Response({"received": trace.files[-1]["size"], "trace": TraceSerializer(trace).data})
 
 
 def checksum_of(checksums: list[str]) -> str:
     """Checksum of a file, or of a set of files in any order."""
     return checksums[0] if len(checksums) == 1 else sha256("\n".join(sorted(checksums)).encode()).hexdigest()
+
+
+def _twice(files: list[tuple[str, str]]) -> str:
+    """Reason why files, as (name, checksum), cannot be imported together: two have the same content; "" if none do."""
+    known: dict[str, str] = {}
+    for name, checksum in files:
+        if checksum in known:
+            return (
+                f"{known[checksum]} and {name} have the same content, so each job would come twice; upload one of them"
+            )
+        known[checksum] = name
+    return ""
 
 
 def _duplicate(

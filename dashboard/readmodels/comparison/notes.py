@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduling.model.values import ModelError
+from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
 from twin.analysis.comparison import MAX_DRAWN, Compared
 from twin.files.job_table import field_of
@@ -24,7 +25,9 @@ def notes_of_lost(runs: Sequence[Run], lost: Sequence[str]) -> Iterator[str]:
         yield f"{' '.join(lost)} The comparison is made without {'it' if len(lost) == 1 else 'them'}; {left}."
 
 
-def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> Iterator[str]:
+def notes_of(
+    runs: Sequence[Run], found: Compared, bases: Sequence[Basis], changed: Sequence[Changes | None]
+) -> Iterator[str]:
     """Notes on the validity of the comparison, for all runs including those only listed."""
     first = runs[0]
     pairs = list(zip(runs, bases, strict=True))
@@ -47,6 +50,9 @@ def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> It
             "differ, so the metrics of "
             f"{'these runs' if len(unrelated) > 1 else f'run {unrelated[0].pk}'} are not ranked."
         )
+    for run, change in zip(runs, changed, strict=True):
+        if change is not None and change.any:
+            yield _note_of_changes(first, run, change)
     if len(runs) > MAX_DRAWN:
         yield (
             f"{len(runs)} runs are listed. The first {MAX_DRAWN} are compared in full; for "
@@ -67,7 +73,7 @@ def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> It
     if any(size != shared for size in sizes):
         of = ", ".join(f"{size:,} of run {side.run_id}" for size, side in zip(sizes, found.sides, strict=True))
         yield (
-            f"The runs do not have the same jobs: {shared:,} are common ({of}). "
+            f"The runs do not have the same jobs: {shared:,} {'is' if shared == 1 else 'are'} common ({of}). "
             "Differences, distributions and breakdowns "
             "cover these; the metrics of each run cover all of its own jobs."
         )
@@ -80,6 +86,26 @@ def notes_of(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> It
     ]
     if others:
         yield "The runs have different clusters, so differences are not caused by the scheduler alone."
+
+
+def _note_of_changes(first: Run, run: Run, change: Changes) -> str:
+    """Note on edits that change jobs: what differs, by which edits, and what is not ranked for this reason."""
+    counts = (
+        (int(change.work.sum()), "differ in work, arrival or demands"),
+        (int((change.worth & ~change.work).sum()), "differ in utility"),
+        (change.only_first, f"are only in run {first.pk}"),
+        (change.only_other, f"are only in run {run.pk}"),
+    )
+    differ = ", ".join(f"{count:,} {what}" for count, what in counts if count)
+    edits = "; ".join(f"run {one.pk}: “{sentence}”" for one in (first, run) for sentence in edits_of_jobs(one))
+    if change.work.any():
+        rule = "the metrics are not ranked, except for the mean JCT of common jobs, which covers the unchanged jobs"
+    elif change.only_first or change.only_other:
+        rule = "the metrics of all jobs are not ranked"
+    else:
+        rule = "the total utility is not ranked"
+    because = f" because of edits ({edits})" if edits else ""
+    return f"The jobs of run {run.pk} are not those of run {first.pk}{because}: {differ}. So {rule}."
 
 
 def _note_of_cut(run: Run) -> str:

@@ -10,7 +10,8 @@ from dashboard.readmodels.comparison.cached import compared
 from dashboard.readmodels.comparison.job_differences import difference_counts
 from dashboard.readmodels.comparison.notes import notes_of, notes_of_lost
 from scheduling.reporting.metric_table import BY_KEY, Metric
-from twin.analysis.comparability import basis_of, rankable
+from twin.analysis.changed_jobs import Changes, changes
+from twin.analysis.comparability import Basis, basis_of, rankable
 from twin.analysis.comparison import MAX_DRAWN, MAX_RUNS, Compared, Side
 from twin.analysis.comparison.breakdowns import GROUPED
 from twin.analysis.comparison.decision_text import decision_of
@@ -21,6 +22,8 @@ from twin.analysis.proved_shares import Share, shares
 from twin.files.job_table import some_of
 from twin.models import Run
 from twin.runs import scheduler_history
+from twin.scenarios import store
+from twin.scenarios.edits import parse
 
 
 def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
@@ -33,15 +36,15 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
         )
     ]
     bases = [basis_of(run) for run in runs]
-    ranked = [rankable(basis, bases[0]) for basis in bases]
+    changed = _changes(runs, found, bases)
     return {
         "runs": [_run(run) for run in runs],
         "most": {"runs": MAX_RUNS, "in_full": MAX_DRAWN},
         "in_full": [side.run_id for side in found.sides],
         "at_ms": None if found.until_ms == FOREVER else found.until_ms,
         "shared": {"jobs": len(found.rows[0]), "of": [len(side.jobs) for side in found.sides]},
-        "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases)],
-        "metrics": [_metric(BY_KEY[key], values, ranked) for key in COMPARED],
+        "notes": [*notes_of_lost(runs, lost), *notes_of(runs, found, bases, changed)],
+        "metrics": [_metric(BY_KEY[key], values, changed) for key in COMPARED],
         "distributions": found.distributions,
         "kinds": KINDS,
         "differences": [difference_counts(found, which) for which in range(1, len(found.sides))],
@@ -51,11 +54,24 @@ def payload(runs: Sequence[Run], lost: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], ranked: Sequence[bool]) -> dict[str, Any]:
+def _changes(runs: Sequence[Run], found: Compared, bases: Sequence[Basis]) -> list[Changes | None]:
+    """Changes of the jobs of each run against the first; None where no metric can be ranked."""
+    jobs = store.of_run(runs[0])[1] if len(runs) > len(found.sides) else ()
+    listed = [
+        changes(jobs, store.of_run(run)[1]) if rankable(basis, bases[0]) else None
+        for run, basis in zip(runs[len(found.sides) :], bases[len(found.sides) :], strict=True)
+    ]
+    return [*found.changes, *listed]
+
+
+def _metric(metric: Metric, values: Sequence[Mapping[str, Any]], changed: Sequence[Changes | None]) -> dict[str, Any]:
     """Row of the table: the value of each run, compared with the first where both can be ranked."""
     about = [row.get(f"{metric.key}_about") for row in values]
     why = [row.get(f"{metric.key}_why") for row in values]
-    ranked = [can and row.get(f"{metric.key}_ranked", True) for can, row in zip(ranked, values, strict=True)]
+    ranked = [
+        change is not None and change.ranked(metric.key) and row.get(f"{metric.key}_ranked", True)
+        for change, row in zip(changed, values, strict=True)
+    ]
     cells = against([row.get(metric.key) for row in values], metric.direction, metric.unit, ranked)
     return asdict(metric) | {
         "values": [
@@ -88,6 +104,7 @@ def _run(run: Run) -> dict[str, Any]:
         "title": scheduler_history.words(scheduler_history.of_run(run)), "parameters": scenario.parameters,
         "seed": scenario.seed, "trace": scenario.trace.name, "cluster": scenario.cluster.name, "mode": run.mode,
         "status": run.status, "sim_ms": run.sim_ms, "begun": run.last_seq > 0, "message": run.message,
+        "edits": [edit.sentence() for edit in parse(run.edits)],
     }  # fmt: skip
 
 

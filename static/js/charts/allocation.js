@@ -1,6 +1,6 @@
 // Share of each resource of each site that is allocated over time, from the bars by difference arrays.
 
-import { NEVER, PS } from '../core/store.js';
+import { NEVER, PS } from '../core/bars.js';
 import { colors } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 

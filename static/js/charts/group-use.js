@@ -1,6 +1,6 @@
 // CPU and network that co-location groups use of the machines of each site over time.
 
-import { NEVER } from '../core/store.js';
+import { NEVER } from '../core/bars.js';
 import { colors } from '../util/colors.js';
 import { addInterval, settle } from '../util/interval-sums.js';
 
@@ -33,29 +33,48 @@ export function groupUse({ groups }, { cluster: { servers } }, p, from, width, b
   return sums;
 }
 
+/** Mean number of available machines per bin, [site] Float64Array. */
+export function machinesIn(servers, from, width, bins) {
+  const sums = SITES.map(() => new Float64Array(bins + 2));
+  const to = from + width * bins;
+  for (const { site, away = [] } of servers) {
+    const sum = sums[SITES.indexOf(site)];
+    addInterval(sum, bins, from, width, from, to, 1);
+    for (const [left, back] of away) addInterval(sum, bins, from, width, Math.max(left, from), Math.min(back, to), -1);
+  }
+  return sums.map((sum) => settle(sum, bins));
+}
+
 /** Curves of the utilization of machines by groups: {curves, exact, y}. */
 export function groupCurves(store, info) {
   const { servers } = info.cluster;
-  const machines = SITES.map((site) => servers.filter((server) => server.site === site).length);
+  const has = SITES.map((site) => servers.some((server) => server.site === site));
   const values = (p, from, width, bins) => {
     const use = groupUse(store, info, p, from, width, bins);
+    const machines = machinesIn(servers, from, width, bins);
     return TRACKS.flatMap(([key, title], lane) =>
-      SITES.map((site, i) => ({ key: `${key}${i}`, name: `${site} ${title}`, lane, site: i, sum: use[key][i] })),
-    ).filter(({ site }) => machines[site]);
+      SITES.map((site, i) => ({
+        key: `${key}${i}`,
+        name: `${site} ${title}`,
+        lane,
+        site: i,
+        share: use[key][i].map((used, bin) => (machines[i][bin] > 0 ? used / machines[i][bin] : NaN)),
+      })),
+    ).filter(({ site }) => has[site]);
   };
   const curves = (range, p, bins, width) => {
     const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
     const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
-    return values(p, range.from, width, bins).map(({ sum, lane, site, ...curve }) => ({
+    return values(p, range.from, width, bins).map(({ share, lane, site, ...curve }) => ({
       ...curve,
-      unit: '% of the machines',
+      unit: '% of the available machines',
       color: [colors().accent, colors().warn][lane],
       dash: site ? [5, 3] : [],
       x,
-      y: sum.subarray(0, length).map((v) => v / machines[site]),
+      y: share.subarray(0, length),
     }));
   };
   const exact = (t, p) =>
-    t > p ? {} : Object.fromEntries(values(p, t, 1, 1).map(({ key, sum, site }) => [key, sum[0] / machines[site]]));
+    t > p ? {} : Object.fromEntries(values(p, t, 1, 1).map(({ key, share }) => [key, share[0]]));
   return { curves, exact, y: AXIS };
 }

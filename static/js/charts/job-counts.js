@@ -3,7 +3,7 @@
 import { colors } from '../util/colors.js';
 import { number } from '../util/format.js';
 import { jobCounts } from '../core/job-state.js';
-import { statesOf } from '../models/index.js';
+import { stateWord, statesOf } from '../models/index.js';
 import { Curves } from './line-panel.js';
 import { STATE_COLORS } from '../gantt/bar-colors.js';
 
@@ -21,7 +21,7 @@ export function queueChart(canvas, { store, info, view, playhead, legend }) {
     const c = colors();
     return states.map((key) => ({
       key,
-      name: key,
+      name: stateWord(info, key),
       unit: 'jobs',
       color: c[STATE_COLORS[key]],
       x,

@@ -29,7 +29,7 @@ export class Curves {
     this.cost = 0;
     this.computedAt = 0;
     this.stale = true;
-    this.computed = 0; // number of computations; with the chart's axes it tells whether the image is valid
+    this.computed = 0; // number of computations; with the chart's axes it decides whether the image is valid
     this.raster = new CurveRaster();
     this.draw = inPanel(canvas, () => this.#draw());
     const long = { id: 'long', beforeDatasetsDraw: (chart) => this.#long(chart) };

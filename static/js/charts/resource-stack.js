@@ -2,11 +2,12 @@
 
 import { redraw } from '../core/render-loop.js';
 import { colors, onTheme } from '../util/colors.js';
+import { capacityAt, largest } from '../util/capacity.js';
 import { clock, number, percent } from '../util/format.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
-import { trueAt } from '../core/store.js';
+import { trueAt } from '../core/bars.js';
 import { applyTheme, syncRange, timeChart } from './time-chart.js';
 
 const MAX_LAYERS = 60; // jobs with their own layer; the others in view share one
@@ -50,7 +51,8 @@ export function layersOf(bars, rows, amountOf, p, from, width, bins) {
 
 export class Stack {
   /**
-   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource;  capacity: null where there is none
+   * source() -> {bars, rows}, see layersOf;  amountOf(row), unit: of the resource;  capacity: its steps (capacity.js),
+   * null where there is none
    * nameOf(job);  tip;  onPick(job)
    */
   constructor(canvas, { view, playhead, source, amountOf, capacity, unit, nameOf, tip, onPick }) {
@@ -61,7 +63,7 @@ export class Stack {
     const y = {
       type: 'linear',
       min: 0,
-      max: (capacity ?? 1) * HEADROOM,
+      max: (capacity ? largest(capacity) : 1) * HEADROOM,
       border: { display: false },
       ticks: { callback: (v) => number(v, 2) },
       afterBuildTicks: (axis) => {
@@ -148,17 +150,23 @@ export class Stack {
     ctx.fillStyle = c.panel;
     if (x < area.right) ctx.fillRect(x, area.top, area.right - x, area.bottom - area.top);
     ctx.globalAlpha = 1;
-    if (this.capacity !== null) this.#limit(ctx, area, scales.y, c);
+    if (this.capacity !== null) this.#limit(ctx, area, scales, c);
     ctx.restore();
   }
 
-  #limit(ctx, area, y, c) {
+  #limit(ctx, area, { x, y }, c) {
     ctx.strokeStyle = c.muted;
     ctx.setLineDash([4, 3]);
     ctx.beginPath();
-    const line = Math.round(y.getPixelForValue(this.capacity)) + 0.5;
-    ctx.moveTo(area.left, line);
-    ctx.lineTo(area.right, line);
+    let left = area.left;
+    for (const [until, amount] of this.capacity) {
+      const right = until === Infinity ? area.right : Math.min(area.right, x.getPixelForValue(until));
+      if (right <= left) continue;
+      const line = Math.round(y.getPixelForValue(amount)) + 0.5;
+      ctx.moveTo(left, line);
+      ctx.lineTo(right, line);
+      left = right;
+    }
     ctx.stroke();
   }
 
@@ -199,13 +207,14 @@ export class Stack {
     const hit = x === null || x === undefined ? null : this.#at(x, y);
     this.canvas.classList.toggle('hit', (hit?.layer?.job ?? -1) >= 0);
     if (!hit) return this.tip.hide();
+    const whole = this.capacity === null ? null : capacityAt(this.capacity, hit.t);
+    const share = whole ? `, ${percent(hit.total / whole)}` : '';
     const lines = [
       [
         clock(hit.t),
-        this.capacity === null
+        whole === null
           ? `${number(hit.total, 2)} ${this.unit}`
-          : `${number(hit.total, 2)} of ${number(this.capacity, 2)} ${this.unit}, ` +
-            `${percent(hit.total / this.capacity)}`,
+          : `${number(hit.total, 2)} of ${number(whole, 2)} ${this.unit}${share}`,
       ],
     ];
     if (hit.layer)

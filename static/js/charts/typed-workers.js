@@ -1,8 +1,9 @@
 // Running typed workers over time: of each site, of each type, and of the unlimited cloud.
 
 import { colors } from '../util/colors.js';
+import { laneSteps } from '../util/capacity.js';
 import { addInterval, settle } from '../util/interval-sums.js';
-import { CLOUD, WORKER, trueAt } from '../core/store.js';
+import { CLOUD, WORKER, trueAt } from '../core/bars.js';
 
 const SITES = ['edge', 'cloud'];
 
@@ -42,10 +43,18 @@ export function typedWorkerUse({ bars }, info, rows, p, from, width, bins) {
   cluster.servers.forEach((server, i) => {
     const site = SITES.indexOf(server.site);
     typed.workers[i].forEach((amount, type) => {
-      if (!amount) return;
       const keys = [`${site}`, `${site}/${type}`];
-      add(keys, 1, from, to, amount);
-      for (const [begin, end] of server.away ?? []) add(keys, 1, Math.max(begin, from), Math.min(end, to), -amount);
+      // without declared types, of which there is one then, the number follows from the capacity
+      const steps = server.lanes_was ? laneSteps(server, WORKER) : [[Infinity, amount]];
+      let begins = -Infinity;
+      for (const [until, workers] of steps) {
+        const [first, past] = [Math.max(begins, from), Math.min(until, to)];
+        begins = until;
+        if (past <= first || !workers) continue;
+        add(keys, 1, first, past, workers);
+        for (const [begin, end] of server.away ?? [])
+          add(keys, 1, Math.max(begin, first), Math.min(end, past), -workers);
+      }
     });
   });
   const siteOf = cluster.servers.map((server) => SITES.indexOf(server.site));

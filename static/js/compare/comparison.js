@@ -43,7 +43,7 @@ export function deltaText(delta, unit) {
   const points = Math.abs(delta) * 100;
   if (unit === 'share') return `${sign}${number(points, points < 0.1 ? 3 : 1)} points`;
   const text = valueText(Math.abs(delta), unit);
-  return text === '0' || text.startsWith('<') ? '≈ 0' : sign + text;
+  return text === valueText(0, unit) || text.startsWith('<') ? '≈ 0' : sign + text;
 }
 
 /** '+2 h 5 min, +12 % worse', 'same', 'not ranked', or '' without a difference, for a cell of the metrics. */

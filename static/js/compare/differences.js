@@ -5,7 +5,7 @@ import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { KINDS, KIND_COLORS, accountText, deltaText, kindText, place } from './comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
-import { clock, number } from '../util/format.js';
+import { clock, number, plural } from '../util/format.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { url } from '../core/time-range.js';
 
@@ -149,9 +149,10 @@ export class Differences {
     this.last = answered;
     this.#paintKinds();
     const filtered = this.kind || this.query;
+    const all = filtered ? answered.total : answered.count;
     $('#differences-count').textContent =
-      `${number(answered.count, 0)} ${filtered ? `of ${number(answered.total, 0)} ` : ''}jobs ` +
-      `differ between run ${this.answer.runs[0].id} and run ${this.other}`;
+      `${filtered ? `${number(answered.count, 0)} of ` : ''}${plural(all, 'job')} ` +
+      `${all === 1 ? 'differs' : 'differ'} between run ${this.answer.runs[0].id} and run ${this.other}`;
     const none = filtered
       ? empty('No matching jobs', 'Change the search or the filter.')
       : empty('No differences', 'All arrived jobs are treated alike in both runs.');

@@ -98,11 +98,13 @@ function reasonParts(kind, sentence) {
   return [lead, rest];
 }
 
-function planText({ start_ms: start, finish_ms: finish, workers, servers, more }) {
+/** Sentence about a plan: when, with how many workers, and on which servers, or that there is none. */
+export function planText({ start_ms: start, finish_ms: finish, workers, servers, more }) {
   if (start === null) return 'Plan: none.';
-  const where = servers.join(', ') + (more ? ` and ${number(more, 0)} more` : '');
+  // workers in a group have no servers of their own
+  const where = servers.length ? `, on ${servers.join(', ')}${more ? ` and ${number(more, 0)} more` : ''}` : '';
   return (
     `Plan: from ${clock(start)} to ${finish === null ? 'an unknown end' : clock(finish)}, at most ` +
-    `${plural(workers, 'worker')}, on ${where}.`
+    `${plural(workers, 'worker')}${where}.`
   );
 }

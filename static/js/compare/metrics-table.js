@@ -3,7 +3,7 @@
 import { fill, h } from '../ui/dom.js';
 import { empty } from '../ui/data-table.js';
 import { valueText } from '../core/metric-table.js';
-import { provedShare } from '../util/format.js';
+import { plural, provedShare } from '../util/format.js';
 import { address, changeText, inFull, withBase } from './comparison.js';
 
 const WORDS = { higher: '↑ higher', lower: '↓ lower' };
@@ -55,6 +55,9 @@ export function runHeads(answer, { tools = false } = {}) {
             'span',
             { class: 'tools' },
             run.status === 'finished' ? null : h('span', { class: 'state', 'data-state': run.status }, run.status),
+            run.edits.length
+              ? h('span', { class: 'muted', title: run.edits.join('\n') }, plural(run.edits.length, 'edit'))
+              : null,
             i === 0 ? h('span', { class: 'mark' }, 'baseline') : link(withBase(ids, run.id), 'make baseline'),
             i >= answer.in_full.length ? link(inFull(ids, run.id, answer.most.in_full), 'compare in full') : null,
             ids.length > 2

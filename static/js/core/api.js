@@ -1,4 +1,5 @@
 // The REST API: JSON in, JSON out; an answer that is not 2xx becomes an Error whose message is the server's sentence.
+// A GET that is refused because the account sent too many requests is repeated when the server allows it.
 
 import { unpack } from './column-codec.js';
 
@@ -32,7 +33,7 @@ export const remove = (path) => request('DELETE', path);
  * @param {string} path
  */
 export async function getColumns(path) {
-  const response = await reached(fetch(path, { credentials: 'same-origin' }));
+  const response = await allowed('GET', () => reached(fetch(path, { credentials: 'same-origin' })));
   if (!response.ok) throw await failure(response);
   return unpack(await reached(response.arrayBuffer()));
 }
@@ -51,9 +52,31 @@ async function request(method, path, body) {
   const headers = { Accept: 'application/json', 'X-CSRFToken': csrfToken() };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   const text = body === undefined ? undefined : JSON.stringify(body);
-  const response = await reached(fetch(path, { method, headers, credentials: 'same-origin', body: text }));
+  const options = /** @type {RequestInit} */ ({ method, headers, credentials: 'same-origin', body: text });
+  const response = await allowed(method, () => reached(fetch(path, options)));
   if (!response.ok) throw await failure(response);
   return response.status === 204 ? null : reached(response.json());
+}
+
+const TOO_MANY = 429;
+const MAX_REPEATS = 4;
+const MAX_WAIT_S = 10; // before one repetition
+
+/**
+ * Answer to a request, repeated after `Retry-After` if it is a GET and the account sent too many.
+ *
+ * @param {string} method
+ * @param {() => Promise<Response>} ask
+ */
+async function allowed(method, ask) {
+  let response = await ask();
+  for (let n = 0; n < MAX_REPEATS && method === 'GET' && response.status === TOO_MANY; n++) {
+    const wait = Number(response.headers.get('Retry-After') ?? 1);
+    if (!(wait <= MAX_WAIT_S)) break;
+    await new Promise((done) => setTimeout(done, wait * 1000));
+    response = await ask();
+  }
+  return response;
 }
 
 /**
@@ -80,13 +103,21 @@ async function failure(response) {
  */
 function sentence(status, body) {
   if (status === 401) return new ApiError('The session has ended; log in again.', status);
-  if (typeof body?.detail === 'string') return new ApiError(body.detail, status, undefined, body);
-  if (body && typeof body === 'object') {
-    const errors = Object.entries(body).map(([k, v]) => [k, Array.isArray(v) ? v.join(' ') : String(v)]);
-    const message = errors.map(([k, v]) => (k === 'non_field_errors' ? v : `${k}: ${v}`)).join(' ');
-    return new ApiError(message, status, Object.fromEntries(errors), body);
-  }
+  if (typeof body?.detail === 'string') return new ApiError(body.detail, status, fieldsOf(body), body);
   return new ApiError(`The server answered ${status}.`, status);
+}
+
+/**
+ * Sentences about single fields, which stand beside `detail`; undefined without any.
+ *
+ * @param {Record<string, any>} body
+ * @returns {Record<string, string> | undefined}
+ */
+function fieldsOf(body) {
+  const texts = (/** @type {any} */ value) =>
+    Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+  const named = Object.entries(body).filter(([, value]) => texts(value));
+  return named.length ? Object.fromEntries(named.map(([key, value]) => [key, value.join(' ')])) : undefined;
 }
 
 /** @param {string} text */

@@ -1,6 +1,6 @@
 // When each job runs, as known at a moment: its worker bars joined where they overlap or touch, and its time in groups.
 
-import { NEVER, WORKER, trueAt } from './store.js';
+import { NEVER, WORKER, trueAt } from './bars.js';
 
 /** @type {WeakMap<Store, BarIndex>} */
 const kept = new WeakMap(); // store -> its index, and the spans of the last request

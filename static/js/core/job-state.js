@@ -2,7 +2,7 @@
 // tests/fixtures/job_states.json pins both. These names are used wherever a job's state is shown: tiles, charts,
 // tables, legends.
 
-import { NEVER, WORKER, trueAt } from './store.js';
+import { NEVER, WORKER, trueAt } from './bars.js';
 import { spansOf } from './job-spans.js';
 import { addInterval, addStep, settle } from '../util/interval-sums.js';
 

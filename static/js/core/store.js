@@ -1,19 +1,13 @@
 // State of a run, folded from its events exactly as in twin/eventlog/fold.py; the tests of both fold one golden log.
-//
-// Bars are bitemporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still valid).
-// At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
 
 import { Columns } from '../util/growing-columns.js';
 import { Samples } from '../util/samples.js';
+import { BAR_TYPES, NEVER, OPEN, PS, workerName, workerOf } from './bars.js';
 import { eachEvent } from './frames.js';
 
-export const NEVER = -1;
-export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended
+/** @typedef {import('./bars.js').BarColumns} BarColumns */
+
 const WAITS = 'waits'; // kind of a decision with the reason why a job of a real cluster waits
-export const WORKER = 0;
-export const PS = 1;
-export const TRANSFER = 2;
-export const CLOUD = -2;
 
 /** @typedef {import('./frames.js').Plan} Plan */
 /** @typedef {import('./frames.js').FrameColumns} FrameColumns */
@@ -24,35 +18,22 @@ export const CLOUD = -2;
 
 /**
  * @typedef {Columns & {
- *   job: Int32Array, role: Int32Array, server: Int32Array, start_ms: Float64Array, end_ms: Float64Array,
- *   count: Int32Array, lane: Int32Array, chunk: Int32Array, group: Int32Array, born_ms: Float64Array,
- *   died_ms: Float64Array,
- * }} BarColumns
- */
-
-/**
- * @typedef {Columns & {
  *   arrived_ms: Float64Array, decided_ms: Float64Array, start_ms: Float64Array, finish_ms: Float64Array,
  *   completed_ms: Float64Array, utility: Float64Array, rejected_ms: Float64Array,
  * }} JobColumns
  */
 
+/**
+ * @typedef {[
+ *   number: number, statedMs: number, replacedMs: number, fromMs: number, untilMs: number, name: string,
+ *   servers: number[], maintenance: boolean, holders: string,
+ * ]} Reservation
+ * replacedMs = -1: the newest statement about it
+ */
+
 const UNFOLDED = ['server_changed']; // kinds without an effect on this state
 const ADDED = ['job_added', 'job_set', 'server_added', 'server_set']; // kinds that change what runInfo says
 
-const BAR_TYPES = {
-  job: Int32Array,
-  role: Int32Array,
-  server: Int32Array,
-  start_ms: Float64Array,
-  end_ms: Float64Array,
-  count: Int32Array,
-  lane: Int32Array,
-  chunk: Int32Array,
-  group: Int32Array,
-  born_ms: Float64Array,
-  died_ms: Float64Array,
-};
 const JOB_TYPES = {
   arrived_ms: Float64Array,
   decided_ms: Float64Array,
@@ -88,10 +69,12 @@ export class Store {
     this.added = 0; // increases when jobs or servers were added or changed
     /** @type {Regrouping[]} */
     this.regroupings = []; // [atMs, site, cause, before [cpu, net], after [cpu, net]] in the order of the log
-    /** @type {[atMs: number, said: string[]][]} */
+    /** @type {[atMs: number, sentences: string[]][]} */
     this.edits = []; // [atMs, [what was changed]] in the order of the log
     /** @type {[fromMs: number, toMs: number, reason: string][]} */
     this.gaps = []; // gaps of a real cluster, in the order of the log
+    /** @type {Reservation[]} */
+    this.reservations = []; // of a real cluster, in the order of the log
     /** @type {[fromMs: number, untilMs: number, data: Grouped][]} */
     this.groups = []; // [fromMs, untilMs, data of grouped] in the order of the log; -1 = open
     /** @type {Map<number, number>} */
@@ -123,6 +106,7 @@ export class Store {
     this.regroupings = meta.regroupings ?? [];
     this.edits = meta.edits ?? [];
     this.gaps = meta.gaps ?? [];
+    this.reservations = structuredClone(meta.reservations ?? []);
     this.groups = structuredClone(meta.groups ?? []);
     this.groups.forEach(([, until, { group }], place) => until === NEVER && this.grouped.set(group, place));
     this.jobs.load(strip(columns, 'jobs_'));
@@ -179,11 +163,25 @@ export class Store {
     else if (kind === 'grouped') this.#grouped(atMs, data);
     else if (kind === 'regrouped') this.regroupings.push([atMs, data.site, data.cause, data.before, data.after]);
     else if (kind === 'gap') this.gaps.push([data.from_ms, data.to_ms, data.reason]);
+    else if (kind === 'reserved') this.#reserved(atMs, data);
     else if (kind === 'edited') this.#edited(atMs, data);
     else if (kind === 'run_started') this.started = { ...data };
     else if (kind === 'run_finished') this.#finish();
     else if (ADDED.includes(kind)) this.added++;
     else if (!UNFOLDED.includes(kind)) this.unknownKinds.add(kind);
+  }
+
+  /**
+   * A reservation, which replaces what was stated of it before.
+   *
+   * @param {number} atMs
+   * @param {any} data
+   */
+  #reserved(atMs, data) {
+    const before = this.reservations.find(([number, , replacedMs]) => number === data.reservation && replacedMs < 0);
+    if (before) before[2] = atMs;
+    const { reservation, from_ms: from, until_ms: until, name, servers, maintenance, holders } = data;
+    this.reservations.push([reservation, atMs, NEVER, from, until, name, servers, maintenance, holders]);
   }
 
   /**
@@ -381,51 +379,6 @@ export class Store {
       this.prices.set(slot, [low.slice(begin, end), mean.slice(begin, end), high.slice(begin, end)]);
     });
   }
-}
-
-/**
- * Whether a row is visible at playhead p.
- *
- * @param {BarColumns} bars
- * @param {number} row
- * @param {number} p
- */
-export function trueAt(bars, row, p) {
-  const died = bars.died_ms[row];
-  return bars.born_ms[row] <= p && (died === NEVER || died > p);
-}
-
-/**
- * The end of a bar as shown at playhead p; p for one that has not ended.
- *
- * @param {BarColumns} bars
- * @param {number} row
- * @param {number} p
- */
-export function endAt(bars, row, p) {
-  return bars.end_ms[row] < OPEN ? bars.end_ms[row] : Math.max(p, bars.start_ms[row] + 1);
-}
-
-/**
- * The worker of a bar, for plans of workers: bars with a chunk, and bars of dedicated parameter servers; else null.
- *
- * @param {BarColumns} bars
- * @param {number} row
- */
-function workerOf(bars, row) {
-  const isPs = bars.role[row] === PS;
-  const onCloud = bars.server[row] === CLOUD;
-  if (bars.chunk[row] < 0 && !(isPs && (bars.lane[row] >= 0 || onCloud))) return null;
-  return workerName(isPs, bars.server[row], onCloud ? bars.job[row] : bars.lane[row]);
-}
-
-/**
- * @param {boolean} isPs
- * @param {number} server
- * @param {number} worker
- */
-function workerName(isPs, server, worker) {
-  return `${isPs ? 'p' : 'w'}${server}/${worker}`;
 }
 
 /**

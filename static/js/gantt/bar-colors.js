@@ -3,7 +3,7 @@
 import { STEPS, inkOn } from '../util/colors.js';
 import { duration, number, plural, significant } from '../util/format.js';
 import { ABSENT, JOB_STATES, jobStates } from '../core/job-state.js';
-import { NEVER } from '../core/store.js';
+import { NEVER } from '../core/bars.js';
 
 const MAX_KEYS = 10; // names in a legend; the rest are counted
 export const STATE_COLORS = {
@@ -59,7 +59,7 @@ export function byName(names, word) {
 }
 
 /** By the state of each job at the time shown. */
-export function byState(store, playhead) {
+export function byState(store, playhead, wordOf) {
   let known = { key: '', codes: [] };
   const codes = () => {
     const key = `${playhead.ms} ${store.lastSeq}`;
@@ -76,7 +76,7 @@ export function byState(store, playhead) {
       const counts = new Uint32Array(JOB_STATES.length);
       for (const code of codes()) if (code !== ABSENT) counts[code]++;
       return {
-        keys: JOB_STATES.map((name, code) => [c[STATE_COLORS[name]], name, number(counts[code], 0)]).filter(
+        keys: JOB_STATES.map((name, code) => [c[STATE_COLORS[name]], wordOf(name), number(counts[code], 0)]).filter(
           (_, code) => counts[code],
         ),
         note: '',

@@ -1,6 +1,6 @@
 // Frame of the Gantt: the visible rows, their positions on the canvas, and the bars near a point.
 
-import { endAt, trueAt } from '../core/store.js';
+import { endAt, trueAt } from '../core/bars.js';
 
 const MAX_DETAIL_BARS = 8000; // beyond, rows are shaded by utilization
 const SUB_LANE_PX = 1.5; // a row whose sub-lanes are lower is shaded
@@ -18,7 +18,7 @@ export class Frame {
   constructor({ store, info, view, playhead, rows }) {
     Object.assign(this, { store, info, view, playhead, rows });
     this.detail = ''; // 'bars' | 'shade'
-    this.visible = 0; // bars in view
+    this.visible = 0; // bars that may be in view, with those of former plans
     this.low = 0; // rows that are shaded because they are too low for their sub-lanes
     this.hidesPs = false; // whether some rows are too low for their parameter servers
     this.selected = null; // job
@@ -42,6 +42,20 @@ export class Frame {
     this.#choose();
     const hidden = ({ row }) => row.typed && this.rows.lanesOf(row, rowPx) < row.lanes;
     this.hidesPs = this.rows.anyPs && this.views.some(hidden);
+  }
+
+  /** Number of bars in view that are true at the moment shown. */
+  get inView() {
+    const { bars } = this.store;
+    let number = 0;
+    for (const { row, low, high, how } of this.views) {
+      if (how === 'none') continue;
+      for (let i = low; i < high; i++) {
+        const bar = row.sorted[i];
+        if (bars.end_ms[bar] > this.from && trueAt(bars, bar, this.p)) number++;
+      }
+    }
+    return number;
   }
 
   #view(row, y, owned) {

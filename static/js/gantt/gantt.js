@@ -6,7 +6,7 @@
 import { gestures } from '../charts/gestures.js';
 import { applyTheme, syncRange, timeChart } from '../charts/time-chart.js';
 import { redraw } from '../core/render-loop.js';
-import { trueAt } from '../core/store.js';
+import { trueAt } from '../core/bars.js';
 import { modelsOf } from '../models/index.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { colors, onTheme } from '../util/colors.js';

@@ -5,7 +5,7 @@ import { plural } from '../util/format.js';
 import { workersOf } from '../util/held-shares.js';
 import { lowerBound } from '../util/binary-search.js';
 import { giveLanes } from './sub-lanes.js';
-import { CLOUD, NEVER, PS, trueAt } from '../core/store.js';
+import { CLOUD, NEVER, PS, trueAt } from '../core/bars.js';
 
 const UNLAID = 255;
 const MAX_LAID = 4000; // bars of a row of a site, user or queue that get lanes; beyond, it is shaded

@@ -5,7 +5,7 @@ import { runInfo } from '../core/run-info.js';
 import { h, setText } from '../ui/dom.js';
 import { plural } from '../util/format.js';
 import { Store } from '../core/store.js';
-import { Stream } from '../core/stream.js';
+import { Stream } from '../core/sockets/stream.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { runMark } from '../compare/metrics-table.js';
 import { Gantt } from './gantt.js';

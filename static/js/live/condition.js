@@ -62,7 +62,7 @@ export function isOld(condition, elapsedMs) {
 /** @param {Condition} condition */
 export function lagText({ lag }) {
   if (lag.p50_ms === undefined) return '';
-  return `lag ${duration(lag.p50_ms)} median, ${duration(lag.p99_ms)} at 99 %`;
+  return `lag ${duration(lag.p50_ms)} (median), ${duration(lag.p99_ms)} (99th percentile)`;
 }
 
 /** @param {Condition} condition */
@@ -108,7 +108,7 @@ export function auditText({ audit }) {
 export function samplesText({ samples }, elapsedMs) {
   if (!samples?.sampler) return '';
   const age = samples.age_ms ?? null;
-  if (age === null) return samples.state === 'failing' ? 'no samples' : 'waits for samples';
+  if (age === null) return samples.state === 'failing' ? 'no samples' : 'waiting for samples';
   const old = duration(Math.max(1000, Math.round((age + elapsedMs) / 1000) * 1000));
   return `samples of ${plural(samples.nodes ?? 0, 'node')}, ${old} old`;
 }

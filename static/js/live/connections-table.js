@@ -7,7 +7,8 @@ import { ageMs, costText, isOld, stateText, waiting } from './condition.js';
 
 /** elapsed() gives the ms since the rows were received; act(row): a button or null. */
 export function columns(elapsed, act = null) {
-  const count = (key) => (row) => number(row.condition.counts[key] ?? null, 0);
+  // a state without a job is not listed; without nodes nothing is known yet
+  const count = ({ condition: { counts } }, key) => (counts.nodes === undefined ? null : (counts[key] ?? 0));
   return [
     {
       title: 'Cluster',
@@ -20,11 +21,21 @@ export function columns(elapsed, act = null) {
       title: 'Data age',
       number: true,
       value: (row) => ageMs(row.condition, 0),
-      hint: 'Time since the last answer of the cluster',
+      hint: 'Time since the last answer or heartbeat of the cluster',
       cell: (row) => ageCell(row.condition, elapsed()),
     },
-    { title: 'Nodes', number: true, value: (row) => row.condition.counts.nodes ?? null, cell: count('nodes') },
-    { title: 'Running', number: true, value: (row) => row.condition.counts.running ?? null, cell: count('running') },
+    {
+      title: 'Nodes',
+      number: true,
+      value: (row) => count(row, 'nodes'),
+      cell: (row) => number(count(row, 'nodes'), 0),
+    },
+    {
+      title: 'Running',
+      number: true,
+      value: (row) => count(row, 'running'),
+      cell: (row) => number(count(row, 'running'), 0),
+    },
     {
       title: 'Waiting',
       number: true,
@@ -35,7 +46,7 @@ export function columns(elapsed, act = null) {
       title: 'Lag',
       number: true,
       value: (row) => row.condition.lag.p50_ms ?? null,
-      hint: 'From an event on the cluster to its place in the log: median, and 99th percentile of the newest 1,000',
+      hint: 'From a submission, start or end to its place in the log: median and 99th percentile of the newest 1,000',
       cell: ({ condition: { lag } }) =>
         lag.p50_ms === undefined ? '–' : `${duration(lag.p50_ms)} / ${duration(lag.p99_ms)}`,
     },

@@ -18,6 +18,7 @@ import {
   samplesText,
   stateText,
 } from './condition.js';
+import { samplerForm } from './sampler-form.js';
 import { siteForm } from './site-rule.js';
 import { paintTrial, withCommands } from './trial-result.js';
 
@@ -39,6 +40,7 @@ export class FollowLine extends EventTarget {
     this.error = ''; // of the newest request
     this.over = false;
     this.actions = h('div', { class: 'actions' }); // kept between renders: a click must not lose its button
+    this.badge = h('span', {}); // whether the forecasts can be relied on
     this.facts = h('div', {}, [...element.childNodes]); // rendered each second; what is below keeps its focus
     this.trial = h('div', { class: 'trial', 'aria-live': 'polite' });
   }
@@ -130,6 +132,7 @@ export class FollowLine extends EventTarget {
         age ? h('span', { class: old ? 'error' : null, id: 'data-age' }, age) : null,
         facts.map((text) => h('span', { class: 'muted' }, text)),
         h('span', { class: condition.audit.count ? 'error' : 'muted', id: 'audit' }, auditText(condition)),
+        this.badge,
         samples ? h('span', { class: unsampled ? 'error' : 'muted', id: 'samples' }, samples) : null,
         this.operator ? this.actions : null,
       ),
@@ -155,9 +158,13 @@ export class FollowLine extends EventTarget {
       paused
         ? button('Follow', () => this.#change('follow'), { class: 'primary', id: 'follow-on' })
         : button('Pause following', () => this.#change('pause'), { id: 'follow-pause' }),
-      button('Edge and cloud', (event) => this.#sites(event.target), {
+      button('Edge and cloud', (event) => this.#form(event.target, '#sites', siteForm), {
         id: 'follow-sites',
         title: 'Which nodes are at the edge and which in the cloud',
+      }),
+      button('Sampler', (event) => this.#form(event.target, '#sampler', samplerForm), {
+        id: 'follow-sampler',
+        title: 'Where the use of the nodes is read from',
       }),
       button('Test', (event) => this.#test(event.target), { id: 'follow-test', title: 'Test the connection' }),
       button('Remove', () => this.#remove(), { class: 'danger', id: 'follow-remove' }),
@@ -184,16 +191,18 @@ export class FollowLine extends EventTarget {
     button.disabled = false;
   }
 
-  /** The form of the site rule, in place of the result of a test; the button closes it again. */
-  async #sites(button) {
-    if ($('#sites', this.trial)) return fill(this.trial);
+  /** A form in place of the result of a test; the same button closes it. make(connection, done): the form. */
+  async #form(button, selector, make) {
+    if ($(selector, this.trial)) return fill(this.trial);
     button.disabled = true;
     await this.#run(async () => {
       const done = (changed) => {
         if (changed) this.connection = changed;
         fill(this.trial);
+        button.focus();
       };
-      fill(this.trial, await siteForm(this.connection, done));
+      fill(this.trial, await make(this.connection, done));
+      $('input, select', this.trial)?.focus();
     });
     button.disabled = false;
   }

@@ -1,9 +1,12 @@
 // Additions to the page of a mirrored run: the follow line, the current time, and the present gap.
 
 import { FollowLine } from './follow-line.js';
+import { Forecasts } from './forecasts.js';
+
+const LEAST_AHEAD_MS = 3_600_000; // of forecasts that the schedule shows, beside a quarter of the time before
 
 /** Wires the line; null on the page of any other run. */
-export function followOnRunPage(element, { runId, transport, gantt }) {
+export function followOnRunPage(element, { runId, transport, gantt, drawer }) {
   if (!element?.dataset.connection) return null;
   const line = new FollowLine(element, { runId });
   let epochMs = null; // the cluster's time at which the log begins
@@ -18,6 +21,17 @@ export function followOnRunPage(element, { runId, transport, gantt }) {
     gantt?.update();
   };
   line.addEventListener('update', paint);
+  const forecasts = new Forecasts(line.name, runId, line.badge);
+  const live = () => own() && transport.then === null;
+  transport.ahead = (ms) => (live() ? Math.min(forecasts.lastMs, ms + Math.max(LEAST_AHEAD_MS, ms / 4)) : 0);
+  forecasts.addEventListener('update', () => {
+    transport.reach();
+    gantt?.layer('forecast')?.update(forecasts.rows, live);
+    gantt?.update();
+    if (drawer.job !== null && forecasts.of(drawer.job)) drawer.open(drawer.job);
+  });
+  drawer.ahead = (job) => (own() ? forecasts.sentence(job, epochMs) : null);
+  forecasts.start();
   setInterval(paint, 1000);
   line.start();
   return {

@@ -6,14 +6,14 @@ import { parameterField, readParameters } from '../ui/fields/parameter-field.js'
 
 /**
  * {element, choice, parameters, settings()} of the samplers that GET /api/connectors/ declares; changed() is called
- * after each input.
+ * after each input. now: a stored connection, whose values stand in the fields; settings() has what differs from them.
  */
-export function samplerFields(samplers, changed) {
+export function samplerFields(samplers, changed, now = { sampler: '', sampler_parameters: {} }) {
   const select = h(
     'select',
     { id: 'c-sampler' },
     h('option', { value: '' }, 'none'),
-    samplers.map((one) => h('option', { value: one.name }, one.title)),
+    samplers.map((one) => h('option', { value: one.name, selected: one.name === now.sampler }, one.title)),
   );
   const choice = field('Sampler', select);
   const summary = h('span', { class: 'help', id: 'c-sampler-help' });
@@ -22,10 +22,14 @@ export function samplerFields(samplers, changed) {
   const parameters = h('div', { class: 'form', id: 'c-sampler-parameters' });
   const show = () => {
     const chosen = samplers.find((one) => one.name === select.value);
-    summary.textContent = chosen?.summary ?? 'Optional: reads what nodes really use, beside what jobs hold';
+    summary.textContent = chosen?.summary ?? 'Optional: reads the real use of nodes, in addition to the allocation';
+    const stored = select.value === now.sampler ? now.sampler_parameters : {};
+    const shown = (one) => ({ ...one, default: stored[one.name] ?? one.default });
     fill(
       parameters,
-      (chosen?.parameters ?? []).map((one) => parameterField({ ...one, id: `s-${one.name}`, placeholder: 'none' })),
+      (chosen?.parameters ?? []).map((one) =>
+        parameterField({ ...shown(one), id: `s-${one.name}`, placeholder: 'none' }),
+      ),
     );
   };
   select.addEventListener('change', () => {
@@ -41,7 +45,9 @@ export function samplerFields(samplers, changed) {
     h('div', { class: 'form' }, choice.element),
     parameters,
   );
-  const settings = () =>
-    select.value ? { sampler: select.value, sampler_parameters: readParameters(parameters) } : {};
+  const settings = () => {
+    if (select.value) return { sampler: select.value, sampler_parameters: readParameters(parameters) };
+    return now.sampler ? { sampler: '' } : {};
+  };
   return { element, choice, parameters, settings };
 }

@@ -1,9 +1,10 @@
 // The site rule of a followed cluster: its fields, and the sites that it gives to nodes that are known.
 
-import { get, patch, post } from '../core/api.js';
+import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
+import { connectionForm, parameterLine } from './connection-form.js';
 import { paintSites } from './trial-result.js';
 
 /** @type {Record<string, (node: Record<string, any>) => object>} */
@@ -37,21 +38,24 @@ export async function siteForm({ name, sites }, done) {
   ]);
   const fields = h('div', { class: 'form' }, siteFields(declared, sites));
   const preview = h('div', { class: 'preview' });
-  const save = h('button', { class: 'primary', id: 'sites-save' }, 'Save');
-  const problem = h('p', { class: 'error', role: 'alert', hidden: true });
-
-  /** Each sentence below its field. */
-  function say(error) {
-    const rest = [];
-    for (const line of fields.querySelectorAll('.field .error')) line.hidden = true;
-    for (const [key, sentence] of Object.entries(error?.fields ?? (error ? { '': error.message } : {}))) {
-      const line = $(`#p-${key.split('.')[1]}-error`, fields);
-      if (!line) rest.push(sentence);
-      else Object.assign(line, { textContent: sentence, hidden: false });
-    }
-    problem.textContent = rest.join(' ');
-    problem.hidden = !rest.length;
-  }
+  const { form, say } = connectionForm({
+    id: 'sites',
+    label: 'Edge and cloud',
+    name,
+    fields,
+    below: [
+      known.nodes.length ? preview : h('p', { class: 'muted' }, 'No node of this cluster is known yet.'),
+      h(
+        'p',
+        { class: 'muted small' },
+        'The next poll of the nodes writes the change, and the run continues. Its charts then show the new sites for ',
+        'the whole run; a fork from an earlier moment keeps the earlier sites.',
+      ),
+    ],
+    errorLine: (key) => parameterLine(fields, 'p', key),
+    changes: () => ({ sites: readParameters(fields) }),
+    done,
+  });
 
   let asked = 0;
   async function show() {
@@ -67,41 +71,7 @@ export async function siteForm({ name, sites }, done) {
     }
   }
 
-  async function store() {
-    save.disabled = true;
-    try {
-      done(await patch(`/api/connections/${name}/`, { sites: readParameters(fields) }));
-    } catch (error) {
-      logError(error);
-      say(error);
-      save.disabled = false;
-    }
-  }
-
   fields.addEventListener('input', debounce(show, 300));
-  const form = h(
-    'form',
-    { class: 'connect', id: 'sites', 'aria-label': 'Edge and cloud', novalidate: true },
-    fields,
-    problem,
-    known.nodes.length ? preview : h('p', { class: 'muted' }, 'No node of this cluster is known yet.'),
-    h(
-      'p',
-      { class: 'muted small' },
-      'The next poll of the nodes writes the change, and the run continues. Its charts then show the new sites for ',
-      'the whole run; a fork from an earlier moment keeps the earlier sites.',
-    ),
-    h(
-      'div',
-      { class: 'bar' },
-      save,
-      h('button', { type: 'button', class: 'quiet', onclick: () => done(null) }, 'Cancel'),
-    ),
-  );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    store();
-  });
   fill(preview);
   if (known.nodes.length) paintSites(preview, known);
   return form;

@@ -1,8 +1,8 @@
 // Co-location: groups of jobs that share machines, with computation and communication interleaved.
 
-import { groupCurves, groupUse } from '../charts/group-use.js';
+import { groupCurves, groupUse, machinesIn } from '../charts/group-use.js';
 import { JOB_STATES } from '../core/job-state.js';
-import { NEVER, WORKER } from '../core/store.js';
+import { NEVER, WORKER } from '../core/bars.js';
 import { GroupBands } from '../gantt/layers/colocation.js';
 import { JobPhases } from '../gantt/layers/job-phases.js';
 import { Regroupings } from '../gantt/layers/regroupings.js';
@@ -58,8 +58,12 @@ export const colocation = {
 
 function shares(store, info, p, from, width, bins) {
   const use = groupUse(store, info, p, from, width, bins);
-  const machines = info.cluster.servers.length;
-  const share = (sites) => Float64Array.from({ length: bins }, (_, i) => (sites[0][i] + sites[1][i]) / machines);
+  const machines = machinesIn(info.cluster.servers, from, width, bins);
+  const both = (sites, bin) => sites[0][bin] + sites[1][bin];
+  const share = (sites) =>
+    Float64Array.from({ length: bins }, (_, bin) =>
+      both(machines, bin) > 0 ? both(sites, bin) / both(machines, bin) : NaN,
+    );
   return { 'used-cpu': share(use.cpu), 'used-net': share(use.net) };
 }
 

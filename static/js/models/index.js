@@ -1,7 +1,7 @@
 // The execution models by name. A run states the model of each of its phases; pages use the model's interface without
 // branches.
 
-import { JOB_STATES } from '../core/job-state.js';
+import { JOB_STATES, MEANING } from '../core/job-state.js';
 import { colocation } from './colocation.js';
 import { observed } from './observed.js';
 import { slotted } from './slotted.js';
@@ -57,3 +57,23 @@ export function statesOf(info) {
   const possible = new Set(modelsOf(info).flatMap(({ states }) => states));
   return JOB_STATES.filter((name) => possible.has(name));
 }
+
+/**
+ * The word for a state of jobs. Jobs of a real cluster end in several ways, of which the state knows one.
+ *
+ * @param {{phases: {model: string}[]}} info
+ * @param {string} state
+ */
+export const stateWord = ({ phases }, state) =>
+  state === 'completed' && phases.some(({ model }) => model === 'observed') ? 'ended' : state;
+
+/**
+ * What a state means, as a hint.
+ *
+ * @param {{phases: {model: string}[]}} info
+ * @param {string} state
+ */
+export const stateMeaning = (info, state) =>
+  stateWord(info, state) === 'ended'
+    ? 'has ended: done, failed, cancelled or stopped; its reason says which'
+    : MEANING[state];

@@ -1,7 +1,9 @@
 // Observed: what a real cluster did. Bars are held GPUs or CPUs, and nothing is planned ahead.
 
 import { observedCurves } from '../charts/allocated-used.js';
-import { NowLine, Unseen } from '../gantt/layers/observation.js';
+import { NowLine, Reservations, Unseen } from '../gantt/layers/observation.js';
+import { ForecastLayer } from '../live/forecast-layer.js';
+import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { slotted } from './slotted.js';
 
 const COUNT = 5; // resources
@@ -16,9 +18,11 @@ export const observed = {
   legend: [
     { mark: 'solid', text: 'held by a job' },
     { mark: 'blind', text: 'cluster not seen' },
+    { mark: 'reserved', text: 'reservation or maintenance' },
     { mark: 'now', text: 'now' },
+    { mark: 'ahead', text: 'forecast' },
   ],
-  layers: ({ store }) => [new Unseen(store), new NowLine()],
+  layers: ({ store }) => [new Reservations(store), new Unseen(store), new ForecastLayer(), new NowLine()],
   stacks,
 };
 
@@ -32,10 +36,9 @@ function shares(store, info, p, from, width, bins) {
 /** Each relevant resource, by job. */
 function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
-    if (!info.used[r] || !server.capacity[r]) return [];
+    const capacity = perUnit(capacitySteps(server, r), 1000);
+    if (!info.used[r] || !largest(capacity)) return [];
     const amountOf = (bar) => (info.worker[bars().job[bar] * COUNT + r] * bars().count[bar]) / 1000;
-    return [
-      { key: info.resources[r], title: name, unit: info.units[r], capacity: server.capacity[r] / 1000, amountOf },
-    ];
+    return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
   });
 }

@@ -2,7 +2,8 @@
 
 import { allocated, allocationCurves, offered } from '../charts/allocation.js';
 import { SHARED_STATES } from '../core/job-state.js';
-import { PS } from '../core/store.js';
+import { PS } from '../core/bars.js';
+import { capacitySteps, largest, perUnit } from '../util/capacity.js';
 import { resourceMeasures } from '../util/held-shares.js';
 
 const TILES = { gpu: 0, cpu: 1 }; // resource of each tile
@@ -44,14 +45,13 @@ function shares(store, info, p, from, width, bins) {
 /** Each relevant resource, by job. A bar on a typed worker takes that worker, and no resources. */
 function stacks(server, info, bars) {
   return info.names.flatMap((name, r) => {
-    if (!info.used[r] || !server.capacity[r]) return [];
+    const capacity = perUnit(capacitySteps(server, r), 1000);
+    if (!info.used[r] || !largest(capacity)) return [];
     const amountOf = (bar) => {
       const { role, job, count, lane, shared } = bars();
       if (shared?.[bar] || lane[bar] >= 0) return 0;
       return ((role[bar] === PS ? info.ps : info.worker)[job[bar] * COUNT + r] * count[bar]) / 1000;
     };
-    return [
-      { key: info.resources[r], title: name, unit: info.units[r], capacity: server.capacity[r] / 1000, amountOf },
-    ];
+    return [{ key: info.resources[r], title: name, unit: info.units[r], capacity, amountOf }];
   });
 }

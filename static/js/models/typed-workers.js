@@ -2,9 +2,10 @@
 
 import { typedWorkerCurves, typedWorkerRows, typedWorkerUse } from '../charts/typed-workers.js';
 import { SHARED_STATES } from '../core/job-state.js';
-import { PS } from '../core/store.js';
+import { PS } from '../core/bars.js';
 import { SuspensionLines, SuspensionMarks } from '../gantt/layers/suspensions.js';
 import { Uploads } from '../gantt/layers/uploads.js';
+import { laneSteps, largest } from '../util/capacity.js';
 import { slotMeasures } from '../util/held-shares.js';
 
 export const typedWorkers = {
@@ -26,7 +27,10 @@ export const typedWorkers = {
     new SuspensionMarks(store),
     new Uploads(store, info, redraw),
   ],
-  subLanes: ({ lanes }) => lanes ?? null,
+  subLanes: (server) => {
+    const most = [0, 1].map((role) => largest(laneSteps(server, role)));
+    return most[0] + most[1] ? most : null;
+  },
   measures: slotMeasures,
   stacks,
   barsOn: (own) => own,
@@ -41,13 +45,13 @@ function shares(store, info, p, from, width, bins) {
 }
 
 /** Its workers, and its slots for parameter servers, by job. */
-function stacks({ lanes }, info, bars) {
-  const stack = (capacity, role) => ({
+function stacks(server, info, bars) {
+  const stack = (role) => ({
     key: `lanes${role}`,
     title: ['Workers', 'Parameter servers'][role],
     unit: ['workers', 'parameter servers'][role],
-    capacity,
+    capacity: laneSteps(server, role),
     amountOf: (bar) => Number(bars().lane[bar] >= 0 && (bars().role[bar] === PS) === (role === 1)),
   });
-  return (lanes ?? []).map(stack).filter(({ capacity }) => capacity > 0);
+  return [0, 1].map(stack).filter(({ capacity }) => largest(capacity) > 0);
 }

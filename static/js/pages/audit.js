@@ -16,6 +16,7 @@ const PAGES = {
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,
+  plan: (id, { detail }) => `/live/${detail.name}/plans/`,
 }; // subjects with their own page
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));
 let turn = 0;
@@ -42,12 +43,13 @@ const list = new DataTable($('#list'), {
 list.page = url.number('page') ?? 1;
 
 /** A link to what was changed; its name if it was deleted. */
-function subject({ subject: text, gone }) {
+function subject(entry) {
+  const { subject: text, gone } = entry;
   const [noun, id] = text.split(' ');
   if (gone)
     return h('span', { title: gone }, h('s', { class: 'nowrap muted' }, text), h('span', { class: 'why small' }, gone));
   const page = text === `${noun} ${id}` ? PAGES[noun] : null;
-  return h(page ? 'a' : 'span', { href: page?.(id), class: 'nowrap' }, text);
+  return h(page ? 'a' : 'span', { href: page?.(id, entry), class: 'nowrap' }, text);
 }
 
 async function load() {

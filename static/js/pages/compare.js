@@ -122,7 +122,7 @@ function oneOr(many, nameOf) {
 
 function paint() {
   const [base] = answer.runs;
-  const end = answer.at_ms === null ? 'up to the end of each run' : `up to ${clock(answer.at_ms)}`;
+  const end = answer.at_ms === null ? 'up to the newest event of each run' : `up to ${clock(answer.at_ms)}`;
   setText(
     $('#subtitle'),
     [

@@ -5,10 +5,11 @@ import { logError } from '../core/client-errors.js';
 import { columns } from '../live/connections-table.js';
 import { connectionBadge } from '../ui/connection-badge.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { $, h } from '../ui/dom.js';
-import { Poll } from '../util/poll.js';
+import { $, errorLine, h } from '../ui/dom.js';
+import { Poll, pollError } from '../util/poll.js';
 
 const AGAIN_MS = 2000;
+const say = errorLine($('#list-error'));
 const operator = document.body.dataset.role === 'operator';
 let heardAt = 0;
 
@@ -57,11 +58,6 @@ async function load() {
   return true;
 }
 
-function say(text) {
-  $('#list-error').textContent = text;
-  $('#list-error').hidden = !text;
-}
-
-const poll = new Poll(load, AGAIN_MS, (error) => say(error && error.status !== 0 ? error.message : ''));
+const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
 connectionBadge($('#connection'), poll, 'change');
 poll.now();

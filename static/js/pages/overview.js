@@ -1,27 +1,20 @@
-// Overview: active runs, and the cluster of the newest run by site.
+// Overview: the present of one run, followed clusters, and the runs.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
-import { metricTable, valueOf, valueText } from '../core/metric-table.js';
+import { metricTable } from '../core/metric-table.js';
 import { address } from '../compare/comparison.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
-import { clock, number, percent, plural, wall } from '../util/format.js';
-import { DataTable, empty, shown, table } from '../ui/data-table.js';
-import { tile } from '../ui/tile.js';
+import { clock, number, wall } from '../util/format.js';
+import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
+import { Present } from '../home/present.js';
 import { LiveClusters } from '../live/on-overview.js';
 import { inCharge } from '../models/phases.js';
 import { hasMetrics, untilText } from '../run/metrics-panel.js';
 
-const RESOURCES = [
-  ['gpu', 'GPU'],
-  ['cpu', 'vCPU'],
-  ['memory', 'GB memory'],
-  ['storage', 'GB storage'],
-  ['bandwidth', 'Gbps'],
-];
 const ACTIVE = ['running', 'paused'];
-const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed']; // one tile each
+const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
 const FRESH_MS = 1000;
 const WAITING_MS = 2000; // between two polls of waiting runs
@@ -29,10 +22,10 @@ const live = new Map(); // run id -> its newest metrics
 const ended = new Map(); // run id -> the same of an ended run without stored metrics
 let metrics = null; // the table of metrics
 let list = null; // the table of runs, once its columns are known
-let cluster = null; // of the newest run
 let runs = [];
 let total = 0;
 let byStatus = {}; // status -> number of runs
+const present = new Present($('#present'));
 
 const ticked = new Set(); // runs to compare, the base first
 const columns = () => [
@@ -130,120 +123,13 @@ function paint() {
   paintCompare();
   if (metrics) list ??= new DataTable($('#runs'), { name: 'runs', columns: columns() });
   list?.paint(runs, { none: empty('No runs yet', 'Runs appear here when they are started.') });
-  const states = STATUSES.map((status) => [status[0].toUpperCase() + status.slice(1), byStatus[status] ?? 0]);
-  const kept = [
-    ['Traces', counts.traces],
-    ['Scenarios', counts.scenarios],
-    ['Clusters', counts.clusters],
-  ];
-  const tiles = [...states, ...kept];
   fill(
-    $('#tiles'),
-    tiles.map(([name, value]) => tile(name, number(value, 0))),
-  );
-}
-
-const counts = {};
-async function loadCounts() {
-  await Promise.all(
-    ['traces', 'scenarios', 'clusters'].map(async (noun) => (counts[noun] = (await get(`/api/${noun}/?size=1`)).count)),
-  );
-  paint();
-}
-
-/** The servers of the newest run's cluster; without runs, those of the newest cluster. */
-async function loadCluster() {
-  if (runs[0]?.mode === 'mirror') {
-    cluster = { name: runs[0].scenario_name, spec: { servers: [] } }; // its servers are in its log: figures.sites
-    return paintSites();
-  }
-  const scenario = runs.length ? await get(`/api/scenarios/${runs[0].scenario}/`) : null;
-  const id = scenario?.cluster ?? (await get('/api/clusters/?size=1')).results[0]?.id;
-  cluster = id ? await get(`/api/clusters/${id}/`) : null;
-  paintSites();
-}
-
-function paintSites() {
-  if (!cluster)
-    return fill($('#sites'), empty('No clusters yet', 'Uploaded machine lists and generated clusters appear here.'));
-  const run = runs[0];
-  const figures = figuresOf(run);
-  const rows = run?.mode === 'mirror' ? sitesOfLog(figures) : sitesOfSpec(cluster.spec.servers, figures);
-  const servers = rows.reduce((total, row) => total + row.servers, 0);
-  $('#cluster-name').textContent = `${cluster.name}, ${plural(servers, 'server')}${run ? `, run ${run.id}` : ''}`;
-  const role = (title, name) => ({ title, number: true, cell: ({ roles }) => number(roles[name], 0) });
-  fill(
-    $('#sites'),
-    h(
-      'div',
-      { class: 'scroll' },
-      table(
-        [
-          { title: 'Site', cell: ({ site }) => site },
-          { title: 'Servers', number: true, cell: (row) => number(row.servers, 0) },
-          role('for workers', 'worker'),
-          role('for parameter servers', 'ps'),
-          ...RESOURCES.map(([key, unit]) => ({
-            title: unit,
-            number: true,
-            cell: ({ capacity, allocated }) => amount(capacity[key] ?? 0, allocated[key]),
-          })),
-        ],
-        rows,
-      ),
+    $('#runs-by-status'),
+    STATUSES.filter((status) => byStatus[status]).map((status) =>
+      h('span', { class: 'state', 'data-state': status }, `${number(byStatus[status], 0)} ${status}`),
     ),
-    rows.some(({ allocated }) => Object.keys(allocated).length)
-      ? h(
-          'p',
-          { class: 'muted small' },
-          `Numbers and bars: allocated share of the capacity at ${clock(figures.sim_ms)}.`,
-        )
-      : h('p', { class: 'muted small' }, 'Numbers: capacity. ', utilization(run?.metrics)),
   );
-}
-
-/** Rows of the table of sites, from the servers of a cluster.json. */
-function sitesOfSpec(servers, figures) {
-  const sum = (own, key) => own.reduce((total, server) => total + (server.capacity[key] ?? 0), 0);
-  return ['edge', 'cloud']
-    .map((site) => [site, servers.filter((server) => server.site === site)])
-    .filter(([, own]) => own.length)
-    .map(([site, own]) => ({
-      site,
-      servers: own.length,
-      roles: Object.fromEntries(
-        ['worker', 'ps'].map((name) => [name, own.filter((s) => s.roles.includes(name)).length]),
-      ),
-      capacity: Object.fromEntries(RESOURCES.map(([key]) => [key, sum(own, key)])),
-      allocated: figures?.sites.find((row) => row.site === site)?.allocated ?? {},
-    }));
-}
-
-/** The same for a mirrored run, whose nodes run workers only. */
-function sitesOfLog(figures) {
-  return (figures?.sites ?? []).map((row) => ({ ...row, roles: { worker: row.servers, ps: 0 } }));
-}
-
-/** '62 % of 24' over a bar of the share; only the capacity where no share is known. */
-function amount(capacity, share) {
-  if (share === undefined) return number(capacity, 1);
-  return [
-    `${percent(share)} of ${number(capacity, 1)}`,
-    h(
-      'span',
-      { class: 'meter', title: `${percent(share, 1)} allocated` },
-      h('i', { css: { width: `${100 * Math.min(1, share)}%` } }),
-    ),
-  ];
-}
-
-function utilization(ofRun) {
-  const ofResources = [...metrics.values()].filter(({ key }) => key.startsWith('utilization.'));
-  const known = ofResources
-    .map(({ key, title, unit }) => [title, valueOf(ofRun, key), unit])
-    .filter(([, value]) => value !== null);
-  if (!known.length) return '';
-  return `Whole run: ${known.map(([title, value, unit]) => `${title} ${valueText(value, unit)}`).join(', ')}.`;
+  present.show(runs);
 }
 
 /** Fetches the metrics of active runs. */
@@ -253,7 +139,6 @@ async function ask() {
   live.clear();
   answers.forEach(({ value }, i) => value && live.set(wanted[i].id, value)); // null if the run was just deleted
   paint();
-  paintSites();
 }
 
 /** Fetches once those of each listed run that was cancelled or failed; in sequence, because the server reads logs. */
@@ -302,7 +187,6 @@ function onMessage(message) {
   paint();
   watchWaiting();
   if (!turned) return refresh();
-  paintSites();
   reload();
 }
 
@@ -315,11 +199,9 @@ function failIn(selector) {
 }
 
 function loadAll() {
-  const ofRuns = () => Promise.all([loadCluster().catch(failIn('#sites')), ask()]).then(askEnded);
-  return load().then(ofRuns).catch(failIn('#runs'));
+  return load().then(ask).then(askEnded).catch(failIn('#runs'));
 }
 
 new LiveClusters($('#live-clusters')).start();
-loadCounts().catch(failIn('#tiles'));
 loadAll();
 followOverview(onMessage, reload);

@@ -12,11 +12,11 @@ import { inPanel } from '../ui/panel-isolation.js';
 import { plural } from '../util/format.js';
 import { grow, runInfo } from '../core/run-info.js';
 import { metricTable } from '../core/metric-table.js';
-import { watchOverview } from '../core/overview-socket.js';
+import { watchOverview } from '../core/sockets/overview-socket.js';
 import { View, url } from '../core/time-range.js';
 import { Playhead } from '../core/playhead.js';
 import { Store } from '../core/store.js';
-import { Stream } from '../core/stream.js';
+import { Stream } from '../core/sockets/stream.js';
 import { Gantt } from '../gantt/gantt.js';
 import { followOnRunPage } from '../live/on-run-page.js';
 import { JctSpread } from '../charts/jct-cdf.js';
@@ -35,7 +35,7 @@ import { hasMetrics, paintMetrics, untilText } from '../run/metrics-panel.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';
 import { ScheduleOptions } from '../run/gantt-options.js';
-import { shortcutsHelp } from '../ui/shortcuts.js';
+import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { PANELS } from '../run/panels/index.js';
 import { ChartPanels } from '../run/panels/mount.js';
 import { Operate } from '../run/run-controls.js';
@@ -119,7 +119,7 @@ async function main() {
     numbersButton('jct', () => made.table());
     return made;
   });
-  const following = followOnRunPage($('#follow'), { runId, transport, gantt });
+  const following = followOnRunPage($('#follow'), { runId, transport, gantt, drawer });
   const family = new Family($('#panel-family'), runId, { operator, onError: refused, notes: info.notes });
   const stream = new Stream(runId, store);
   new Activity(runId, stream, (text, bad) => (text ? notice(text, bad) : hideNotice()));
@@ -141,9 +141,7 @@ async function main() {
   );
   let was = info.run.status; // the list of forks shows the state of each run
   shortcutsHelp([
-    ['Space', 'Play or pause'],
-    ['L', 'Go to the latest time and follow it'],
-    [', and .', 'Step back and forward in time'],
+    ...PLAYHEAD_KEYS,
     ['P and N', 'Previous and next event'],
     ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
     ['Drag', 'Pan'],
@@ -151,10 +149,7 @@ async function main() {
     ['Wheel', 'Scroll the rows of the schedule, or the page'],
     ['Alt and drag', 'Select servers and a time range in the schedule for a what-if scenario that drains them'],
     ['← →', 'Move between the controls of a toolbar'],
-    ['← → + − 0', 'Pan, zoom and show all, in the focused chart'],
-    ['Double-click', 'Show the whole run'],
-    ['Esc', 'Close the drawer'],
-    ['?', 'Show this list'],
+    ...CHART_KEYS,
   ]);
   connectionBadge($('#connection'), stream);
 
@@ -166,7 +161,7 @@ async function main() {
     setText(
       $('#gantt-detail'),
       gantt.frame.detail === 'shade'
-        ? `${plural(gantt.frame.visible, 'bar')} in view: shaded by the utilization of the most used resource ` +
+        ? `${plural(gantt.frame.inView, 'bar')} in view: shaded by the utilization of the most used resource ` +
             'of each row; zoom in for single bars.'
         : gantt.frame.low
           ? `${plural(gantt.frame.low, 'row')} ${gantt.frame.low === 1 ? 'is' : 'are'} too small to draw single bars ` +

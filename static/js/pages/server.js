@@ -3,6 +3,7 @@
 import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
+import { capacityAt } from '../util/capacity.js';
 import { clock, number, percent, plural, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
 import { empty, shown as counted, table } from '../ui/data-table.js';
@@ -12,8 +13,9 @@ import { phaseAt } from '../models/phases.js';
 import { runInfo } from '../core/run-info.js';
 import { View, url } from '../core/time-range.js';
 import { Playhead } from '../core/playhead.js';
-import { Store, trueAt } from '../core/store.js';
-import { Stream } from '../core/stream.js';
+import { trueAt } from '../core/bars.js';
+import { Store } from '../core/store.js';
+import { Stream } from '../core/sockets/stream.js';
 import { roleName } from '../gantt/roles.js';
 import { serverCurves } from '../charts/prices.js';
 import { Stack } from '../charts/resource-stack.js';
@@ -28,7 +30,7 @@ import { presentOf, sampleTiles } from '../run/sample-tiles.js';
 import { tile } from '../ui/tile.js';
 import { numbersButton } from '../ui/table-toggle.js';
 import { pictureButton } from '../ui/png-button.js';
-import { shortcutsHelp } from '../ui/shortcuts.js';
+import { CHART_KEYS, PLAYHEAD_KEYS, shortcutsHelp } from '../ui/shortcuts.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { Transport } from '../run/transport.js';
 
@@ -132,16 +134,11 @@ async function main() {
     if (drawer.job !== null) await drawer.open(drawer.job);
   });
   shortcutsHelp([
-    ['Space', 'Play or pause'],
-    ['L', 'Go to the latest time and follow it'],
-    [', and .', 'Step back and forward in time'],
+    ...PLAYHEAD_KEYS,
     ['P and N', 'Previous and next event'],
     ['Ctrl and wheel, or pinch', 'Zoom in time at the pointer'],
     ['Drag', 'Pan'],
-    ['← → + − 0', 'Pan, zoom and show all, in the focused chart'],
-    ['Double-click', 'Show the whole run'],
-    ['Esc', 'Close the drawer'],
-    ['?', 'Show this list'],
+    ...CHART_KEYS,
   ]);
   $('#drain')?.addEventListener('click', () => {
     forkAt(runId, transport.forkMs, [], { verb: 'drain_servers', servers: self.name }).catch(fail);
@@ -219,7 +216,7 @@ function panel({ key, title, unit, capacity }, make) {
         h(
           'span',
           { class: 'muted small' },
-          capacity === null ? 'one layer per job' : `by job, of ${number(capacity, 2)} ${unit}`,
+          capacity === null ? 'one layer per job' : `by job, of ${capacityText(capacity, unit)}`,
         ),
         h(
           'div',
@@ -235,6 +232,15 @@ function panel({ key, title, unit, capacity }, make) {
   numbersButton(id, () => chart.table());
   pictureButton(id, `run-${runId}-server-${server}-${key}`);
   return chart;
+}
+
+/** '4 GPU until 08:00:00, then 1 GPU' */
+function capacityText(capacity, unit) {
+  const parts = capacity.map(([until, amount]) => {
+    const text = `${number(amount, 2)} ${amount === 1 ? unit.replace(/(?<=[a-z])s$/, '') : unit}`; // 1 worker
+    return until === Infinity ? text : `${text} until ${clock(until)}`;
+  });
+  return parts.join(', then ');
 }
 
 function here({ bars, rows }) {
@@ -258,10 +264,11 @@ function tiles(measures, source, info) {
       .filter(({ capacity }) => capacity !== null)
       .map(({ title, unit, capacity, amountOf }) => {
         const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
+        const whole = capacityAt(capacity, playhead.ms);
         return tile(
           title === unit ? title : `${title}, ${unit}`,
-          [number(held, 2), h('small', {}, ` of ${number(capacity, 2)}`)],
-          { more: meter(held / capacity) },
+          [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],
+          { more: meter(whole ? held / whole : 0) },
         );
       }),
     sampleTiles(store, info, server, playhead.ms, playhead.following ? presentOf(status, statusAt) : null),

@@ -56,13 +56,15 @@ function paint() {
   setText($('#unranked'), answer.unranked ?? '');
   $('#progress').value = total ? finished / total : 0;
   const failed = points.filter(({ status }) => status === 'failed').length;
-  const stopped = points.filter(({ status }) => status === 'cancelled' || status === 'gone').length;
+  const cancelled = points.filter(({ status }) => status === 'cancelled').length;
+  const deleted = points.filter(({ status }) => status === 'deleted').length;
   setText(
     $('#going'),
     [
       `${number(finished, 0)} of ${plural(total, 'run')} finished`,
       active ? `${number(active, 0)} active` : '',
-      stopped ? `${number(stopped, 0)} cancelled` : '',
+      cancelled ? `${number(cancelled, 0)} cancelled` : '',
+      deleted ? `${number(deleted, 0)} deleted` : '',
       failed ? `${number(failed, 0)} failed` : '',
     ]
       .filter(Boolean)
@@ -70,7 +72,7 @@ function paint() {
   );
   $('#csv').href = `/api/sweeps/${id}/results.csv`;
   if ($('#cancel')) $('#cancel').hidden = !active;
-  if ($('#resume')) $('#resume').hidden = !(failed + stopped);
+  if ($('#resume')) $('#resume').hidden = !(failed + cancelled + deleted);
   const [across, down] = axes;
   const box = $('#picture');
   if (!box.childElementCount) fill(box, h('div', { id: 'map' }), h('div', { id: 'curves' }));

@@ -4,10 +4,11 @@ import { get, post } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { $, fill, h } from '../ui/dom.js';
+import { $, errorLine, fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
 import { wall } from '../util/format.js';
 
+const say = errorLine($('#list-error'));
 const SCOPES = [
   ['ingest', 'Post events of one source'],
   ['read', 'Read with the API'],
@@ -122,11 +123,6 @@ function show(token) {
 async function copyFrom(input) {
   input.select();
   await navigator.clipboard?.writeText(input.value);
-}
-
-function say(text) {
-  $('#list-error').textContent = text;
-  $('#list-error').hidden = !text;
 }
 
 form($('#new'));

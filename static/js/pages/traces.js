@@ -224,8 +224,8 @@ function uploadRow(transfer) {
       );
     } else if (now === 'duplicate') {
       const { id: other, detail } = transfer.earlier;
-      fill(text, detail, ' ', h('a', { href: `/traces/${other}/` }, `Open trace ${other}`));
-      show('over', away);
+      setText(text, detail);
+      show('duplicate', h('a', { class: 'button', href: `/traces/${other}/` }, `Open trace ${other}`), away);
     } else if (now === 'cancelled' || trace?.status === 'cancelled') {
       setText(text, 'cancelled');
       show('over', away);

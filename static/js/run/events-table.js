@@ -17,6 +17,7 @@ const KINDS = [
   ['plan_changed', 'plans'],
   ['priced', 'prices'],
   ['server_changed', 'servers'],
+  ['reserved', 'reservations'],
   ['grouped', 'groups'],
   ['regrouped', 'regroupings'],
 ];

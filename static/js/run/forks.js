@@ -85,7 +85,7 @@ export class Family {
             row.parent && row.id !== this.runId
               ? h('a', { href: `/compare/?runs=${row.parent},${row.id}` }, 'Compare with parent')
               : null,
-            row.said.length ? h('span', { class: 'said' }, row.said.join('. ')) : null,
+            row.edits.length ? h('span', { class: 'edit-sentences' }, row.edits.join('. ')) : null,
           ),
         ),
       ),

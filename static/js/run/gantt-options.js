@@ -1,5 +1,6 @@
 // Options of the schedule: rows by server, site, job, user or queue; colours of bars; highlighted jobs.
 
+import { stateWord } from '../models/index.js';
 import { get } from '../core/api.js';
 import { colors, onTheme } from '../util/colors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
@@ -23,7 +24,7 @@ export class ScheduleOptions {
     this.paints = {
       job: ['job', byJob],
       model: ['model', () => byName(info.models, 'model')],
-      state: ['state', () => byState(store, playhead)],
+      state: ['state', () => byState(store, playhead, (state) => stateWord(info, state))],
       ...(info.worth && { payoff: ['payoff', () => byPayoff(store, this.payoffs)] }),
       age: ['age', () => byAge(store, playhead)],
       ...(info.users && { user: ['user', () => byName(named(info.users), 'user')] }),

@@ -3,15 +3,15 @@
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { url } from '../core/time-range.js';
-import { modelsOf, statesOf } from '../models/index.js';
+import { modelsOf, stateWord, statesOf } from '../models/index.js';
 import { DataTable, empty } from '../ui/data-table.js';
 import { $, debounce, fill, h } from '../ui/dom.js';
 import { clock, duration, number, plural } from '../util/format.js';
 
 const PAGE_SIZE = 25;
-const WHO = [
+const who = (info) => [
   { key: 'id', title: 'Job', cell: (row) => row.id },
-  { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, row.state) },
+  { title: 'State', cell: (row) => h('span', { class: 'state', 'data-state': row.state }, stateWord(info, row.state)) },
 ];
 const FORMATS = { text: (value) => value ?? '–', number: (value) => number(value), clock, duration };
 const OUTCOME = [
@@ -40,7 +40,7 @@ const served = (info) =>
 export class JobsTable {
   /** onPick(job); info: the run's static description; then(): the moment shown, null for the newest. */
   constructor(runId, onPick, { info, then }) {
-    Object.assign(this, { runId, then, selected: null });
+    Object.assign(this, { runId, info, then, selected: null });
     const states = statesOf(info);
     this.query = url.get('q') ?? '';
     this.state = states.includes(url.get('state')) ? url.get('state') : '';
@@ -49,7 +49,7 @@ export class JobsTable {
       size: PAGE_SIZE,
       sort: url.get('sort') ?? 'index',
       pages: $('#jobs-pager'),
-      columns: [...WHO, ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns), ...served(info), ...OUTCOME],
+      columns: [...who(info), ...modelsOf(info).flatMap(({ jobColumns }) => jobColumns), ...served(info), ...OUTCOME],
       keyOf: (row) => row.index,
       selected: (row) => row.index === this.selected,
       onPick: (row) => onPick(row.index),
@@ -64,7 +64,7 @@ export class JobsTable {
     fill(
       state,
       h('option', { value: '' }, 'All states'),
-      states.map((name) => h('option', { value: name }, name)),
+      states.map((name) => h('option', { value: name }, stateWord(this.info, name))),
     );
     search.value = this.query;
     state.value = this.state;

@@ -4,6 +4,7 @@
 import { confirmed } from '../ui/confirm.js';
 import { post } from '../core/api.js';
 import { fill, h } from '../ui/dom.js';
+import { duration } from '../util/format.js';
 import { deleteRun } from './delete-run.js';
 
 const SPEEDS = [
@@ -60,7 +61,7 @@ export class Operate {
 
   #speed(current) {
     const known = SPEEDS.some(([value]) => value === current) || !current;
-    const options = known ? SPEEDS : [...SPEEDS, [current, `${current} s`]].sort((a, b) => a[0] - b[0]);
+    const options = known ? SPEEDS : [...SPEEDS, [current, duration(current * 1000)]].sort((a, b) => a[0] - b[0]);
     return h(
       'select',
       {

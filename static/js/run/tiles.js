@@ -1,11 +1,11 @@
 // Status tiles of a run at the moment shown, with sparklines over the whole run so far.
 
-import { colors } from '../util/colors.js';
 import { fill, h } from '../ui/dom.js';
+import { sparkline } from '../charts/sparkline.js';
 import { setTileText, tile } from '../ui/tile.js';
 import { duration, number, percent } from '../util/format.js';
-import { ABSENT, COMPLETED, JOB_STATES, MEANING, jobCounts, jobStates } from '../core/job-state.js';
-import { modelsOf, statesOf } from '../models/index.js';
+import { ABSENT, COMPLETED, JOB_STATES, jobCounts, jobStates } from '../core/job-state.js';
+import { modelsOf, stateMeaning, stateWord, statesOf } from '../models/index.js';
 import { whileIn } from '../models/phases.js';
 
 const BINS = 60;
@@ -36,11 +36,10 @@ export class Tiles {
   constructor(element, store, info, metrics) {
     Object.assign(this, { store, info });
     this.models = modelsOf(info);
-    const states = ['not arrived', ...statesOf(info)].map((name) => [
-      name,
-      `${name[0].toUpperCase()}${name.slice(1)}`,
-      MEANING[name],
-    ]);
+    const states = ['not arrived', ...statesOf(info)].map((name) => {
+      const word = stateWord(info, name);
+      return [name, `${word[0].toUpperCase()}${word.slice(1)}`, stateMeaning(info, name)];
+    });
     const shares = this.models.flatMap((model) => model.tiles(info));
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];
     const ofMetric =
@@ -100,31 +99,7 @@ export class Tiles {
     const lines = { ...jobCounts(this.store, p, 0, width, BINS), ...shares };
     const last = Math.ceil((p / until) * BINS);
     for (const { key, canvas } of this.tiles) {
-      if (lines[key]) sparkline(canvas, lines[key], last);
-      else canvas.hidden = true;
+      if (lines[key]) sparkline(canvas, lines[key], last, BINS);
     }
   }
-}
-
-/** A line through values[0 .. count), from 0 to their greatest. */
-function sparkline(canvas, values, count) {
-  const ratio = devicePixelRatio || 1;
-  const width = Math.max(1, canvas.clientWidth);
-  const height = Math.max(1, canvas.clientHeight);
-  if (canvas.width !== Math.round(width * ratio)) {
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-  }
-  const ctx = canvas.getContext('2d');
-  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-  ctx.clearRect(0, 0, width, height);
-  let top = 0;
-  for (let i = 0; i < count; i++) if (values[i] > top) top = values[i];
-  if (!(top > 0)) return;
-  ctx.strokeStyle = colors().accent;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let i = 0; i < count; i++)
-    ctx.lineTo(((i + 0.5) / BINS) * width, height - 1.5 - (values[i] / top) * (height - 3));
-  ctx.stroke();
 }

@@ -12,6 +12,7 @@ export class Transport {
     this.status = null; // newest status message of the run
     this.present = () => null; // current time of a followed cluster, in ms of the run
     this.seen = () => null; // time of its last poll
+    this.ahead = (_ms) => 0; // up to when something is forecast, in ms of the run
     this.skewMs = 0; // wall clock of the server minus ours
     this.#wire();
   }
@@ -35,7 +36,7 @@ export class Transport {
     }
     ms = Math.max(ms, this.present() ?? this.seen() ?? 0);
     this.playhead.setLive(ms);
-    this.view.setExtent(Math.max(store.horizonMs, ms));
+    this.view.setExtent(Math.max(store.horizonMs, ms, this.ahead(ms)));
   }
 
   /** Moves the playhead to `ms`, and the visible range with it. */

@@ -14,7 +14,7 @@ export function effectWords(effect = {}) {
   const same = shares.length === 5 && new Set(shares.map(([, share]) => share)).size === 1;
   if (same) words.push(`capacity ${sign(shares[0][1])}`);
   else for (const [name, share] of shares) words.push(`${UNITS[name]} ${sign(share)}`);
-  if (effect.away) words.push(`${plural(effect.away, 'server')} temporarily unavailable`);
+  if (effect.away) words.push(`${plural(effect.away, 'server')} unavailable`);
   if (effect.cloud !== undefined) words.push(effect.cloud ? 'cloud on' : 'cloud off');
   for (const [key, what] of [
     ['jobs_added', 'added'],

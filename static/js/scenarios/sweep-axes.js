@@ -6,7 +6,8 @@ import { momentText } from '../util/time-text.js';
 // Fields that are points in time; others are durations.
 const MOMENTS = ['at_ms', 'from_ms', 'to_ms', 'arrival_ms', 'clock_ms'];
 
-// Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; the normal one beyond.
+// Two-sided 95 % quantiles of Student's t for 1, 2, ... degrees of freedom; beyond by its expansion from the normal
+// one.
 const T95 = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11,
   2.101, 2.093, 2.086,
@@ -16,10 +17,24 @@ const T95 = [
 export function confidence(values) {
   const known = values.filter((value) => Number.isFinite(value));
   if (!known.length) return { mean: null, half: null, count: 0 };
+  if (known.length < 2) return { mean: known[0], half: null, count: 1 };
+  // the sum of equal values is rounded, and their mean would differ from them
+  if (known.every((value) => value === known[0])) return { mean: known[0], half: 0, count: known.length };
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-  if (known.length < 2) return { mean, half: null, count: 1 };
   const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (known.length - 1);
-  return { mean, half: (T95[known.length - 2] ?? 1.96) * Math.sqrt(variance / known.length), count: known.length };
+  return { mean, half: t95(known.length - 1) * Math.sqrt(variance / known.length), count: known.length };
+}
+
+/**
+ * The quantile for a number of degrees of freedom.
+ *
+ * @param {number} freedom
+ */
+function t95(freedom) {
+  const z = 1.959964;
+  return (
+    T95[freedom - 1] ?? z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2)
+  );
 }
 
 /** Map of 'i' or 'i,j' -> {mean, half, count, points} of a figure. */

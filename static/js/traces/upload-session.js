@@ -17,10 +17,10 @@ export class Transfer extends EventTarget {
   constructor(
     trace,
     files,
-    { put = putPiece, look = (id) => get(`/api/traces/${id}/`), sleep = pause, now = () => performance.now() } = {},
+    { put = putPiece, read = (id) => get(`/api/traces/${id}/`), sleep = pause, now = () => performance.now() } = {},
   ) {
     super();
-    Object.assign(this, { trace, files, put, look, sleep, now });
+    Object.assign(this, { trace, files, put, read, sleep, now });
     this.received = trace.files.map((file) => file.received);
     this.size = files.reduce((sum, file) => sum + file.size, 0);
     this.flying = 0; // bytes of the part being sent
@@ -101,7 +101,7 @@ export class Transfer extends EventTarget {
 
   /** The server accepts no more parts: the answer to the last one was lost, or somebody cancelled. */
   async #elsewhere(detail) {
-    const trace = await this.look(this.id).catch(() => null);
+    const trace = await this.read(this.id).catch(() => null);
     if (trace && ['queued', 'parsing', 'scanned', 'ready'].includes(trace.status)) this.#end('received', { trace });
     else this.#change('stopped', detail ?? 'The server does not accept more data for this upload.');
   }
@@ -149,7 +149,7 @@ export function unfinished(files, traces) {
   return null;
 }
 
-/** PUTs bytes; {status, body}, with status 0 when there was no answer. (fetch cannot tell upload progress.) */
+/** PUTs bytes; {status, body}, with status 0 when there was no answer. (fetch reports no upload progress.) */
 function putPiece(path, piece, onBytes, signal) {
   return new Promise((resolve) => {
     const xhr = new XMLHttpRequest();

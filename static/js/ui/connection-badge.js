@@ -1,6 +1,6 @@
 // Badge at the top of the page: state of the connection and age of the data.
 
-import { watchOverview } from '../core/overview-socket.js';
+import { watchOverview } from '../core/sockets/overview-socket.js';
 import { $ } from './dom.js';
 import { clock, duration, wallClock } from '../util/format.js';
 

@@ -157,8 +157,9 @@ export function empty(title, text) {
   return h('div', { class: 'empty' }, h('strong', {}, title), text);
 }
 
-/** 'n of N' of a list that may be truncated. */
-export function shown(count, total, noun) {
+/** 'n of N' of a list that may be truncated; nouns: 'rows'. */
+export function shown(count, total, nouns) {
   const n = (value) => value.toLocaleString('en-US');
+  const noun = total === 1 ? nouns.replace(/s$/, '') : nouns;
   return count < total ? `showing ${n(count)} of ${n(total)} ${noun}` : `${n(total)} ${noun}`;
 }

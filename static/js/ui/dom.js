@@ -48,3 +48,16 @@ export function debounce(action, ms) {
     timer = setTimeout(() => action(...given), ms);
   };
 }
+
+/**
+ * A function that shows a sentence in the element, and hides it for ''.
+ *
+ * @param {HTMLElement} element
+ * @returns {(text: string) => void}
+ */
+export function errorLine(element) {
+  return (text) => {
+    element.textContent = text;
+    element.hidden = !text;
+  };
+}

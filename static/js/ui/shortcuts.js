@@ -2,6 +2,19 @@
 
 import { h } from './dom.js';
 
+/** Rows of pages with a playhead, and of pages with charts. */
+export const PLAYHEAD_KEYS = [
+  ['Space', 'Play or pause'],
+  ['L', 'Go to the latest time and follow it'],
+  [', and .', 'Step back and forward in time'],
+];
+export const CHART_KEYS = [
+  ['← → + − 0', 'Pan, zoom and show all, in the focused chart'],
+  ['Double-click', 'Show the whole run'],
+  ['Esc', 'Close the drawer'],
+  ['?', 'Show this list'],
+];
+
 /** rows: [[keys, what they do]] */
 export function shortcutsHelp(rows) {
   const list = h(

@@ -1,4 +1,4 @@
-// Tile: a title above a value in the largest size that shows all of it (style of .tile in app.css).
+// Tile: a title above a value in the largest size that shows all of it (style of .tile in components.css).
 
 import { h, setText } from './dom.js';
 
@@ -18,6 +18,10 @@ export function setTileText(element, text) {
   measure(element);
 }
 
+const SMALL = 0.65; // size of small text to that of the value, as in .tile dd small
+
 function measure(element) {
-  element.style.setProperty('--characters', Math.max(1, element.textContent.length));
+  const small = [...element.querySelectorAll('small')].reduce((sum, part) => sum + part.textContent.length, 0);
+  const length = element.textContent.length - small + SMALL * small;
+  element.style.setProperty('--characters', Math.max(1, Math.ceil(length)));
 }

@@ -1,6 +1,7 @@
 // Amounts held by the bars of a row of the schedule, by measure: resources, slots of typed workers, or workers.
 
-import { PS } from '../core/store.js';
+import { capacityAt, capacitySteps, laneSteps, largest } from './capacity.js';
+import { PS } from '../core/bars.js';
 
 const NONE = /** @type {{name: string, share: number} | null} */ (null);
 const LANES = ['workers in use', 'parameter servers in use'];
@@ -13,7 +14,7 @@ const LANES = ['workers in use', 'parameter servers in use'];
  */
 /** @typedef {import('../core/store.js').Store} Store */
 /** @typedef {import('../core/run-info.js').RunInfo} RunInfo */
-/** @typedef {{capacity: number[], lanes?: number[] | null, was?: [untilMs: number, amounts: number[]][]}} Server */
+/** @typedef {import('./capacity.js').WithCapacity & import('./capacity.js').WithLanes} Server */
 
 /**
  * Each resource that servers can run out of and this one has. A bar on a typed worker takes no resources.
@@ -34,21 +35,21 @@ export function resourceMeasures(server, { bars }, info) {
  * @param {Store} store
  * @returns {Measure[]}
  */
-export function slotMeasures({ lanes }, { bars }) {
-  return lanes ? LANES.flatMap((name, role) => laneMeasure(name, role, lanes, bars)) : [];
+export function slotMeasures(server, { bars }) {
+  return LANES.flatMap((name, role) => laneMeasure(name, role, laneSteps(server, role), bars));
 }
 
 /**
  * @param {string} name
  * @param {number} role
- * @param {number[]} lanes [role]
+ * @param {Measure['capacity']} capacity
  * @param {Store['bars']} bars
  * @returns {Measure[]}
  */
-function laneMeasure(name, role, lanes, bars) {
+function laneMeasure(name, role, capacity, bars) {
   /** @param {number} bar */
   const amountOf = (bar) => Number(bars.lane[bar] >= 0 && (bars.role[bar] === PS) === (role === 1));
-  return lanes[role] > 0 ? [{ name, capacity: [[Infinity, lanes[role]]], amountOf }] : [];
+  return largest(capacity) > 0 ? [{ name, capacity, amountOf }] : [];
 }
 
 /**
@@ -59,15 +60,12 @@ function laneMeasure(name, role, lanes, bars) {
  * @param {RunInfo} info
  * @returns {Measure[]}
  */
-function resourceMeasure(name, r, { capacity, was = [] }, bars, { worker, ps }) {
-  /** @type {Measure['capacity']} */
-  const before = was.map(([until, held]) => [until, held[r]]);
-  /** @type {Measure['capacity']} */
-  const amounts = [...before, [Infinity, capacity[r]]];
+function resourceMeasure(name, r, server, bars, { worker, ps }) {
+  const capacity = capacitySteps(server, r);
   /** @param {number} bar */
   const amountOf = (bar) =>
     bars.lane[bar] >= 0 ? 0 : (bars.role[bar] === PS ? ps : worker)[bars.job[bar] * 5 + r] * bars.count[bar];
-  return amounts.some(([, amount]) => amount > 0) ? [{ name: `${name} allocated`, capacity: amounts, amountOf }] : [];
+  return largest(capacity) > 0 ? [{ name: `${name} allocated`, capacity, amountOf }] : [];
 }
 
 /**
@@ -102,6 +100,6 @@ export function fullest(measures, held, t) {
  * @param {number} t
  */
 function shareOf({ capacity, amountOf }, held, t) {
-  const amount = capacity.find(([until]) => t < until)?.[1] ?? 0;
+  const amount = capacityAt(capacity, t);
   return amount > 0 ? held.reduce((sum, bar) => sum + amountOf(bar), 0) / amount : 0;
 }

@@ -56,3 +56,10 @@ export class Poll extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 }
+
+/**
+ * The error of a Poll as a sentence; '' after a success, and while the server cannot be reached: the badge shows that.
+ *
+ * @param {(Error & {status?: number}) | null} error
+ */
+export const pollError = (error) => (error && error.status !== 0 ? error.message : '');

@@ -93,7 +93,7 @@ def test_the_same_trace_uploaded_twice_is_one(viewer, pair):
 
 
 def test_the_counts_of_an_answer_are_of_one_moment_and_add_up(viewer, pair):
-    """The run moves between two requests: each answer tells its own moment, and every job arrived by then once."""
+    """The run moves between two requests: each answer states its own moment, and every job arrived by then once."""
     rows = viewer.get(address(*pair, tail="jobs/", size=500)).json()["rows"]
     end_ms = pair[0].sim_ms
     seen = []

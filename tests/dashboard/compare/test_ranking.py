@@ -139,14 +139,7 @@ def test_proved_shares_of_other_jobs_servers_or_moments_are_not_ranked(viewer, f
 
 def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_scenario):
     """A_online's bound job by job does not hold for SRTF; SRTF's for both; if jobs are left out, nothing is shared."""
-    cluster, jobs = generate("a-online", num_jobs=6, num_servers=6, seed=2)
-    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
-    runs = []
-    for name in ("a_online_edge", "srtf"):
-        made = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
-        runs.append(Run.objects.create(scenario=made))
-        runner.enqueue(runs[-1].pk)
-    work()
+    runs = _typed_runs("a_online_edge", "srtf", num_jobs=6, num_servers=6)
     for run in runs:
         certificate_task.run(run.pk)
         run.refresh_from_db()
@@ -161,20 +154,26 @@ def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_
     assert not _metrics(viewer, *runs)["certificate_ratio"][1]["ranked"]
 
 
+def _typed_runs(*schedulers, num_jobs, num_servers):
+    """Finished runs of one trace under schedulers of typed workers."""
+    cluster, jobs = generate("a-online", num_jobs=num_jobs, num_servers=num_servers, seed=2)
+    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
+    runs = []
+    for name in schedulers:
+        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
+        runs.append(Run.objects.create(scenario=scenario))
+        runner.enqueue(runs[-1].pk)
+    work()
+    return runs
+
+
 def _metrics(viewer, *runs):
     return {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
 
 
 def test_a_slowdown_means_one_thing(viewer, make_scenario, layer):
     """That of a run's own figures: JCT over that of the job alone. Where nobody knows that time, there is none."""
-    cluster, jobs = generate("a-online", num_jobs=8, num_servers=4, seed=2)
-    spec, trace = store.store_generated("lanes", cluster, jobs, 2)
-    runs = []
-    for name in ("srtf", "a_online"):
-        scenario = Scenario.objects.create(name=name, cluster=spec, trace=trace, scheduler=name, seed=2)
-        runs.append(Run.objects.create(scenario=scenario))
-        runner.enqueue(runs[-1].pk)
-    work()
+    runs = _typed_runs("srtf", "a_online", num_jobs=8, num_servers=4)
     rows = {row["key"]: row["values"] for row in viewer.get(address(*runs)).json()["metrics"]}
     for run, cell in zip(runs, rows["lanes.mean_slowdown"], strict=True):
         run.refresh_from_db()

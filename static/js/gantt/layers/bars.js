@@ -1,6 +1,6 @@
 // Bars as rectangles filled colour by colour, with names if they are wide enough.
 
-import { OPEN, PS, TRANSFER, endAt } from '../../core/store.js';
+import { OPEN, PS, TRANSFER, endAt } from '../../core/bars.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';

@@ -4,7 +4,7 @@
 import { get } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, percent } from '../../util/format.js';
-import { NEVER } from '../../core/store.js';
+import { NEVER } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const COMP = 1;

@@ -1,6 +1,6 @@
 // Marks in rows of jobs: the wait as a thin line, a rejection as a cross at its time.
 
-import { NEVER } from '../../core/store.js';
+import { NEVER } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 export class JobMarks extends Layer {

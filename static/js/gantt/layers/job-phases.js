@@ -3,7 +3,7 @@
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
-import { NEVER, trueAt } from '../../core/store.js';
+import { NEVER, trueAt } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LABEL_PX = 11;

@@ -1,4 +1,5 @@
-// Observation of a real cluster: bands over the times in which it was not seen, and a line at the current time.
+// Observation of a real cluster: bands over its reservations and the times in which it was not seen, and a line at the
+// current time.
 
 import { clock } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
@@ -6,6 +7,8 @@ import { LEVEL, Layer } from './layer.js';
 const HEAD_PX = 14;
 const STRIPE_PX = 6;
 const NEAR_PX = 4;
+const LABEL_PX = 10; // rows this high have the label of a reservation
+const PAD_PX = 4;
 
 /** Times without a poll of the cluster: starts and ends in them are known only as intervals. */
 export class Unseen extends Layer {
@@ -55,6 +58,60 @@ export class Unseen extends Layer {
     const [from, until, reason] = this.spans[place];
     const to = place === this.store.gaps.length ? 'now' : clock(until);
     return [['', `not seen from ${clock(from)} to ${to}: ${reason}`]];
+  }
+}
+
+/** Reservations and maintenance as they were known at the playhead. */
+export class Reservations extends Layer {
+  constructor(store) {
+    super('reservations', LEVEL.GROUPS);
+    this.store = store;
+  }
+
+  /** Those with an interval, as stated at a time. */
+  at(ms) {
+    return this.store.reservations
+      .filter(([, stated, replaced, from, until]) => stated <= ms && (replaced < 0 || replaced > ms) && from < until)
+      .map(([, , , from, until, name, servers, maintenance, holders]) => {
+        const kind = maintenance ? 'maintenance' : 'reservation';
+        return { from, until, name, kind, servers: new Set(servers), holders };
+      });
+  }
+
+  paint(ctx, frame) {
+    for (const reservation of this.at(frame.p)) {
+      const span = frame.spanOf(reservation.from, reservation.until);
+      if (!span) continue;
+      const [x, right] = [span[0], Math.max(span[1], span[0] + 1)];
+      let above = false;
+      for (const { row, y } of frame.views) {
+        const held = row.kind === 'server' && reservation.servers.has(row.index);
+        if (held) {
+          band(ctx, frame, x, right, y);
+          if (!above) label(ctx, frame, x, right, y, `${reservation.kind} ${reservation.name}`);
+        }
+        above = held;
+      }
+    }
+  }
+
+  hit(x, y, frame) {
+    const point = frame.at(x, y);
+    if (point?.row?.kind !== 'server') return null;
+    const { row, t } = point;
+    return (
+      this.at(frame.p).find(({ from, until, servers }) => from <= t && t < until && servers.has(row.index)) ?? null
+    );
+  }
+
+  describe({ from, until, name, kind, holders }) {
+    const text = `${kind} ${name} from ${clock(from)} to ${clock(until)}`;
+    return holders
+      ? [
+          ['', text],
+          ['for', holders],
+        ]
+      : [['', text]];
   }
 }
 
@@ -110,4 +167,24 @@ function stripes(ctx, x, right, { top, bottom }) {
     ctx.lineTo(at + height, top);
   }
   ctx.stroke();
+}
+
+function band(ctx, { c, rowPx }, x, right, y) {
+  ctx.save();
+  ctx.globalAlpha = 0.16;
+  ctx.fillStyle = c.accent;
+  ctx.fillRect(x, y, right - x, rowPx);
+  ctx.globalAlpha = 0.7;
+  ctx.fillRect(x, y, 1, rowPx);
+  ctx.fillRect(right - 1, y, 1, rowPx);
+  ctx.restore();
+}
+
+function label(ctx, { c, rowPx, area }, x, right, y, text) {
+  const left = Math.max(x, area.left) + PAD_PX;
+  ctx.font = '600 10px system-ui, sans-serif';
+  if (rowPx < LABEL_PX || left + ctx.measureText(text).width + PAD_PX > right) return;
+  ctx.fillStyle = c.accent;
+  ctx.textBaseline = 'middle';
+  ctx.fillText(text, left, y + rowPx / 2);
 }

@@ -1,6 +1,6 @@
 // Rows with many bars, or too low for them: each pixel is shaded by the utilization of the fullest resource.
 
-import { CLOUD, NEVER } from '../../core/store.js';
+import { CLOUD, NEVER } from '../../core/bars.js';
 import { number, percent } from '../../util/format.js';
 import { fullest } from '../../util/held-shares.js';
 import { addInterval, settle } from '../../util/interval-sums.js';

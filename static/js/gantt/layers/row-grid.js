@@ -1,7 +1,7 @@
 // Background of the rows: headings, lines between rows, and outages of servers.
 
 import { clock } from '../../util/format.js';
-import { OPEN } from '../../core/store.js';
+import { OPEN } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const LINE_PX = 9; // rows this high are divided by lines

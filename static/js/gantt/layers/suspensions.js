@@ -1,6 +1,6 @@
 // Segments of a chunk or gang: bars that end because it was suspended, and bars that begin because it resumes.
 
-import { NEVER, PS, WORKER, trueAt } from '../../core/store.js';
+import { NEVER, PS, WORKER, trueAt } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
 const NOTCH_PX = 5;

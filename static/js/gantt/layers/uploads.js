@@ -7,7 +7,7 @@ import { getColumns } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
 import { clock, duration, number } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
-import { CLOUD, NEVER, WORKER } from '../../core/store.js';
+import { CLOUD, NEVER, WORKER } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 import { addStrip, fillAll } from './strips.js';
 

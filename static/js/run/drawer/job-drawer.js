@@ -13,10 +13,20 @@ import { roleName } from '../../gantt/roles.js';
 import { membership } from './memberships.js';
 import { terms } from './dispatch-cost.js';
 import { utilityCurve } from '../../charts/utility-curve.js';
+import { stateWord } from '../../models/index.js';
 import { phaseAt } from '../../models/phases.js';
 
+const AT_THE_DECISION =
+  'Each change alone, at the prices of the decision. A fork with the change can decide otherwise: a scheduler that ' +
+  'estimates its bounds of utility from the jobs of the trace estimates them again.';
 const MAX_BARS = 60;
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
+
+/** Sentence of a job without decisions; state: of the job. */
+export function undecidedText(state) {
+  if (state === 'not arrived') return 'This job has not arrived yet.';
+  return state === 'queued' ? 'Queued: no decision yet.' : 'The log has no decision about this job.';
+}
 
 export class Drawer {
   /**
@@ -26,6 +36,7 @@ export class Drawer {
   constructor(element, runId, info, { onShow, onPick, onClose, then = () => null }) {
     Object.assign(this, { element, runId, info, onShow, onPick, onClose, then });
     this.job = null;
+    this.ahead = (_job) => null; // what is expected of a job, as nodes; of a followed cluster
     this.opener = () => null; // the element that had the focus before
     addEventListener('keydown', ({ key, target }) => {
       const other = (target.closest?.('dialog') ?? element) !== element; // another dialog handles the key itself
@@ -75,7 +86,7 @@ export class Drawer {
       'header',
       {},
       h('h1', {}, swatch, title),
-      state ? h('span', { class: 'state', 'data-state': state }, state) : null,
+      state ? h('span', { class: 'state', 'data-state': state }, stateWord(this.info, state)) : null,
       h(
         'button',
         {
@@ -101,13 +112,8 @@ export class Drawer {
       story.at_ms === null || story.at_ms === undefined
         ? null
         : h('p', { class: 'notice' }, `State at ${clock(story.at_ms)}.`),
-      first
-        ? null
-        : h(
-            'p',
-            { class: 'muted' },
-            story.state === 'not arrived' ? 'This job has not arrived yet.' : 'Queued: no decision yet.',
-          ),
+      first ? null : h('p', { class: 'muted' }, undecidedText(story.state)),
+      this.then() === null ? this.ahead(this.job) : null,
       decisions.map((decision) => this.#reason(decision, story.worth)),
       worth ? this.#worth(worth, price !== null) : null,
       story.worth ? utilityCurve(story.worth, { ...finishShown(story, worth), price }) : null,
@@ -221,7 +227,7 @@ export class Drawer {
       'section',
       {},
       h('h2', {}, 'What would have changed the decision'),
-      h('p', { class: 'muted small' }, 'Each change alone, with everything else as it was at the decision.'),
+      h('p', { class: 'muted small' }, AT_THE_DECISION),
       list,
       more,
     );
@@ -309,7 +315,7 @@ export class Drawer {
 
   #fields(story) {
     const fields = (story.fields ?? []).filter((field) => field.value !== null);
-    const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed']
+    const from = ['trace', 'derived', 'drawn', 'as_it_turned_out', 'limit', 'assumed', 'predicted']
       .map((origin) => [origin, fields.filter((field) => field.provenance === origin).length])
       .filter(([, count]) => count);
     const says = {
@@ -319,6 +325,7 @@ export class Drawer {
       as_it_turned_out: 'from the actual duration',
       limit: 'from the time limit',
       assumed: 'from an assumed duration',
+      predicted: 'from a predicted duration',
     };
     return h(
       'section',

@@ -32,7 +32,11 @@ export function membership(stretches) {
     {},
     title,
     now,
-    h('p', { class: 'muted small' }, `${shown(rows.length, stretches.length, 'intervals')}, newest first`),
+    h(
+      'p',
+      { class: 'muted small' },
+      `${shown(rows.length, stretches.length, 'intervals')}, newest first; amounts at the end of each`,
+    ),
     h(
       'div',
       { class: 'scroll' },

@@ -10,7 +10,7 @@ import { searchSentence } from './oracle-gap.js';
 const ENDED = ['finished', 'cancelled', 'failed'];
 
 export const KINDS = {
-  trivial: 'the sum of the utilities of the jobs if each ran alone',
+  trivial: 'the sum of the utilities of the jobs if each ended as early as alone, even after the horizon',
   repaired_dual: "the scheduler's own prices, corrected to be dual feasible",
   pooled_lp: 'the linear relaxation with all servers combined into one',
   lp_priced_dual: 'the prices of the linear relaxation',
@@ -43,7 +43,7 @@ function timesSentence(certificate) {
   const factor =
     bound > 0
       ? `The schedule is within a factor of ${(Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3)} of the ` +
-        `optimum (proved: ${provedShare(ratio)} of optimal).`
+        `optimum (proved: ${provedShare(ratio)} of it).`
       : '';
   const note =
     what === 'makespan'
@@ -112,6 +112,7 @@ export function priceCurves(prices, info, slotMs) {
 }
 
 const CANCEL_AFTER_MS = 2_000;
+const QUEUED = 'The certificate is queued; certificates are computed one at a time.';
 
 export const certificatePanel = {
   id: 'certificate',
@@ -168,21 +169,22 @@ class CertificatePanel {
 
   /**
    * Handles a status of the run: fetches a newer certificate with its prices. computing: whether the next one is being
-   * computed.
+   * computed; queued: whether it waits for its turn.
    */
   status(newest) {
     this.newest = newest;
-    const { certificate, certifying: computing = false } = newest;
+    const { certificate, certifying: computing = false, certificate_queued: queued = false } = newest;
     const known = [sentence(certificate), searchSentence(certificate?.search), due(newest)].filter(Boolean);
     const operator = document.body.dataset.role === 'operator';
-    this.request.hidden = !(operator && certificate?.given_up && !computing && ENDED.includes(newest.status));
+    const idle = !computing && !queued && ENDED.includes(newest.status);
+    this.request.hidden = !(operator && certificate?.given_up && idle);
     const coming = !known.length || certificate?.given_up ? 'The certificate is being computed …' : '';
-    const text = [...known, computing ? coming : ''].filter(Boolean).join('\n');
-    this.#offerCancel(computing);
+    const text = [...known, computing ? coming : queued ? QUEUED : ''].filter(Boolean).join('\n');
+    this.#offerCancel(computing || queued);
     this.panel.hidden = !text;
     this.#say(text);
-    if (!text || certificate.seq === this.seq) return;
-    this.seq = certificate.seq;
+    if (!text || certificate?.seq === this.seq) return;
+    this.seq = certificate?.seq;
     get(`/api/runs/${this.runId}/certificate/`)
       .then(({ prices }) => {
         this.prices = prices;
@@ -194,7 +196,7 @@ class CertificatePanel {
       .catch(() => (this.seq = -1)); // retried with the next status
   }
 
-  /** An operator can cancel a computation that takes long. */
+  /** An operator can cancel a computation or a wait that takes long. */
   #offerCancel(computing) {
     if (computing === Boolean(this.offer)) return;
     clearTimeout(this.offer);

@@ -6,7 +6,7 @@ import { setText } from '../../ui/dom.js';
 
 export const utilizationPanel = {
   id: 'utilization',
-  title: 'In use',
+  title: 'Utilization',
   make({ store, info, metrics, view, playhead }, { heading, legend, canvas, note }) {
     const models = modelsOf(info);
     const only = models.length === 1 ? models[0] : null;

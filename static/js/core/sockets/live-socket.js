@@ -1,8 +1,8 @@
 // WebSocket that reconnects; a connection without answers counts as lost.
 
-import { browser } from './browser.js';
-import { unpack } from './column-codec.js';
-import { frameOf } from './frames.js';
+import { browser } from '../browser.js';
+import { unpack } from '../column-codec.js';
+import { frameOf } from '../frames.js';
 
 const OPEN = 1; // WebSocket.OPEN
 const BACKOFF_MS = [250, 500, 1000, 2000, 5000, 10000];
@@ -16,7 +16,7 @@ export class LiveSocket extends EventTarget {
    * the connection is lost, 'closed' with .detail the code when the server ended it for good.
    *
    * @param {string} path of the address
-   * @param {import('./browser.js').Browser} env
+   * @param {import('../browser.js').Browser} env
    */
   constructor(path, env = browser) {
     super();

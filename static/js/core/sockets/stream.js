@@ -1,8 +1,8 @@
 // Stream of a run's state: a snapshot by HTTP, then deltas by WebSocket. The log is the source of truth: a gap is
 // requested again by number, and a page that fell behind (hidden tab, slow, offline) loads a new snapshot.
 
-import * as http from './api.js';
-import { browser } from './browser.js';
+import * as http from '../api.js';
+import { browser } from '../browser.js';
 import { LiveSocket, detailOf } from './live-socket.js';
 
 const REPAIR_MS = 2000; // after which a gap without an answer is requested again
@@ -17,8 +17,8 @@ export class Stream extends EventTarget {
    * for each kind of event that the store does not know, once.
    *
    * @param {number | string} runId
-   * @param {import('./store.js').Store} store
-   * @param {import('./browser.js').Browser} env
+   * @param {import('../store.js').Store} store
+   * @param {import('../browser.js').Browser} env
    * @param {{get(path: string): Promise<any>, getColumns(path: string): Promise<any>}} api
    */
   constructor(runId, store, env = browser, api = http) {
@@ -113,7 +113,7 @@ export class Stream extends EventTarget {
     this.#emit('status', status);
   }
 
-  /** @param {import('./frames.js').Frame} frame */
+  /** @param {import('../frames.js').Frame} frame */
   #frame(frame) {
     const { store } = this;
     if (frame.first > store.lastSeq + 1) {

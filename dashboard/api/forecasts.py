@@ -1,0 +1,66 @@
+"""Forecasts of a followed cluster, and how true they have come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.readmodels import replays
+from scheduling.forecast.scoring import LEARNING, LEAST
+from twin.models import Connection, Forecasting
+
+
+class ForecastView(APIView):
+    """GET /api/live/<name>/forecast/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:
+        """{run, made_ms, seconds, calibration, rows}: the newest forecast of every waiting job.
+
+        rows: {job, start_ms, finish_ms, low_ms, high_ms, servers, why, waits_for, more, ahead, system_ms, never}, in
+        the order of priority; times in ms of the log of the run. low_ms to high_ms: the 80 % band. system_ms: the
+        cluster's own expected start. never: why the job has no start, in one sentence.
+        """
+        connection = get_object_or_404(Connection.objects.only("pk", "run"), name=name)
+        kept = Forecasting.objects.filter(pk=connection.pk).defer("learned", "estimates", "constraints").first()
+        if kept is None or kept.made_ms is None or kept.run_id != connection.run_id:
+            nothing: dict[str, Any] = {"run": connection.run_id, "made_ms": None, "seconds": None, "rows": []}
+            return Response({**nothing, "calibration": _calibration({})})
+        answer = {"run": kept.run_id, "made_ms": kept.made_ms, "seconds": kept.seconds, "rows": kept.rows}
+        return Response({**answer, "calibration": _calibration(kept.figures)})
+
+
+class FidelityView(APIView):
+    """GET /api/live/<name>/fidelity/"""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:
+        """{calibration, figures, drift, replay}: errors of the forecasts of the last 7 days, by method and by lead.
+
+        figures: {at_ms, days, coverage, starts, finishes, best, run_times}; times and errors in ms, shares from 0 to 1,
+        {} before the first forecast. drift: newest drift audit. best: the run-time predictor in use.
+
+        replay: {newest, progress, failed, before}: figures of the model of the cluster's own policy on a past window:
+        jobs, makespan_ms and makespan_real_ms with their relative difference makespan_error, wait_ms and wait_real_ms
+        (means), within: share of the starts that differ by at most within_ms, order: Kendall's tau of the starts,
+        first: {job, real_ms, simulated_ms} of the first larger difference, run and replay: runs to compare, in_step:
+        share of the starts that the model decides alike from the real state (null where not computed), model: its name.
+        """
+        connection = get_object_or_404(Connection, name=name)
+        kept = Forecasting.objects.filter(pk=connection.pk).only("figures").first()
+        figures = kept.figures if kept is not None else {}
+        drift = {key: connection.drift.get(key) for key in ("checked_at", "compared", "count", "error")}
+        own = {"calibration": _calibration(figures), "figures": figures, "drift": drift}
+        return Response({**own, "replay": replays.payload(connection)})
+
+
+def _calibration(figures: dict[str, Any]) -> dict[str, Any]:
+    """{state, count, least, share, low, high}: calibrated | learning | off, with the coverage of the 80 % band."""
+    coverage = figures.get("coverage") or {"count": 0, "share": None, "low": None, "high": None}
+    return {"state": figures.get("calibration", LEARNING), "least": LEAST, **coverage}

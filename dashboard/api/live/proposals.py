@@ -1,0 +1,148 @@
+"""Plans for the waiting jobs of a followed cluster: propose, list, approve, undo, discard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.http.known_fields import KnownFields
+from scheduling.kernel.registry import schedulers
+from twin.acting import gates, proposals, rules
+from twin.acting.plan import KINDS, ORDER
+from twin.models import Connection, Proposal
+
+MAX_LISTED = 50  # plans of a connection, the newest first
+
+
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
+    """A plan: status, kind, its changes with their commands, the jobs it leaves as they are, and what became of it.
+
+    rows: {key, submitted_ms, field, before, after, until_ms, start_ms, user, queue, account, priority, command,
+    inverse, state, message}. refused: reason why it may not be approved now, or empty.
+    """
+
+    connection = serializers.SlugRelatedField[Connection](slug_field="name", read_only=True)
+    made_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    approved_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    rows = serializers.SerializerMethodField()
+    left_out = serializers.SerializerMethodField()
+    left_out_count = serializers.SerializerMethodField()
+    waiting = serializers.SerializerMethodField()
+    refused = serializers.SerializerMethodField()
+    title = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Proposal
+        fields = (
+            "id", "connection", "run", "scheduler", "title", "parameters", "kind", "status", "message", "digest",
+            "rows", "left_out", "left_out_count", "waiting", "refused", "undo_wanted", "made_by", "made_at",
+            "planned_at", "approved_by", "approved_at", "ended_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_title(self, proposal: Proposal) -> str:
+        """Title of the scheduler; its name where this version has none of that name."""
+        known = schedulers().get(proposal.scheduler)
+        return proposal.scheduler if known is None else known.title
+
+    def get_rows(self, proposal: Proposal) -> list[dict[str, Any]]:
+        """Changes in their order, with what became of each."""
+        entries = {entry.number: entry for entry in proposal.entries.all()}
+        found = []
+        for number, row in enumerate(proposal.plan.get("rows", ()), start=1):
+            entry = entries.get(number)
+            found.append(row | {"state": entry.state if entry else "", "message": entry.message if entry else ""})
+        return found
+
+    def get_left_out(self, proposal: Proposal) -> list[list[str]]:
+        """[job, reason] of the jobs that stay as they are."""
+        return list(proposal.plan.get("left_out", ()))
+
+    def get_left_out_count(self, proposal: Proposal) -> int:
+        """Their number, also of those that the list leaves out."""
+        return int(proposal.plan.get("left_out_count", 0))
+
+    def get_waiting(self, proposal: Proposal) -> int:
+        """Jobs that waited when the plan was made."""
+        return int(proposal.plan.get("waiting", 0))
+
+    def get_refused(self, proposal: Proposal) -> str:
+        """Reason why the plan may not be approved now."""
+        if proposal.status != Proposal.PROPOSED:
+            return ""
+        return gates.why_not(proposal, rules.of(proposal.connection))
+
+
+class ProposeSerializer(KnownFields):
+    """Request for a plan: by what the scheduler would do from now on.
+
+    kind: order (nice) or placement (begin times and required nodes).
+    """
+
+    scheduler = serializers.CharField(max_length=60, default="easy")
+    parameters = serializers.DictField(default=dict)
+    kind = serializers.ChoiceField(choices=KINDS, default=ORDER)
+
+
+class ApproveSerializer(KnownFields):
+    """Approval of the plan with this digest: the one that was shown."""
+
+    digest = serializers.CharField(max_length=64)
+
+
+class ProposalsView(APIView):
+    """GET and POST /api/live/<name>/proposals/"""
+
+    @extend_schema(responses=ProposalSerializer(many=True), operation_id="connections_proposals_list")
+    def get(self, request: Request, name: str) -> Response:
+        """The newest 50 plans of the cluster."""
+        connection = get_object_or_404(Connection, name=name)
+        found = connection.proposals.select_related("connection", "made_by", "approved_by").prefetch_related("entries")
+        return Response(ProposalSerializer(found[:MAX_LISTED], many=True).data)
+
+    @extend_schema(request=ProposeSerializer, responses={201: ProposalSerializer})
+    def post(self, request: Request, name: str) -> Response:
+        """Requests a plan; it is proposed when its run has ended."""
+        connection = get_object_or_404(Connection, name=name)
+        form = ProposeSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        made = proposals.propose(connection, **form.validated_data, user=request.user)
+        return Response(ProposalSerializer(made).data, status=status.HTTP_201_CREATED)
+
+
+class ProposalViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposal]):
+    """Plans for the waiting jobs of followed clusters."""
+
+    queryset = Proposal.objects.select_related("connection", "made_by", "approved_by").prefetch_related("entries")
+    serializer_class = ProposalSerializer
+
+    @extend_schema(request=ApproveSerializer, responses=ProposalSerializer)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, pk: str) -> Response:
+        """The acting process carries the plan out."""
+        proposal = self.get_object()
+        form = ApproveSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        return self._changed(proposals.approve(proposal, form.validated_data["digest"], request.user))
+
+    @extend_schema(request=None, responses=ProposalSerializer)
+    @action(detail=True, methods=["post"])
+    def undo(self, request: Request, pk: str) -> Response:
+        """Undoes the changes of the plan."""
+        return self._changed(proposals.undo(self.get_object(), request.user))
+
+    @extend_schema(request=None, responses=ProposalSerializer)
+    @action(detail=True, methods=["post"])
+    def discard(self, request: Request, pk: str) -> Response:
+        """Discards a plan that is not approved."""
+        return self._changed(proposals.discard(self.get_object(), request.user))
+
+    def _changed(self, proposal: Proposal) -> Response:
+        return Response(self.get_serializer(self.get_queryset().get(pk=proposal.pk)).data)

@@ -1,0 +1,111 @@
+"""Shadows and replays of a followed cluster: read, start, cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from dashboard.http.known_fields import KnownFields
+from dashboard.readmodels import replays, shadows
+from scheduling.model.values import LARGEST
+from twin.models import Connection, ShadowSet
+from twin.studies.shadows import sets
+
+DAY_H = 24.0  # longest window of a replay
+
+
+class WindowSerializer(KnownFields):
+    """Window of a set: its length, and its end in ms of the run's log; without one it ends now."""
+
+    hours = serializers.FloatField(default=sets.DEFAULT_MS / sets.HOUR_MS)
+    until_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
+
+    def validate_hours(self, value: float) -> float:
+        """A number from a second to a week."""
+        if not 1 / 3_600 <= value <= sets.MOST_MS / sets.HOUR_MS:
+            raise serializers.ValidationError(
+                f"must be from 0.0003 to {sets.MOST_MS // sets.HOUR_MS} hours, got {value:g}"
+            )
+        return value
+
+
+class ShadowsView(APIView):
+    """Shadows of a followed cluster."""
+
+    @extend_schema(operation_id="live_shadows", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, name: str) -> Response:
+        """Newest finished set: figures of each scheduler and of the real cluster, differences, verdicts, progress."""
+        return Response(shadows.payload(connection_of(name)))
+
+    @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, name: str) -> Response:
+        """Starts a set now; it is computed in the background."""
+        form = WindowSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given: dict[str, Any] = form.validated_data
+        connection = connection_of(name)
+        sets.request(connection, round(given["hours"] * sets.HOUR_MS), given.get("until_ms"), request.user)
+        return Response(shadows.payload(connection), status=status.HTTP_201_CREATED)
+
+
+class CancelShadowsView(APIView):
+    """The set under way."""
+
+    @extend_schema(operation_id="live_shadows_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, name: str) -> Response:
+        """Cancels the set under way; the newest finished one stays."""
+        connection = connection_of(name)
+        sets.cancel(connection, request.user)
+        return Response(shadows.payload(connection))
+
+
+class LengthSerializer(KnownFields):
+    """Length of the window, which ends now."""
+
+    hours = serializers.FloatField(default=DAY_H)
+
+    def validate_hours(self, value: float) -> float:
+        """A number from a second to a day."""
+        if not 1 / 3_600 <= value <= DAY_H:
+            raise serializers.ValidationError(f"must be from 0.0003 to {DAY_H:g} hours, got {value:g}")
+        return value
+
+
+class ReplayView(APIView):
+    """The window up to now, replayed by the model of the cluster's own policy."""
+
+    @extend_schema(operation_id="live_replay_start", request=LengthSerializer, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, name: str) -> Response:
+        """Starts a replay now; it is computed in the background."""
+        form = LengthSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given: dict[str, Any] = form.validated_data
+        connection = connection_of(name)
+        sets.request(connection, round(given["hours"] * sets.HOUR_MS), user=request.user, purpose=ShadowSet.REPLAY)
+        return Response(replays.payload(connection), status=status.HTTP_201_CREATED)
+
+
+class CancelReplayView(APIView):
+    """The replay under way."""
+
+    @extend_schema(operation_id="live_replay_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, name: str) -> Response:
+        """Cancels the replay under way; finished ones stay."""
+        connection = connection_of(name)
+        sets.cancel(connection, request.user, purpose=ShadowSet.REPLAY)
+        return Response(replays.payload(connection))
+
+
+def connection_of(name: str) -> Connection:
+    """The connection; 404 with the list of where they are."""
+    found = Connection.objects.select_related("run__scenario__cluster").filter(name=name).first()
+    if found is None:
+        raise Http404(f"No cluster is connected under the name {name}; GET /api/connections/ lists those that are.")
+    return found

@@ -1,0 +1,154 @@
+"""How much of each server is in use, now and over the last while.
+
+The measure is the one of the execution model: shares of the resources that it packs, else typed workers that run, else
+machines that belong to a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.model.values import RESOURCES, Cluster, Job
+from twin.eventlog.fold import (
+    BAR_FIELDS,
+    COUNT,
+    DIED,
+    END,
+    JOB,
+    NEVER,
+    ROLE,
+    SERVER,
+    START,
+    WORKER,
+    WORKER_SLOT,
+    RunState,
+)
+from twin.files.job_table import demands_of
+from twin.models import Run
+from twin.scenarios import store
+
+RESOURCE, TYPED_WORKER, MACHINE = "resources", "workers", "machines"  # measures
+AVAILABLE, AWAY, GONE = range(3)  # states of servers
+PER_MILLE = 1000
+OPEN = 2**53  # the end of what has not ended
+
+
+class Held(NamedTuple):
+    """What bars hold, beside what there is.
+
+    scale     names of what is counted: resources, or the one thing of the measure
+    bars      [bar, BAR_FIELDS] of servers, not replaced, that end after the beginning of the window
+    amounts   [bar, scale]
+    capacity  [server, scale], of every server
+    offered   [server] whether it is available now: what shares of sites and of the cluster refer to
+    """
+
+    measure: str
+    scale: list[str]
+    bars: np.ndarray
+    amounts: np.ndarray
+    capacity: np.ndarray
+    offered: np.ndarray
+
+
+def held(run: Run, state: RunState, cluster: Cluster, jobs: Sequence[Job], at_ms: int, since_ms: int) -> Held:
+    """What the bars of the window hold, by the measure of the model that runs now."""
+    bars = state.bars.rows
+    bars = bars[
+        (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= at_ms)
+    ]
+    packed = store.packed(run, at_ms)
+    servers = cluster.servers
+    offered = np.array([not server.is_away(at_ms) for server in servers], dtype=bool)
+    if packed:
+        columns = [RESOURCES.index(name) for name in packed]
+        demands = np.stack([demands_of(jobs, "worker"), demands_of(jobs, "ps"), np.zeros_like(demands_of(jobs, "ps"))])
+        amounts = demands[bars[:, ROLE], bars[:, JOB]][:, columns] * bars[:, COUNT, None]
+        capacity = np.array([server.capacity for server in servers], dtype=np.int64).reshape(-1, len(RESOURCES))
+        return Held(RESOURCE, packed, bars, amounts, capacity[:, columns], offered)
+    typed = np.array([[sum(s.worker_lanes.values()) + sum(s.ps_lanes.values())] for s in servers], dtype=np.int64)
+    if typed.any():
+        bars = bars[bars[:, WORKER_SLOT] >= 0]
+        return Held(TYPED_WORKER, [TYPED_WORKER], bars, np.ones((len(bars), 1), dtype=np.int64), typed, offered)
+    bars = _of_groups(state, since_ms, at_ms)
+    ones = np.ones((len(bars), 1), dtype=np.int64)
+    return Held(MACHINE, [MACHINE], bars, ones, np.ones((len(servers), 1), dtype=np.int64), offered)
+
+
+def _of_groups(state: RunState, since_ms: int, at_ms: int) -> np.ndarray:
+    """[bar, BAR_FIELDS] one bar for each job on each machine of its group."""
+    rows = [
+        (job, WORKER, server, from_ms, OPEN if until_ms == NEVER else until_ms, 1, NEVER, NEVER, group, from_ms, NEVER)
+        for from_ms, until_ms, data in state.groups
+        if from_ms <= at_ms and (until_ms == NEVER or until_ms > since_ms)
+        for group in [data["group"]]
+        for server in data["servers"]
+        for job in data["jobs"]
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(BAR_FIELDS))
+
+
+def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str, Any]:
+    """{measure, scale, servers, sites}: of each server its name, site, shares in per mille, number of jobs, and state.
+
+    state: AVAILABLE, AWAY for a time, or GONE: an edit has removed it.
+    """
+    now = (of.bars[:, START] <= at_ms) & (of.bars[:, END] > at_ms)
+    bars, count = of.bars[now], len(cluster.servers)
+    used = np.zeros_like(of.capacity)
+    np.add.at(used, bars[:, SERVER], of.amounts[now])
+    if of.measure == MACHINE:
+        used = np.minimum(used, 1)
+    jobs_on = np.bincount(np.unique(bars[:, [SERVER, JOB]], axis=0)[:, 0], minlength=count) if len(bars) else None
+    site = np.array([server.site for server in cluster.servers])
+    return {
+        "measure": of.measure,
+        "scale": of.scale,
+        "servers": {
+            "name": [server.name for server in cluster.servers],
+            "site": site.tolist(),
+            "shares": _per_mille(used, of.capacity),
+            "jobs": [0] * count if jobs_on is None else jobs_on.tolist(),
+            "state": np.where(gone, GONE, np.where(of.offered, AVAILABLE, AWAY)).tolist(),
+        },
+        "sites": [
+            {
+                "site": name, "servers": int(((site == name) & ~gone).sum()),
+                "used": used[site == name].sum(axis=0).tolist(),
+                "capacity": of.capacity[(site == name) & of.offered].sum(axis=0).tolist(),
+            }
+            for name in dict.fromkeys(site.tolist())
+        ],
+    }  # fmt: skip
+
+
+def curve(of: Held, from_ms: int, to_ms: int, points: int) -> dict[str, Any]:
+    """{at_ms, shares}: share of the whole cluster of each thing of the scale, at evenly spaced times."""
+    times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
+    total = of.capacity[of.offered].sum(axis=0)
+    if of.measure == MACHINE:
+        used = np.array([[len(np.unique(of.bars[_running(of.bars, t), SERVER]))] for t in times])
+    else:
+        used = _up_to(of.bars[:, START], of.amounts, times) - _up_to(of.bars[:, END], of.amounts, times)
+    shares = [(used[:, i] / total[i]).round(4).tolist() if total[i] else [None] * points for i in range(len(of.scale))]
+    return {"at_ms": times.tolist(), "shares": shares}
+
+
+def _running(bars: np.ndarray, at_ms: int) -> np.ndarray:
+    return (bars[:, START] <= at_ms) & (bars[:, END] > at_ms)
+
+
+def _up_to(when: np.ndarray, amounts: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """[time, scale] sum of the amounts of bars whose time is not later."""
+    order = when.argsort(kind="stable")
+    sums = np.vstack([np.zeros((1, amounts.shape[1]), dtype=np.int64), amounts[order].cumsum(axis=0)])
+    return sums[np.searchsorted(when[order], times, side="right")]
+
+
+def _per_mille(used: np.ndarray, capacity: np.ndarray) -> list[list[int]]:
+    """[scale][server], rounded; -1 where a server has none of it."""
+    shares = np.where(capacity > 0, (2 * used * PER_MILLE + capacity) // np.maximum(2 * capacity, 1), -1)
+    return shares.T.tolist()

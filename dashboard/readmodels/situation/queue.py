@@ -1,0 +1,113 @@
+"""Jobs that wait and for how long, jobs that start and finish next, and jobs that were rejected, by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dashboard.readmodels.job_reasons import newest_decisions, sentences
+from scheduling.model.values import Job
+from twin.eventlog.fold import JOB_FIELDS, RunState
+from twin.eventlog.job_states import MOVING, PLANNED, PROFILING, QUEUED, REJECTED, RUNNING, STATES, SUSPENDED
+from twin.files.job_table import some_of
+from twin.models import Forecasting, Run
+
+ARRIVED, _, START, FINISH, COMPLETED, _, REJECTED_AT = range(len(JOB_FIELDS))
+HELD = (RUNNING, MOVING, PROFILING, SUSPENDED)  # states of jobs that have begun
+MAX_WAITING, MAX_NEXT, MAX_REASONS = 6, 8, 4
+
+
+def counts(codes: np.ndarray) -> dict[str, int]:
+    """{state: number of jobs that have arrived}."""
+    return dict(zip(STATES, np.bincount(codes[codes >= 0], minlength=len(STATES)).tolist(), strict=True))
+
+
+def forecast(run: Run, at_ms: int) -> dict[int, int]:
+    """{job: start in ms} of the waiting jobs of a followed cluster, by its newest forecast.
+
+    A start that has not come true by now is expected at any time: it is put right after now.
+    """
+    if run.mode != Run.MIRROR:
+        return {}
+    kept = Forecasting.objects.filter(run=run).only("rows").first()
+    rows = [] if kept is None else kept.rows
+    return {row["job"]: max(row["start_ms"], at_ms + 1) for row in rows if row["start_ms"] is not None}
+
+
+def waits(
+    run: Run, state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Mapping[int, int]
+) -> dict[str, Any]:
+    """{total, oldest}: jobs that have not begun, those that wait for the longest time first, with the reason.
+
+    start_ms: the planned start; forecast_ms: the expected start of a job of a followed cluster.
+    """
+    waiting = np.flatnonzero((codes == QUEUED) | (codes == PLANNED))
+    rows = state.jobs.rows
+    waiting = waiting[rows[waiting, ARRIVED].argsort(kind="stable")]
+    first = waiting[:MAX_WAITING].tolist()
+    said = sentences(run, newest_decisions(state, first, at_ms)) if first else {}
+    return {
+        "total": len(waiting),
+        "oldest": [
+            {
+                "job": index, "id": job.id, "state": STATES[codes[index]],
+                "since_ms": int(rows[index, ARRIVED]),
+                "start_ms": int(rows[index, START]) if rows[index, START] > at_ms else None,
+                "forecast_ms": expected.get(index),
+                "sentence": said.get(index, ""),
+            }
+            for index, job in zip(first, some_of(jobs, first), strict=True)
+        ],
+    }  # fmt: skip
+
+
+def curve(state: RunState, codes: np.ndarray, from_ms: int, to_ms: int, points: int) -> dict[str, Any]:
+    """{at_ms, waiting, rejected}: number of jobs that wait at evenly spaced times, and of those rejected by then."""
+    times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
+    rows = state.jobs.rows[codes >= 0]
+    left = np.where(rows[:, START] >= 0, rows[:, START], np.inf)
+    for column in (COMPLETED, REJECTED_AT):
+        left = np.minimum(left, np.where(rows[:, column] >= 0, rows[:, column], np.inf))
+    arrived, gone = np.sort(rows[:, ARRIVED]), np.sort(left)
+    rejected = np.sort(rows[rows[:, REJECTED_AT] >= 0, REJECTED_AT])
+    waiting = np.searchsorted(arrived, times, side="right") - np.searchsorted(gone, times, side="right")
+    return {
+        "at_ms": times.tolist(),
+        "waiting": np.maximum(waiting, 0).tolist(),
+        "rejected": np.searchsorted(rejected, times, side="right").tolist(),
+    }
+
+
+def upcoming(
+    state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Mapping[int, int]
+) -> list[dict[str, Any]]:
+    """The next starts and finishes that are planned, and the starts that are forecast, the earliest first."""
+    rows = state.jobs.rows
+    found: list[tuple[int, str, int]] = []
+    for column, kind, states in ((START, "start", (QUEUED, PLANNED)), (FINISH, "finish", HELD)):
+        chosen = np.flatnonzero(np.isin(codes, states) & (rows[:, column] > at_ms) & (rows[:, column] < 2**53))
+        chosen = chosen[rows[chosen, column].argsort(kind="stable")][:MAX_NEXT]
+        found += [(int(rows[i, column]), kind, i) for i in chosen.tolist()]
+    found += [(start, "forecast", i) for i, start in expected.items() if i < len(codes) and codes[i] == QUEUED]
+    found = sorted(found)[:MAX_NEXT]
+    shown = some_of(jobs, [index for _, _, index in found])
+    return [
+        {"at_ms": when, "kind": kind, "job": index, "id": job.id}
+        for (when, kind, index), job in zip(found, shown, strict=True)
+    ]
+
+
+def rejected(state: RunState, codes: np.ndarray, since_ms: int) -> dict[str, Any]:
+    """{total, recent, reasons}: rejected jobs, those of the window, and codes of their reasons, most frequent first."""
+    out = np.flatnonzero(codes == REJECTED)
+    recent = out[state.jobs.rows[out, REJECTED_AT] > since_ms].tolist()
+    verdicts = [state.verdicts[index] for index in recent]
+    found = Counter(verdict[2] for verdict in verdicts if verdict is not None)
+    return {
+        "total": len(out),
+        "recent": len(recent),
+        "reasons": [{"code": code, "jobs": count} for code, count in found.most_common(MAX_REASONS)],
+    }

@@ -1,0 +1,33 @@
+// A small line without axes below a figure: how it changed.
+
+import { colors } from '../util/colors.js';
+
+/**
+ * Draws a line through values[0 .. count), from 0 to their greatest, in a canvas that shows `total` values.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {ArrayLike<number | null>} values
+ * @param {number} [count]
+ * @param {number} [total]
+ */
+export function sparkline(canvas, values, count = values.length, total = values.length) {
+  const ratio = devicePixelRatio || 1;
+  const width = Math.max(1, canvas.clientWidth);
+  const height = Math.max(1, canvas.clientHeight);
+  if (canvas.width !== Math.round(width * ratio)) {
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+  }
+  const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+  ctx.clearRect(0, 0, width, height);
+  let top = 0;
+  for (let i = 0; i < count; i++) top = Math.max(top, values[i] ?? 0);
+  if (!(top > 0)) return;
+  ctx.strokeStyle = colors().accent;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let i = 0; i < count; i++)
+    ctx.lineTo(((i + 0.5) / total) * width, height - 1.5 - ((values[i] ?? 0) / top) * (height - 3));
+  ctx.stroke();
+}

@@ -1,0 +1,82 @@
+// Bars of a run: the columns that hold them, and what holds of a bar at a playhead.
+//
+// Bars are bitemporal: born_ms is when they were decided, died_ms when a later plan replaced them (-1 = still valid).
+// At playhead p the visible rows are those with born <= p and (died = -1 or died > p).
+
+/** @typedef {import('../util/growing-columns.js').Columns} Columns */
+
+export const NEVER = -1;
+export const OPEN = 2 ** 53; // end of a bar of a real cluster that has not ended
+export const WORKER = 0;
+export const PS = 1;
+export const TRANSFER = 2;
+export const CLOUD = -2;
+
+/**
+ * @typedef {Columns & {
+ *   job: Int32Array, role: Int32Array, server: Int32Array, start_ms: Float64Array, end_ms: Float64Array,
+ *   count: Int32Array, lane: Int32Array, chunk: Int32Array, group: Int32Array, born_ms: Float64Array,
+ *   died_ms: Float64Array,
+ * }} BarColumns
+ */
+
+export const BAR_TYPES = {
+  job: Int32Array,
+  role: Int32Array,
+  server: Int32Array,
+  start_ms: Float64Array,
+  end_ms: Float64Array,
+  count: Int32Array,
+  lane: Int32Array,
+  chunk: Int32Array,
+  group: Int32Array,
+  born_ms: Float64Array,
+  died_ms: Float64Array,
+};
+
+/**
+ * Whether a row is visible at playhead p.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ * @param {number} p
+ */
+export function trueAt(bars, row, p) {
+  const died = bars.died_ms[row];
+  return bars.born_ms[row] <= p && (died === NEVER || died > p);
+}
+
+/**
+ * The end of a bar as shown at playhead p; p for one that has not ended.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ * @param {number} p
+ */
+export function endAt(bars, row, p) {
+  return bars.end_ms[row] < OPEN ? bars.end_ms[row] : Math.max(p, bars.start_ms[row] + 1);
+}
+
+/**
+ * The worker of a bar, for plans of workers: bars with a chunk, and bars of dedicated parameter servers; else null.
+ *
+ * @param {BarColumns} bars
+ * @param {number} row
+ */
+export function workerOf(bars, row) {
+  const isPs = bars.role[row] === PS;
+  const onCloud = bars.server[row] === CLOUD;
+  if (bars.chunk[row] < 0 && !(isPs && (bars.lane[row] >= 0 || onCloud))) return null;
+  return workerName(isPs, bars.server[row], onCloud ? bars.job[row] : bars.lane[row]);
+}
+
+/**
+ * The key of a worker or parameter server in plans of workers.
+ *
+ * @param {boolean} isPs
+ * @param {number} server
+ * @param {number} worker
+ */
+export function workerName(isPs, server, worker) {
+  return `${isPs ? 'p' : 'w'}${server}/${worker}`;
+}

@@ -1,0 +1,196 @@
+// The present on the overview: the servers of one run, its figures, what is next and what needs attention.
+
+import { get } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { inCharge } from '../models/phases.js';
+import { DataTable } from '../ui/data-table.js';
+import { $, fill, h, setText } from '../ui/dom.js';
+import { clock, duration, number, percent } from '../util/format.js';
+import { attentionItems } from './attention.js';
+import { figureTiles } from './figures.js';
+import { MOST, ServerMap, scaleTitle, shownServers } from './server-map.js';
+
+const ACTIVE = ['running', 'paused'];
+const EACH_MS = 1000;
+const CHOSEN = 'present-run'; // in the browser's storage: the run that its user has chosen
+const NEXT = { start: 'starts at', finish: 'finishes at', forecast: 'starts at about' };
+
+/** The run shown: the chosen one, else a followed cluster, else an active run, else the newest; undefined if none. */
+export function presentOf(runs, chosen) {
+  return (
+    runs.find((run) => run.id === chosen) ??
+    runs.find((run) => run.mode === 'mirror' && ACTIVE.includes(run.status)) ??
+    runs.find((run) => ACTIVE.includes(run.status)) ??
+    runs[0]
+  );
+}
+
+export class Present {
+  /** section: the element of templates/_present.html. */
+  constructor(section) {
+    this.section = section;
+    this.run = null;
+    this.runs = [];
+    this.found = null;
+    this.asking = false;
+    this.map = new ServerMap($('#present-servers', section), (i) => {
+      location.href = `/runs/${this.run.id}/servers/${i}/`;
+    });
+    $('#present-by', section).addEventListener('change', ({ target }) => {
+      this.map.by = target.value;
+      this.map.set(this.found.load);
+    });
+    $('#present-run', section).addEventListener('change', ({ target }) => {
+      localStorage.setItem(CHOSEN, target.value);
+      this.show(this.runs);
+    });
+    const table = $('#present-table', section);
+    table.addEventListener('click', () => {
+      const open = table.getAttribute('aria-pressed') !== 'true';
+      table.setAttribute('aria-pressed', String(open));
+      $('#present-numbers', section).hidden = !open;
+      this.#paintTable();
+    });
+    setInterval(() => document.hidden || !ACTIVE.includes(this.run?.status) || this.#ask(), EACH_MS);
+  }
+
+  /** The runs of the overview, newest first, whenever one of them has changed. */
+  show(runs) {
+    this.runs = runs;
+    const run = presentOf(runs, Number(localStorage.getItem(CHOSEN)));
+    this.section.hidden = !run;
+    if (!run) return;
+    const other = run.id !== this.run?.id;
+    const turned = other || run.status !== this.run.status;
+    this.run = { ...run };
+    if (other) this.#choices();
+    this.#head();
+    if (turned) this.#ask();
+  }
+
+  #choices() {
+    fill(
+      $('#present-run', this.section),
+      this.runs.map((run) =>
+        h('option', { value: run.id, selected: run.id === this.run.id }, `${run.id} · ${run.scenario_name}`),
+      ),
+    );
+  }
+
+  #head() {
+    const { id, scenario_name: name, status, schedulers, sim_ms: at } = this.run;
+    const link = $('#present-name', this.section);
+    setText(link, name);
+    for (const anchor of [link, $('#present-open', this.section)]) anchor.href = `/runs/${id}/`;
+    const state = $('#present-state', this.section);
+    state.dataset.state = status;
+    setText(state, status);
+    setText($('#present-scheduler', this.section), inCharge(schedulers));
+    setText($('#present-clock', this.section), clock(this.found?.sim_ms ?? at));
+  }
+
+  async #ask() {
+    if (this.asking) return;
+    this.asking = true;
+    const { id } = this.run;
+    try {
+      const found = await get(`/api/runs/${id}/situation/`);
+      if (id === this.run.id) this.#paint(found);
+    } catch (error) {
+      logError(error);
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  #paint(found) {
+    const first = this.found?.load.scale.join() !== found.load.scale.join();
+    this.found = found;
+    this.#head();
+    if (first) this.#scales(found.load);
+    this.map.set(found.load);
+    const tiles = figureTiles(found, this.run.mode === 'mirror');
+    fill($('#present-figures', this.section), tiles.nodes);
+    tiles.draw();
+    fill($('#present-attention', this.section), attentionItems(found.attention));
+    this.#list(
+      '#present-next',
+      found.next.map((event) => this.#next(event)),
+      'No start or finish is planned',
+    );
+    this.#list(
+      '#present-waiting',
+      found.queue.oldest.map((job) => this.#waiting(job)),
+      'No job waits',
+    );
+    this.#paintTable();
+  }
+
+  #scales({ measure, scale }) {
+    const select = $('#present-by', this.section);
+    this.map.by = MOST;
+    select.parentElement.hidden = measure !== 'resources';
+    fill(
+      select,
+      h('option', { value: MOST }, 'most allocated resource'),
+      scale.map((name) => h('option', { value: name }, scaleTitle(name))),
+    );
+  }
+
+  #list(selector, rows, none) {
+    fill($(selector, this.section), rows.length ? rows : h('li', { class: 'muted' }, none));
+  }
+
+  #job(job, id) {
+    return h('a', { href: `/runs/${this.run.id}/?job=${job}` }, id);
+  }
+
+  #next({ at_ms: at, kind, job, id }) {
+    const left = duration(at - this.found.sim_ms);
+    return h(
+      'li',
+      {},
+      this.#job(job, id),
+      ` ${NEXT[kind]} ${clock(at)}`,
+      h('span', { class: 'muted' }, `, in ${left}`),
+    );
+  }
+
+  /** With the reason of a job that has no start yet. */
+  #waiting({ job, id, since_ms: since, start_ms: start, forecast_ms: forecast, sentence }) {
+    const expected = forecast === null ? '' : `, starts at about ${clock(forecast)}`;
+    const planned = start === null ? expected : `, starts at ${clock(start)}`;
+    const why = start === null && sentence ? h('div', { class: 'muted small' }, sentence) : null;
+    return h('li', {}, this.#job(job, id), ` since ${clock(since)}${planned}`, why);
+  }
+
+  #paintTable() {
+    const box = $('#present-numbers', this.section);
+    if (box.hidden || !this.found) return;
+    const { scale } = this.found.load;
+    this.table ??= new DataTable(box, {
+      name: 'present-servers',
+      columns: [
+        { title: 'Server', value: (i) => this.#servers().name[i], cell: (i) => this.#servers().name[i] },
+        { title: 'Site', value: (i) => this.#servers().site[i], cell: (i) => this.#servers().site[i] },
+        {
+          title: 'Jobs',
+          number: true,
+          value: (i) => this.#servers().jobs[i],
+          cell: (i) => number(this.#servers().jobs[i], 0),
+        },
+        ...scale.map((name, s) => ({
+          title: scaleTitle(name),
+          number: true,
+          value: (i) => this.#servers().shares[s][i],
+          cell: (i) => (this.#servers().shares[s][i] < 0 ? '–' : percent(this.#servers().shares[s][i] / 1000, 1)),
+        })),
+      ],
+    });
+    this.table.paint(shownServers(this.found.load));
+  }
+
+  #servers() {
+    return this.found.load.servers;
+  }
+}

@@ -1,0 +1,162 @@
+// The servers of a cluster as a dense grid, by site, coloured by how much of each is allocated.
+
+import { Tip, tipElement } from '../ui/tooltip.js';
+import { fill, h } from '../ui/dom.js';
+import { STEPS, colors, onTheme } from '../util/colors.js';
+import { percent, plural } from '../util/format.js';
+
+const SIZES = [18, 14, 10, 7, 5, 3]; // px of a square: the largest with which the grid is low enough
+const MAX_HEIGHT = 300;
+const HEAD = 20;
+const PER_MILLE = 1000;
+const TITLES = { gpu: 'GPU', cpu: 'vCPU', memory: 'Memory', storage: 'Storage', bandwidth: 'Bandwidth' };
+const WHOLE = { workers: 'the typed workers', machines: 'the machine by a group' };
+const AVAILABLE = 0;
+const AWAY = 1; // for a time
+const GONE = 2; // removed by an edit: not shown
+export const MOST = 'most'; // colour by the resource of which the largest share is allocated
+
+/** What is counted, as a title: 'GPU', 'Typed workers', 'Machines'. */
+export const scaleTitle = (name) => TITLES[name] ?? (name === 'workers' ? 'Typed workers' : 'Machines');
+
+/** [server] share in per mille by which a server is coloured; -1 where it has none of it. */
+export function colouredBy({ scale, servers }, by) {
+  const place = scale.indexOf(by);
+  if (place >= 0) return servers.shares[place];
+  return servers.name.map((_, i) => Math.max(-1, ...servers.shares.map((shares) => shares[i])));
+}
+
+/** Class of a share in per mille above 0, from 0 to STEPS - 1. */
+const classOf = (share) => Math.min(STEPS - 1, Math.floor(((share - 1) * STEPS) / PER_MILLE));
+
+/** Lines of the tooltip of a server. */
+export function serverLines({ scale, servers }, i) {
+  const jobs = servers.jobs[i];
+  const shares = scale.map((name, s) => [name, servers.shares[s][i]]).filter(([, share]) => share >= 0);
+  return [
+    [`${servers.name[i]}, ${servers.site[i]}`, servers.state[i] !== AVAILABLE ? 'unavailable' : plural(jobs, 'job')],
+    ...shares.map(([name, share]) => [scaleTitle(name), percent(share / PER_MILLE, 1)]),
+  ];
+}
+
+/** Indexes of the servers that have not been removed. */
+export const shownServers = ({ servers }) => servers.name.map((_, i) => i).filter((i) => servers.state[i] !== GONE);
+
+/**
+ * The places of the squares: {size, width, height, heads: [[text, y]], at: [[x, y]] of each server that is `shown`}.
+ */
+export function layout(sites, width, shown = sites.map((_, i) => i)) {
+  for (const size of SIZES) {
+    const gap = size > 5 ? 3 : 1;
+    const columns = Math.max(1, Math.floor((width + gap) / (size + gap)));
+    const heads = [];
+    const at = new Array(sites.length);
+    let y = 0;
+    for (const site of new Set(shown.map((i) => sites[i]))) {
+      const own = shown.filter((i) => sites[i] === site);
+      heads.push([`${site[0].toUpperCase()}${site.slice(1)}, ${plural(own.length, 'server')}`, y]);
+      y += HEAD;
+      own.forEach((i, n) => (at[i] = [(n % columns) * (size + gap), y + Math.floor(n / columns) * (size + gap)]));
+      y += Math.ceil(own.length / columns) * (size + gap) + 6;
+    }
+    if (y <= MAX_HEIGHT || size === SIZES.at(-1)) return { size, width, height: Math.max(1, y), heads, at };
+  }
+  return null;
+}
+
+export class ServerMap {
+  /** onPick(index of a server) after a click. */
+  constructor(element, onPick) {
+    this.element = element;
+    this.onPick = onPick;
+    this.load = null;
+    this.by = MOST;
+    this.canvas = h('canvas', { class: 'server-map', tabindex: 0, role: 'img' });
+    this.tip = new Tip(tipElement());
+    this.legend = h('p', { class: 'muted small map-legend' });
+    element.replaceChildren(this.canvas, this.tip.element, this.legend);
+    this.canvas.addEventListener('pointermove', (event) => this.#hover(event));
+    this.canvas.addEventListener('pointerleave', () => this.tip.hide());
+    this.canvas.addEventListener('click', (event) => {
+      const found = this.#at(event);
+      if (found >= 0) this.onPick(found);
+    });
+    new ResizeObserver(() => this.paint()).observe(element);
+    onTheme(() => this.load && this.set(this.load));
+  }
+
+  /** load: the part of that name of a situation. */
+  set(load) {
+    this.load = load;
+    const { servers, measure } = load;
+    const busy = servers.jobs.filter((jobs) => jobs > 0).length;
+    this.canvas.setAttribute(
+      'aria-label',
+      `${plural(shownServers(load).length, 'server')}, ${busy} with jobs, ` +
+        `${servers.state.filter((state) => state === AWAY).length} unavailable; the table has the same information`,
+    );
+    const of = WHOLE[measure] ?? (this.by === MOST ? 'the most allocated resource' : scaleTitle(this.by));
+    fill(
+      this.legend,
+      `Colour: allocated share of ${of}`,
+      h('span', {}, h('i', { class: 'step none' }), '0 %'),
+      colors().steps.map((color, i) =>
+        h('span', {}, h('i', { class: 'step', css: { background: color } }), `to ${((i + 1) * 100) / STEPS} %`),
+      ),
+      servers.state.includes(AWAY) ? h('span', {}, h('i', { class: 'step away' }), 'unavailable') : null,
+    );
+    this.paint();
+  }
+
+  paint() {
+    if (!this.load) return;
+    const { servers } = this.load;
+    const width = Math.max(120, this.element.clientWidth);
+    const places = layout(servers.site, width, shownServers(this.load));
+    this.places = places;
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(places.height * ratio);
+    this.canvas.style.height = `${places.height}px`;
+    const ctx = this.canvas.getContext('2d');
+    const { steps, band, muted, bad } = colors();
+    ctx.scale(ratio, ratio);
+    ctx.font = '12px system-ui, sans-serif';
+    ctx.textBaseline = 'middle';
+    ctx.fillStyle = muted;
+    for (const [text, y] of places.heads) ctx.fillText(text, 0, y + HEAD / 2);
+    const shares = colouredBy(this.load, this.by);
+    places.at.forEach(([x, y], i) => {
+      ctx.fillStyle = shares[i] > 0 ? steps[classOf(shares[i])] : band;
+      ctx.fillRect(x, y, places.size, places.size);
+      if (servers.state[i] === AWAY) cross(ctx, x, y, places.size, bad);
+    });
+  }
+
+  #at(event) {
+    if (!this.places) return -1;
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const { at, size } = this.places;
+    const inside = ([left, top]) => x >= left && x < left + size && y >= top && y < top + size;
+    return at.findIndex((place) => place && inside(place)); // removed servers have no place
+  }
+
+  #hover(event) {
+    const found = this.#at(event);
+    this.canvas.style.cursor = found >= 0 ? 'pointer' : 'default';
+    if (found < 0) return this.tip.hide();
+    const box = this.canvas.getBoundingClientRect();
+    this.tip.show(serverLines(this.load, found), event.clientX - box.left, event.clientY - box.top, this.canvas);
+  }
+}
+
+function cross(ctx, x, y, size, color) {
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1.5;
+  ctx.strokeRect(x + 0.75, y + 0.75, size - 1.5, size - 1.5);
+  ctx.beginPath();
+  ctx.moveTo(x + 1, y + 1);
+  ctx.lineTo(x + size - 1, y + size - 1);
+  ctx.stroke();
+}

@@ -1,0 +1,34 @@
+// The wall: the present of one run without controls, for a screen that nobody operates.
+
+import { get } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { Present } from './present.js';
+import { followOverview } from '../ui/connection-badge.js';
+import { $, debounce } from '../ui/dom.js';
+
+const present = new Present($('#present'));
+let runs = [];
+
+async function load() {
+  try {
+    runs = (await get('/api/runs/?size=50')).results;
+  } catch (error) {
+    return logError(error); // the badge shows a lost server; the next message loads again
+  }
+  $('#wall-none').hidden = runs.length > 0;
+  present.show(runs);
+}
+
+const reload = debounce(load, 300);
+
+addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') location.href = '/';
+});
+load();
+followOverview((message) => {
+  const news = message.run ?? message;
+  const known = runs.find((run) => run.id === news.id);
+  if (!known || message.type === 'deleted' || news.status !== known.status) return reload();
+  Object.assign(known, { status: news.status, sim_ms: news.sim_ms });
+  present.show(runs);
+}, reload);

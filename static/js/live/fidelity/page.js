@@ -1,0 +1,175 @@
+// Fidelity of a followed cluster: errors of its forecasts by lead and method, coverage, run times, drift audit.
+
+import { get, post } from '../../core/api.js';
+import { table } from '../../ui/data-table.js';
+import { $, errorLine, fill, h, setText } from '../../ui/dom.js';
+import { connectionBadge } from '../../ui/connection-badge.js';
+import { duration, number, percent, plural } from '../../util/format.js';
+import { Poll, pollError } from '../../util/poll.js';
+import { STATES, calibrationText } from '../forecasts.js';
+import { progressText, replaySection } from './replay.js';
+
+const AGAIN_MS = 10_000;
+const BUSY_MS = 1000; // while a replay is computed
+const LEADS = {
+  under_1_min: 'less than 1 min',
+  '1_to_10_min': '1 to 10 min',
+  '10_to_60_min': '10 to 60 min',
+  '1_to_6_h': '1 to 6 h',
+  over_6_h: 'more than 6 h',
+};
+const name = $('main').dataset.connection;
+
+/** 'late by 3 s' where jobs start later than forecast. */
+export function biasText(ms) {
+  if (ms === null || ms === undefined) return '–';
+  if (Math.round(ms / 1000) === 0) return 'none';
+  return ms > 0 ? `${duration(ms)} too early` : `${duration(-ms)} too late`;
+}
+
+const errorColumns = (first) => [
+  first,
+  { title: 'Forecasts', number: true, cell: ({ figures }) => number(figures.count, 0) },
+  { title: 'Mean error', number: true, cell: ({ figures }) => duration(figures.mean_ms) },
+  { title: 'Median', number: true, cell: ({ figures }) => duration(figures.median_ms) },
+  {
+    title: '90th percentile',
+    number: true,
+    hint: 'Nine of ten errors are smaller',
+    cell: ({ figures }) => duration(figures.p90_ms),
+  },
+  ...['1 min', '10 min', '1 h'].map((text, place) => ({
+    title: `Within ${text}`,
+    number: true,
+    cell: ({ figures }) => (figures.count ? percent(figures.within[place]) : '–'),
+  })),
+  {
+    title: 'Bias',
+    number: true,
+    hint: 'How much earlier or later than the real start the forecasts are on average',
+    cell: ({ figures }) => biasText(figures.count ? figures.bias_ms : null),
+  },
+];
+
+function rivals({ starts, best }) {
+  const rows = starts
+    .filter(({ total }) => total.count)
+    .map((one) => ({ ...one, figures: one.total, title: one.method === best ? `${one.title} (in use)` : one.title }));
+  const columns = [
+    ...errorColumns({ title: 'Method', cell: ({ title }) => title }),
+    {
+      title: 'Twin on these starts',
+      number: true,
+      hint: 'Mean error of the twin on the starts that this method forecast',
+      cell: (row) => (row.method === 'twin' ? '' : duration(row.twin_mean_ms)),
+    },
+  ];
+  return rows.length ? table(columns, rows) : h('p', { class: 'muted' }, 'No forecast has been scored yet.');
+}
+
+function leads({ starts }) {
+  const twin = starts.find(({ method }) => method === 'twin');
+  const rows = (twin?.leads ?? []).map((one) => ({ title: LEADS[one.lead], figures: one }));
+  return table(errorColumns({ title: 'Lead', cell: ({ title }) => title }), rows);
+}
+
+function runTimes({ run_times: rows, best }) {
+  return table(
+    [
+      {
+        title: 'Predictor',
+        cell: (row) => h('span', { title: row.about }, row.name === best ? `${row.title} (in use)` : row.title),
+      },
+      { title: 'Jobs', number: true, cell: ({ jobs }) => number(jobs, 0) },
+      {
+        title: 'Accuracy',
+        number: true,
+        hint: 'Mean of the smaller / the larger of prediction and run time',
+        cell: (row) => percent(row.accuracy),
+      },
+      { title: 'Mean error', number: true, cell: (row) => duration(row.mean_error_ms) },
+      { title: 'Median error', number: true, cell: (row) => duration(row.median_error_ms) },
+      { title: 'Too short', number: true, cell: (row) => percent(row.too_short) },
+    ],
+    rows,
+  );
+}
+
+function summary({ calibration, figures }) {
+  const { hint } = calibrationText(calibration);
+  const twin = figures.starts.find(({ method }) => method === 'twin').total;
+  const tile = (term, value, note) =>
+    h('div', {}, h('dt', {}, term), h('dd', {}, value), h('dd', { class: 'muted small' }, note));
+  const { count, share, low, high } = calibration;
+  const interval = count
+    ? `95 % interval ${percent(low)} to ${percent(high)}, ${plural(count, 'start')}`
+    : 'no scored forecast yet';
+  return [
+    tile(
+      'Calibration',
+      h('span', { class: 'state', 'data-state': calibration.state }, STATES[calibration.state]),
+      hint,
+    ),
+    tile('Coverage of the 80 % band', percent(count ? share : null), interval),
+    tile(
+      'Mean error of starts',
+      duration(twin.mean_ms),
+      `${plural(twin.count, 'forecast')} in ${plural(figures.days, 'day')}`,
+    ),
+    tile('Bias', biasText(twin.bias_ms), 'average of all forecasts'),
+    tile('Mean error of ends', duration(figures.finishes.mean_ms), plural(figures.finishes.count, 'forecast')),
+  ];
+}
+
+function audit({ checked_at: at, compared, count, error }) {
+  if (error) return `The drift audit failed: ${error}`;
+  if (!at) return 'The log is first compared with the cluster two minutes after the start of a run.';
+  const time = new Date(at * 1000).toISOString().slice(0, 16).replace('T', ' ');
+  const found = plural(count, 'difference');
+  return `${found} between the log and the cluster in ${number(compared, 0)} jobs and nodes, ${time} UTC.`;
+}
+
+let painted = '';
+
+function paintReplay(replay) {
+  poll.ms = replay.progress ? BUSY_MS : AGAIN_MS;
+  $('#progress-box').hidden = !replay.progress;
+  setText($('#going'), progressText(replay.progress));
+  $('#failed').hidden = !replay.failed;
+  setText($('#failed'), replay.failed ? `The newest replay could not be computed: ${replay.failed}.` : '');
+  if ($('#start')) $('#start').hidden = Boolean(replay.progress);
+  if ($('#cancel')) $('#cancel').hidden = !replay.progress;
+  const signature = JSON.stringify([replay.newest, replay.before]);
+  if (signature === painted) return;
+  painted = signature;
+  fill($('#replay'), replaySection(replay));
+}
+
+function act(path, body) {
+  return post(path, body).then(
+    () => poll.now(),
+    (error) => say(error.message),
+  );
+}
+
+async function load() {
+  const answer = await get(`/api/live/${name}/fidelity/`);
+  const { figures } = answer;
+  $('#drift').textContent = audit(answer.drift);
+  paintReplay(answer.replay);
+  $('#nothing').hidden = Boolean(figures.starts);
+  for (const part of document.querySelectorAll('[data-part]')) part.hidden = !figures.starts;
+  if (!figures.starts) return true;
+  fill($('#summary'), summary(answer));
+  fill($('#rivals'), rivals(figures));
+  fill($('#leads'), leads(figures));
+  fill($('#run-times'), runTimes(figures));
+  return true;
+}
+
+const say = errorLine($('#error'));
+const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
+connectionBadge($('#connection'), poll, 'change');
+$('#start')?.addEventListener('click', () => act(`/api/live/${name}/replay/`, { hours: Number($('#hours').value) }));
+$('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/replay/cancel/`));
+poll.now();

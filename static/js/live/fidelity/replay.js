@@ -1,0 +1,96 @@
+// Replay of a followed cluster by the model of its own policy: figures of the newest one beside what happened.
+
+import { table } from '../../ui/data-table.js';
+import { h } from '../../ui/dom.js';
+import { clock, duration, fixed, number, percent, plural, wall } from '../../util/format.js';
+
+/** '+1.2 %': how much longer the simulated makespan is. */
+export function differenceText(share) {
+  if (share === null || share === undefined) return '–';
+  const text = `${fixed(Math.abs(share) * 100, 1)} %`;
+  return text === '0.0 %' ? 'none' : `${share < 0 ? '−' : '+'}${text}`;
+}
+
+/** What is under way, as text; empty for nothing. */
+export function progressText(progress) {
+  if (!progress) return '';
+  if (progress.status === 'queued') return 'Waiting for a worker';
+  return progress.cut ? 'Simulating the window' : 'Cutting the window';
+}
+
+/** Content of the section: the newest replay, and the ones before it. */
+export function replaySection({ newest, before }) {
+  if (!newest) {
+    return [h('p', { class: 'muted' }, 'No replay yet. One is computed for each day that the twin has followed.')];
+  }
+  return [
+    h('p', {}, windowText(newest)),
+    h('dl', { class: 'fidelity' }, tiles(newest)),
+    divergence(newest),
+    h(
+      'details',
+      { class: 'small' },
+      h('summary', {}, 'Assumptions'),
+      h(
+        'ul',
+        { class: 'plain' },
+        newest.sentences.map((text) => h('li', {}, text)),
+      ),
+    ),
+    before.length ? h('div', { class: 'scroll' }, earlier(before)) : null,
+  ];
+}
+
+function windowText({ from_ms: from, until_ms: until, run, jobs, at }) {
+  return [
+    `From ${clock(from)} to ${clock(until)} of `,
+    run ? h('a', { href: `/runs/${run}/` }, `run ${run}`) : 'a run that was deleted',
+    `, ${plural(jobs, 'job')} that completed in both, computed ${wall(at)}.`,
+  ];
+}
+
+function tiles(one) {
+  const tile = (term, value, note) =>
+    h('div', {}, h('dt', {}, term), h('dd', {}, value), h('dd', { class: 'muted small' }, note));
+  return [
+    tile(
+      'Difference of makespan',
+      differenceText(one.makespan_error),
+      `${duration(one.makespan_ms)} simulated, ${duration(one.makespan_real_ms)} real`,
+    ),
+    tile(
+      `Starts within ${duration(one.within_ms)}`,
+      percent(one.within),
+      'of the real start; the backfill interval of the cluster',
+    ),
+    one.in_step === null
+      ? null
+      : tile('Starts in step', percent(one.in_step), 'decided like the cluster, from its real state at that moment'),
+    tile('Simulated mean wait', duration(one.wait_ms), `${duration(one.wait_real_ms)} real`),
+    tile('Order of starts', one.order === null ? '–' : fixed(one.order, 2), 'Kendall’s τ; 1 is the same order'),
+  ];
+}
+
+function divergence({ first, run, replay, within_ms: within }) {
+  const link = run && replay ? h('a', { href: `/compare/?runs=${run},${replay}` }, 'Compare the runs') : null;
+  const text = first
+    ? `First divergence: job ${first.job} starts at ${clock(first.simulated_ms)} in the simulation, ` +
+      `and started at ${clock(first.real_ms)}. `
+    : `No start differs by more than ${duration(within)}. `;
+  return h('p', {}, text, link);
+}
+
+function earlier(rows) {
+  return table(
+    [
+      { title: 'Computed', cell: ({ at }) => wall(at) },
+      { title: 'Window', number: true, cell: (row) => duration(row.until_ms - row.from_ms) },
+      { title: 'Jobs', number: true, cell: ({ jobs }) => number(jobs, 0) },
+      { title: 'Difference of makespan', number: true, cell: (row) => differenceText(row.makespan_error) },
+      { title: 'Simulated mean wait', number: true, cell: ({ wait_ms: ms }) => duration(ms) },
+      { title: 'Real mean wait', number: true, cell: ({ wait_real_ms: ms }) => duration(ms) },
+      { title: 'Starts in tolerance', number: true, cell: ({ within }) => percent(within) },
+    ],
+    rows,
+  );
+}

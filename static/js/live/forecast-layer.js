@@ -1,0 +1,102 @@
+// Forecasts in the Gantt: hatched outlines on the servers on which waiting jobs are expected, never filled like bars.
+
+import { duration } from '../util/format.js';
+import { LEVEL, Layer } from '../gantt/layers/layer.js';
+
+const STRIPE_PX = 5;
+const LEAST_PX = 2; // height of a sub-lane
+const MAX_BOXES = 4000; // that are drawn
+
+export class ForecastLayer extends Layer {
+  constructor() {
+    super('forecast', LEVEL.EVENTS);
+    this.rows = [];
+    this.live = () => true; // false while a past moment is shown: nothing was forecast in it
+    this.byServer = new Map(); // server -> {boxes: [{row, lane}], lanes}
+    this.byJob = new Map();
+    this.boxes = []; // [x, y, width, height, row] as painted last
+  }
+
+  /** rows: as the API gives them; live(): whether the newest moment is shown. */
+  update(rows, live) {
+    this.rows = rows.filter(({ start_ms: start }) => start !== null);
+    this.live = live;
+    this.byJob = new Map(this.rows.map((row) => [row.job, row]));
+    this.byServer = new Map();
+    for (const row of this.rows) for (const server of row.servers) this.#lay(server, row);
+  }
+
+  /** Gives a box the first lane of the server that is free from its start on. */
+  #lay(server, row) {
+    const held = this.byServer.get(server) ?? { boxes: [], ends: [] };
+    let lane = held.ends.findIndex((end) => end <= row.start_ms);
+    if (lane < 0) lane = held.ends.length;
+    held.ends[lane] = row.finish_ms;
+    held.boxes.push({ row, lane });
+    this.byServer.set(server, held);
+  }
+
+  paint(ctx, frame) {
+    this.boxes = [];
+    if (!this.live() || !this.rows.length) return;
+    for (const each of frame.views) {
+      if (each.row.kind === 'server') this.#server(frame, each);
+      else if (each.row.kind === 'job' && this.byJob.has(each.row.index))
+        this.#box(frame, each.y, frame.rowPx - 1, this.byJob.get(each.row.index));
+    }
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(frame.area.left, frame.area.top, frame.area.right - frame.area.left, frame.area.bottom - frame.area.top);
+    ctx.clip();
+    for (const box of this.boxes) hatched(ctx, frame, box);
+    ctx.restore();
+  }
+
+  #server(frame, { row, y }) {
+    const held = this.byServer.get(row.index);
+    if (!held) return;
+    const height = Math.max(LEAST_PX, (frame.rowPx - 2) / held.ends.length);
+    for (const box of held.boxes) {
+      const top = y + 1 + box.lane * height;
+      if (top + height <= y + frame.rowPx) this.#box(frame, top, height, box.row);
+    }
+  }
+
+  #box(frame, y, height, row) {
+    const span = frame.spanOf(row.start_ms, row.finish_ms);
+    if (span && this.boxes.length < MAX_BOXES) this.boxes.push([span[0], y, span[1] - span[0], height, row]);
+  }
+
+  hit(x, y) {
+    const found = this.boxes.find(
+      ([left, top, width, height]) => x >= left && x <= left + width && y >= top && y <= top + height,
+    );
+    return found ? { row: found[4], job: found[4].job } : null;
+  }
+
+  describe({ row }, frame) {
+    const wait = duration(Math.max(0, row.start_ms - frame.p));
+    const run = duration(row.finish_ms - row.start_ms);
+    return [[frame.jobName(row.job), `forecast: starts in ${wait}, runs ${run}`, row.job]];
+  }
+}
+
+function hatched(ctx, frame, [x, y, width, height, { job }]) {
+  const [color] = frame.paint(job, frame.c);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(x, y, width, height);
+  ctx.clip();
+  ctx.globalAlpha = frame.dims(job) ? 0.2 : 0.75;
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let at = x - height - ((x - height) % STRIPE_PX); at < x + width; at += STRIPE_PX) {
+    ctx.moveTo(at, y + height);
+    ctx.lineTo(at + height, y);
+  }
+  ctx.stroke();
+  ctx.setLineDash([3, 2]);
+  ctx.strokeRect(x + 0.5, y + 0.5, Math.max(0, width - 1), Math.max(0, height - 1));
+  ctx.restore();
+}

@@ -1,0 +1,117 @@
+// The newest forecasts of a followed cluster: requested at intervals, per job, and in words.
+
+import { get } from '../core/api.js';
+import { h } from '../ui/dom.js';
+import { duration, percent, plural, wall, wallClock } from '../util/format.js';
+
+const AGAIN_MS = 5000;
+const DAY_MS = 86_400_000;
+/** States of calibration on screen, by their names in the API. */
+export const STATES = { learning: 'learning', calibrated: 'calibrated', off: 'not calibrated' };
+const EXACT_MS = 600_000; // nearer starts are shown with seconds
+const WHY = {
+  now: 'It fits now, and waits for the next cycle of the scheduler.',
+  priority: 'It waits for jobs with a higher priority.',
+  time: 'It waits for the time from which it may start, or for a reservation to end.',
+};
+
+export class Forecasts extends EventTarget {
+  /** Event 'update' after each answer. badge: element that shows the calibration; null for none. */
+  constructor(name, runId, badge) {
+    super();
+    Object.assign(this, { name, runId, badge });
+    this.rows = [];
+    this.byJob = new Map();
+    this.signature = '';
+  }
+
+  start() {
+    this.#ask();
+  }
+
+  /** End of the last forecast, in ms of the log. */
+  get lastMs() {
+    return this.rows.reduce((last, row) => Math.max(last, row.finish_ms ?? 0), 0);
+  }
+
+  /** The row of a job; undefined where it has none. */
+  of(job) {
+    return this.byJob.get(job);
+  }
+
+  async #ask() {
+    if (!document.hidden || !this.signature) {
+      try {
+        const answer = await get(`/api/live/${this.name}/forecast/`);
+        this.badge?.replaceChildren(badgeOf(this.name, answer.calibration));
+        const rows = answer.run === this.runId ? answer.rows : [];
+        const signature = `${answer.run} ${answer.made_ms}`;
+        if (signature !== this.signature) {
+          Object.assign(this, { rows, signature, byJob: new Map(rows.map((row) => [row.job, row])) });
+          this.dispatchEvent(new Event('update'));
+        }
+      } catch (error) {
+        if (error.status === 404) return; // removed
+      }
+    }
+    setTimeout(() => this.#ask(), AGAIN_MS);
+  }
+
+  /** What is expected of a job, as a node; null of a job that has no forecast. */
+  sentence(job, epochMs) {
+    const row = this.of(job);
+    if (!row) return null;
+    return h('div', { class: 'reason forecast', 'data-kind': 'forecast' }, words(row, epochMs).map(line));
+  }
+}
+
+const line = (text, place) => (place ? h('p', { class: 'muted' }, text) : h('strong', {}, text));
+
+/** The forecast of a job in sentences, the first one the start. */
+export function words(row, epochMs, now = Date.now()) {
+  const system = row.system_ms === null ? '' : `; the cluster estimates ${time(row.system_ms + epochMs, now)}`;
+  if (row.start_ms === null) return [`No start is forecast${system}.`, row.never];
+  const at = (ms) => time(ms + epochMs, now, row.start_ms + epochMs - now < EXACT_MS);
+  const band = row.low_ms === null ? '' : `, between ${at(row.low_ms)} and ${at(row.high_ms)}`;
+  const found = [`Starts at ${at(row.start_ms)}${band}${system}.`];
+  const names = row.waits_for.join(', ') + (row.more ? ` and ${row.more} more` : '');
+  if (row.why === 'resources') found.push(`It waits for ${names} to end.`);
+  else if (row.why === 'dependency') found.push(`It depends on ${names}.`);
+  else found.push(WHY[row.why] ?? '');
+  const ahead = row.ahead ? `${plural(row.ahead, 'waiting job')} ahead of it. ` : '';
+  found.push(`${ahead}Forecast to end at ${at(row.finish_ms)}, after ${duration(row.finish_ms - row.start_ms)}.`);
+  return found.filter(Boolean);
+}
+
+/** A time of day, with the date where it is not within a day of now. */
+function time(ms, now, exact = false) {
+  if (Math.abs(ms - now) > DAY_MS) return wall(new Date(ms).toISOString());
+  const text = wallClock(ms);
+  return exact ? text : `${text.slice(0, 5)} UTC`;
+}
+
+/** Whether the forecasts can be relied on, with the figure; a link to the page with all figures. */
+export function badgeOf(name, calibration) {
+  const { title, hint } = calibrationText(calibration);
+  return h(
+    'a',
+    {
+      class: 'state',
+      'data-state': calibration.state,
+      href: `/live/${name}/fidelity/`,
+      title: hint,
+      id: 'calibration',
+    },
+    title,
+  );
+}
+
+/** {title, hint} of a calibration. */
+export function calibrationText({ state, count, least, share }) {
+  if (state === 'learning') {
+    const hint = `Calibration is assessed from ${least} scored forecasts on; ${count} are scored so far.`;
+    return { title: `forecasts: learning (${count} of ${least})`, hint };
+  }
+  const hint = `${percent(share)} of ${count} starts were inside their 80 % band.`;
+  return { title: `forecasts: ${STATES[state]} (${percent(share)} inside the 80 % band)`, hint };
+}

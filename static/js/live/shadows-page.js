@@ -1,0 +1,149 @@
+// Shadows of a followed cluster: its last hours under every scheduler.
+
+import { get, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { metricTable } from '../core/metric-table.js';
+import { shadowTable } from './shadow-table.js';
+import { connectionBadge } from '../ui/connection-badge.js';
+import { empty } from '../ui/data-table.js';
+import { $, fill, h, setText } from '../ui/dom.js';
+import { clock, plural, wall } from '../util/format.js';
+import { Poll } from '../util/poll.js';
+
+const BUSY_MS = 1000;
+const IDLE_MS = 15_000;
+const ABOUT = {
+  believed: ({ predictor }) =>
+    'Schedulers know only the run time that was predicted when the job arrived, from the jobs that had ended by then ' +
+    `(predictor: ${predictor}). When it is used up, they decide again with a longer one.`,
+  turned_out: () =>
+    'Schedulers plan with the actual run times, which no real scheduler knows. Those that order jobs by size ' +
+    'therefore get better results than they could have reached.',
+};
+const name = $('main').dataset.connection;
+let painted = '';
+
+async function load() {
+  const [answer, table] = await Promise.all([get(`/api/live/${name}/shadows/`), metricTable()]);
+  poll.ms = answer.progress ? BUSY_MS : IDLE_MS;
+  paint(answer, table);
+  return true;
+}
+
+function paint(answer, table) {
+  paintProgress(answer);
+  const signature = JSON.stringify([answer.set, answer.week]);
+  if (signature === painted) return;
+  painted = signature;
+  const { set, metrics, week } = answer;
+  if (!set) {
+    fill($('#sets'), section('Shadows', empty('No shadows yet', emptyText(answer))));
+    fill($('#facts'));
+    return;
+  }
+  fill($('#facts'), facts(set));
+  fill(
+    $('#sets'),
+    set.groups.map((group) =>
+      section(
+        group.title,
+        h('p', { class: 'muted small' }, ABOUT[group.durations](group)),
+        h(
+          'div',
+          { class: 'scroll' },
+          shadowTable(group, { metrics, table, real: set.real, week: week[group.durations] ?? {}, mirrored: set.run }),
+        ),
+        group.cannot.length ? h('p', { class: 'left-out muted small' }, 'Schedulers left out here:') : null,
+        group.cannot.length ? left(group.cannot) : null,
+      ),
+    ),
+    set.cannot.length ? section('Schedulers left out', left(set.cannot)) : null,
+  );
+}
+
+const emptyText = ({ run }) =>
+  run === null
+    ? 'The cluster has not been polled yet.'
+    : 'A set is computed every ten minutes while the cluster is followed and its jobs or nodes change.';
+
+const section = (title, ...content) => h('section', { class: 'card' }, h('header', {}, h('h2', {}, title)), content);
+
+function left(cannot) {
+  return h(
+    'ul',
+    { class: 'plain' },
+    cannot.map(({ title, reason }) => h('li', {}, h('strong', {}, title), `: ${reason}.`)),
+  );
+}
+
+function facts(set) {
+  const jobs = `${plural(set.jobs, 'job')}, ${set.scored.toLocaleString('en-US')} of them ended`;
+  const more = set.unplaced_count > set.unplaced.length ? ' …' : '';
+  const named = `${set.unplaced.join(', ')}${more}`;
+  const unplaced = set.unplaced_count
+    ? `${plural(set.unplaced_count, 'job')} could not be placed by any scheduler: ${named}.`
+    : '';
+  return [
+    h(
+      'p',
+      {},
+      `From ${clock(set.from_ms)} to ${clock(set.until_ms)} of `,
+      set.run ? h('a', { href: `/runs/${set.run}/` }, `run ${set.run}`) : 'a run that was deleted',
+      `, ${jobs}, computed ${wall(set.at)}. Differences are to the real cluster, over the jobs that completed in both.`,
+    ),
+    set.note ? h('p', { class: 'notice' }, set.note) : null,
+    h(
+      'details',
+      { class: 'small' },
+      h('summary', {}, 'Assumptions'),
+      h(
+        'ul',
+        { class: 'plain' },
+        [...set.sentences, ...(unplaced ? [unplaced] : []), ...FIXED].map((text) => h('li', {}, text)),
+      ),
+    ),
+  ];
+}
+
+const FIXED = [
+  'The best value is marked among schedulers of one execution model, and for times among those that complete all jobs.',
+  'Outages of nodes are known to the schedulers in advance.',
+];
+
+function paintProgress({ progress, failed }) {
+  $('#progress-box').hidden = !progress;
+  if (progress) {
+    $('#progress').value = progress.total ? progress.done / progress.total : 0;
+    setText(
+      $('#going'),
+      progress.total
+        ? `${progress.done} of ${plural(progress.total, 'shadow')} computed`
+        : progress.status === 'queued'
+          ? 'Waiting for a worker'
+          : 'Preparing the window',
+    );
+  }
+  $('#failed').hidden = !failed;
+  setText($('#failed'), failed ? `The newest set could not be computed: ${failed}.` : '');
+  if ($('#start')) $('#start').hidden = Boolean(progress);
+  if ($('#cancel')) $('#cancel').hidden = !progress;
+}
+
+function act(path, body) {
+  return post(path, body).then(
+    () => poll.now(),
+    (error) => fail(error),
+  );
+}
+
+function fail(error) {
+  if (error) logError(error);
+  $('#error').hidden = !error;
+  setText($('#error'), error?.message ?? '');
+}
+
+const poll = new Poll(load, IDLE_MS, fail);
+connectionBadge($('#connection'), poll, 'change');
+$('#start')?.addEventListener('click', () => act(`/api/live/${name}/shadows/`, { hours: Number($('#hours').value) }));
+$('#cancel')?.addEventListener('click', () => act(`/api/live/${name}/shadows/cancel/`));
+poll.now();

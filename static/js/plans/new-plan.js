@@ -1,0 +1,87 @@
+// Form for a new plan: its scheduler, and the kind of its changes.
+
+import { get, post } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { fill, h } from '../ui/dom.js';
+import { field } from '../ui/fields/form-field.js';
+import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
+import { sentence } from './rule.js';
+
+const KINDS = [
+  ['order', 'Order: nice values of waiting jobs'],
+  ['placement', 'Placement: begin times that expire, and required nodes'],
+];
+const USUAL = 'easy';
+
+export class NewPlan {
+  /** onMade(): after a plan was requested. */
+  constructor(form, { name, onMade }) {
+    Object.assign(this, { form, name, onMade });
+    this.scheduler = field(
+      'Scheduler',
+      h('select', { id: 'scheduler' }),
+      'The jobs that run or wait now are simulated with it; the plan is based on that run.',
+    );
+    const kinds = KINDS.map(([value, text]) => h('option', { value }, text));
+    this.kind = field('Changes', h('select', { id: 'kind' }, kinds));
+    this.button = h('button', { class: 'primary', disabled: true }, 'Make a plan');
+    this.problem = h('p', { class: 'error', role: 'alert', hidden: true });
+    this.note = h('p', { class: 'muted', hidden: true });
+    this.parameters = h('div', { class: 'form' });
+    const more = h('details', { class: 'whole' }, h('summary', {}, 'Parameters of the scheduler'), this.parameters);
+    this.scheduler.input.addEventListener('change', () => this.#declared());
+    fill(
+      form,
+      this.scheduler.element,
+      this.kind.element,
+      more,
+      h('div', { class: 'actions' }, this.button),
+      this.note,
+      this.problem,
+    );
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#make();
+    });
+    this.#list();
+  }
+
+  /** acting: the rule as received from the server. */
+  paint({ possible }) {
+    this.button.disabled = Boolean(possible);
+    this.note.textContent = sentence(possible);
+    this.note.hidden = !possible;
+  }
+
+  async #list() {
+    const known = await get('/api/schedulers/').catch((error) => (logError(error), []));
+    const able = known.filter((one) => !one.unavailable);
+    this.known = new Map(able.map((one) => [one.name, one]));
+    fill(
+      this.scheduler.input,
+      able.map(({ name, title }) => h('option', { value: name, selected: name === USUAL }, title)),
+    );
+    this.#declared();
+  }
+
+  #declared() {
+    fill(this.parameters, (this.known.get(this.scheduler.input.value)?.parameters ?? []).map(parameterField));
+  }
+
+  async #make() {
+    this.button.disabled = true;
+    this.problem.hidden = true;
+    try {
+      const parameters = readParameters(this.parameters);
+      const body = { scheduler: this.scheduler.input.value, kind: this.kind.input.value, parameters };
+      await post(`/api/live/${this.name}/proposals/`, body);
+      this.onMade();
+    } catch (error) {
+      logError(error);
+      this.problem.textContent = error.message;
+      this.problem.hidden = false;
+    } finally {
+      this.button.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+"""Refusals have one shape: a sentence in `detail`, and beside it the sentences about single fields."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from rest_framework.exceptions import Throttled
+from rest_framework.throttling import UserRateThrottle
+
+from dashboard.api.errors import handler
+from dashboard.http.throttles import SessionThrottle
+from tests.dashboard.builders import post
+
+
+@pytest.fixture
+def empty_file():
+    return SimpleUploadedFile("empty.csv", b"")
+
+
+def test_a_field_and_a_part_of_a_list_are_named_in_the_sentence(operator, empty_file):
+    missing = operator.post("/api/traces/", {"name": "x"})
+    assert missing.json() == {"file": ["This field is required."], "detail": "file: This field is required."}
+    empty = operator.post("/api/traces/", {"file": empty_file}).json()
+    assert empty["detail"].startswith("file: ")
+    assert empty["detail"].endswith(" is empty.")
+
+
+def test_a_misspelt_field_of_a_body_is_in_the_sentence(operator, finished_run):
+    answer = post(operator, f"/api/runs/{finished_run.pk}/forks/", {"at": 1}).json()
+    assert answer["detail"].startswith("at: unknown field of the body 'at'; did you mean 'at_ms'?")
+
+
+@pytest.mark.parametrize(("path", "sentence"), [
+    ("/api/runs/{run}/events/table/?q=x", "unknown query parameter 'q'; known: kind, decision, code, job, before"),
+    ("/api/runs/{run}/jobs/?stat=waiting", "unknown query parameter 'stat'; did you mean 'state'? known: q, state"),
+    ("/api/runs/?sise=3", "unknown query parameter 'sise'; did you mean 'size'?"),
+    ("/api/compare/?run=1,2", "unknown query parameter 'run'; did you mean 'runs'? known: runs"),
+    ("/api/metrics/?q=x", "unknown query parameter 'q'; this address has none"),
+    ("/api/runs/{run}/certificate/?x=1", "unknown query parameter 'x'; this address has none"),
+    ("/api/runs/{run}/situation/?x=1", "unknown query parameter 'x'; this address has none"),
+    ("/api/runs/{run}/now/?x=1", "unknown query parameter 'x'; this address has none"),
+    ("/api/scenarios/suitability/?clust=1", "unknown query parameter 'clust'; did you mean 'cluster'?"),
+    ("/api/connections/?x=1", "unknown query parameter 'x'"),
+    ("/api/tokens/?x=1", "unknown query parameter 'x'"),
+])  # fmt: skip
+def test_an_unknown_query_parameter_is_refused(operator, finished_run, path, sentence):
+    answer = operator.get(path.format(run=finished_run.pk))
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(sentence)
+
+
+def test_a_stranger_learns_no_parameters(client):
+    assert client.get("/api/runs/?sise=3").status_code in (401, 403)
+
+
+def test_the_limit_of_sessions_is_of_one_account_and_says_when_it_ends(operator, viewer, monkeypatch):
+    """Each account has its own limit, whatever the number of its sessions."""
+    monkeypatch.setattr(SessionThrottle, "rate", "3/min", raising=False)
+    monkeypatch.setattr(SessionThrottle, "get_ident", lambda *_: "one address")
+    UserRateThrottle.cache.clear()
+    codes = [operator.get("/api/metrics/").status_code for _ in range(4)]
+    assert codes == [200, 200, 200, 429]
+    refused = operator.get("/api/metrics/")
+    wait_s = int(refused.headers["Retry-After"])
+    assert 0 < wait_s <= 60
+    assert refused.json()["detail"] == f"This account sent too many requests; try again in {wait_s} s."
+    assert viewer.get("/api/metrics/").status_code == 200
+    UserRateThrottle.cache.clear()
+
+
+def test_a_limit_with_its_own_sentence_keeps_it():
+    error = Throttled(3, "The token sends more than 5,000 events in a second.")
+    answer = handler(error, {})
+    assert answer.data["detail"].startswith("The token sends more than 5,000 events in a second.")
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [("/api/live/nope/fidelity/", "connection nope"), ("/api/clusters/99999/", "cluster 99999"),
+     ("/api/scenarios/99999/", "scenario 99999"), ("/api/sweeps/99999/points/", "sweep 99999")],
+)  # fmt: skip
+def test_what_does_not_exist_is_named(viewer, path, what):
+    answer = viewer.get(path)
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no {what}; it may have been deleted.")

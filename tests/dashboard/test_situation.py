@@ -1,0 +1,171 @@
+"""The situation of a run: load of servers, queue, next events and points of attention, against plain recounts."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.readmodels import situation
+from dashboard.readmodels.situation import attention
+from scheduling.workloads import generate
+from tests.twin.builders_shadows import poll
+from tests.twin.mirror.builders import polled
+from tests.twin.mirror.builders_stored import following
+from tests.twin.runtime.conftest import work
+from twin.eventlog.fold import DIED, END, JOB, NEVER, ROLE, SERVER, START
+from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.stored_states import at
+from twin.models import Connection, Forecasting, Run, Scenario
+from twin.runs import runner
+from twin.scenarios import store
+
+HOUR = 3_600_000
+KINDS = {"oasis": "oasis", "fifo": "oasis", "a_online": "a-online", "harmony": "harmony"}
+
+
+@pytest.fixture
+def run_of(make_run):
+    def make(scheduler: str) -> Run:
+        spec, trace = store.store_generated("s", *generate(KINDS[scheduler], num_jobs=20, num_servers=8, seed=3), 3)
+        scenario = Scenario.objects.create(name="s", cluster=spec, trace=trace, scheduler=scheduler, seed=3)
+        run = Run.objects.create(scenario=scenario)
+        runner.enqueue(run.pk)
+        work()
+        run.refresh_from_db()
+        assert run.status == Run.FINISHED
+        return run
+
+    return make
+
+
+def seen_at(viewer, run: Run, at_ms: int, monkeypatch) -> dict:
+    """The situation as it was at a moment of the log: the state of then, and the run's clock there."""
+
+    class Then:
+        def __init__(self, of: Run) -> None:
+            self.state = at(of.pk, at_ms=at_ms)
+
+        def __enter__(self):
+            return self.state
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+    monkeypatch.setattr(situation, "Newest", Then)
+    Run.objects.filter(pk=run.pk).update(sim_ms=at_ms)
+    return viewer.get(f"/api/runs/{run.pk}/situation/").json()
+
+
+@pytest.mark.parametrize("scheduler", ["oasis", "fifo"])
+def test_allocated_shares_are_sums_of_demands(viewer, run_of, scheduler, monkeypatch):
+    run = run_of(scheduler)
+    cluster, jobs = store.of_run(run)
+    starts = sorted(at(run.pk).bars.rows[:, START].tolist())
+    for moment in (starts[len(starts) // 3], starts[len(starts) // 2]):
+        found = seen_at(viewer, run, moment, monkeypatch)
+        load = found["load"]
+        assert (load["measure"], load["scale"][0]) == ("resources", "gpu")
+        state = at(run.pk, at_ms=moment)
+        used = [[0] * 5 for _ in cluster.servers]
+        on: list[set[int]] = [set() for _ in cluster.servers]
+        for bar in state.bars.rows.tolist():
+            if bar[DIED] == NEVER and bar[START] <= moment < bar[END] and bar[SERVER] >= 0:
+                job = jobs[bar[JOB]]
+                demand = (job.worker, job.ps)[bar[ROLE]]
+                used[bar[SERVER]] = [u + bar[5] * d for u, d in zip(used[bar[SERVER]], demand, strict=True)]
+                on[bar[SERVER]].add(bar[JOB])
+        assert any(map(any, used))
+        for i, server in enumerate(cluster.servers):
+            for r in range(5):
+                share = int(used[i][r] * 1000 / server.capacity[r] + 0.5) if server.capacity[r] else -1
+                assert load["servers"]["shares"][r][i] == share
+        assert load["servers"]["jobs"] == [len(own) for own in on]
+        total = sum(server.capacity[0] for server in cluster.servers)
+        assert load["curve"]["shares"][0][-1] == pytest.approx(sum(u[0] for u in used) / total, abs=1e-4)
+        assert sum(site["used"][0] for site in load["sites"]) == sum(u[0] for u in used)
+
+
+@pytest.mark.parametrize("scheduler", ["oasis", "fifo", "a_online", "harmony"])
+def test_the_queue_is_what_the_states_of_jobs_say_at_each_time(viewer, run_of, scheduler, monkeypatch):
+    run = run_of(scheduler)
+    found = seen_at(viewer, run, run.sim_ms // 2, monkeypatch)
+    curve = found["queue"]["curve"]
+    state = at(run.pk, at_ms=run.sim_ms // 2)
+    codes = [STATES[code] for code in job_states(state, run.sim_ms // 2) if code >= 0]
+    waiting = sum(code in ("queued", "planned") for code in codes)
+    assert (found["queue"]["total"], found["rejected"]["total"]) == (waiting, codes.count("rejected"))
+    assert (curve["waiting"][-1], curve["rejected"][-1]) == (waiting, codes.count("rejected"))
+    assert len(found["queue"]["oldest"]) == min(6, waiting)
+    assert [row["since_ms"] for row in found["queue"]["oldest"]] == sorted(
+        row["since_ms"] for row in found["queue"]["oldest"]
+    )
+    assert [row["at_ms"] for row in found["next"]] == sorted(row["at_ms"] for row in found["next"])
+    assert all(row["at_ms"] > found["sim_ms"] for row in found["next"])
+
+
+def test_typed_workers_and_machines_have_measures_of_their_own(viewer, run_of, monkeypatch):
+    lanes = seen_at(viewer, run_of("a_online"), HOUR, monkeypatch)["load"]
+    assert (lanes["measure"], lanes["scale"]) == ("workers", ["workers"])
+    run = run_of("harmony")
+    moment = run.sim_ms // 2
+    load = seen_at(viewer, run, moment, monkeypatch)["load"]
+    assert (load["measure"], load["scale"]) == ("machines", ["machines"])
+    state = at(run.pk, at_ms=moment)
+    machines = {s for begin, end, data in state.groups for s in data["servers"] if begin <= moment and end == NEVER}
+    assert machines
+    assert [i for i, share in enumerate(load["servers"]["shares"][0]) if share == 1000] == sorted(machines)
+    assert load["curve"]["shares"][0][-1] == pytest.approx(len(machines) / len(load["servers"]["name"]), abs=1e-4)
+
+
+def test_a_finished_run_has_nothing_next_and_its_rejected_jobs_with_reasons(viewer, run_of):
+    run = run_of("oasis")
+    found = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    assert found["next"] == []
+    assert found["queue"]["total"] == 0
+    assert found["utility"] == pytest.approx(run.metrics["total_utility"])
+    assert found["rejected"]["total"] == run.metrics["rejected"]
+    assert sum(one["jobs"] for one in found["rejected"]["reasons"]) <= found["rejected"]["recent"]
+
+
+def test_servers_that_are_away_come_first():
+    servers = {"state": [2, 1, 1], "name": ["a", "b", "c"]}
+    found = {
+        "load": {"servers": servers}, "jobs": {"suspended": 1},
+        "queue": {"curve": {"waiting": [0, 2, 4, 9], "at_ms": [0, 1, 2, 3]}},
+        "rejected": {"recent": 2, "reasons": [{"code": "too_late", "jobs": 2}]}, "window_ms": HOUR,
+    }  # fmt: skip
+    assert [(one["level"], one["code"]) for one in attention.points(found)] == [
+        ("serious", "away"), ("notable", "queue_grows"), ("notable", "suspended"), ("notable", "rejected"),
+    ]  # fmt: skip
+    assert attention.points(found)[0]["values"] == {"servers": 2, "names": ["b", "c"]}
+
+
+def test_starts_of_a_followed_cluster_are_those_of_its_forecast(viewer, db):
+    """24 jobs of 10 minutes on 4 places, 2 minutes apart: the jobs that wait after half an hour have a forecast."""
+    connection = Connection.objects.create(name="lab", connector="slurm")
+    one = following(connection, polled(0))
+    one.apply(poll(1_800))
+    run = connection.run
+    found = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    assert found["window_ms"] == HOUR
+    waiting = [row["job"] for row in found["queue"]["oldest"]]
+    assert waiting == [12, 13, 14]
+    assert (found["next"], [row["forecast_ms"] for row in found["queue"]["oldest"]]) == ([], [None] * 3)
+    late, soon = found["sim_ms"] - 5, found["sim_ms"] + 60_000
+    rows = [{"job": waiting[0], "start_ms": late}, {"job": waiting[1], "start_ms": soon}]
+    Forecasting.objects.create(connection=connection, run=run, rows=rows)
+    one.apply(poll(1_801))
+    found = viewer.get(f"/api/runs/{run.pk}/situation/").json()
+    now = found["sim_ms"]
+    assert [(row["kind"], row["job"], row["at_ms"]) for row in found["next"]] == [
+        ("forecast", waiting[0], now + 1), ("forecast", waiting[1], soon),
+    ]  # fmt: skip
+    assert [row["forecast_ms"] for row in found["queue"]["oldest"]] == [now + 1, soon, None, None]
+
+
+def test_a_queue_that_shrinks_does_not_grow():
+    """It began at 0, was 7, and is 5: it has grown over the window, and shrinks now."""
+    nothing = {"load": {"servers": {"state": [], "name": []}}, "jobs": {"suspended": 0}, "window_ms": HOUR}
+    rejected = {"recent": 0, "reasons": []}
+    for waiting, codes in (([0, 0, 7, 5], []), ([0, 2, 3, 5], []), ([0, 2, 2, 5], ["queue_grows"])):
+        found = nothing | {"rejected": rejected, "queue": {"curve": {"waiting": waiting, "at_ms": [0, 1, 2, 3]}}}
+        assert [point["code"] for point in attention.points(found)] == codes

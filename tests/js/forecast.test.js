@@ -1,0 +1,97 @@
+// Forecasts of waiting jobs in words, their badge, and where the Gantt draws them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { ForecastLayer } from '../../static/js/live/forecast-layer.js';
+import { calibrationText, words } from '../../static/js/live/forecasts.js';
+
+const EPOCH = Date.UTC(2026, 10, 22, 14);
+const NOW = EPOCH + 60_000;
+const MINUTE = 60_000;
+
+const row = (changes = {}) => ({
+  job: 1,
+  start_ms: 20 * MINUTE,
+  finish_ms: 80 * MINUTE,
+  low_ms: 5 * MINUTE,
+  high_ms: 70 * MINUTE,
+  servers: [0],
+  why: 'resources',
+  waits_for: ['7', '8'],
+  more: 0,
+  ahead: 3,
+  system_ms: 300 * MINUTE,
+  never: '',
+  ...changes,
+});
+
+test('a forecast is its start, its band, the estimate of the cluster, and what it waits for', () => {
+  assert.deepEqual(words(row(), EPOCH, NOW), [
+    'Starts at 14:20 UTC, between 14:05 UTC and 15:10 UTC; the cluster estimates 19:00 UTC.',
+    'It waits for 7, 8 to end.',
+    '3 waiting jobs ahead of it. Forecast to end at 15:20 UTC, after 1h.',
+  ]);
+});
+
+test('without a band, an estimate or jobs ahead, nothing is said of them; near starts have seconds', () => {
+  const bare = row({ low_ms: null, high_ms: null, system_ms: null, ahead: 0, why: 'now', start_ms: 2 * MINUTE });
+  assert.deepEqual(words(bare, EPOCH, NOW), [
+    'Starts at 14:02:00 UTC.',
+    'It fits now, and waits for the next cycle of the scheduler.',
+    'Forecast to end at 15:20:00 UTC, after 1h 18m.',
+  ]);
+});
+
+test('a job that never starts is given the reason', () => {
+  const never = row({ start_ms: null, finish_ms: null, never: 'It is held.', system_ms: null });
+  assert.deepEqual(words(never, EPOCH, NOW), ['No start is forecast.', 'It is held.']);
+});
+
+test('starts on another day are shown with their date', () => {
+  const late = row({ start_ms: 3 * 1440 * MINUTE, low_ms: null, system_ms: null });
+  assert.match(words(late, EPOCH, NOW)[0], /^Starts at 2026-11-25 14:00 UTC\.$/);
+});
+
+test('the badge shows the state of the calibration, with its share', () => {
+  assert.equal(
+    calibrationText({ state: 'learning', count: 7, least: 100, share: 1 }).title,
+    'forecasts: learning (7 of 100)',
+  );
+  assert.equal(
+    calibrationText({ state: 'off', count: 150, least: 100, share: 0.5 }).title,
+    'forecasts: not calibrated (50 % inside the 80 % band)',
+  );
+});
+
+test('forecasts on one server get sub-lanes where they overlap, and none is drawn in the past', () => {
+  const layer = new ForecastLayer();
+  let live = true;
+  layer.update([row(), row({ job: 2 }), row({ job: 3, start_ms: 80 * MINUTE, finish_ms: 90 * MINUTE })], () => live);
+  const lanes = layer.byServer.get(0);
+  assert.deepEqual(
+    lanes.boxes.map(({ lane }) => lane),
+    [0, 1, 0],
+  );
+  const frame = {
+    area: { left: 0, top: 0, right: 100, bottom: 40 },
+    rowPx: 22,
+    c: {},
+    p: 0,
+    views: [{ row: { kind: 'server', index: 0 }, y: 0 }],
+    spanOf: (from, until) => [from / MINUTE, until / MINUTE],
+    dims: () => false,
+    paint: () => ['#123456', '#fff'],
+    jobName: (job) => `j${job}`,
+  };
+  const ctx = new Proxy({}, { get: () => () => {}, set: () => true });
+  layer.paint(ctx, frame);
+  assert.equal(layer.boxes.length, 3);
+  assert.equal(layer.hit(30, 5, frame).job, 1);
+  assert.equal(layer.hit(30, 15, frame).job, 2);
+  assert.equal(layer.hit(30, 39, frame), null);
+  assert.deepEqual(layer.describe(layer.hit(30, 5, frame), frame), [['j1', 'forecast: starts in 20m, runs 1h', 1]]);
+  live = false;
+  layer.paint(ctx, frame);
+  assert.equal(layer.boxes.length, 0);
+});

@@ -1,0 +1,136 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { attentionText } from '../../static/js/home/attention.js';
+import { figuresOf } from '../../static/js/home/figures.js';
+import { presentOf } from '../../static/js/home/present.js';
+import { MOST, colouredBy, layout, serverLines } from '../../static/js/home/server-map.js';
+
+const LOAD = {
+  measure: 'resources',
+  scale: ['gpu', 'cpu'],
+  servers: {
+    name: ['a', 'b'],
+    site: ['edge', 'cloud'],
+    shares: [
+      [500, -1],
+      [250, 1000],
+    ],
+    jobs: [1, 2],
+    state: [0, 1],
+  },
+  sites: [
+    { site: 'edge', servers: 1, used: [2000, 8000], capacity: [4000, 32000] },
+    { site: 'cloud', servers: 1, used: [0, 64000], capacity: [0, 64000] },
+  ],
+  curve: {
+    at_ms: [0, 1],
+    shares: [
+      [0, 0.5],
+      [0, 0.75],
+    ],
+  },
+};
+const FOUND = {
+  sim_ms: 7_200_000,
+  window_ms: 3_600_000,
+  jobs: {
+    queued: 1,
+    planned: 1,
+    profiling: 0,
+    moving: 1,
+    running: 2,
+    suspended: 0,
+    completed: 3,
+    rejected: 2,
+    unfinished: 0,
+  },
+  load: LOAD,
+  queue: {
+    total: 2,
+    oldest: [{ job: 4, id: 'j4', since_ms: 3_600_000 }],
+    curve: { waiting: [0, 2], rejected: [0, 2] },
+  },
+  rejected: { total: 2, recent: 2, reasons: [] },
+  utility: null,
+  certificate: {},
+};
+
+test('the present is the chosen run, else a followed cluster, else an active run, else the newest', () => {
+  const runs = [
+    { id: 9, mode: 'max', status: 'finished' },
+    { id: 8, mode: 'live', status: 'running' },
+    { id: 7, mode: 'mirror', status: 'running' },
+  ];
+  assert.equal(presentOf(runs, 9).id, 9);
+  assert.equal(presentOf(runs, 0).id, 7);
+  assert.equal(presentOf(runs.slice(0, 2), 7).id, 8);
+  assert.equal(presentOf(runs.slice(0, 1), 0).id, 9);
+  assert.equal(presentOf([], 0), undefined);
+});
+
+test('figures have their values, their totals and the end of their curves', () => {
+  const by = Object.fromEntries(figuresOf(FOUND).map((figure) => [figure.title, figure]));
+  assert.deepEqual([by['GPU allocated'].value, by['GPU allocated'].small], ['50 %', '2 of 4']);
+  assert.deepEqual([by.Running.value, by.Waiting.value, by['Longest wait'].value], ['3', '2', '1h']);
+  assert.deepEqual([by.Rejected.value, by.Rejected.small], ['2', '20 %']);
+  assert.equal(by.Utility, undefined);
+  assert.equal(by['Of the optimum'], undefined);
+  const proved = figuresOf({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } });
+  assert.deepEqual(
+    proved.slice(-2).map(({ value }) => value),
+    ['12.3', '≥ 53.4 %'],
+  );
+});
+
+test('servers are coloured by one resource or by the most allocated one', () => {
+  assert.deepEqual(colouredBy(LOAD, 'gpu'), [500, -1]);
+  assert.deepEqual(colouredBy(LOAD, MOST), [500, 1000]);
+  assert.deepEqual(serverLines(LOAD, 0), [
+    ['a, edge', '1 job'],
+    ['GPU', '50.0 %'],
+    ['vCPU', '25.0 %'],
+  ]);
+  assert.deepEqual(serverLines(LOAD, 1), [
+    ['b, cloud', 'unavailable'],
+    ['vCPU', '100.0 %'],
+  ]);
+});
+
+test('squares of many servers are smaller, and none lies on another', () => {
+  const few = layout(['edge', 'edge', 'cloud'], 400);
+  assert.deepEqual([few.size, few.heads.length], [18, 2]);
+  const removed = layout(['edge', 'edge', 'cloud'], 400, [0, 2]);
+  assert.deepEqual(
+    [removed.at[1], removed.heads.map(([text]) => text)],
+    [undefined, ['Edge, 1 server', 'Cloud, 1 server']],
+  );
+  const many = layout(new Array(4000).fill('edge'), 1200);
+  assert.ok(many.size < 10);
+  for (const { at } of [few, many]) assert.equal(new Set(at.map(String)).size, at.length);
+});
+
+test('points of attention are sentences with their reasons', () => {
+  const points = [
+    { level: 'serious', code: 'away', values: { servers: 4, names: ['a', 'b', 'c'] } },
+    { level: 'notable', code: 'queue_grows', values: { before: 1, now: 9, ago_ms: 3_600_000 } },
+    {
+      level: 'notable',
+      code: 'rejected',
+      values: {
+        jobs: 3,
+        window_ms: 3_600_000,
+        reasons: [
+          { code: 'too_late', jobs: 2 },
+          { code: 'odd_code', jobs: 1 },
+        ],
+      },
+    },
+  ];
+  assert.deepEqual(points.map(attentionText), [
+    '4 servers unavailable: a, b, c …',
+    'The queue grows: 1 job waited 1h ago, now 9',
+    '3 jobs rejected in the last 1h: 2 come too late, 1 odd code',
+  ]);
+  assert.equal(attentionText({ code: 'of_later', values: {} }), 'of_later');
+});
