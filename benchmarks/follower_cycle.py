@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import orjson
@@ -97,7 +98,7 @@ def measure() -> None:
 
     writer = timed("write", stored.Writer(run, mirror))
     following = Following(connector, mirror, writer, stopped=lambda seconds: False)
-    type(mirror).look = timed("differ", type(mirror).look)  # type: ignore[method-assign]
+    mock.patch.object(type(mirror), "apply", timed("differ", type(mirror).apply)).start()
     for line in range(CYCLES + 1):
         if line and not sys.stdin.readline():
             break
@@ -106,7 +107,7 @@ def measure() -> None:
         began = time.perf_counter()
         snapshot = connector.snapshot()
         read_ms = (time.perf_counter() - began) * 1_000
-        following.look(snapshot)
+        following.apply(snapshot)
         parts["whole"][-1] = (time.perf_counter() - began) * 1_000
         for call, ms in snapshot.calls.items():
             parts[call][-1] = ms

@@ -1,4 +1,8 @@
-"""Push: events that a web server of its own accepts over HTTP, in large and in small requests."""
+"""Push: events that a web server of its own accepts over HTTP, in large and in small requests.
+
+Each size is sent as fast as the answers come, which gives the rate, and then EVENTS_PER_SECOND on a schedule, which
+gives the latency at that rate: from the time at which a request is due, so that a slow answer counts for the next one.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from benchmarks._stack import environment, web_server
 TITLE = "push: 1,000 and 100 events a request, one sender"
 EVENTS_PER_SECOND, P99_MS = 5_000, 50.0
 POSTGRES = os.environ.get("BENCH_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
-LARGE, SMALL = (1_000, 25), (100, 150)  # (events of a request, requests)
+LARGE, SMALL = (1_000, 25, 75), (100, 150, 750)  # events of a request, requests of each measurement
 
 
 def run() -> list[Figure]:
@@ -70,27 +74,35 @@ def _figures(name: str, folder: Path, given: dict[str, str]) -> list[Figure]:
         )
         sender = _Sender(url, token)
         figures = []
-        for size, requests in (LARGE, SMALL):
-            took_s, seconds = sender.send(size, requests)
-            rate, p99_ms = size * requests / seconds, float(np.percentile(took_s, 99)) * 1_000
+        for size, requests, paced in (LARGE, SMALL):
+            fastest_s = sender.send(size, requests)
+            rate = size * requests / sum(fastest_s)
+            took_s = sender.send_paced(size, paced)
+            title = f"{name}: {size:,} events a request"
             figures += [
-                Figure(f"{name}: events accepted, {size:,} a request", rate, "1/s", EVENTS_PER_SECOND, at_least=True),
-                Figure(f"{name}: answer to {size:,} events, p50", float(np.median(took_s)) * 1_000, "ms"),
-                Figure(f"{name}: answer to {size:,} events, p99", p99_ms, "ms", P99_MS),
+                Figure(f"{title}, accepted without a pause", rate, "1/s", EVENTS_PER_SECOND, at_least=True),
+                Figure(f"{title}, answer without a pause, p99", _percentile(fastest_s, 99), "ms"),
+                Figure(f"{title}, answer at {EVENTS_PER_SECOND:,}/s, p50", _percentile(took_s, 50), "ms"),
+                Figure(f"{title}, answer at {EVENTS_PER_SECOND:,}/s, p99", _percentile(took_s, 99), "ms", P99_MS),
             ]
         return figures
 
 
+def _percentile(seconds: list[float], q: int) -> float:
+    """In milliseconds."""
+    return float(np.percentile(seconds, q)) * 1_000
+
+
 class _Sender:
-    """A client that sends one request after another; the rate limit of the token makes it wait, not counted."""
+    """A client with one connection; the rate limit of the token makes it wait, not counted."""
 
     def __init__(self, url: str, token: str) -> None:
         self.connection = http.client.HTTPConnection(url.removeprefix("http://"))
         self.headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/cloudevents-batch+json"}
         self.sent = 0
 
-    def send(self, size: int, requests: int) -> tuple[list[float], float]:
-        """Seconds of each request, and of all."""
+    def send(self, size: int, requests: int) -> list[float]:
+        """Seconds of each request; each is sent when the one before is answered."""
         self._post(self._batch(size))  # the first one prepares connections and code
         took: list[float] = []
         while len(took) < requests:
@@ -101,7 +113,23 @@ class _Sender:
                 took.append(time.perf_counter() - began)
             else:
                 time.sleep(wait_s)
-        return took, sum(took)
+        return took
+
+    def send_paced(self, size: int, requests: int) -> list[float]:
+        """Seconds from the time at which each request is due, at EVENTS_PER_SECOND."""
+        bodies = [self._batch(size) for _ in range(requests)]
+        time.sleep(1.0)  # the allowance of the token fills up
+        took: list[float] = []
+        began = time.perf_counter()
+        for number, body in enumerate(bodies):
+            due = began + number * size / EVENTS_PER_SECOND
+            time.sleep(max(0.0, due - time.perf_counter()))
+            status, wait_s = self._post(body)
+            while status != 200:  # only after a pause of a second or more
+                time.sleep(wait_s)
+                status, wait_s = self._post(body)
+            took.append(time.perf_counter() - due)
+        return took
 
     def _post(self, body: bytes) -> tuple[int, float]:
         self.connection.request("POST", "/api/ingest/bench/events", body, self.headers)

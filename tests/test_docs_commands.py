@@ -33,6 +33,7 @@ SERVERS = (
     "manage.py ticker",
     "manage.py follow",
     "manage.py connect",
+    "manage.py act",
 )
 FILES = {
     "mine.csv": "submitted,seconds,cards\n2024-05-01 10:00:00,3600,2\n2024-05-01 10:05:00,1800,1\n",
@@ -45,7 +46,8 @@ EXAMPLES = {
     "import_trace FILE": "arrivals.csv", "import_trace --limit N": "1", "import_trace --seed S": "1",
     "import_trace --out DIR": "imported", "simulate --cluster F": "small/cluster.json",
     "simulate --jobs F": "small/jobs.jsonl", "simulate --scheduler NAME": "fifo",
-    "simulate --param k=v": "backfill=true", "simulate --seed S": "1", "simulate --out DIR": "simulated",
+    "simulate --param k=v": "backfill=true", "simulate --believe NAME": "limit",
+    "simulate --seed S": "1", "simulate --out DIR": "simulated",
     "verify DIR": "played", "bench --only NAME": "certificate", "reproduce --only ID": "oasis_fig07",
     "reproduce --seeds N": "1", "reproduce --arrivals TRACE": "arrivals.csv", "reproduce --json FILE": "tables.json",
 }  # fmt: skip

@@ -7,6 +7,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,12 @@ def imports_of(node: ast.AST, package: list[str]) -> Iterator[str]:
         yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def imported(path: Path, at_load: bool = False) -> set[str]:
+@cache
+def imported(path: Path, at_load: bool = False) -> frozenset[str]:
     """Full names of what a file imports, also in functions and for types; with at_load only what loading imports."""
     tree = ast.parse(path.read_text(), str(path))
     package = list(path.relative_to(ROOT).parent.parts)
-    return {name for node in (tree.body if at_load else ast.walk(tree)) for name in imports_of(node, package)}
+    return frozenset(name for node in (tree.body if at_load else ast.walk(tree)) for name in imports_of(node, package))
 
 
 def within(name: str, packages: set[str]) -> set[str]:
