@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { jobCounts } from '../../static/js/core/job-state.js';
-import { addInterval, addStep, settle } from '../../static/js/util/interval-sums.js';
+import { addInterval, binsBegun, meanUpTo, settle } from '../../static/js/util/interval-sums.js';
 import { Store } from '../../static/js/core/store.js';
 import { frame, plan } from './builders.js';
 
@@ -41,10 +41,19 @@ test('intervals inside one bin, across the borders of the view and outside agree
   );
 });
 
-test('a step in the middle of a bin fills half of it and all that follow', () => {
+test('the mean of the bin of a time covers its part up to that time', () => {
   const diff = new Float64Array(4 + 2);
-  addStep(diff, 4, 0, 10, 15, 1);
-  assert.deepEqual([...settle(diff, 4).subarray(0, 4)], [0, 0.5, 1, 1]);
+  addInterval(diff, 4, 0, 10, 5, 15, 2); // known up to the ms of 14
+  settle(diff, 4);
+  assert.deepEqual([...meanUpTo(diff.slice(), 4, 0, 10, 14).subarray(0, 4)], [1, 2, 0, 0]);
+  for (const p of [-1, 19, 40]) assert.deepEqual(meanUpTo(diff.slice(), 4, 0, 10, p), diff);
+});
+
+test('a bin has begun when a time after its start is shown', () => {
+  assert.deepEqual(
+    [-5, 0, 1, 10, 11, 40, 99].map((p) => binsBegun(4, 0, 10, p)),
+    [0, 0, 1, 1, 2, 4, 4],
+  );
 });
 
 test('a job is queued for 10 s, runs 20 s, and counts as completed from then on', () => {
@@ -68,5 +77,7 @@ test('a job is queued for 10 s, runs 20 s, and counts as completed from then on'
     ],
   );
   const early = jobCounts(store, 4_999, 0, 10_000, 4);
-  assert.deepEqual([...early.queued.subarray(0, 4)], [0.5, 0, 0, 0]);
+  assert.deepEqual([...early.queued.subarray(0, 4)], [1, 0, 0, 0], 'up to the time shown it is queued all the time');
+  const later = jobCounts(store, 34_999, 0, 10_000, 4);
+  assert.deepEqual([...later.completed.subarray(0, 4)], [0, 0, 0, 1]);
 });

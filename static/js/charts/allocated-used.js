@@ -2,7 +2,7 @@
 // really used, and how busy their GPUs were. Without samples it is the chart of what is allocated.
 
 import { colors } from '../util/colors.js';
-import { addInterval, settle } from '../util/interval-sums.js';
+import { addInterval, binsBegun, settle } from '../util/interval-sums.js';
 import { allocationCurves } from './allocation.js';
 
 const SITES = ['edge', 'cloud'];
@@ -50,6 +50,11 @@ export function observedCurves(store, info) {
   const named = (site, text) => (both ? `${SITES[site]} ${text}` : text);
   const sampled = () => store.samples.use.length > 0;
   const curves = (range, p, bins, width) => {
+    const known = binsBegun(bins, range.from, width, p); // open bars have no end
+    const cut = ({ x, y, ...curve }) => ({ ...curve, x: x.subarray(0, known), y: y.subarray(0, known) });
+    return all(range, p, bins, width).map(cut);
+  };
+  const all = (range, p, bins, width) => {
     const held = allocation.curves(range, p, bins, width);
     if (!sampled()) return held;
     const shares = usedShares(store, p, range.from, width, bins);

@@ -2,7 +2,7 @@
 
 import { NEVER } from '../core/bars.js';
 import { colors } from '../util/colors.js';
-import { addInterval, settle } from '../util/interval-sums.js';
+import { addInterval, binsBegun, meanUpTo, settle } from '../util/interval-sums.js';
 
 const SITES = ['edge', 'cloud'];
 const AXIS = {
@@ -29,7 +29,7 @@ export function groupUse({ groups }, { cluster: { servers } }, p, from, width, b
     for (const [key, , field] of TRACKS)
       addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
   }
-  for (const sites of Object.values(sums)) sites.forEach((sum) => settle(sum, bins));
+  for (const sites of Object.values(sums)) sites.forEach((sum) => meanUpTo(settle(sum, bins), bins, from, width, p));
   return sums;
 }
 
@@ -63,7 +63,7 @@ export function groupCurves(store, info) {
     ).filter(({ site }) => has[site]);
   };
   const curves = (range, p, bins, width) => {
-    const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
+    const length = binsBegun(bins, range.from, width, p);
     const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
     return values(p, range.from, width, bins).map(({ share, lane, site, ...curve }) => ({
       ...curve,

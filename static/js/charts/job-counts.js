@@ -2,6 +2,7 @@
 
 import { colors } from '../util/colors.js';
 import { number } from '../util/format.js';
+import { binsBegun } from '../util/interval-sums.js';
 import { jobCounts } from '../core/job-state.js';
 import { stateWord, statesOf } from '../models/index.js';
 import { Curves } from './line-panel.js';
@@ -16,7 +17,7 @@ export function queueChart(canvas, { store, info, view, playhead, legend }) {
   const compute = (range, p, bins) => {
     const width = (range.to - range.from) / bins;
     const sums = jobCounts(store, p, range.from, width, bins);
-    const length = Math.max(0, Math.min(bins, Math.ceil((p - range.from) / width)));
+    const length = binsBegun(bins, range.from, width, p);
     const x = Float64Array.from({ length }, (_, i) => range.from + i * width);
     const c = colors();
     return states.map((key) => ({

@@ -4,7 +4,7 @@
 
 import { NEVER, WORKER, trueAt } from './bars.js';
 import { spansOf } from './job-spans.js';
-import { addInterval, addStep, settle } from '../util/interval-sums.js';
+import { addInterval, meanUpTo, settle } from '../util/interval-sums.js';
 
 /** @typedef {import('./store.js').Store} Store */
 
@@ -92,7 +92,7 @@ function work({ jobs, bars, groups }, p) {
 }
 
 /**
- * {state: mean number of jobs in it per bin}, as known at p; bins after p are empty.
+ * {state: mean number of jobs in it per bin}, as known at p; the bin of p up to p, bins after it are empty.
  *
  * @param {Store} store
  * @param {number} p
@@ -111,11 +111,12 @@ export function jobCounts(store, p, from, width, bins) {
   /** @param {number} ms */
   const by = (ms) => (ms !== NEVER && ms <= p ? ms : Infinity);
   const over = store.finished && p >= store.simMs ? store.simMs : Infinity;
+  const now = p + 1; // the ms of p is included
   for (let job = 0; job < jobs.length; job++) {
     if (by(jobs.arrived_ms[job]) === Infinity) continue;
     const { state: last, ms: ended } = lastState(by(jobs.completed_ms[job]), by(jobs.rejected_ms[job]), over);
-    if (last) addStep(sums[last], bins, from, width, ended, 1);
-    const end = Math.min(ended, p + 1); // the ms of p is included
+    if (last) add(last, ended, now);
+    const end = Math.min(ended, now);
     const list = spans.of(job);
     const begun = Math.min(end, list.length ? list[0].begin : Infinity);
     const decided = Math.min(begun, by(jobs.decided_ms[job]));
@@ -129,7 +130,7 @@ export function jobCounts(store, p, from, width, bins) {
     }
     add(by(jobs.finish_ms[job]) < Infinity ? 'running' : 'suspended', reached, end); // its completion follows
   }
-  for (const sum of Object.values(sums)) settle(sum, bins);
+  for (const sum of Object.values(sums)) meanUpTo(settle(sum, bins), bins, from, width, p);
   return sums;
 }
 

@@ -41,15 +41,30 @@ export function settle(diff, bins) {
 }
 
 /**
- * Adds a step of `amount` at time t: every bin after it holds it, its own bin partly.
+ * Makes the bin that contains p the mean of its part up to p: nothing after p was added to `sum`, a settled array.
  *
- * @param {Float64Array} diff
+ * @param {Float64Array} sum
  * @param {number} bins
  * @param {number} from
  * @param {number} width
- * @param {number} t
- * @param {number} amount
+ * @param {number} p
  */
-export function addStep(diff, bins, from, width, t, amount) {
-  addInterval(diff, bins, from, width, t, from + (bins + 1) * width, amount);
+export function meanUpTo(sum, bins, from, width, p) {
+  const bin = Math.floor((p - from) / width);
+  if (bin < 0 || bin >= bins) return sum;
+  const part = (p + 1 - from) / width - bin; // the ms of p is included
+  if (part < 1) sum[bin] /= part;
+  return sum;
+}
+
+/**
+ * Number of bins that have begun by p.
+ *
+ * @param {number} bins
+ * @param {number} from
+ * @param {number} width
+ * @param {number} p
+ */
+export function binsBegun(bins, from, width, p) {
+  return Math.max(0, Math.min(bins, Math.ceil((p - from) / width)));
 }
