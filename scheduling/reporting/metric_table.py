@@ -56,14 +56,14 @@ METRICS = (
            COMPARISON),
     Metric("makespan_ms", "Makespan", "ms", LOWER, "Last completion − first arrival."),
     Metric("lanes.mean_slowdown", "Mean slowdown", "x", LOWER,
-           "Mean over the completed jobs of (completion − arrival) / completion time of the job alone in the empty "
-           "system."),
+           "Mean over the completed jobs of (completion − arrival) / completion time of the job alone on the empty "
+           "cluster, as it is after all edits."),
     Metric("lanes.median_slowdown", "Median slowdown", "x", LOWER,
-           "Median over the completed jobs of (completion − arrival) / completion time of the job alone in the empty "
-           "system."),
+           "Median over the completed jobs of (completion − arrival) / completion time of the job alone on the empty "
+           "cluster, as it is after all edits."),
     Metric("lanes.p95_slowdown", "95th percentile of slowdown", "x", LOWER,
-           "95th percentile over the completed jobs of (completion − arrival) / completion time of the job alone in "
-           "the empty system."),
+           "95th percentile over the completed jobs of (completion − arrival) / completion time of the job alone on "
+           "the empty cluster, as it is after all edits."),
     Metric("mean_delay_factor", "Mean delay factor", "x", LOWER,
            "Mean over the completed jobs of (completion − arrival) / time with at least one worker; 1 means no "
            "waiting.",

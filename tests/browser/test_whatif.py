@@ -128,7 +128,6 @@ def test_the_second_of_two_operators_sees_a_conflict_and_loses_nothing(
     )
     expect(second.locator("#edits .sentence")).to_have_text("Scale the arrival rate by 3")
     second.get_by_role("button", name="Replace theirs with mine").click()
-    second.locator("#save").click()
     expect(second.locator("#saved")).to_have_text("Saved as version 3")
 
 

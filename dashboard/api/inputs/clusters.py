@@ -50,15 +50,15 @@ class ClusterViewSet(
             raise ModelError("a cluster must be an object: the content of cluster.json, or profile, servers and seed")
         if "profile" in data:
             servers, seed, horizon = (data.get(k, d) for k, d in (("servers", 60), ("seed", 0), ("horizon_slots", 100)))
-            for name, value, most in (
-                ("servers", servers, MAX_SERVERS),
-                ("seed", seed, 2**63 - 1),
-                ("horizon_slots", horizon, 100_000),
+            for name, value, least, most in (
+                ("servers", servers, 2, MAX_SERVERS),
+                ("seed", seed, 0, 2**63 - 1),
+                ("horizon_slots", horizon, 1, 100_000),
             ):
-                if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-                    raise ModelError(f"{name} must be an integer from 0 to {most}, got {value!r}")
+                if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                    raise ModelError(f"{name} must be an integer from {least} to {most}, got {value!r}")
             cluster, _ = generate(
-                str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=max(1, horizon)
+                str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=horizon
             )
             source = f"generated: {data['profile']}, {counted(servers, 'server')}, seed {seed}"
         else:

@@ -91,10 +91,10 @@ def notes_of(
 def _note_of_changes(first: Run, run: Run, change: Changes) -> str:
     """Note on edits that change jobs: what differs, by which edits, and what is not ranked for this reason."""
     counts = (
-        (int(change.work.sum()), "differ in work, arrival or demands"),
-        (int((change.worth & ~change.work).sum()), "differ in utility"),
-        (change.only_first, f"are only in run {first.pk}"),
-        (change.only_other, f"are only in run {run.pk}"),
+        (int(change.work.sum()), "with other work, arrival or demands"),
+        (int((change.worth & ~change.work).sum()), "with another utility"),
+        (change.only_first, f"only in run {first.pk}"),
+        (change.only_other, f"only in run {run.pk}"),
     )
     differ = ", ".join(f"{count:,} {what}" for count, what in counts if count)
     edits = "; ".join(f"run {one.pk}: “{sentence}”" for one in (first, run) for sentence in edits_of_jobs(one))

@@ -184,12 +184,17 @@ function leave(address) {
 
 /** Conflict with a version saved by somebody else: shows both lists for the operator to choose. */
 function conflict(newest) {
+  const mine = edits();
   showConflict($('#conflict'), {
     verbs: form.verbs,
     theirs: newest,
-    mine: { version: scenario.version, edits: edits() },
+    mine: { version: scenario.version, edits: mine },
     onCopy: () => copy().catch(fail),
-    onSettle: (chosen) => settle(newest, chosen),
+    onTheirs: () => settle(newest, newest.edits),
+    onMine: () => {
+      settle(newest, mine);
+      save().catch(fail);
+    },
   });
 }
 

@@ -6,9 +6,9 @@ import { named } from './sweep-axes.js';
 
 /**
  * Shows both lists in `box`. verbs: from /api/edits/; theirs, mine: {version, edits}; onCopy() saves the own list as
- * another scenario; onSettle(edits) with those that are chosen.
+ * another scenario, onTheirs() drops it, onMine() saves it over theirs.
  */
-export function showConflict(box, { verbs, theirs, mine, onCopy, onSettle }) {
+export function showConflict(box, { verbs, theirs, mine, onCopy, onTheirs, onMine }) {
   const list = (edits) =>
     h(
       'ol',
@@ -35,8 +35,8 @@ export function showConflict(box, { verbs, theirs, mine, onCopy, onSettle }) {
       'p',
       { class: 'actions' },
       button('Save mine as a copy', onCopy),
-      button('Use theirs', () => onSettle(theirs.edits)),
-      button('Replace theirs with mine', () => onSettle(mine.edits)),
+      button('Use theirs', onTheirs),
+      button('Replace theirs with mine', onMine),
     ),
   );
   box.hidden = false;

@@ -46,7 +46,7 @@ def test_changed_work_is_not_ranked(answer_of):
     assert cells["common_jct_ms"]["value"] is None, "no job is unchanged"
     assert answer["notes"] == [
         f"The jobs of run {other.pk} are not those of run {first.pk} because of edits (run {other.pk}: “Multiply num "
-        "chunks of jobs * by 0.2”): 20 differ in work, arrival or demands. So the metrics are not ranked, except for "
+        "chunks of jobs * by 0.2”): 20 with other work, arrival or demands. So the metrics are not ranked, except for "
         "the mean JCT of common jobs, which covers the unchanged jobs."
     ]
     assert not any(row["completed"][1]["ranked"] for row in answer["groups"]["model"])
@@ -59,7 +59,7 @@ def test_changed_utilities_are_not_ranked(answer_of):
     answer, _ = answer_of({"verb": "change_utility", "at_ms": 0, "priority": 3.0})
     rows = ranked(answer)
     assert {key for key, can in rows.items() if not can and key != "certificate_ratio"} == UTILITIES
-    assert "20 differ in utility. So the total utility is not ranked." in answer["notes"][0]
+    assert "20 with another utility. So the total utility is not ranked." in answer["notes"][0]
     (group, *_) = answer["groups"]["model"]
     assert (group["completed"][1]["ranked"], group["total_utility"][1]["ranked"]) == (True, False)
 
@@ -77,7 +77,7 @@ def test_unchanged_jobs_are_ranked_beside_added_ones(answer_of, make_scenario):
     rows = ranked(answer)
     assert (rows["mean_jct_ms"], rows["common_jct_ms"]) == (False, True)
     assert all(row["mean_jct_ms"][1]["ranked"] for row in answer["groups"]["model"])
-    assert f"3 are only in run {other.pk}. So the metrics of all jobs are not ranked." in answer["notes"][0]
+    assert f"3 only in run {other.pk}. So the metrics of all jobs are not ranked." in answer["notes"][0]
 
 
 @pytest.mark.parametrize("edit", [
