@@ -22,8 +22,8 @@ from twin.connectors.facts import JobFact, Snapshot
 from twin.eventlog import frames
 from twin.infra import pubsub
 from twin.mirror import stored
-from twin.mirror.as_values import bars_of
-from twin.mirror.differ import EventData, KnownJob, Mirror
+from twin.mirror.as_values import EventData, bars_of
+from twin.mirror.differ import KnownJob, Mirror
 from twin.models import Connection, EventBatch, Run
 
 MAX_MS = 86_400_000  # of the cluster's time from the first poll on

@@ -7,14 +7,12 @@ backwards; a job ends only when the cluster says so, or when a complete snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from scheduling.model.values import LARGEST, NONE, Job
+from scheduling.model.values import NONE, Job
 from twin.connectors.facts import (
-    DOWN,
-    DRAINED,
     ENDED,
     HELD,
     LOST,
@@ -23,19 +21,17 @@ from twin.connectors.facts import (
     WAITING,
     Attempt,
     JobFact,
-    NodeFact,
     Snapshot,
 )
-from twin.mirror.as_values import OPEN, bars_of, job_of, plain_name, server_of
+from twin.mirror.as_values import EventData, bars_of, job_of, plain_name
 from twin.mirror.jobs import attempts as of_attempts
 from twin.mirror.jobs.identity import QUEUED_AGAIN, have_common_time, is_same, with_times
-from twin.mirror.reservations import Reservations, event_of
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.known import KnownNode, Nodes
+from twin.mirror.nodes.reservations import Reservations, event_of
+from twin.mirror.nodes.sites import SiteRule
 
-UNAVAILABLE = (DOWN, DRAINED)
 HOUR_MS = 3_600_000
 RESOLUTION_MS = 1_000  # of the times that clusters tell
-EventData = tuple[str, Mapping[str, Any]]  # (kind, data) of an event
 
 
 @dataclass(slots=True)
@@ -50,23 +46,13 @@ class KnownJob:
 
 
 @dataclass(slots=True)
-class KnownNode:
-    """A node of the log, when it was unavailable in ms of the log, and its site in the log."""
-
-    index: int
-    fact: NodeFact
-    away: tuple[tuple[int, int], ...] = ()
-    site: str = ""  # empty until it is written
-
-
-@dataclass(slots=True)
 class Mirror:
     """State of a cluster by the log. epoch_ms: the cluster's time at which the log begins."""
 
     epoch_ms: int
     sites: SiteRule = field(default_factory=SiteRule)
     jobs: list[KnownJob] = field(default_factory=list)
-    nodes: dict[str, KnownNode] = field(default_factory=dict)
+    nodes: Nodes = field(default_factory=Nodes)
     newest: dict[str, int] = field(default_factory=dict)  # key -> index of the newest job with it
     open: set[int] = field(default_factory=set)  # jobs that have not ended
     names: set[str] = field(default_factory=set)
@@ -78,7 +64,6 @@ class Mirror:
     reservations: Reservations = field(default_factory=Reservations)
     uncertain: set[int] = field(default_factory=set)  # jobs whose attempts the accounting may know better
     changed_jobs: set[int] = field(default_factory=set)  # since `take_changed`
-    changed_nodes: set[str] = field(default_factory=set)
 
     def apply(self, snapshot: Snapshot, awaited: Set[int] = frozenset()) -> list[EventData]:
         """Events by which the log catches up with the poll; none for one that is older than the newest.
@@ -90,14 +75,16 @@ class Mirror:
         before_ms, self.at_ms = self.at_ms, snapshot.at_ms
         self.log_ms = max(self.log_ms, self.at_ms - self.epoch_ms)
         events: list[EventData] = []
-        fresh = self._nodes(snapshot.nodes, events) if snapshot.nodes is not None else set()
+        fresh = set()
+        if snapshot.nodes is not None:
+            fresh = self.nodes.apply(snapshot.nodes, self.sites, self.log_ms, events)
         for known in [self.jobs[index] for index in sorted(self.open)] if fresh else ():
             if any(share.node in fresh for attempt in known.attempts for share in attempt.shares):
                 self._add_bars(known, events)  # its node was not known when its bars were first written
         for fact in snapshot.jobs:
             self._job(fact, before_ms, events)
         if snapshot.reservations is not None:
-            indices = self._indices()
+            indices = self.nodes.indices()
             events += [
                 event_of(known, indices, self.epoch_ms)
                 for known in self.reservations.apply(snapshot.reservations, self.at_ms)
@@ -173,11 +160,8 @@ class Mirror:
     def take_changed(self) -> tuple[list[KnownJob], list[KnownNode]]:
         """Jobs and nodes that have changed since this was asked last."""
         jobs = [self.jobs[index] for index in sorted(self.changed_jobs)]
-        nodes = [self.nodes[name] for name in sorted(self.changed_nodes)]
-        self.changed_jobs, self.changed_nodes = set(), set()
-        return jobs, nodes
-
-    # Jobs.
+        self.changed_jobs = set()
+        return jobs, self.nodes.take_changed()
 
     def _job(self, fact: JobFact, before_ms: int, events: list[EventData]) -> None:
         known = self._known(fact)
@@ -305,7 +289,7 @@ class Mirror:
             events.append(_decided(known, "suspended", values))
 
     def _add_bars(self, known: KnownJob, events: list[EventData]) -> None:
-        bars = bars_of(known.index, known.attempts, self._indices(), self.epoch_ms)
+        bars = bars_of(known.index, known.attempts, self.nodes.indices(), self.epoch_ms)
         start_ms = min((bar.start_ms for bar in bars), default=NONE)
         ended = known.attempts and known.fact.state == ENDED
         finish_ms = max((bar.end_ms for bar in bars), default=NONE) if ended else NONE
@@ -359,61 +343,6 @@ class Mirror:
         )
         self._job(fact, known.seen_ms, events)
 
-    # Nodes.
-
-    def _nodes(self, facts: Sequence[NodeFact], events: list[EventData]) -> set[str]:
-        """Emits changes of nodes; returns the unknown nodes."""
-        fresh = set()
-        for fact in facts:
-            known = self.nodes.get(fact.name)
-            if known is None:
-                fresh.add(fact.name)
-                known = self.nodes[fact.name] = KnownNode(len(self.nodes), fact)
-                if fact.state in UNAVAILABLE:
-                    known.away = ((self.log_ms, LARGEST),)
-                self.changed_nodes.add(fact.name)
-                events.append(("server_added", {"server": known.index, "fields": self._server(known)}))
-            else:
-                self._set_node(known, fact, events)
-        there = {fact.name for fact in facts}
-        for name, known in self.nodes.items():
-            if name not in there and known.fact.state != DOWN:
-                self._set_node(
-                    known, replace(known.fact, state=DOWN, reason="the cluster no longer has this node"), events
-                )
-        self._set_sites(events)
-        return fresh
-
-    def _set_sites(self, events: list[EventData]) -> None:
-        """Nodes that the rule puts elsewhere than the log does: the rule was changed."""
-        for name, known in self.nodes.items():
-            if known.site != self.sites.site(known.fact):
-                self.changed_nodes.add(name)
-                events.append(("server_set", {"server": known.index, "fields": self._server(known)}))
-
-    def _set_node(self, known: KnownNode, fact: NodeFact, events: list[EventData]) -> None:
-        was, known.fact = known.fact, fact
-        if was == fact:
-            return
-        self.changed_nodes.add(fact.name)
-        left, returned = _unavailable(fact) and not _unavailable(was), _unavailable(was) and not _unavailable(fact)
-        if left:
-            known.away = (*known.away, (max(self.log_ms, known.away[-1][1] + 1 if known.away else 0), LARGEST))
-        elif returned:
-            begin = known.away[-1][0]
-            known.away = (*known.away[:-1], (begin, max(self.log_ms, begin + 1)))
-        state = {"state": fact.state, "reason": fact.reason}
-        events.append(("server_set", {"server": known.index, "fields": self._server(known), **state}))
-        if left or returned:
-            events.append(("server_changed", {"server": known.index, "away": left}))
-
-    def _server(self, known: KnownNode) -> dict[str, Any]:
-        known.site = self.sites.site(known.fact)
-        return asdict(server_of(known.fact, known.site, known.away))
-
-    def _indices(self) -> dict[str, int]:
-        return {name: known.index for name, known in self.nodes.items()}
-
 
 def epoch_of(first: Snapshot) -> int:
     """The cluster's time at which a log begins: the hour in which the oldest job of the first poll began.
@@ -424,10 +353,6 @@ def epoch_of(first: Snapshot) -> int:
     times += [attempt.started_ms for job in first.jobs for attempt in job.attempts]
     oldest = min([ms for ms in times if 0 < ms <= first.at_ms], default=first.at_ms)
     return oldest - oldest % HOUR_MS
-
-
-def _unavailable(fact: NodeFact) -> bool:
-    return fact.state in UNAVAILABLE
 
 
 def _changing(job: Job) -> tuple[Any, ...]:
@@ -471,6 +396,3 @@ def _repeats(known: KnownJob, fact: JobFact) -> bool:
         return False
     starts = {attempt.started_ms for attempt in known.attempts}
     return all(attempt.started_ms in starts for attempt in fact.attempts)
-
-
-__all__ = ["OPEN", "EventData", "KnownJob", "KnownNode", "Mirror"]

@@ -15,7 +15,7 @@ import numpy as np
 from scheduling.model.values import Placement
 from twin.connectors.facts import ENDED, HELD, RUNNING, SUSPENDED, WAITING, JobFact, NodeFact, Snapshot
 from twin.mirror.as_values import OPEN, bars_of, plain_name, server_of
-from twin.mirror.differ import UNAVAILABLE
+from twin.mirror.nodes.known import UNAVAILABLE
 
 Held = tuple[int, int, int, int]  # server, start_ms, end_ms, workers
 KINDS = {"started": RUNNING, "resumed": RUNNING, "suspended": SUSPENDED, "requeued": WAITING, "ended": ENDED,

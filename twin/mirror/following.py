@@ -16,7 +16,8 @@ from typing import Any
 
 from twin.connectors.base import Connector
 from twin.connectors.facts import ENDED, ConnectorError, JobFact, Snapshot
-from twin.mirror.differ import EventData, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
 from twin.mirror.health import Costs, Health, Lags, counts
 from twin.mirror.jobs.confirming import Confirming
 from twin.mirror.jobs.identity import QUEUED_AGAIN

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twin.connectors.facts import RUNNING
-from twin.mirror.differ import EventData, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
 
 MAX_LAGS = 1_000  # newest facts that percentiles are taken of
 COST_S = 30.0  # between two readings of the cost

@@ -18,7 +18,8 @@ from typing import Any
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError
 from twin.connectors.facts import ConnectorError
-from twin.mirror.differ import EventData, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
 from twin.mirror.uses import Uses, occupancy
 from twin.samplers.base import Sampler, build
 from twin.samplers.facts import Occupancy, Sample

@@ -19,10 +19,12 @@ from twin.eventlog import event_log
 from twin.eventlog.additions import SLOT_MS
 from twin.files.job_table import JobTable, pack_jobs
 from twin.infra import pubsub
-from twin.mirror.differ import EventData, KnownJob, KnownNode, Mirror, epoch_of
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import KnownJob, Mirror, epoch_of
 from twin.mirror.jobs.attempts import are_uncertain
-from twin.mirror.reservations import KnownReservation
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.known import KnownNode
+from twin.mirror.nodes.reservations import KnownReservation
+from twin.mirror.nodes.sites import SiteRule
 from twin.models import ClusterSpec, Connection, EventBatch, MirrorRecord, Run, Scenario, Trace
 
 JOB, NODE, RESERVATION = MirrorRecord.JOB, MirrorRecord.NODE, MirrorRecord.RESERVATION

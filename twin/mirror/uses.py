@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from scheduling.model.values import SITES
 from twin.connectors.facts import RUNNING, NodeFact
 from twin.eventlog.samples import UNKNOWN
-from twin.mirror.differ import EventData, KnownNode, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
+from twin.mirror.nodes.known import KnownNode
 from twin.samplers.base import STALE_INTERVALS
 from twin.samplers.facts import NodeUse, Occupancy, Running, Sample
 

@@ -17,7 +17,7 @@ class Connection(models.Model):
     connector = models.CharField(max_length=60)  # name of a file of twin/connectors
     # of the connector; secrets are names of files or of variables, never values
     parameters = models.JSONField(default=dict)
-    sites = models.JSONField(default=dict)  # mirror.sites.SiteRule
+    sites = models.JSONField(default=dict)  # mirror.nodes.sites.SiteRule
     interval_ms = models.IntegerField(default=1_000)  # poll interval, where the cluster is polled
     sampler = models.CharField(max_length=60, blank=True, default="")  # name of a file of twin/samplers; "" = none
     sampler_parameters = models.JSONField(default=dict)

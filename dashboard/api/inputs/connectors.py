@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from scheduling.kernel.parameters import describe
 from twin.connectors.base import Connector, connector_class, names
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 from twin.samplers import base as samplers
 
 

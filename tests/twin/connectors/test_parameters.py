@@ -8,7 +8,7 @@ import pytest
 
 from scheduling.kernel.parameters import describe
 from twin.connectors.base import connector_class, names
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 
 DECLARED = {name: connector_class(name).Parameters for name in names()} | {"sites": SiteRule}
 UNITS = {"_ms": "ms", "_s": "s", "_mb": "MB"}

@@ -23,7 +23,8 @@ from twin.connectors.facts import (
     Snapshot,
 )
 from twin.eventlog.fold import BORN, DIED, NEVER, RunState
-from twin.mirror.differ import EventData, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
 
 EPOCH = 1_795_000_000_000
 S = 1_000

@@ -11,7 +11,7 @@ from twin.connectors.facts_json import dumps
 from twin.eventlog import event_log
 from twin.eventlog.additions import of_run
 from twin.mirror import follower, stored
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 from twin.mirror.whatif.moments import moment_of
 from twin.models import AuditEntry, Connection, Run
 

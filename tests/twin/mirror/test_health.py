@@ -14,8 +14,8 @@ from twin.connectors.facts import ConnectorError
 from twin.mirror.differ import Mirror
 from twin.mirror.following import Following
 from twin.mirror.health import Costs, counts
-from twin.mirror.pattern_cost import why_not
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.pattern_cost import why_not
+from twin.mirror.nodes.sites import SiteRule
 
 
 def test_the_lag_is_that_of_facts_after_the_first_look():

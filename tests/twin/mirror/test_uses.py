@@ -10,7 +10,7 @@ from twin.connectors.facts import NodeFact
 from twin.eventlog.batch_codec import encode
 from twin.eventlog.samples import SAMPLE_FIELDS, USE_FIELDS
 from twin.mirror.differ import Mirror
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 from twin.mirror.uses import Uses, occupancy
 from twin.samplers.facts import NodeUse, Sample
 

@@ -17,7 +17,7 @@ from twin.management.headless import HeadlessCommand, pairs, positive
 from twin.management.sampler_options import add_sampler_arguments, built_sampler, sampler_given
 from twin.mirror import stored
 from twin.mirror.connecting import connections
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 from twin.models import Connection
 from twin.samplers.base import Sampler
 from twin.samplers.base import build as build_sampler

@@ -23,12 +23,12 @@ from twin.management.atomic_output import atomic_folder
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, place
 from twin.management.sampler_options import add_sampler_arguments, built_sampler
-from twin.mirror.as_values import server_of
-from twin.mirror.differ import EventData, Mirror, epoch_of
+from twin.mirror.as_values import EventData, server_of
+from twin.mirror.differ import Mirror, epoch_of
 from twin.mirror.following import Following
 from twin.mirror.history import history_of
+from twin.mirror.nodes.sites import SiteRule
 from twin.mirror.sampling import Sampling
-from twin.mirror.sites import SiteRule
 
 UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 

@@ -17,7 +17,7 @@ from twin.connectors.facts import ConnectorError
 from twin.infra.errors import Refused
 from twin.mirror import borders
 from twin.mirror.connecting.errors import FieldError
-from twin.mirror.sites import SiteRule
+from twin.mirror.nodes.sites import SiteRule
 from twin.mirror.stored import sites_of
 from twin.models import AuditEntry, Connection, Proposal
 from twin.runs import lease, runner

@@ -55,7 +55,7 @@ def _tested(given: dict[str, Any]) -> dict[str, Any]:
     from twin.connectors.base import build
     from twin.connectors.facts import ConnectorError
     from twin.mirror.connecting.trial import failed
-    from twin.mirror.sites import SiteRule
+    from twin.mirror.nodes.sites import SiteRule
     from twin.samplers.base import build as build_sampler
     from twin.samplers.facts import occupancy_of
 

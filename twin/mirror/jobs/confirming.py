@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError
-from twin.mirror.differ import EventData, Mirror
+from twin.mirror.as_values import EventData
+from twin.mirror.differ import Mirror
 
 log = logging.getLogger(__name__)
 MAX_QUESTIONS = 8  # about one state of a job

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
 from twin.connectors.facts import NodeFact
-from twin.mirror.pattern_cost import why_not
+from twin.mirror.nodes.pattern_cost import why_not
 
 BY = ("queue", "name", "label")
 

@@ -1,0 +1,96 @@
+"""Nodes of a log, and the events by which the log catches up with a poll of the cluster's nodes. It is pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from scheduling.model.values import LARGEST
+from twin.connectors.facts import DOWN, DRAINED, NodeFact
+from twin.mirror.as_values import EventData, server_of
+from twin.mirror.nodes.sites import SiteRule
+
+UNAVAILABLE = (DOWN, DRAINED)
+
+
+@dataclass(slots=True)
+class KnownNode:
+    """A node of the log, when it was unavailable in ms of the log, and its site in the log."""
+
+    index: int
+    fact: NodeFact
+    away: tuple[tuple[int, int], ...] = ()
+    site: str = ""  # empty until it is written
+
+
+class Nodes(dict[str, KnownNode]):
+    """Nodes of the log by name; changed: names of those that have changed since `take_changed`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: set[str] = set()
+
+    def apply(self, facts: Sequence[NodeFact], rule: SiteRule, log_ms: int, events: list[EventData]) -> set[str]:
+        """Emits changes of nodes at a time of the log; returns the names of the nodes that are new to it."""
+        fresh = set()
+        for fact in facts:
+            known = self.get(fact.name)
+            if known is None:
+                fresh.add(fact.name)
+                known = self[fact.name] = KnownNode(len(self), fact)
+                if fact.state in UNAVAILABLE:
+                    known.away = ((log_ms, LARGEST),)
+                self.changed.add(fact.name)
+                events.append(("server_added", {"server": known.index, "fields": _server(known, rule)}))
+            else:
+                self._set(known, fact, rule, log_ms, events)
+        there = {fact.name for fact in facts}
+        for name, known in self.items():
+            if name not in there and known.fact.state != DOWN:
+                gone = replace(known.fact, state=DOWN, reason="the cluster no longer has this node")
+                self._set(known, gone, rule, log_ms, events)
+        self._set_sites(rule, events)
+        return fresh
+
+    def indices(self) -> dict[str, int]:
+        """{name: number of the server in the log}."""
+        return {name: known.index for name, known in self.items()}
+
+    def take_changed(self) -> list[KnownNode]:
+        """Nodes that have changed since this was asked last."""
+        names, self.changed = sorted(self.changed), set()
+        return [self[name] for name in names]
+
+    def _set_sites(self, rule: SiteRule, events: list[EventData]) -> None:
+        """Nodes that the rule puts elsewhere than the log does: the rule was changed."""
+        for name, known in self.items():
+            if known.site != rule.site(known.fact):
+                self.changed.add(name)
+                events.append(("server_set", {"server": known.index, "fields": _server(known, rule)}))
+
+    def _set(self, known: KnownNode, fact: NodeFact, rule: SiteRule, log_ms: int, events: list[EventData]) -> None:
+        was, known.fact = known.fact, fact
+        if was == fact:
+            return
+        self.changed.add(fact.name)
+        left, returned = _unavailable(fact) and not _unavailable(was), _unavailable(was) and not _unavailable(fact)
+        if left:
+            known.away = (*known.away, (max(log_ms, known.away[-1][1] + 1 if known.away else 0), LARGEST))
+        elif returned:
+            begin = known.away[-1][0]
+            known.away = (*known.away[:-1], (begin, max(log_ms, begin + 1)))
+        state = {"state": fact.state, "reason": fact.reason}
+        events.append(("server_set", {"server": known.index, "fields": _server(known, rule), **state}))
+        if left or returned:
+            events.append(("server_changed", {"server": known.index, "away": left}))
+
+
+def _unavailable(fact: NodeFact) -> bool:
+    return fact.state in UNAVAILABLE
+
+
+def _server(known: KnownNode, rule: SiteRule) -> dict[str, Any]:
+    """The fields of the server in the log, at the site where the rule puts it now."""
+    known.site = rule.site(known.fact)
+    return asdict(server_of(known.fact, known.site, known.away))
