@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.readmodels.job_table import number
-from dashboard.readmodels.state_cache import Newest
 from scheduling.colocation.subtasks import KINDS, TRACKS, idle, of_group
 from scheduling.model.values import LARGEST
 from twin.eventlog.fold import NEVER
+from twin.eventlog.state_cache import Newest
 from twin.models import Run
 from twin.scenarios.edits.moments import moment
 

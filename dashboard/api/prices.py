@@ -12,11 +12,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.readmodels.job_table import number
-from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.registry import build
 from scheduling.model.values import RESOURCES, ModelError
 from twin.eventlog import event_log
 from twin.eventlog.fold import ARRIVED, BORN, DIED, NEVER, RunState
+from twin.eventlog.state_cache import Newest
 from twin.models import Run
 from twin.scenarios import beliefs, store
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.quotes import ADMITTED
 from scheduling.kernel.registry import build
 from scheduling.kernel.scheduler import BaseScheduler
@@ -16,6 +15,7 @@ from scheduling.model.values import ModelError, Reason
 from scheduling.slotted.counterfactuals import counterfactuals, sentence
 from twin.eventlog import event_log
 from twin.eventlog.fold import BORN, DIED, NEVER
+from twin.eventlog.state_cache import Newest
 from twin.eventlog.stored_states import at
 from twin.infra.kept import KEPT
 from twin.models import Run

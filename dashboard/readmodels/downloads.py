@@ -11,12 +11,12 @@ from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
 from dashboard.readmodels.run_summary import metrics_so_far
-from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import ModelError, Placement
 from scheduling.verification.families import files_of
 from twin.eventlog import event_log
 from twin.eventlog.fold import DIED, END, NEVER, START
+from twin.eventlog.state_cache import Newest
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import group_lines
 from twin.files.job_table import PackedJobs

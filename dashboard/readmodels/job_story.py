@@ -7,13 +7,13 @@ from typing import Any
 
 from dashboard.readmodels.colocation import stretches
 from dashboard.readmodels.job_table import known_at, row_of, true_at
-from dashboard.readmodels.state_cache import Newest
 from scheduling.model.utility import arrival_slot
 from scheduling.model.values import Job
 from scheduling.reporting.reasons import readable
 from twin.eventlog import event_log
 from twin.eventlog.fold import BAR_FIELDS, DIED, NEVER
 from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.state_cache import Newest
 from twin.files.jobs_jsonl import job_to_dict
 from twin.models import Run
 from twin.scenarios import store

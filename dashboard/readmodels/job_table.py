@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dashboard.readmodels.colocation import members
-from dashboard.readmodels.job_reasons import newest_decisions, sentences
-from dashboard.readmodels.state_cache import Newest
 from scheduling.model.values import Job, ModelError
+from twin.analysis.job_reasons import newest_decisions, sentences
 from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
 from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.state_cache import Newest
 from twin.files.job_table import field_of, some_of
 from twin.models import Run
 from twin.scenarios import store

@@ -15,13 +15,13 @@ from django.utils.cache import patch_vary_headers
 
 from dashboard.http.accept_encoding import takes_gzip
 from dashboard.readmodels.job_table import COLUMNS
-from dashboard.readmodels.state_cache import Newest
 from scheduling.kernel.registry import scheduler_class
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import RESOURCE_UNITS, RESOURCES, SITES, ZERO, Demand, Job, Server
 from scheduling.typed_workers import workers as typed
 from twin.eventlog import frames
 from twin.eventlog.fold import snapshot as columns_of
+from twin.eventlog.state_cache import Newest
 from twin.files.job_table import StoredJobs, any_utility, field_of
 from twin.infra.columns import pack
 from twin.mirror.whatif.inputs import FORMAT

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.readmodels.state_cache import Newest
-from scheduling.model.values import LARGEST, RESOURCES, SITES, ZERO, Server
+from scheduling.model.values import RESOURCES, SITES, ZERO, Server
 from twin.analysis.comparison import side_of
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
+from twin.analysis.situation import load
 from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
 from twin.eventlog.job_states import STATES, job_states
+from twin.eventlog.state_cache import Newest
 from twin.files.job_table import any_utility, some_of
 from twin.models import Run
 from twin.scenarios import store
@@ -49,7 +50,7 @@ def now(run: Run) -> dict[str, Any]:
     if len(bars):
         np.add.at(used, site[bars[:, SERVER]], demand * bars[:, COUNT, None])
     servers = [one for begin, one in store.clusters(run) if begin <= at_ms][-1].servers
-    kept = [server for server, left in zip(servers, gone(run, servers, at_ms), strict=True) if not left]
+    kept = [server for server, left in zip(servers, load.gone(run, servers, at_ms), strict=True) if not left]
     mirrored = ("worker",)  # a real cluster reports no parameter servers
 
     def roles_of(server: Server) -> Sequence[str]:
@@ -81,12 +82,6 @@ def now(run: Run) -> dict[str, Any]:
             if (site == i).any()
         ],
     }
-
-
-def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
-    """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
-    left = [any(begin <= at_ms and end >= LARGEST for begin, end in server.away) for server in servers]
-    return np.array(left, dtype=bool) & (run.mode != Run.MIRROR)
 
 
 def metrics_so_far(run: Run) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.test import Client
 
-from dashboard.readmodels import state_cache
 from tests.twin.runtime.conftest import crew, fresh, layer, make_run, make_scenario, valkey, work  # noqa: F401
+from twin.eventlog import state_cache
 from twin.models import Run
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from django.db import OperationalError
 
-from dashboard.readmodels import job_table, state_cache
+from dashboard.readmodels import job_table
 from scheduling.kernel.registry import build, schedulers
 from scheduling.kernel.simulation import Simulation
 from scheduling.workloads import generate
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
-from twin.eventlog import event_log
+from twin.eventlog import event_log, state_cache
 from twin.eventlog.fold import RunState
 from twin.infra.columns import unpack
 from twin.infra.kept import KEPT

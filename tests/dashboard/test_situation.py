@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.readmodels import situation
-from dashboard.readmodels.situation import attention
+from dashboard.readmodels import attention
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
 from tests.twin.mirror.builders import polled
 from tests.twin.mirror.builders_stored import following
 from tests.twin.runtime.conftest import work
+from twin.analysis import situation
 from twin.eventlog.fold import DIED, END, JOB, NEVER, ROLE, SERVER, START
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.stored_states import at

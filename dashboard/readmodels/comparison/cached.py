@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dashboard.readmodels.state_cache import Newest
 from twin.analysis.comparison import MAX_DRAWN, Compared, common_instant, side_of
+from twin.eventlog.state_cache import Newest
 from twin.infra.kept import KEPT
 from twin.models import Run
 

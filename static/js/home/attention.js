@@ -1,4 +1,4 @@
-// Points of attention of a situation as sentences; dashboard/readmodels/situation/attention.py has their codes.
+// Points of attention of a situation as sentences; dashboard/readmodels/attention.py has their codes.
 
 import { h } from '../ui/dom.js';
 import { duration, number, plural } from '../util/format.js';

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.readmodels.situation.load import AWAY
+from twin.analysis.situation.load import AWAY
 
 SERIOUS, NOTABLE = "serious", "notable"
 MIN_WAITING = 5  # jobs, below which a queue does not count as growing

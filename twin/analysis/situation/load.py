@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduling.model.values import RESOURCES, Cluster, Job
+from scheduling.model.values import LARGEST, RESOURCES, Cluster, Job, Server
 from twin.eventlog.fold import (
     BAR_FIELDS,
     COUNT,
@@ -125,16 +125,53 @@ def loads(of: Held, cluster: Cluster, at_ms: int, gone: np.ndarray) -> dict[str,
     }  # fmt: skip
 
 
+def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
+    """[server] whether it has left for ever, by an edit; a server of a real cluster may always return."""
+    left = [any(begin <= at_ms and end >= LARGEST for begin, end in server.away) for server in servers]
+    return np.array(left, dtype=bool) & (run.mode != Run.MIRROR)
+
+
+def away(servers: dict[str, Any], cluster: Cluster, at_ms: int) -> list[dict[str, Any]]:
+    """{name, site, since_ms} of each server that is away; servers: as from `loads`."""
+    return [
+        {
+            "name": server.name,
+            "site": server.site,
+            "since_ms": next(begin for begin, end in server.away if begin <= at_ms < end),
+        }
+        for server, state in zip(cluster.servers, servers["state"], strict=True)
+        if state == AWAY
+    ]
+
+
 def curve(of: Held, from_ms: int, to_ms: int, points: int) -> dict[str, Any]:
     """{at_ms, shares}: share of the whole cluster of each thing of the scale, at evenly spaced times."""
     times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
-    total = of.capacity[of.offered].sum(axis=0)
+    return {"at_ms": times.tolist(), "shares": _shares(of, times, of.bars[:, SERVER] >= 0, of.offered)}
+
+
+def site_shares(
+    of: Held, cluster: Cluster, from_ms: int, to_ms: int, points: int
+) -> dict[str, list[list[float | None]]]:
+    """{site: [scale][point]}: the same of each site."""
+    times = np.linspace(max(0, from_ms), to_ms, points).astype(np.int64)
+    site = np.array([server.site for server in cluster.servers])
+    return {
+        name: _shares(of, times, (site == name)[of.bars[:, SERVER]], of.offered & (site == name))
+        for name in dict.fromkeys(site.tolist())
+    }
+
+
+def _shares(of: Held, times: np.ndarray, own: np.ndarray, servers: np.ndarray) -> list[list[float | None]]:
+    """[scale][time] what some of the bars hold, as a share of what some of the servers have."""
+    total, bars, amounts = of.capacity[servers].sum(axis=0), of.bars[own], of.amounts[own]
     if of.measure == MACHINE:
-        used = np.array([[len(np.unique(of.bars[_running(of.bars, t), SERVER]))] for t in times])
+        used = np.array([[len(np.unique(bars[_running(bars, t), SERVER]))] for t in times])
     else:
-        used = _up_to(of.bars[:, START], of.amounts, times) - _up_to(of.bars[:, END], of.amounts, times)
-    shares = [(used[:, i] / total[i]).round(4).tolist() if total[i] else [None] * points for i in range(len(of.scale))]
-    return {"at_ms": times.tolist(), "shares": shares}
+        used = _up_to(bars[:, START], amounts, times) - _up_to(bars[:, END], amounts, times)
+    return [
+        (used[:, i] / total[i]).round(4).tolist() if total[i] else [None] * len(times) for i in range(len(of.scale))
+    ]
 
 
 def _running(bars: np.ndarray, at_ms: int) -> np.ndarray:

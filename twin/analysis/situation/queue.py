@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.readmodels.job_reasons import newest_decisions, sentences
 from scheduling.model.values import Job
-from twin.eventlog.fold import JOB_FIELDS, RunState
+from twin.analysis.job_reasons import newest_decisions, sentences
+from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, ROLE, WORKER, RunState
 from twin.eventlog.job_states import MOVING, PLANNED, PROFILING, QUEUED, REJECTED, RUNNING, STATES, SUSPENDED
 from twin.files.job_table import some_of
 from twin.models import Forecasting, Run
 
 ARRIVED, _, START, FINISH, COMPLETED, _, REJECTED_AT = range(len(JOB_FIELDS))
 HELD = (RUNNING, MOVING, PROFILING, SUSPENDED)  # states of jobs that have begun
+JOB, BAR_START = BAR_FIELDS.index("job"), BAR_FIELDS.index("start_ms")
 MAX_WAITING, MAX_NEXT, MAX_REASONS = 6, 8, 4
 
 
@@ -37,6 +38,27 @@ def forecast(run: Run, at_ms: int) -> dict[int, int]:
     return {row["job"]: max(row["start_ms"], at_ms + 1) for row in rows if row["start_ms"] is not None}
 
 
+def waiting(codes: np.ndarray) -> np.ndarray:
+    """Indexes of the jobs that have not begun."""
+    return np.flatnonzero((codes == QUEUED) | (codes == PLANNED))
+
+
+def suspended(state: RunState, codes: np.ndarray, at_ms: int) -> np.ndarray:
+    """[suspended job] (since, index), those suspended for the longest time first."""
+    chosen = np.flatnonzero(codes == SUSPENDED)
+    since = np.zeros(len(codes), dtype=np.int64)
+    if len(chosen):
+        bars = state.bars.rows
+        past = (bars[:, ROLE] == WORKER) & (bars[:, BAR_START] <= at_ms) & (bars[:, BORN] <= at_ms)
+        past &= (bars[:, DIED] == NEVER) | (bars[:, DIED] > at_ms)
+        np.maximum.at(since, bars[past, JOB], np.minimum(bars[past, END], at_ms))
+        for from_ms, until_ms, data in state.groups:
+            if from_ms <= at_ms:
+                since[data["jobs"]] = np.maximum(since[data["jobs"]], at_ms if until_ms == NEVER else until_ms)
+    rows = np.stack([since[chosen], chosen], axis=1)
+    return rows[rows[:, 0].argsort(kind="stable")]
+
+
 def waits(
     run: Run, state: RunState, jobs: Sequence[Job], codes: np.ndarray, at_ms: int, expected: Mapping[int, int]
 ) -> dict[str, Any]:
@@ -44,13 +66,12 @@ def waits(
 
     start_ms: the planned start; forecast_ms: the expected start of a job of a followed cluster.
     """
-    waiting = np.flatnonzero((codes == QUEUED) | (codes == PLANNED))
-    rows = state.jobs.rows
-    waiting = waiting[rows[waiting, ARRIVED].argsort(kind="stable")]
-    first = waiting[:MAX_WAITING].tolist()
+    rows, found = state.jobs.rows, waiting(codes)
+    found = found[rows[found, ARRIVED].argsort(kind="stable")]
+    first = found[:MAX_WAITING].tolist()
     said = sentences(run, newest_decisions(state, first, at_ms)) if first else {}
     return {
-        "total": len(waiting),
+        "total": len(found),
         "oldest": [
             {
                 "job": index, "id": job.id, "state": STATES[codes[index]],

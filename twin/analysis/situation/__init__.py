@@ -1,0 +1,127 @@
+"""The situation of a run at its newest time: load, queue, next events, reasons; for the overview and for alerts.
+
+It is computed once per event of the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import scheduler_class
+from scheduling.model.values import RESOURCES, SITES
+from twin.analysis.situation import load, queue
+from twin.eventlog.fold import JOB_FIELDS, RunState
+from twin.eventlog.job_states import COMPLETED, STATES, job_states
+from twin.eventlog.state_cache import Newest
+from twin.files.job_table import any_utility, some_of
+from twin.infra.kept import KEPT
+from twin.models import Run
+from twin.runs import scheduler_history
+from twin.scenarios import store
+
+HOUR_MS = 3_600_000
+WINDOW_SLOTS = 24  # of simulated runs, whose slots may be as long as an hour
+POINTS = 48  # of each curve
+UTILITY = JOB_FIELDS.index("utility")
+
+
+class Facts(NamedTuple):
+    """Facts of a situation that only rules of alerts need; times in ms of the run's log.
+
+    away             {name, site, since_ms} of each server that is away for a time
+    waiting_since    [job that has not begun] its arrival, ascending
+    suspended        [suspended job] (since, index), ascending; suspended_id: id of the first
+    site_shares      {site: [scale][point]} share in use at the times of the curves
+    prices           {site: {resource: mean price now}} of a scheduler that sets prices; None under others
+    """
+
+    away: list[dict[str, Any]]
+    waiting_since: np.ndarray
+    suspended: np.ndarray
+    suspended_id: str
+    site_shares: dict[str, list[list[float | None]]]
+    prices: dict[str, dict[str, float]] | None
+
+
+class Situation(NamedTuple):
+    """shown: {sim_ms, window_ms, jobs, load, queue, next, rejected, utility, certificate, states}."""
+
+    shown: dict[str, Any]
+    facts: Facts
+
+
+def situation(run: Run) -> Situation:
+    """The situation after the newest event."""
+    key, at = ("situation", run.pk), (run.last_seq, run.sim_ms, run.status)
+    with KEPT.lock(key):
+        kept: tuple[Any, Situation] | None = KEPT.take(key)
+        if kept is None or kept[0] != at:
+            kept = at, _situation(run)
+        KEPT.put(key, kept)
+        return kept[1]
+
+
+def window_ms(run: Run, slot_ms: int) -> int:
+    """The length of the curves: an hour of a real cluster, WINDOW_SLOTS slots of a simulated one, at least an hour."""
+    return HOUR_MS if run.mode == Run.MIRROR else max(HOUR_MS, WINDOW_SLOTS * slot_ms)
+
+
+def _situation(run: Run) -> Situation:
+    _, jobs = store.of_run(run)
+    with Newest(run) as state:
+        at_ms = max(state.sim_ms, run.sim_ms)
+        cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]  # as edits have left it by now
+        codes = job_states(state, at_ms)
+        window = window_ms(run, cluster.slot_ms)
+        held = load.held(run, state, cluster, jobs, at_ms, at_ms - window)
+        loads = load.loads(held, cluster, at_ms, load.gone(run, cluster.servers, at_ms))
+        curve = load.curve(held, at_ms - window, at_ms, POINTS)
+        expected = queue.forecast(run, at_ms)
+        waits = queue.waits(run, state, jobs, codes, at_ms, expected)
+        found = {
+            "sim_ms": at_ms,
+            "window_ms": window,
+            "jobs": queue.counts(codes),
+            "load": loads | {"curve": curve},
+            "queue": waits | {"curve": queue.curve(state, codes, at_ms - window, at_ms, POINTS)},
+            "next": queue.upcoming(state, jobs, codes, at_ms, expected),
+            "rejected": queue.rejected(state, codes, at_ms - window),
+            "utility": _utility(state, codes) if any_utility(jobs) else None,
+            "certificate": _certificate(run),
+            "states": STATES,
+        }
+        suspended = queue.suspended(state, codes, at_ms)
+        facts = Facts(
+            load.away(loads["servers"], cluster, at_ms),
+            np.sort(state.jobs.rows[queue.waiting(codes), queue.ARRIVED]),
+            suspended,
+            some_of(jobs, [int(suspended[0, 1])])[0].id if len(suspended) else "",
+            load.site_shares(held, cluster, at_ms - window, at_ms, POINTS),
+            _prices(run, state, at_ms, cluster.slot_ms),
+        )
+    return Situation(found, facts)
+
+
+def _prices(run: Run, state: RunState, at_ms: int, slot_ms: int) -> dict[str, dict[str, float]] | None:
+    try:
+        if run.mode == Run.MIRROR or not scheduler_class(scheduler_history.present(run).name).quotes:
+            return None
+    except UnknownName:  # it is not installed any more
+        return None
+    columns = state.prices.get(at_ms // slot_ms, state.default_prices)
+    mean = iter([] if columns is None else columns[1])
+    found = {site: dict(zip(RESOURCES, mean, strict=False)) for site in SITES}
+    return {site: {r: price for r, price in row.items() if price is not None} for site, row in found.items()}
+
+
+def _utility(state: RunState, codes: np.ndarray) -> float:
+    return float(state.jobs.rows[codes == COMPLETED, UTILITY].sum())
+
+
+def _certificate(run: Run) -> dict[str, Any]:
+    """{kind, ratio} of an ended run; the certificate of a part of a run says nothing about its newest time."""
+    ended = run.status == Run.FINISHED
+    return {name: run.certificate[name] for name in ("kind", "ratio") if ended and name in run.certificate}
