@@ -84,6 +84,14 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   assert.equal(element.querySelectorAll('svg.utility circle.finish').length, 1);
 });
 
+test('the kind of a decision is not repeated by its sentence', async () => {
+  const { leadOf } = await import('../../static/js/run/drawer/job-drawer.js');
+  assert.deepEqual(leadOf('rejected', 'Rejected: no samples.'), ['Rejected:', ' no samples.']);
+  assert.deepEqual(leadOf('started', 'Started in order of arrival.'), ['Started', ' in order of arrival.']);
+  assert.deepEqual(leadOf('waits', 'Waits.'), ['Waits', '.']);
+  assert.deepEqual(leadOf('resized', 'Allocated 2 workers.'), ['Resized.', ' Allocated 2 workers.']);
+});
+
 test('a job without decisions is queued only if that is its state', async () => {
   const { undecidedText } = await import('../../static/js/run/drawer/job-drawer.js');
   assert.equal(undecidedText('queued'), 'Queued: no decision yet.');

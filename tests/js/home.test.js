@@ -75,11 +75,11 @@ test('figures have their values, their totals and the end of their curves', () =
   assert.deepEqual([by.Running.value, by.Waiting.value, by['Longest wait'].value], ['3', '2', '1h']);
   assert.deepEqual([by.Rejected.value, by.Rejected.small], ['2', '20 %']);
   assert.equal(by.Utility, undefined);
-  assert.equal(by['Of the optimum'], undefined);
+  assert.equal(by['Proved share'], undefined);
   const proved = figuresOf({ ...FOUND, utility: 12.34, certificate: { kind: 'lp', ratio: 0.534 } });
   assert.deepEqual(
-    proved.slice(-2).map(({ value }) => value),
-    ['12.3', '≥ 53.4 %'],
+    proved.slice(-2).map(({ title, value }) => `${title} ${value}`),
+    ['Utility 12.3', 'Proved share ≥ 53.4 %'],
   );
 });
 
@@ -130,7 +130,7 @@ test('points of attention are sentences with their reasons', () => {
   assert.deepEqual(points.map(attentionText), [
     '4 servers unavailable: a, b, c …',
     'The queue grows: 1 job waited 1h ago, now 9',
-    '3 jobs rejected in the last 1h: 2 come too late, 1 odd code',
+    '3 jobs rejected in the last 1h: 2 too late for the horizon, 1 odd code',
   ]);
   assert.equal(attentionText({ code: 'of_later', values: {} }), 'of_later');
 });

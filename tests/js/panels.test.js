@@ -23,6 +23,14 @@ async function mounted(...panels) {
   return charts;
 }
 
+test('the title of a chart over time is not followed by “over time” again', needsPage, async () => {
+  open('/runs/7/', '<main></main>');
+  const { chartSection } = await import('../../static/js/run/panels/section.js');
+  const label = (title) => chartSection({ id: 'one', title }).canvas.getAttribute('aria-label');
+  assert.equal(label('Prices'), 'Prices over time; the Table button shows the same numbers');
+  assert.equal(label('Jobs over time'), 'Jobs over time; the Table button shows the same numbers');
+});
+
 test('a panel that is put into the list is on the page, with its table of numbers', needsPage, async () => {
   await mounted(dummy());
   const section = document.querySelector('#charts > #panel-dummy');

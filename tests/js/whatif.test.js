@@ -8,7 +8,7 @@ import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
 import { momentText, parseTime, timeText } from '../../static/js/util/time-text.js';
-import { cells, confidence, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
+import { cells, confidence, fieldTitle, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
 
 test('times are read as people type them, and written so that they are read back', () => {
   const H = 3_600_000;
@@ -104,6 +104,10 @@ test('an axis in ms is read as a length of time', () => {
   assert.equal(named({ edit: 1, field: 'at_ms' }, 'at_ms').text(95_400_000), '1d 02:30:00', 'a moment, to the second');
   const other = named({ parameter: 'floor_scale' }, 'floor_scale');
   assert.deepEqual([other.title, other.text(0.5)], ['floor scale', '0.5']);
+});
+
+test('a field of an edit is a label with its unit', () => {
+  assert.deepEqual(['at_ms', 'for_ms', 'floor_scale'].map(fieldTitle), ['time, ms', 'for, ms', 'floor scale']);
 });
 
 test('what a job would do to others separates rejections from delays', () => {

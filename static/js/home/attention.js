@@ -14,15 +14,15 @@ const SENTENCES = {
     `${plural(jobs, 'job')} rejected in the last ${duration(window)}: ${reasons.map(reasonText).join(', ')}`,
 };
 
-/** Short forms of codes of reasons; others are shown as they are. */
+/** Short forms of codes of reasons, behind one number of jobs or many; others are shown as they are. */
 const REASONS = {
-  payoff_not_positive: 'cost more than they are worth',
-  reward_too_low: 'cost more than they are worth',
-  fits_nowhere: 'fit on no server',
-  gang_fits_nowhere: 'fit on no server',
-  gang_too_large: 'need more workers than there are',
-  no_capacity: 'find no capacity',
-  too_late: 'come too late',
+  payoff_not_positive: 'with a cost above the utility',
+  reward_too_low: 'with a cost above the utility',
+  fits_nowhere: 'too large for every server',
+  gang_fits_nowhere: 'too large for every server',
+  gang_too_large: 'with too many workers for the cluster',
+  no_capacity: 'without free capacity',
+  too_late: 'too late for the horizon',
 };
 
 const reasonText = ({ code, jobs }) => `${number(jobs, 0)} ${REASONS[code] ?? code.replaceAll('_', ' ')}`;

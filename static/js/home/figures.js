@@ -36,13 +36,13 @@ export function figuresOf(found, mirrored = false) {
       curve: queue.curve.rejected,
     },
     mirrored
-      ? { title: 'Ended', value: number(jobs.completed, 0), hint: 'Jobs that have ended, also those that failed' }
+      ? { title: 'Ended', value: number(jobs.completed, 0), hint: 'Jobs that have ended, including those that failed' }
       : { title: 'Completed', value: number(jobs.completed, 0), hint: 'Jobs with all their work done' },
     ...(utility === null ? [] : [{ title: 'Utility', value: number(utility, 1), hint: 'Total of the completed jobs' }]),
     ...(certificate?.ratio
       ? [
           {
-            title: 'Of the optimum',
+            title: 'Proved share',
             value: `≥ ${percent(certificate.ratio, 1)}`,
             hint: 'Proved by a bound on every schedule; see Optimality on the page of the run',
           },

@@ -160,11 +160,11 @@ export class FollowLine extends EventTarget {
         : button('Pause following', () => this.#change('pause'), { id: 'follow-pause' }),
       button('Edge and cloud', (event) => this.#form(event.target, '#sites', siteForm), {
         id: 'follow-sites',
-        title: 'Which nodes are at the edge and which in the cloud',
+        title: 'Site rule: which nodes are at the edge',
       }),
       button('Sampler', (event) => this.#form(event.target, '#sampler', samplerForm), {
         id: 'follow-sampler',
-        title: 'Where the use of the nodes is read from',
+        title: 'Source of the real use of nodes',
       }),
       button('Test', (event) => this.#test(event.target), { id: 'follow-test', title: 'Test the connection' }),
       button('Remove', () => this.#remove(), { class: 'danger', id: 'follow-remove' }),

@@ -33,7 +33,7 @@ export function shadowTable({ rows }, { metrics, table, real, week, mirrored }) 
           'th',
           {
             scope: 'col',
-            title: 'Difference of the mean wait to the real cluster in the last week; below the line: shorter waits',
+            title: 'Difference of the mean wait from the real one in the last week; below the line: shorter waits',
           },
           'Last week',
         ),

@@ -53,7 +53,7 @@ function paint(answer, table) {
           { class: 'scroll' },
           shadowTable(group, { metrics, table, real: set.real, week: week[group.durations] ?? {}, mirrored: set.run }),
         ),
-        group.cannot.length ? h('p', { class: 'left-out muted small' }, 'Schedulers left out here:') : null,
+        group.cannot.length ? h('p', { class: 'left-out muted small' }, 'Schedulers left out:') : null,
         group.cannot.length ? left(group.cannot) : null,
       ),
     ),
@@ -89,7 +89,7 @@ function facts(set) {
       {},
       `From ${clock(set.from_ms)} to ${clock(set.until_ms)} of `,
       set.run ? h('a', { href: `/runs/${set.run}/` }, `run ${set.run}`) : 'a run that was deleted',
-      `, ${jobs}, computed ${wall(set.at)}. Differences are to the real cluster, over the jobs that completed in both.`,
+      `, ${jobs}, computed ${wall(set.at)}. Differences from the real cluster cover the jobs that completed in both.`,
     ),
     set.note ? h('p', { class: 'notice' }, set.note) : null,
     h(

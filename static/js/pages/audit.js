@@ -73,7 +73,7 @@ function paint({ count, results, users, actions }, filtered) {
   const nouns = [...new Set(actions.map((action) => action.split('.')[0]))];
   options(
     fields.user,
-    'everybody',
+    'All users',
     users.map((name) => [name, name]),
   );
   options(

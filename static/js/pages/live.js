@@ -50,7 +50,7 @@ async function load() {
             {},
             'A connector reads Slurm, Kubernetes or posted events and changes nothing on the cluster. ',
             h('a', { href: '/live/connect/' }, 'Connect a cluster'),
-            ': choose a connector, test it, and store it.',
+            ': choose a connector, test the connection, and store it.',
           )
         : 'Only operators can connect clusters.',
     ),

@@ -14,12 +14,12 @@ import { parameterField, readParameters } from '../ui/fields/parameter-field.js'
 
 const operator = document.body.dataset.role === 'operator';
 const SPEEDS = [
-  [60, '1 min / s'],
-  [600, '10 min / s'],
-  [1800, '30 min / s'],
-  [3600, '1 h / s'],
-  [21600, '6 h / s'],
-  [86400, '1 d / s'],
+  [60, '1 min/s'],
+  [600, '10 min/s'],
+  [1800, '30 min/s'],
+  [3600, '1 h/s'],
+  [21600, '6 h/s'],
+  [86400, '1 d/s'],
 ];
 const GENERATED = 'generate';
 const CHECK_MS = 150;

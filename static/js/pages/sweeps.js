@@ -4,11 +4,11 @@ import { get, post } from '../core/api.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { named, parseValues } from '../scenarios/sweep-axes.js';
+import { fieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
 import { url } from '../core/time-range.js';
 
 const operator = document.body.dataset.role === 'operator';
-const HELP = 'as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
+const HELP = 'such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
   { title: 'Sweep', value: (s) => s.name, cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
   {
@@ -97,8 +97,7 @@ async function form() {
               h(
                 'option',
                 { value: `e:${i + 1}:${key}` },
-                `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ` +
-                  `${key.replace(/_ms$/, ' in ms').replaceAll('_', ' ')}`,
+                `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ` + fieldTitle(key),
               ),
             ),
         ),

@@ -69,7 +69,7 @@ export class Operate {
         'aria-label': "Speed of the run's clock",
         onchange: (event) => this.#do('clock', { speed: Number(event.target.value) }),
       },
-      options.map(([value, text]) => h('option', { value, selected: value === current }, `clock ${text} / s`)),
+      options.map(([value, text]) => h('option', { value, selected: value === current }, `clock ${text}/s`)),
     );
   }
 

@@ -50,6 +50,14 @@ export function cells(points, figure) {
   );
 }
 
+/**
+ * Field of an edit or of a scheduler as a label: 'time, ms' of at_ms, 'for, ms' of for_ms.
+ *
+ * @param {string} field
+ */
+export const fieldTitle = (field) =>
+  field === 'at_ms' ? 'time, ms' : field.replace(/_ms$/, ', ms').replaceAll('_', ' ');
+
 /** {title, text(value)} of an axis; `title` is its name from the API, or a given one. */
 export function named(axis, title) {
   const field = axis.parameter ?? axis.field;

@@ -89,7 +89,7 @@ function earlier(rows) {
       { title: 'Difference of makespan', number: true, cell: (row) => differenceText(row.makespan_error) },
       { title: 'Simulated mean wait', number: true, cell: ({ wait_ms: ms }) => duration(ms) },
       { title: 'Real mean wait', number: true, cell: ({ wait_real_ms: ms }) => duration(ms) },
-      { title: 'Starts in tolerance', number: true, cell: ({ within }) => percent(within) },
+      { title: 'Starts within tolerance', number: true, cell: ({ within }) => percent(within) },
     ],
     rows,
   );

@@ -22,6 +22,20 @@ const AT_THE_DECISION =
 const MAX_BARS = 60;
 const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
 
+/**
+ * [lead, rest] of the sentence of a decision: its first words up to a colon, or the kind of the decision, which is not
+ * repeated where the sentence begins with it.
+ *
+ * @param {string} kind
+ * @param {string} text
+ */
+export function leadOf(kind, text) {
+  const colon = /^[^:.]{1,24}:/.exec(text);
+  if (colon) return [colon[0], text.slice(colon[0].length)];
+  if (text.toLowerCase().startsWith(kind)) return [text.slice(0, kind.length), text.slice(kind.length)];
+  return [`${kind[0].toUpperCase()}${kind.slice(1)}.`, ` ${text}`];
+}
+
 /** Sentence of a job without decisions; state: of the job. */
 export function undecidedText(state) {
   if (state === 'not arrived') return 'This job has not arrived yet.';
@@ -126,12 +140,7 @@ export class Drawer {
 
   #reason(decision, worth) {
     const { kind, code, sentence, at_ms: at, values } = decision;
-    const text = sentence ?? code.replaceAll('_', ' ');
-    const [, lead, rest] = /^([^:.]{1,24}:)(.*)$/s.exec(text) ?? [
-      null,
-      `${kind[0].toUpperCase()}${kind.slice(1)}.`,
-      ` ${text}`,
-    ];
+    const [lead, rest] = leadOf(kind, sentence ?? code.replaceAll('_', ' '));
     const { phases } = this.info;
     const by = phases.length > 1 ? ` by ${phaseAt(phases, at).title}` : '';
     return h(

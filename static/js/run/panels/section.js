@@ -14,7 +14,8 @@ export function chartSection({ id, title }) {
   );
   const actions = h('div', { class: 'actions' }, tableButton);
   const controls = h('div', { class: 'controls', role: 'toolbar', 'aria-label': title }, legend, actions);
-  const label = `${title} over time; the Table button shows the same numbers`;
+  const subject = title.endsWith(' over time') ? title : `${title} over time`;
+  const label = `${subject}; the Table button shows the same numbers`;
   const canvas = h('canvas', { id, tabindex: 0, role: 'img', 'aria-label': label });
   const note = h('p', { class: 'note', id: `${id}-note` });
   const numbers = h('div', { class: 'numbers', id: `${id}-numbers`, hidden: true });
