@@ -32,8 +32,8 @@ WORKBENCH = ("benchmarks", "experiments")  # they measure the product and are no
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
 MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart
-    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/scenarios/edits",
-    "twin/traces/importers",
+    "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/alerts/rules",
+    "twin/scenarios/edits", "twin/traces/importers",
 }  # fmt: skip
 
 

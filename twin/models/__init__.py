@@ -1,6 +1,7 @@
 """Database models, one file per subject."""
 
 from twin.models.acting import ActingRule, JournalEntry, Proposal
+from twin.models.alerts import Alert, AlertNotice, AlertRule, AlertWork
 from twin.models.audit import AuditEntry
 from twin.models.forecasts import Forecast, Forecasting, Score
 from twin.models.inputs import ClusterSpec, Scenario, Trace
@@ -12,6 +13,10 @@ from twin.models.shadows import Shadow, ShadowSet
 
 __all__ = [
     "ActingRule",
+    "Alert",
+    "AlertNotice",
+    "AlertRule",
+    "AlertWork",
     "AuditEntry",
     "Checkpoint",
     "ClusterSpec",

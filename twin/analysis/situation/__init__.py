@@ -31,7 +31,7 @@ UTILITY = JOB_FIELDS.index("utility")
 class Facts(NamedTuple):
     """Facts of a situation that only rules of alerts need; times in ms of the run's log.
 
-    away             {name, site, since_ms} of each server that is away for a time
+    away             {server, name, site, since_ms} of each server that is away for a time
     waiting_since    [job that has not begun] its arrival, ascending
     suspended        [suspended job] (since, index), ascending; suspended_id: id of the first
     site_shares      {site: [scale][point]} share in use at the times of the curves

@@ -132,14 +132,15 @@ def gone(run: Run, servers: Sequence[Server], at_ms: int) -> np.ndarray:
 
 
 def away(servers: dict[str, Any], cluster: Cluster, at_ms: int) -> list[dict[str, Any]]:
-    """{name, site, since_ms} of each server that is away; servers: as from `loads`."""
+    """{server: index, name, site, since_ms} of each server that is away; servers: as from `loads`."""
     return [
         {
+            "server": index,
             "name": server.name,
             "site": server.site,
             "since_ms": next(begin for begin, end in server.away if begin <= at_ms < end),
         }
-        for server, state in zip(cluster.servers, servers["state"], strict=True)
+        for index, (server, state) in enumerate(zip(cluster.servers, servers["state"], strict=True))
         if state == AWAY
     ]
 

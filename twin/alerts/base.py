@@ -1,0 +1,112 @@
+"""The rule of an alert: thresholds, a check of what is seen of a target, and a sentence for each finding."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from scheduling.kernel.parameters import Parameters
+from twin.alerts import rules
+from twin.analysis.situation import Situation
+from twin.infra.menu import Menu
+from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
+
+__all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen", "build",
+           "names", "rule_class", "sentence"]  # fmt: skip
+
+# what rules are about: a followed cluster, a live run, a run that computes as fast as it can
+CLUSTER, RUN, BATCH = "cluster", "run", "batch"
+MORE = "more"  # code of the findings beyond those that are kept
+
+
+class Finding(NamedTuple):
+    """What a rule has found.
+
+    values: plain; they change only with the facts, not with every moment, because each change is stored.
+    subject: what tells the findings of one rule about one target apart; "" where there is one at most.
+    """
+
+    code: str
+    values: dict[str, Any]
+    subject: str = ""
+
+
+class Data(NamedTuple):
+    """Data of a followed cluster. state: as in mirror.connecting.condition; age_s: None while there are none."""
+
+    state: str
+    age_s: float | None
+    seen_at: float | None  # Unix s
+    message: str
+
+
+class Seen(Protocol):
+    """What is seen of a target at one moment; twin/alerts/seeing.py reads it when a rule asks for it."""
+
+    @property
+    def now(self) -> float:
+        """Unix s."""
+
+    @property
+    def now_ms(self) -> int:
+        """The same in ms of the run's log."""
+
+    @property
+    def situation(self) -> Situation | None:
+        """None where the run has no event yet."""
+
+    @property
+    def data(self) -> Data:
+        """Age of the data of a followed cluster."""
+
+    @property
+    def samples(self) -> dict[str, Any]:
+        """mirror.sampling.SamplesHealth of a followed cluster as plain data; {} without a sampler."""
+
+    @property
+    def forecasts(self) -> dict[str, Any]:
+        """{made_at: Unix s or None, coverage, calibration} of a followed cluster; {} before the first forecast."""
+
+    @property
+    def drift(self) -> dict[str, Any]:
+        """Newest audit of the log of a followed cluster (mirror/drift_task.py); {} before the first one."""
+
+    @property
+    def activity(self) -> dict[str, Any] | None:
+        """Activity of a run that does not progress normally (runs/activity.py)."""
+
+
+class Rule(ABC):
+    """Checks one fact about one target against its thresholds."""
+
+    name: ClassVar[str]  # that of its file
+    title: ClassVar[str]  # as printed on screen
+    summary: ClassVar[str]  # one sentence: when it alerts
+    level: ClassVar[str] = NOTABLE  # unless an operator chooses another one
+    about: ClassVar[tuple[str, ...]] = (CLUSTER, RUN)
+    page: ClassVar[str] = ""  # page of a followed cluster that shows more: fidelity, shadows, plans
+    Parameters: ClassVar[type] = Parameters
+
+    def __init__(self, parameters: Any = None) -> None:
+        self.parameters = parameters if parameters is not None else self.Parameters()
+
+    @abstractmethod
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        """Findings at this moment, the most important first."""
+
+    @classmethod
+    @abstractmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        """A finding in words, without a full stop."""
+
+
+_MENU: Menu[Rule] = Menu("alert rule", rules, Rule)
+names, rule_class, build = _MENU.names, _MENU.named, _MENU.build
+
+
+def sentence(rule: str, code: str, values: dict[str, Any]) -> str:
+    """A finding in words; its code where this version has no such rule."""
+    if code == MORE:
+        return f"{values['findings']:,} more of this rule"
+    return rule_class(rule).sentence(code, values) if rule in names() else code.replace("_", " ")

@@ -1,0 +1,1 @@
+"""The rules: a file here with one named subclass of Rule is enough."""

@@ -1,0 +1,67 @@
+"""Forecasts of a followed cluster that do not come true as often as their bands say, or that are not made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from scheduling.forecast.scoring import BAND, LEAST
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.model.values import ModelError
+from twin.alerts.base import CLUSTER, Finding, Rule, Seen
+from twin.mirror.connecting.condition import FOLLOWING
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    low_percent: float = parameter(100 * BAND[0], "least coverage of the 80 % band", low=0, high=100, unit="%")
+    high_percent: float = parameter(100 * BAND[1], "greatest coverage of the 80 % band", low=0, high=100, unit="%")
+    minutes: float = parameter(10.0, "age of the newest forecast", low=2, high=100_000, unit="min")
+
+    def __post_init__(self) -> None:
+        super(Thresholds, self).__post_init__()
+        if self.low_percent > self.high_percent:
+            raise ModelError(
+                f"parameter low_percent must be <= high_percent ({self.high_percent:g}), got {self.low_percent:g}"
+            )
+
+
+class ForecastOff(Rule):
+    """At most one finding of each code."""
+
+    name = "forecast_off"
+    title = "Forecast off"
+    summary = "The share of starts inside their 80 % band is certainly outside the given limits, or forecasts are old."
+    about = (CLUSTER,)
+    page = "fidelity"
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        if seen.data.state != FOLLOWING:  # old data are a finding of another rule
+            return ()
+        forecasts, found = seen.forecasts, []
+        coverage = forecasts.get("coverage") or {}
+        if coverage.get("count", 0) >= LEAST and self._outside(coverage):
+            values = {"percent": round(100 * coverage["share"], 1), "starts": coverage["count"]}
+            limits = {"low_percent": self.parameters.low_percent, "high_percent": self.parameters.high_percent}
+            found.append(Finding("coverage", values | limits, "coverage"))
+        made_at = forecasts.get("made_at")
+        if made_at is not None and seen.now - made_at > 60 * self.parameters.minutes:
+            found.append(Finding("forecast_old", {"made_at": made_at}, "age"))
+        return found
+
+    def _outside(self, coverage: dict[str, Any]) -> bool:
+        """The whole interval of the coverage is outside, as in scoring.calibration."""
+        low, high = self.parameters.low_percent / 100, self.parameters.high_percent / 100
+        return bool(coverage["low"] > high or coverage["high"] < low)
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        if code == "forecast_old":
+            return f"The newest forecast is of {datetime.fromtimestamp(values['made_at'], UTC):%Y-%m-%d %H:%M:%S} UTC"
+        limits = f"{values['low_percent']:g} to {values['high_percent']:g} %"
+        return f"{values['percent']:g} % of {values['starts']:,} starts were inside their 80 % band, expected {limits}"

@@ -1,0 +1,76 @@
+"""Prices at their ceiling, at which no job is admitted.
+
+The price of a resource on a server is L (U / L) ** (allocated / capacity) (scheduling/slotted/pricing/prices.py): on a
+logarithmic scale its way from the floor L to the ceiling U is the share of the resource that is allocated. The share of
+a site therefore says how far its prices are, without the bounds, which no event carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from twin.alerts.base import RUN, Finding, Rule, Seen
+from twin.scenarios.edits.moments import moment
+
+MINUTE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    percent: float = parameter(
+        95.0, "way of the price from its floor to its ceiling, on a logarithmic scale", low=50, high=100, unit="%"
+    )
+    minutes: float = parameter(
+        60.0, "time for which it was there, at most the window of the overview", low=0, high=100_000, unit="min"
+    )
+
+
+class PriceCeiling(Rule):
+    """One finding for each resource of a site."""
+
+    name = "price_ceiling"
+    title = "Price at its ceiling"
+    summary = "The price of a resource at a site is at its ceiling, so that no further job is admitted."
+    about = (RUN,)
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        if seen.situation is None or seen.situation.facts.prices is None:
+            return ()
+        load, facts = seen.situation.shown["load"], seen.situation.facts
+        if load["measure"] != "resources":
+            return ()
+        times = load["curve"]["at_ms"]
+        least_ms = min(self.parameters.minutes * MINUTE_MS, times[-1] - times[0])
+        found = []
+        for site, curves in facts.site_shares.items():
+            for resource, shares in zip(load["scale"], curves, strict=True):
+                since_ms = _since(times, shares, self.parameters.percent / 100)
+                price = (facts.prices or {}).get(site, {}).get(resource)
+                if since_ms is not None and price and times[-1] - since_ms >= least_ms:
+                    values = {"site": site, "resource": resource, "since_ms": since_ms, "price": price}
+                    found.append(Finding(self.name, values, f"{resource} at {site}"))
+        return found
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        resource = values["resource"].upper() if len(values["resource"]) == 3 else values["resource"].capitalize()
+        return (
+            f"{resource} at the {values['site']}: price {values['price']:.4g} is at its ceiling since "
+            f"{moment(values['since_ms'])}"
+        )
+
+
+def _since(times: Sequence[int], shares: Sequence[float | None], least: float) -> int | None:
+    """Since when the share has been at least so much without a break; None if it is less now."""
+    since = None
+    for at_ms, share in zip(reversed(times), reversed(shares), strict=True):
+        if share is None or share < least - 1e-9:
+            break
+        since = at_ms
+    return since

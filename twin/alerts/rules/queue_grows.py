@@ -1,0 +1,45 @@
+"""A queue that has grown over the later half of the window, and is at its longest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.reporting.quantities import count, duration
+from twin.alerts.base import Finding, Rule, Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    waiting: int = parameter(5, "jobs that wait at least", low=1, high=1_000_000, unit="jobs")
+    factor: float = parameter(2.0, "growth over half of the window", low=1.0, high=1_000.0, unit="×")
+
+
+class QueueGrows(Rule):
+    """At most one finding."""
+
+    name = "queue_grows"
+    title = "Queue grows"
+    summary = "The queue is at its longest and has grown by the factor in half of the window of the overview."
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        if seen.situation is None:
+            return ()
+        curve = seen.situation.shown["queue"]["curve"]
+        waiting, times = curve["waiting"], curve["at_ms"]
+        late = waiting[len(waiting) // 2 :]
+        least = max(self.parameters.waiting, self.parameters.factor * max(1, late[0]) if late else 0)
+        if not late or late[-1] < least or late[-1] < max(late) or late[-1] == late[0]:
+            return ()
+        ago_ms = times[-1] - times[len(times) // 2]
+        return [Finding(self.name, {"before": late[0], "now": late[-1], "ago_ms": ago_ms})]
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        before = count(values["before"], "job")
+        return f"The queue grows: {before} waited {duration(values['ago_ms'])} earlier, now {values['now']:,}"

@@ -1,0 +1,57 @@
+"""Many rejected jobs in the window of the overview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.reporting.quantities import count, duration
+from twin.alerts.base import Finding, Rule, Seen
+
+REASONS = {  # short forms of codes; others are shown as they are
+    "payoff_not_positive": "cost more than they are worth",
+    "reward_too_low": "cost more than they are worth",
+    "fits_nowhere": "fit on no server",
+    "gang_fits_nowhere": "fit on no server",
+    "gang_too_large": "need more workers than there are",
+    "no_capacity": "find no capacity",
+    "too_late": "come too late",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    jobs: int = parameter(10, "rejected jobs in the window at least", low=1, high=1_000_000, unit="jobs")
+
+
+class Rejections(Rule):
+    """At most one finding."""
+
+    name = "rejections"
+    title = "Rejections"
+    summary = "At least so many jobs were rejected in the window of the overview."
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        if seen.situation is None:
+            return ()
+        shown = seen.situation.shown
+        jobs = shown["rejected"]["recent"]
+        if jobs < self.parameters.jobs:
+            return ()
+        values = {"jobs": jobs, "reasons": shown["rejected"]["reasons"], "window_ms": shown["window_ms"]}
+        return [Finding(self.name, values)]
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        reasons = ", ".join(f"{row['jobs']:,} {_reason(row['code'])}" for row in values["reasons"])
+        jobs, window = count(values["jobs"], "job"), duration(values["window_ms"])
+        return f"{jobs} rejected in {window}" + (f": {reasons}" if reasons else "")
+
+
+def _reason(code: str) -> str:
+    return REASONS.get(code, code.replace("_", " "))

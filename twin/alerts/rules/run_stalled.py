@@ -1,0 +1,44 @@
+"""Runs that do not progress: they wait for a worker, are held by the database or the disk, or compute for long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduling.kernel.parameters import Parameters, parameter
+from twin.alerts.base import BATCH, RUN, SERIOUS, Finding, Rule, Seen
+
+STATES = ("held", "stalled", "waiting")  # of runs/activity.py; pausing is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    seconds: float = parameter(60.0, "time without progress", low=3, high=1_000_000, unit="s")
+
+
+class RunStalled(Rule):
+    """At most one finding."""
+
+    name = "run_stalled"
+    title = "Run stalled"
+    summary = "A run in progress has waited for a worker, was held or has not ended a decision for the given time."
+    level = SERIOUS
+    about = (RUN, BATCH)
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        activity = seen.activity
+        if activity is None or activity["state"] not in STATES or activity["seconds"] < self.parameters.seconds:
+            return ()
+        return [Finding(activity["state"], {})]
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        return {
+            "held": "The run is held: the database or the disk takes no events",
+            "waiting": "The run waits for a worker",
+            "stalled": "The run has written no event for long; its worker computes one decision or does not respond",
+        }.get(code, code)

@@ -1,0 +1,53 @@
+"""Jobs that have been suspended for too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scheduling.kernel.parameters import Parameters, parameter
+from scheduling.reporting.quantities import duration
+from twin.alerts.base import Finding, Rule, Seen
+from twin.scenarios.edits.moments import moment
+
+HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds(Parameters):
+    """Thresholds of the rule."""
+
+    hours: float = parameter(4.0, "time for which a job is suspended", low=0.01, high=10_000.0, unit="h")
+
+
+class SuspendedLong(Rule):
+    """At most one finding, which names the job that has been suspended for the longest time."""
+
+    name = "suspended_long"
+    title = "Long suspension"
+    summary = "A job that has begun is suspended for longer than the given time of the run."
+    Parameters = Thresholds
+
+    def check(self, seen: Seen) -> Sequence[Finding]:
+        if seen.situation is None:
+            return ()
+        most_ms = round(self.parameters.hours * HOUR_MS)
+        rows = seen.situation.facts.suspended
+        jobs = int(np.searchsorted(rows[:, 0], seen.now_ms - most_ms, side="left"))
+        if not jobs:
+            return ()
+        values = {"jobs": jobs, "job": int(rows[0, 1]), "id": seen.situation.facts.suspended_id}
+        return [Finding(self.name, values | {"since_ms": int(rows[0, 0]), "most_ms": most_ms})]
+
+    @classmethod
+    def sentence(cls, code: str, values: dict[str, Any]) -> str:
+        jobs, most = values["jobs"], duration(values["most_ms"])
+        first = f"{values['id']}, since {moment(values['since_ms'])}"
+        return (
+            f"A job is suspended for more than {most}: {first}"
+            if jobs == 1
+            else f"{jobs:,} jobs are suspended for more than {most}; the first is {first}"
+        )
