@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from twin.acting import planning_task
+from twin.alerts import evaluation_task
+from twin.alerts.webhook import delivery_task
 from twin.analysis import certificate_task, closing_metrics, state_task
 from twin.mirror import drift_task
 from twin.mirror.forecasts import forecast_task
@@ -80,3 +82,21 @@ def measure_mirror(run_id: int) -> None:
     """Metrics of an ended run of a followed cluster."""
     with doing(f"metrics of run {run_id}"):
         closing_metrics.work(run_id)
+
+
+@shared_task(
+    name="twin.tasks.evaluate_alerts",
+    soft_time_limit=evaluation_task.SOFT_LIMIT_S,
+    time_limit=evaluation_task.LIMIT_S,
+)
+def evaluate_alerts(_: int) -> None:
+    """Evaluation of the rules of alerts."""
+    with doing("the evaluation of alerts"):
+        evaluation_task.work()
+
+
+@shared_task(name="twin.tasks.deliver_alerts")
+def deliver_alerts(_: int) -> None:
+    """Delivery of notices of alerts."""
+    with doing("the delivery of alerts"):
+        delivery_task.work()

@@ -15,6 +15,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from twin.acting import planning_task
+from twin.alerts import evaluation_task
+from twin.alerts.webhook import delivery_task
 from twin.analysis import certificate_task, closing_metrics, state_task
 from twin.eventlog import frames
 from twin.infra import database, disk, pubsub
@@ -57,6 +59,8 @@ class Ticker:
         self.plans = planning_task.Requests()
         self.shadows = shadow_task.Requests()
         self.closing = closing_metrics.Requests()
+        self.alerts = evaluation_task.Requests()
+        self.notices = delivery_task.Requests()
         self.lock_watch = database.LockWatch()
         self.shown = False  # whether the demo was checked since the start
 
@@ -116,6 +120,8 @@ class Ticker:
         self.plans.refresh()
         self.shadows.refresh()
         self.closing.refresh()
+        self.alerts.refresh()
+        self.notices.refresh()
         if time.monotonic() - self.compacted > COMPACT_S:
             self.compacted = time.monotonic()
             compaction.compact(time.time_ns() // 1_000_000)

@@ -116,6 +116,9 @@ SHADOW_LIMIT_S = env.float("SHADOW_LIMIT_S", default=120.0)  # after which one s
 MIRROR_EVENTS = env.int("MIRROR_EVENTS", default=50_000)  # of one run of a followed cluster
 HUNG_S = env.float("HUNG_S", default=20.0)  # `manage.py up` replaces a process without a heartbeat for this long
 ACTING_LEASE_S = env.int("ACTING_LEASE_S", default=300)  # begin times that a plan sets last so long unless renewed
+# notices of alerts are posted there (docs/alerts.md); the secret signs their bodies
+ALERT_WEBHOOK_URL = env.str("ALERT_WEBHOOK_URL", default="")
+ALERT_WEBHOOK_SECRET = env.str("ALERT_WEBHOOK_SECRET", default="")
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
 # of `manage.py up`: /healthz says it, so that it knows its own web server

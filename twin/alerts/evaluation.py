@@ -1,0 +1,215 @@
+"""Evaluation: every rule is checked against every target, and what it found becomes open alerts.
+
+All that follows from the findings about one target is written in one transaction: alerts, entries of the audit list and
+notices. A worker that is killed leaves all of it or nothing, and the next evaluation finds the same again. A constraint
+of the database allows one open alert of a rule, target and subject, whoever writes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from twin.alerts import stored_rules, targets
+from twin.alerts.base import MORE, Finding, Seen, build, rule_class, sentence
+from twin.alerts.hysteresis import settled
+from twin.alerts.seeing import Sight
+from twin.alerts.targets import Target
+from twin.alerts.webhook import outbox
+from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry
+from twin.processes import vitals
+
+log = logging.getLogger(__name__)
+BUDGET_S = 10.0  # of one evaluation; the targets that are left are first in the next one
+MAX_FINDINGS = 50  # alerts of one rule about one target; the others are counted
+KEPT_DAYS = 90  # of ended alerts
+MAX_FORGOTTEN = 1_000  # at a time
+
+Outcomes = Mapping[str, Sequence[Finding] | None]  # rule -> findings; None where it could not be checked
+
+
+class Turn(NamedTuple):
+    """Result of one evaluation."""
+
+    watched: int
+    left: int
+
+
+def evaluate(budget_s: float = BUDGET_S) -> Turn:
+    """Checks all rules within the time; targets that were left the last time come first."""
+    began, until = time.monotonic(), time.monotonic() + budget_s
+    stored_rules.ensure_defaults()
+    rules = list(AlertRule.objects.all())
+    work = AlertWork.objects.get_or_create(pk=1)[0]
+    watched = targets.watched()
+    ordered = sorted(watched, key=lambda target: (target.name < work.next_target, target.name))
+    errors: dict[int, str] = {}
+    known = _Once()
+    done = 0
+    for target in ordered:
+        if done and time.monotonic() > until:
+            break
+        done += 1
+        applying = stored_rules.applying(rules, target.name)
+        sight = Sight(target, known)
+        settle(target, sight.now_ms, applying, check(sight, target, applying, errors))
+    _end_unwatched({target.name for target in watched})
+    _store_errors(rules, errors, complete=done == len(ordered))
+    before, now = work.evaluated_at, timezone.now()
+    AlertWork.objects.filter(pk=1).update(
+        evaluated_at=now, seconds=time.monotonic() - began, watched=len(ordered), left=len(ordered) - done,
+        next_target=ordered[done].name if done < len(ordered) else "",
+    )  # fmt: skip
+    if before is None or before.hour != now.hour:
+        _forget(now)
+    return Turn(len(ordered), len(ordered) - done)
+
+
+class _Once:
+    """Vitals of the twin, taken when they are first needed."""
+
+    def __init__(self) -> None:
+        self.found: vitals.Vitals | None = None
+
+    def __call__(self) -> vitals.Vitals:
+        self.found = self.found or vitals.take()
+        return self.found
+
+
+def check(
+    seen: Seen, target: Target, rules: Iterable[AlertRule], errors: dict[int, str]
+) -> dict[str, Sequence[Finding] | None]:
+    """Outcome of each rule that is about such a target; a rule that fails is noted in `errors` and stops no other."""
+    found: dict[str, Sequence[Finding] | None] = {}
+    for rule in rules:
+        try:
+            if target.about not in rule_class(rule.rule).about:
+                continue
+            found[rule.rule] = list(build(rule.rule, rule.parameters).check(seen))
+        except (DatabaseError, SoftTimeLimitExceeded):
+            raise
+        except Exception as error:
+            found[rule.rule] = None
+            errors[rule.pk] = f"{target.name}: {type(error).__name__}: {error}"[:500]
+            if rule.error != errors[rule.pk]:  # once, not every few seconds
+                log.exception("the alert rule %s cannot be checked for %s", rule.rule, target.name)
+    return found
+
+
+def findings_of(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
+    """What the rules find now, for a target that is not watched: nothing is stored."""
+    stored_rules.ensure_defaults()
+    rules = stored_rules.applying(AlertRule.objects.all(), target.name)
+    outcomes = check(seen, target, rules, {})
+    return [(rule, finding) for rule in rules for finding in (outcomes.get(rule.rule) or ())[:MAX_FINDINGS]]
+
+
+def settle(target: Target, now_ms: int, rules: Iterable[AlertRule], outcomes: Outcomes) -> None:
+    """Opens, keeps and ends the alerts of one target by what its rules have found."""
+    now = timezone.now()
+    stored = {rule.rule: rule for rule in rules}
+    with transaction.atomic():
+        open_now = Alert.objects.select_for_update().filter(target=target.name, ended_at=None)
+        known = {(alert.rule, alert.subject): alert for alert in open_now}
+        wanted: dict[tuple[str, str], Finding] = {}
+        for name, findings in outcomes.items():
+            kept = [subject for rule, subject in known if rule == name]
+            wanted |= {(name, one.subject): one for one in _limited(findings or (), kept)}
+        for key, finding in wanted.items():
+            rule = stored[key[0]]
+            if key in known:
+                _keep(known[key], finding, rule.level, target)
+            else:
+                _open(target, now, now_ms, rule, finding)
+        for key, alert in known.items():
+            if key[0] not in outcomes:  # switched off, or not about this target any more
+                _end(alert, now, Alert.OFF)
+            elif key not in wanted:
+                present = None if outcomes[key[0]] is None else False
+                _await_end(alert, present, now, stored[key[0]].clear_s)
+
+
+def _limited(findings: Sequence[Finding], kept: Sequence[str]) -> list[Finding]:
+    """At most MAX_FINDINGS, those with an open alert first; the others become one finding with their number."""
+    if len(findings) <= MAX_FINDINGS:
+        return list(findings)
+    ordered = sorted(findings, key=lambda finding: finding.subject not in kept)
+    more = Finding(MORE, {"findings": len(findings) - MAX_FINDINGS}, f"({MORE})")
+    return [*ordered[:MAX_FINDINGS], more]
+
+
+def _open(target: Target, now: datetime, now_ms: int, rule: AlertRule, finding: Finding) -> None:
+    alert, made = Alert.objects.get_or_create(
+        rule=rule.rule, target=target.name, subject=finding.subject, ended_at=None,
+        defaults={
+            "run": target.run, "level": rule.level, "code": finding.code, "values": finding.values, "began_at": now,
+            "began_ms": now_ms if target.run is not None else None,
+        },
+    )  # fmt: skip
+    if made:
+        _record("open", alert)
+        outbox.add(alert, AlertNotice.OPENED, now)
+
+
+def _keep(alert: Alert, finding: Finding, level: str, target: Target) -> None:
+    """Newest values of an alert whose finding is there; nothing is written where nothing has changed."""
+    run_id = None if target.run is None else target.run.pk
+    fields = {
+        "code": finding.code, "values": finding.values, "level": level, "absent_at": None, "run_id": run_id,
+    }  # fmt: skip
+    changed = {name: value for name, value in fields.items() if getattr(alert, name) != value}
+    if changed:
+        Alert.objects.filter(pk=alert.pk).update(**changed)
+
+
+def _await_end(alert: Alert, present: bool | None, now: datetime, clear_s: float) -> None:
+    absent_at, over = settled(alert.absent_at, present, now, clear_s)
+    if over:
+        _end(alert, now, Alert.CLEARED)
+    elif absent_at != alert.absent_at:
+        Alert.objects.filter(pk=alert.pk).update(absent_at=absent_at)
+
+
+def _end(alert: Alert, now: datetime, ending: str) -> None:
+    if Alert.objects.filter(pk=alert.pk, ended_at=None).update(ended_at=now, ending=ending):
+        alert.ended_at, alert.ending = now, ending
+        _record("end", alert)
+        outbox.add(alert, AlertNotice.ENDED, now)
+
+
+def _end_unwatched(watched: set[str]) -> None:
+    """End of alerts about what is not watched any more: ended runs, and clusters that are not followed."""
+    if not Alert.objects.filter(ended_at=None).exclude(target__in=watched).exists():
+        return
+    with transaction.atomic():
+        now = timezone.now()
+        for alert in Alert.objects.select_for_update().filter(ended_at=None).exclude(target__in=watched):
+            _end(alert, now, Alert.UNWATCHED)
+
+
+def _record(verb: str, alert: Alert) -> None:
+    """Entry of the audit list, by the system."""
+    detail = {"name": sentence(alert.rule, alert.code, alert.values), "target": alert.target}
+    detail |= {"ending": alert.ending} if alert.ending else {}
+    AuditEntry.objects.create(action=f"alert.{verb}", subject=f"alert {alert.pk}", detail=detail)
+
+
+def _store_errors(rules: Iterable[AlertRule], errors: Mapping[int, str], complete: bool) -> None:
+    """Errors of the rules; one that failed before is without error only after all targets were checked."""
+    for rule in rules:
+        error = errors.get(rule.pk, "" if complete else rule.error)
+        if error != rule.error:
+            AlertRule.objects.filter(pk=rule.pk).update(error=error)
+
+
+def _forget(now: datetime) -> None:
+    """Deletes the oldest ended alerts after KEPT_DAYS, with their notices."""
+    old = Alert.objects.filter(ended_at__lt=now - timedelta(days=KEPT_DAYS)).order_by("ended_at")
+    Alert.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:MAX_FORGOTTEN])).delete()

@@ -1,0 +1,96 @@
+"""What rules see of a target: each fact is read when the first rule asks for it, and once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from django.utils import timezone
+
+from twin.alerts.base import Data
+from twin.alerts.targets import Target
+from twin.analysis import situation
+from twin.mirror.connecting.condition import PAUSED, condition
+from twin.models import Connection, Forecasting, Run
+from twin.processes import vitals
+from twin.processes.vitals import Vitals
+from twin.runs.activity import activity
+from twin.runs.commands.control import clock_of
+
+T = TypeVar("T")
+
+
+class Sight:
+    """Facts about a target at this moment (base.Seen). What cannot be read fails for every rule that needs it."""
+
+    def __init__(self, target: Target, known: Callable[[], Vitals] = vitals.take) -> None:
+        self.target, self.run, self.connection, self.known = target, target.run, target.connection, known
+        self.now = time.time()
+        self._failed: dict[str, Exception] = {}
+
+    @cached_property
+    def now_ms(self) -> int:
+        if self.run is None:
+            return 0
+        return max(self.run.sim_ms, self._cluster_ms(self.run) if self.connection else _clock_ms(self.run))
+
+    def _cluster_ms(self, run: Run) -> int:
+        seen_ms = self._connection.health.get("seen_ms")
+        return 0 if seen_ms is None or run.clock_wall is None else seen_ms - round(run.clock_wall.timestamp() * 1000)
+
+    @property
+    def situation(self) -> situation.Situation | None:
+        run = self.run
+        return None if run is None or not run.last_seq else self._once("situation", lambda: situation.situation(run))
+
+    @cached_property
+    def data(self) -> Data:
+        found = condition(self._connection, self.now)
+        since = found.since if found.seen_at is None else found.seen_at
+        age_s = None if since is None or found.state == PAUSED else max(0.0, self.now - since)
+        return Data(found.state, age_s, found.seen_at, found.message)
+
+    @property
+    def samples(self) -> dict[str, Any]:
+        found = self._connection.health.get("samples") or {}
+        return found if self._connection.sampler and found.get("sampler") == self._connection.sampler else {}
+
+    @cached_property
+    def forecasts(self) -> dict[str, Any]:
+        kept = Forecasting.objects.filter(pk=self._connection.pk).only("figures", "made_ms").first()
+        if kept is None:
+            return {}
+        offset_ms = self._connection.health.get("clock_offset_ms") or 0
+        made_at = None if kept.made_ms is None else (kept.made_ms - offset_ms) / 1000
+        return {name: kept.figures.get(name) for name in ("coverage", "calibration")} | {"made_at": made_at}
+
+    @property
+    def drift(self) -> dict[str, Any]:
+        drift = self._connection.drift
+        return drift if drift.get("run") == self._connection.run_id and drift.get("checked_at") else {}
+
+    @property
+    def activity(self) -> dict[str, Any] | None:
+        return None if self.run is None else activity(self.run, self.known())
+
+    @property
+    def _connection(self) -> Connection:
+        assert self.connection is not None, "a rule about clusters was asked about a run"
+        return self.connection
+
+    def _once(self, name: str, read: Callable[[], T]) -> T:
+        """The result, or the error that the first call ended with."""
+        if name in self._failed:
+            raise self._failed[name]
+        try:
+            return read()
+        except Exception as error:
+            self._failed[name] = error
+            raise
+
+
+def _clock_ms(run: Run) -> int:
+    """Present time of a live run; of another one, that of its last event."""
+    return clock_of(run).now_ms(timezone.now()) if run.mode == Run.LIVE and run.status in Run.ACTIVE else run.sim_ms

@@ -1,0 +1,45 @@
+"""What is watched: followed clusters, and runs in progress."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.alerts.base import BATCH, CLUSTER, RUN
+from twin.models import Connection, Run
+
+UNUSED = ("certificate", "certificate_prices", "decision_ms", "metrics")  # fields that no rule reads
+
+
+class Target(NamedTuple):
+    """A followed cluster with its run, if it has one, or a run. name: as in the audit, `connection lab` or `run 5`."""
+
+    name: str
+    about: str
+    run: Run | None
+    connection: Connection | None = None
+
+
+def watched() -> list[Target]:
+    """All targets, by name."""
+    followed = Connection.objects.filter(wanted=Connection.FOLLOWING).select_related("run__scenario__cluster")
+    active = Run.objects.filter(status__in=Run.ACTIVE).exclude(mode=Run.MIRROR).select_related("scenario")
+    found = [Target(name_of(connection), CLUSTER, connection.run, connection) for connection in followed]
+    found += [_of_run(run) for run in active.defer(*UNUSED)]
+    return sorted(found, key=lambda target: target.name)
+
+
+def _of_run(run: Run) -> Target:
+    return Target(name_of(run), RUN if run.mode == Run.LIVE else BATCH, run)
+
+
+def name_of(what: Connection | Run) -> str:
+    """Name of the target."""
+    return f"connection {what.name}" if isinstance(what, Connection) else f"run {what.pk}"
+
+
+def of_run(run: Run) -> Target:
+    """The target that a page of this run shows: the followed cluster of a run that mirrors it now, else the run."""
+    connection = run.connections.filter(wanted=Connection.FOLLOWING).first() if run.mode == Run.MIRROR else None
+    if connection is not None:
+        return Target(name_of(connection), CLUSTER, run, connection)
+    return Target(name_of(run), RUN, run)

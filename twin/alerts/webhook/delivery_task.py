@@ -1,0 +1,55 @@
+"""Delivery as a task: requested by the ticker while notices are due, by one worker at a time."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from django.conf import settings
+from django.db import DatabaseError
+
+from twin.alerts.webhook import outbox, receiver
+from twin.models import AlertWork
+from twin.processes.dispatch import send
+
+log = logging.getLogger(__name__)
+QUEUE = "io"
+ASKED_S = 5.0  # a request that no worker accepted for this long has expired
+BUSY_S = 60.0  # more than a turn may take
+
+
+class Requests:
+    """Remembers when a delivery was requested."""
+
+    def __init__(self) -> None:
+        self.when = float("-inf")
+
+    def refresh(self) -> bool:
+        """Requests a delivery if a notice is due."""
+        now = time.monotonic()
+        if not settings.ALERT_WEBHOOK_URL or now - self.when < ASKED_S or not outbox.due():
+            return False
+        self.when = now
+        return send("deliver_alerts", 0, queue=QUEUE, expires=ASKED_S)
+
+
+def work() -> None:
+    """One turn of the delivery, unless a worker is at it. A worker that is killed repeats the notice it was at."""
+    try:
+        to = receiver.configured()
+    except ValueError as error:
+        log.error("alerts are not sent: %s", error)
+        return
+    if to is None:
+        return
+    AlertWork.objects.get_or_create(pk=1)
+    now = time.time()
+    mine = now + BUSY_S
+    if not AlertWork.objects.filter(pk=1, delivering_until__lt=now).update(delivering_until=mine):
+        return
+    try:
+        outbox.deliver(to)
+    except DatabaseError as error:
+        log.warning("the delivery of alerts waits: %s", error)
+    finally:
+        AlertWork.objects.filter(pk=1, delivering_until=mine).update(delivering_until=0)
