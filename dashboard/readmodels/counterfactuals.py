@@ -83,6 +83,7 @@ def _decided(run: Run, index: int) -> tuple[int, int, Reason, np.ndarray] | None
         return None
     if (bars[:, DIED] != NEVER).any():  # some were replaced, before or later
         bars = at(run.pk, up_to=seq - 1).bars.rows
-    lines, _ = next(event_log.lines_and_bars(run.pk, seq - 1, seq))
-    at_ms, data = next((at_ms, data) for number, at_ms, _, data in lines if number == seq)
+    line = event_log.line_at(run.pk, seq, ("decided",))
+    assert line is not None, f"run {run.pk}: event {seq} is no decision"
+    _, at_ms, _, data = line
     return seq, at_ms, Reason(data["code"], data["values"]), bars[bars[:, DIED] == NEVER][:, :BORN]

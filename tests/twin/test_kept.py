@@ -68,6 +68,9 @@ def test_a_value_that_was_measured_a_moment_ago_is_not_measured_again():
     assert kept.bytes < MB
     kept.put("grows", kept.take("grows"))
     assert kept.bytes > 9 * MB, "what is put back was changed"
+    grows.append(block(9))
+    kept.put("grows", kept.take("grows"), same=True)
+    assert kept.bytes < 10 * MB, "it is said to be the same"
 
 
 def test_threads_that_ask_at_once_share_what_one_of_them_makes():

@@ -19,7 +19,10 @@ class Newest:
     def __enter__(self) -> RunState:
         self.lock.__enter__()
         try:
-            return KEPT.put(self.key, at(self.run.pk, state=KEPT.take(self.key)))
+            known: RunState | None = KEPT.take(self.key)
+            seq = None if known is None else known.last_seq
+            state = at(self.run.pk, state=known)
+            return KEPT.put(self.key, state, same=state is known and state.last_seq == seq)
         except BaseException:
             self.lock.__exit__()
             raise

@@ -31,6 +31,7 @@ class Kept:
     def __init__(self, max_bytes: int = MAX_BYTES, measure_again_s: float = MEASURE_AGAIN_S) -> None:
         self.max_bytes, self.measure_again_s = max_bytes, measure_again_s
         self._values: OrderedDict[Hashable, _Entry] = OrderedDict()  # the last one used is last
+        self._taken: dict[Hashable, tuple[int, float]] = {}  # bytes and time of measurement of values that were taken
         self._lock = threading.Lock()
         self._locks: WeakValueDictionary[Hashable, _KeyLock] = WeakValueDictionary()  # while in use
 
@@ -53,11 +54,17 @@ class Kept:
         """The value, no longer kept; None when there is none."""
         with self._lock:
             entry = self._values.pop(key, None)
+            if entry is not None:
+                self._taken[key] = entry.bytes, entry.measured
         return None if entry is None else entry.value
 
-    def put(self, key: Hashable, value: V) -> V:
-        """Storage of the value as the most recent one; others are dropped until all fit."""
-        entry = _Entry(value, measured(value), time.monotonic())
+    def put(self, key: Hashable, value: V, same: bool = False) -> V:
+        """Storage of the value as the most recent one; others are dropped until all fit.
+
+        same: it was taken and has not changed, so it has its size.
+        """
+        size = self._taken.pop(key, None)
+        entry = _Entry(value, *size) if same and size else _Entry(value, measured(value), time.monotonic())
         with self._lock:
             self._values[key] = entry
             self._values.move_to_end(key)
@@ -70,6 +77,7 @@ class Kept:
         with self._lock:
             for key in [key for key in self._values if kind is None or (isinstance(key, tuple) and key[0] == kind)]:
                 del self._values[key]
+            self._taken.clear()
 
     @property
     def bytes(self) -> int:
