@@ -144,7 +144,7 @@ def _wait(holds: Any, what: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         if time.monotonic() > deadline:
-            raise RuntimeError(f"waited {PATIENCE_S:g} s in vain: {what}")
+            raise RuntimeError(f"not within {PATIENCE_S:g} s: {what}")
         time.sleep(0.1)
 
 

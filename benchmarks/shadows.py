@@ -33,8 +33,8 @@ def run() -> list[Figure]:
     return [
         Figure("processor time of the set", found["total_s"], "s", MAX_S),
         Figure("shadows, actual and predicted durations", len(found["shadows"]), "shadows", 26, at_least=True),
-        Figure("of it cutting the window", found["cut_s"], "s"),
-        Figure(f"of it the slowest, {slowest}", found["shadows"][slowest], "s"),
+        Figure("of which: cutting the window", found["cut_s"], "s"),
+        Figure(f"of which: the slowest, {slowest}", found["shadows"][slowest], "s"),
         Figure("slot", found["slot_ms"] / 1_000, "s"),
         Figure("failed shadows", found["failed"], "shadows", 0),
     ]

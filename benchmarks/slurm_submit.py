@@ -52,6 +52,6 @@ def _submissions(cluster: Slurm) -> tuple[dict[str, float], list[float]]:
 def _parts(page: Watched, took_s: list[float]) -> list[Figure]:
     lag = page.condition()["condition"]["lag"]
     return [
-        Figure("of it sbatch itself, mean", sum(took_s) / len(took_s), "s"),
+        Figure("of which: sbatch, mean", sum(took_s) / len(took_s), "s"),
         Figure("lag that the page states (from whole seconds), p50", lag["p50_ms"] / 1_000, "s"),
     ]

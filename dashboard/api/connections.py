@@ -57,7 +57,7 @@ class ConnectionSerializer(serializers.ModelSerializer[Connection]):
         read_only_fields = fields
 
     def get_title(self, connection: Connection) -> str:
-        """Title of the connector; its name where this version has none of that name."""
+        """Title of the connector; its name if this version does not have the connector."""
         try:
             return connector_class(connection.connector).title
         except UnknownName:
@@ -120,7 +120,7 @@ def _audit(connection: Connection) -> dict[str, Any]:
 
 
 class SettingsSerializer(serializers.Serializer[Any]):
-    """Settings of a connection that is tested."""
+    """Settings of a connection to test."""
 
     connector = serializers.CharField(max_length=60)
     parameters = serializers.DictField(default=dict)
@@ -170,7 +170,7 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """One line of a test: needed says whether the cluster can be followed without it."""
+    """One finding of a test. needed: whether following requires it."""
 
     subject = serializers.CharField()
     well = serializers.BooleanField()
@@ -256,13 +256,13 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=None, responses=ConnectionSerializer)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, name: str) -> Response:
-        """Stops following; what happens meanwhile becomes a gap."""
+        """Pauses following; the pause is recorded as a gap."""
         return Response(self.get_serializer(connections.pause(self.get_object(), request.user)).data)
 
     @extend_schema(request=None, responses=ConnectionSerializer)
     @action(detail=True, methods=["post"])
     def follow(self, request: Request, name: str) -> Response:
-        """Follows again."""
+        """Resumes following."""
         return Response(self.get_serializer(connections.follow(self.get_object(), request.user)).data)
 
     @extend_schema(request=None, responses=TrialSerializer, operation_id="connections_test_stored")
@@ -280,7 +280,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=SettingsSerializer, responses=TrialSerializer, operation_id="connections_test")
     @action(detail=False, methods=["post"], url_path="test")
     def test_settings(self, request: Request) -> Response:
-        """Tests settings that are not stored: what answers, what is missing, what helps, and the site of each node."""
+        """Tests settings without storing them: findings with remedies, and the site of each node."""
         given = _given(SettingsSerializer, request)
         try:
             connections.checked_sites(given["sites"])
@@ -298,7 +298,7 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=PreviewSerializer, responses=OpenApiResponse(OpenApiTypes.OBJECT))
     @action(detail=False, methods=["post"], url_path="sites")
     def sites(self, request: Request) -> Response:
-        """{sites: [edge | cloud]} of the nodes, in their order, by another rule; no cluster is asked."""
+        """{sites: [edge | cloud]} of the nodes, in their order, by another rule, without a request to a cluster."""
         given = _given(PreviewSerializer, request)
         try:
             rule = connections.checked_sites(given["sites"])

@@ -43,7 +43,8 @@ class ServerPricesView(APIView):
 
     @extend_schema(parameters=[OpenApiParameter("at_ms", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, pk: int, server: int) -> Response:
-        """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null if none or away.
+        """{server, slot_ms, prices: {resource: [price per unit in slot 0, 1, ...]}}; null in
+        slots without a price, or in which the server is unavailable.
 
         With at_ms as planned at that time.
         """

@@ -122,7 +122,7 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def step(self, request: Request, pk: str) -> Response:
-        """Plays the next event of a paused live run."""
+        """Processes the next event of a paused live run."""
         return self._response(commands.step(self.get_object(), request.user))
 
     @extend_schema(request=SpeedSerializer)

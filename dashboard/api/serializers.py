@@ -246,7 +246,7 @@ class RunSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_activity(self, run: Run) -> dict[str, Any] | None:
-        """Activity of a run that does not progress (twin/runs/activity.py). The vitals are read once for all rows."""
+        """What a run that makes no progress waits for; null otherwise."""
         if run.status not in Run.ACTIVE:
             return None
         if "vitals" not in self.context:
@@ -272,7 +272,7 @@ class RunSerializer(serializers.ModelSerializer):
         return scheduler_history.present(run).name
 
     def get_schedulers(self, run: Run) -> list[dict[str, Any]]:
-        """[{from_ms, name, title}]: the one that began, and those that edits put in scheduler_history."""
+        """[{from_ms, name, title}]: the first one, and those set by edits."""
         return [one._asdict() for one in scheduler_history.of_run(run)]
 
 

@@ -56,11 +56,11 @@ class ShadowsView(APIView):
 
 
 class CancelShadowsView(APIView):
-    """The set under way."""
+    """The set in progress."""
 
     @extend_schema(operation_id="live_shadows_cancel", request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, name: str) -> Response:
-        """Cancels the set under way; the newest finished one stays."""
+        """Cancels the set in progress; the newest finished one is kept."""
         connection = connection_of(name)
         sets.cancel(connection, request.user)
         return Response(shadows.payload(connection))
@@ -93,11 +93,11 @@ class ReplayView(APIView):
 
 
 class CancelReplayView(APIView):
-    """The replay under way."""
+    """The replay in progress."""
 
     @extend_schema(operation_id="live_replay_cancel", request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, name: str) -> Response:
-        """Cancels the replay under way; finished ones stay."""
+        """Cancels the replay in progress; finished replays are kept."""
         connection = connection_of(name)
         sets.cancel(connection, request.user, purpose=ShadowSet.REPLAY)
         return Response(replays.payload(connection))

@@ -45,7 +45,8 @@ class ForkSerializer(KnownFields):
     at_ms: start of the fork, by default the newest time of the run.
 
     The other fields are for forks of a run that mirrors a real cluster: scheduler (default: fifo with backfill) and its
-    parameters; durations: as_it_turned_out or limit; assumed_ms: of jobs without a limit; arrivals: with later jobs.
+    parameters; durations: as_it_turned_out or limit; assumed_ms: remaining work of
+    jobs without a limit; arrivals: whether to include later arrivals.
     """
 
     at_ms = serializers.IntegerField(min_value=0, max_value=LARGEST, required=False, allow_null=True)

@@ -81,7 +81,7 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])
     def revoke(self, request: Request, pk: str) -> Response:
-        """Ends a token at once."""
+        """Revokes a token immediately."""
         token = self.get_object()
         tokens.revoke(token, request.user)
         token.refresh_from_db()

@@ -119,7 +119,8 @@ def _fits(kind: str, data: Mapping[str, Any], wanted: Mapping[str, str], job: in
 def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | None) -> str:
     """Event as a sentence."""
     if kind == "decided":
-        return f"{data['kind']}: {readable(data['code'], data['values'], servers)}"
+        sentence = readable(data["code"], data["values"], servers)
+        return sentence if sentence.lower().startswith(data["kind"]) else f"{data['kind']}: {sentence}"
     if kind == "plan_changed":
         return _plan_text(data)
     if kind == "grouped":

@@ -103,7 +103,7 @@ class AOnline(BaseScheduler):
         if ps < workers:
             raise ModelError(
                 f"cluster {cluster.name}: without the cloud, {self.title} needs a parameter server for every worker, "
-                f"on servers that never leave: {workers} workers and {ps} parameter servers; add parameter servers, or "
+                f"on servers without outages: {workers} workers and {ps} parameter servers; add parameter servers, or "
                 "use a_online on a cluster with an unlimited cloud"
             )
 

@@ -68,7 +68,7 @@ class BatchSche(BaseScheduler):
     """BatchSche: jobs keep their workers to the end, so a worker is free or not, and a batch ends with its last job."""
 
     model = TypedWorkers(cloud=True)
-    no_beliefs = "it chooses the size of each gang by its work"
+    no_beliefs = "the size of each gang depends on the work of its job"
     name = "batch_sche"
     title = "BatchSche (own interpretation)"
     paper = (

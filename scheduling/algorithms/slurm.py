@@ -43,21 +43,25 @@ DAY_MS = 86_400_000
 @dataclass(frozen=True, slots=True)
 class SlurmParameters(BackfillParameters):
     main_ms: int = parameter(
-        3_000, "least time between two passes of the main scheduler (batch_sched_delay)", low=0, high=DAY_MS, unit="ms"
+        3_000,
+        "minimum time between two passes of the main scheduler (batch_sched_delay)",
+        low=0,
+        high=DAY_MS,
+        unit="ms",
     )
     backfill_ms: int = parameter(
         30_000, "time between two backfill passes (bf_interval)", low=1, high=DAY_MS, unit="ms"
     )
     resolution_ms: int = parameter(
-        60_000, "times of reservations are multiples of it (bf_resolution)", low=1, high=DAY_MS, unit="ms"
+        60_000, "resolution of the times of reservations (bf_resolution)", low=1, high=DAY_MS, unit="ms"
     )
     window_ms: int = parameter(
-        DAY_MS, "a job that starts later gets no reservation (bf_window)", low=1, high=2**53, unit="ms"
+        DAY_MS, "time ahead for which reservations are made (bf_window)", low=1, high=2**53, unit="ms"
     )
     depth: int = parameter(
         500, "number of jobs that a backfill pass considers (bf_max_job_test)", low=1, high=1_000_000
     )
-    spread: bool = parameter(False, "each worker of a job gets a server of its own")
+    spread: bool = parameter(False, "place each worker of a job on a separate server")
 
 
 class Slurm(BackfillScheduler):

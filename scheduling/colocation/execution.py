@@ -26,7 +26,7 @@ class Colocation(ExecutionModel):
     title = "Co-location"
     trainings = {name: "co-location groups"}
     supports = (name,)
-    no_beliefs = "its groups are timed by the iterations that each job has left"
+    no_beliefs = "the times of its groups depend on the remaining iterations of each job"
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> MachineLedger:
         return MachineLedger(scheduler.seen(cluster), jobs)

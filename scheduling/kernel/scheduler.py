@@ -36,7 +36,9 @@ class BaseScheduler:
     # after a change of the cluster during a run, it continues with plans that still fit
     keeps_plans: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # it can run on beliefs: it has `on_overrun`, and uses no records but those given
-    no_beliefs: ClassVar[str] = ""  # why it cannot, behind "cannot run on beliefs: "; empty: as its model says
+    no_beliefs: ClassVar[str] = (
+        ""  # why it cannot, behind "cannot run on predicted run times: "; empty: as its model says
+    )
     Parameters: ClassVar[type] = Parameters
 
     def __init__(self, parameters: Any = None) -> None:

@@ -31,7 +31,7 @@ _OUTAGE, _SLOT, _END = int(Priority.OUTAGE), int(Priority.SLOT), int(Priority.EN
 HOOKS = ("on_arrival", "on_completion", "on_cluster_change", "on_slot", "on_alarm", "prices")
 
 
-NO_CHANGES = "a run on beliefs takes no edits and no additions; run it without beliefs to change it"
+NO_CHANGES = "a run on predicted run times accepts no edits and no additions; simulate with the actual run times"
 
 
 def simulate(

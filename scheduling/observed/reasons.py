@@ -50,9 +50,8 @@ def _ended(values: Values) -> str:
         "node_fail": "Stopped by the failure of a node",
         "out_of_memory": "Stopped because it ran out of memory",
         "preempted": "Stopped by a job with a higher priority",
-        "lost": "Ended unseen",
     }.get(outcome, "Ended")
-    unseen = " at some time since the cluster last showed it" if "after_ms" in values or outcome == "lost" else ""
+    unseen = " at an unknown time since the cluster last showed it" if "after_ms" in values or outcome == "lost" else ""
     return f"{label}{unseen}{_why(values)}."
 
 

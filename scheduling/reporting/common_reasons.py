@@ -10,8 +10,8 @@ COMMON = Sentences("common", {
     "place_taken": lambda v: "Displaced by an edit; resubmitted with its remaining work.",
     "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended before completion.",
     "belief_used_up": lambda v: (
-        f"Ran for {duration(v['ran_ms'])} and is not done; it was believed to run for {duration(v['believed_ms'])}, "
-        f"and is now believed to run for {duration(v['later_ms'])}."
+        f"Ran for {duration(v['ran_ms'])} and is not done; its predicted run time was {duration(v['believed_ms'])} "
+        f"and is now {duration(v['later_ms'])}."
     ),
     "stuck": lambda v: "Unfinished: no events remain, and the job has no plan to finish.",
 })  # fmt: skip

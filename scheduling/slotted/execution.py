@@ -69,7 +69,7 @@ class Slotted(ExecutionModel):
     supports: tuple[str, ...] = ("oasis",)
 
     name = "slotted"
-    title = "Slots"
+    title = "Slotted"
     trainings = {"oasis": "OASiS (slotted)", "pd-ors": "PD-ORS (slotted)"}
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> SlottedLedger:

@@ -24,7 +24,7 @@ def _dearest(cells: Sequence[Sequence[Any]], servers: Sequence[str]) -> str:
         return ""
     name = servers[server] if servers else f"#{server}"
     return (
-        f" Highest cost: {RESOURCES[resource]} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} "
+        f" Highest cost: {_shown(RESOURCES[resource])} on server {name} in slot {slot}, {cost:.2f} at {price:.4g} "
         f"per {RESOURCE_UNITS[resource]}."
     )
 
@@ -53,9 +53,9 @@ def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
 def _payoff(values: Values, verb: str) -> str:
     """Payoff first, then the schedule that it belongs to."""
     utility, cost, payoff = _adding_up(values["utility"], values["cost"], values["payoff"])
-    comparison = "it is worth more than it costs" if verb == "Admitted" else "it costs more than it is worth"
+    comparison = "its utility exceeds its cost" if verb == "Admitted" else "its cost exceeds its utility"
     if verb == "Rejected" and values["payoff"] >= 0:
-        comparison = "it is worth no more than it costs"
+        comparison = "its utility does not exceed its cost"
     return (
         f"{verb}: {comparison}: utility {utility} - cost {cost} = {payoff}. Best schedule found: slots "
         f"{values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
@@ -82,6 +82,12 @@ def _fits_nowhere(values: Values) -> str:
         f"Rejected: one {ROLE[values['role']]} needs {values['need']:g} {what}; the largest server has "
         f"{values['most']:g} {unit}."
     )
+
+
+def _shown(resource: str) -> str:
+    """'GPU', 'vCPU', 'memory'"""
+    unit = UNIT[resource]
+    return unit if unit.lower().endswith(resource) else resource
 
 
 def _unit_of(resource: str) -> str:

@@ -46,7 +46,7 @@ class TypedWorkers(ExecutionModel):
     title = "Typed workers"
     trainings = {name: "typed workers"}
     supports = (name,)
-    no_beliefs = "it places each chunk of a job by itself"
+    no_beliefs = "it places each chunk of a job separately"
 
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> WorkerLedger:
         return WorkerLedger(cluster, jobs)

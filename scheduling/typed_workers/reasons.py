@@ -79,8 +79,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
     ),
     "outranked": lambda v: (
-        f"Stopped: job {v['by_id']} has a higher priority, and fewer than its {count(v['workers'], 'worker')} are left "
-        "then. Completed work is kept."
+        f"Stopped: job {v['by_id']} has a higher priority, and fewer than the {count(v['workers'], 'worker')} of this "
+        "job remain free. Completed work is kept."
     ),
     "batched": _batched,
     "lane_left": lambda v: (

@@ -54,7 +54,7 @@ def test_a_mirrored_run_is_forked_compared_and_asked(open_page: Callable[..., Pa
     expect(page.locator("#cut-notes")).to_contain_text("2 running jobs, 1 waiting job, 1 job that arrived later")
     expect(page.locator("#cut-notes")).to_contain_text("placed again on any node")
     page.get_by_role("link", name=f"Compare with run {run}").click()
-    expect(page.locator("main")).to_contain_text("different training models")
+    expect(page.locator("main")).to_contain_text("different execution models")
     page.goto(f"/runs/{run}/")
     page.locator("#ask-like").fill("3")
     page.locator("#ask-changes").fill("run_ms = 120000")

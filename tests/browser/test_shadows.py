@@ -53,7 +53,9 @@ def test_a_set_is_computed_and_its_runs_are_opened_and_compared(open_page: Calla
     heading = page.get_by_role("heading", name="Durations predicted at submission")
     predicted = page.locator("section", has=heading)
     expect(predicted).to_contain_text("Schedulers know only the run time that was predicted when the job arrived")
-    expect(predicted).to_contain_text("A_online: cannot run on beliefs: it places each chunk of a job by itself.")
+    expect(predicted).to_contain_text(
+        "A_online: cannot run on predicted run times: it places each chunk of a job separately."
+    )
     expect(predicted.locator("tr[data-scheduler=fifo]")).to_contain_text("better")
     row = page.locator("tr[data-scheduler=fifo]").last
     expect(row).to_contain_text("6 s")
@@ -66,4 +68,4 @@ def test_a_set_is_computed_and_its_runs_are_opened_and_compared(open_page: Calla
             assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
             pictured(page, f"shadows-{width}-{scheme}")
     row.get_by_role("link", name="compare").click()
-    expect(page.locator("main")).to_contain_text("different training models")
+    expect(page.locator("main")).to_contain_text("different execution models")

@@ -72,4 +72,4 @@ def test_summary_and_log_state_the_beliefs(viewer, believed_run):
 def test_forks_are_refused_with_what_would_work(operator, believed_run):
     answer = operator.post(f"/api/runs/{believed_run.pk}/forks/", {"at_ms": 1}, content_type="application/json")
     assert answer.status_code == 400
-    assert "is played with believed run times and cannot be forked; choose the shadow" in answer.json()["detail"]
+    assert "uses predicted run times and cannot be forked; choose the shadow" in answer.json()["detail"]

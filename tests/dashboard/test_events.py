@@ -37,7 +37,7 @@ def test_it_is_filtered_by_kind_decision_and_job(viewer, finished_run):
     of_job = [e.seq for e in log if e.data.get("job") == 3]
     assert [row["seq"] for row in rows_of(viewer, finished_run, job=3, size=2)] == of_job[::-1]
     first = rows_of(viewer, finished_run, kind="decided")[-1]
-    assert first["text"].startswith(("admitted: ", "rejected: "))
+    assert first["text"].startswith(("Admitted: ", "Rejected: "))
     assert first["id"]
 
 

@@ -24,9 +24,9 @@ const row = (scheduler, training, more) => ({
   ...more,
 });
 const ROWS = [
-  row('fifo', 'Slots'),
+  row('fifo', 'Slotted'),
   row('srtf', 'Typed workers'),
-  row('dorm', 'Slots', { status: 'failed', message: 'it took longer than 120 s (SHADOW_LIMIT_S)', cells: {} }),
+  row('dorm', 'Slotted', { status: 'failed', message: 'it took longer than 120 s (SHADOW_LIMIT_S)', cells: {} }),
 ];
 
 test('rows are grouped by their execution model, with differences and reasons', needsPage, async () => {
@@ -35,7 +35,7 @@ test('rows are grouped by their execution model, with differences and reasons', 
   assert.deepEqual(
     byTraining(ROWS).map(([title, own]) => [title, own.length]),
     [
-      ['Slots', 2],
+      ['Slotted', 2],
       ['Typed workers', 1],
     ],
   );

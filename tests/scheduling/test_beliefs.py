@@ -70,7 +70,7 @@ def test_a_gang_that_runs_longer_than_believed_keeps_its_servers():
     first = next(event for event in events if event.data.get("kind") == "overran")
     assert first.data["values"] == {"believed_ms": 2_000, "ran_ms": 2_000, "later_ms": 4_000}
     assert sentence(first.data["code"], first.data["values"]) == (
-        "Ran for 2 s and is not done; it was believed to run for 2 s, and is now believed to run for 4 s."
+        "Ran for 2 s and is not done; its predicted run time was 2 s and is now 4 s."
     )
     assert verify(**output_of_run(sim, events)) == []
 
@@ -222,13 +222,13 @@ def test_nothing_is_known_of_a_job_without_a_limit_and_without_history():
 @pytest.mark.parametrize("name", sorted(set(schedulers()) - set(BELIEVING)))
 def test_other_schedulers_refuse_in_one_sentence(name):
     machines = cluster(worker_server("w", 1), ps_server("p"))
-    with pytest.raises(ModelError, match=rf"^scheduler {name}: cannot run on beliefs: .+[a-z]$"):
+    with pytest.raises(ModelError, match=rf"^scheduler {name}: cannot run on predicted run times: .+[a-z]$"):
         Simulation(machines, [job("a")], build(name, {}), 0, beliefs=Learned("limit"))
 
 
 def test_a_run_on_beliefs_takes_no_edits():
     machines = cluster(worker_server("w", 1), ps_server("p"))
-    with pytest.raises(ModelError, match="takes no edits and no additions"):
+    with pytest.raises(ModelError, match="accepts no edits and no additions"):
         Simulation(machines, [], build("fifo", {}), 0, open_ended=True, beliefs=Learned("limit"))
 
 

@@ -62,7 +62,7 @@ def idle_machine(rows):
 
 def wrong_score(rows):
     next(e for e in rows["events"] if e["kind"] == "regrouped")["data"]["after"][0] += 0.01
-    return "claims a cpu_utilization"
+    return "states a cpu_utilization"
 
 
 def wrong_iteration(rows):

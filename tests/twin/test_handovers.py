@@ -233,4 +233,4 @@ def test_groups_that_stand_after_their_scheduler_has_gone_are_found():
     ]
     left = [{**event, "seq": seq} for seq, event in enumerate((e for e in events if e not in ended), start=1)]
     numbers = ", ".join(str(event["data"]["group"]) for event in ended)
-    assert f"groups {numbers} stand at {AT_MS} ms, in a phase that has none" in problems_of(stages, left)
+    assert f"groups {numbers} exist at {AT_MS} ms, in a phase that has none" in problems_of(stages, left)

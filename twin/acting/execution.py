@@ -43,7 +43,7 @@ class Execution:
         before_ms = time.monotonic()
         why = gates.why_not(proposal, self.rule()) or self._why_outdated(proposal)
         if why:
-            self.journal.status(proposal, Proposal.REFUSED, f"Not begun: {why}.")
+            self.journal.status(proposal, Proposal.REFUSED, f"Not started: {why}.")
             return
         calm_ms = (time.monotonic() - before_ms) * 1_000
         entries = self.journal.begin(proposal)
@@ -101,7 +101,10 @@ class Execution:
         if not why and len(self.calls_ms) >= LAST_CALLS:
             now_ms = median(self.calls_ms[-LAST_CALLS:])
             if now_ms > max(SLOW_MS, SLOW_FACTOR * calm_ms):
-                why = f"a call took {now_ms:.0f} ms, and {calm_ms:.0f} ms before the plan: the controller is overloaded"
+                why = (
+                    f"a call took {now_ms:.0f} ms, compared with {calm_ms:.0f} ms before the plan: the controller is "
+                    "overloaded"
+                )
         if why:
             raise Stopped(why)
 
@@ -134,7 +137,7 @@ class Execution:
         began = time.monotonic()
         self.journal.write(entry, state, values=values)
         if time.monotonic() - began > MAX_DELAY_S:
-            raise Superseded(f"{MAX_DELAY_S:g} s passed between the journal and the call")
+            raise Superseded(f"more than {MAX_DELAY_S:g} s passed between the entry in the journal and the call")
         began = time.monotonic()
         self.actuator.apply(change)
         self.calls_ms.append((time.monotonic() - began) * 1_000)

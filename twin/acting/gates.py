@@ -20,8 +20,8 @@ def why_no_proposal(connection: Connection, rule: ActingRule) -> str:
     """Reason why no plan can be made; "" if one can."""
     if connection.connector not in actuators.names():
         return (
-            f"plans are not possible for connections of the kind {connection.connector}; "
-            f"possible: {', '.join(actuators.names())}"
+            f"plans are not available for the connector {connection.connector}; "
+            f"available for: {', '.join(actuators.names())}"
         )
     if rule.level < rules.PROPOSE:
         return f"plans are off for {connection.name}; set its level to 1 (propose) or higher"

@@ -44,7 +44,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="pa
 
 
 class End(msgspec.Struct, forbid_unknown_fields=True, tag_field="step", tag="end"):
-    """Last step, with how many there were in all parts."""
+    """Last step, with the numbers of jobs and nodes in all parts."""
 
     id: Name
     jobs: int = 0

@@ -79,25 +79,25 @@ class JobData(_Data):
 
 
 class StartData(JobData):
-    """Also what the job holds on which nodes."""
+    """Fields of job.started: those of any job event, and the shares that the job holds."""
 
     shares: Annotated[list[ShareData], Meta(max_length=MAX_SHARES)] = []
 
 
 class RequeueData(JobData):
-    """Also why it waits again."""
+    """Fields of job.requeued: those of any job event, and the outcome of the execution."""
 
     outcome: Outcome = "requeued"
 
 
 class EndData(JobData, kw_only=True):
-    """Also how it ended."""
+    """Fields of job.ended: those of any job event, and the outcome."""
 
     outcome: Outcome
 
 
 class JobStatement(JobData, kw_only=True):
-    """All of a job at one moment, as in a snapshot or in an accounting record."""
+    """Complete state of a job at one time, as in a snapshot or an accounting record."""
 
     state: JobState
     outcome: Outcome | Literal[""] = ""
@@ -120,7 +120,7 @@ class NodeData(_Data):
 
 
 class NodeRemoval(_Data):
-    """Nothing but the fact."""
+    """Fields of node.removed: none."""
 
 
 class SnapshotJob(JobStatement, kw_only=True):

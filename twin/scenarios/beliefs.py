@@ -44,6 +44,6 @@ def refuse(run: Run, what: str) -> None:
     """Refused for a run on beliefs."""
     if run.scenario.beliefs is not None:
         raise Refused(
-            f"run {run.pk} is played with believed run times and cannot be {what}; choose the shadow of the same "
+            f"run {run.pk} uses predicted run times and cannot be {what}; choose the shadow of the same "
             "scheduler with the actual durations"
         )

@@ -75,7 +75,7 @@ def _obstacle(
     scheduler = build(cls.name, parameters)
     if not comparable([theirs := model_of(scheduler, cluster)], [model]):
         return (
-            f"its training model is {named([theirs])}, but that of this race is {named([model])}, "
+            f"its execution model is {named([theirs])}, but that of this race is {named([model])}, "
             "so its metrics could not be ranked"
         )
     return obstacle(scheduler, cluster, tables)

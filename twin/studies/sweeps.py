@@ -155,7 +155,7 @@ def unranked(sweep: Sweep) -> str | None:
         return None
     points_of = "; ".join(map(named, found))
     return (
-        f"Some points have different training models: {points_of}. The same job has different "
+        f"Some points have different execution models: {points_of}. The same job has different "
         "durations there, so metrics are not ranked."
     )
 

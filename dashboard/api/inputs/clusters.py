@@ -30,7 +30,7 @@ class ClusterViewSet(
     mixins.DestroyModelMixin,
     viewsets.GenericViewSet[ClusterSpec],
 ):
-    """Clusters that scenarios can choose."""
+    """Clusters that scenarios can use."""
 
     queryset = ClusterSpec.objects.all()
     noun = "cluster"

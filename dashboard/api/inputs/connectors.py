@@ -19,7 +19,7 @@ from twin.samplers import base as samplers
 def connector_list(request: Request) -> Response:
     """{connectors: [{name, title, summary, parameters, polled}], samplers, sites}.
 
-    polled: by the connection's interval. samplers have the same fields but polled.
+    polled: whether the interval of the connection applies. samplers have the same fields except polled.
     """
     found = [connector_class(name) for name in names()]
     rows = [

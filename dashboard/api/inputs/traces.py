@@ -51,7 +51,7 @@ class TraceViewSet(
     mixins.DestroyModelMixin,
     viewsets.GenericViewSet[Trace],
 ):
-    """Workloads that scenarios can choose."""
+    """Traces that scenarios can use."""
 
     queryset = Trace.objects.defer("jobs", "skipped_csv").select_related("created_by")
     parser_classes = (MultiPartParser, OrjsonParser)

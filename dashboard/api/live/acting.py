@@ -38,7 +38,7 @@ class ActingSerializer(serializers.Serializer[Any]):
 
 
 class ActingChangeSerializer(KnownFields):
-    """Change of the rule; what is left out keeps its value. stopped: the kill switch."""
+    """Change of the permissions; omitted fields keep their values. stopped: the kill switch."""
 
     level = serializers.IntegerField(required=False)
     queues = serializers.ListField(child=serializers.CharField(max_length=200), required=False)
@@ -53,13 +53,13 @@ class ActingView(APIView):
 
     @extend_schema(responses=ActingSerializer)
     def get(self, request: Request, name: str) -> Response:
-        """The rule, and the state of the acting process."""
+        """Permissions of plans, and the state of the acting process."""
         connection = get_object_or_404(Connection, name=name)
         return Response(described(connection, rules.of(connection)))
 
     @extend_schema(request=ActingChangeSerializer, responses=ActingSerializer)
     def patch(self, request: Request, name: str) -> Response:
-        """Changes the rule, or sets the kill switch: the changes of open plans are then undone."""
+        """Changes the permissions, or sets the kill switch, which undoes the changes of open plans."""
         connection = get_object_or_404(Connection, name=name)
         form = ActingChangeSerializer(data=request.data)
         form.is_valid(raise_exception=True)

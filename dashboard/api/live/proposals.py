@@ -22,7 +22,7 @@ MAX_LISTED = 50  # plans of a connection, the newest first
 
 
 class ProposalSerializer(serializers.ModelSerializer[Proposal]):
-    """A plan: status, kind, its changes with their commands, the jobs it leaves as they are, and what became of it.
+    """A plan: status, kind, its changes with their commands, the unchanged jobs, and its outcome.
 
     rows: {key, submitted_ms, field, before, after, until_ms, start_ms, user, queue, account, priority, command,
     inverse, state, message}. refused: reason why it may not be approved now, or empty.
@@ -48,12 +48,12 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         read_only_fields = fields
 
     def get_title(self, proposal: Proposal) -> str:
-        """Title of the scheduler; its name where this version has none of that name."""
+        """Title of the scheduler; its name if this version does not have the scheduler."""
         known = schedulers().get(proposal.scheduler)
         return proposal.scheduler if known is None else known.title
 
     def get_rows(self, proposal: Proposal) -> list[dict[str, Any]]:
-        """Changes in their order, with what became of each."""
+        """Changes in order, with the outcome of each."""
         entries = {entry.number: entry for entry in proposal.entries.all()}
         found = []
         for number, row in enumerate(proposal.plan.get("rows", ()), start=1):
@@ -62,11 +62,11 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         return found
 
     def get_left_out(self, proposal: Proposal) -> list[list[str]]:
-        """[job, reason] of the jobs that stay as they are."""
+        """[job, reason] of the unchanged jobs."""
         return list(proposal.plan.get("left_out", ()))
 
     def get_left_out_count(self, proposal: Proposal) -> int:
-        """Their number, also of those that the list leaves out."""
+        """Number of unchanged jobs, including those that left_out does not list."""
         return int(proposal.plan.get("left_out_count", 0))
 
     def get_waiting(self, proposal: Proposal) -> int:
@@ -81,7 +81,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
 
 
 class ProposeSerializer(KnownFields):
-    """Request for a plan: by what the scheduler would do from now on.
+    """Request for a plan that follows a simulation of the scheduler from now on.
 
     kind: order (nice) or placement (begin times and required nodes).
     """
@@ -126,7 +126,7 @@ class ProposalViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposa
     @extend_schema(request=ApproveSerializer, responses=ProposalSerializer)
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, pk: str) -> Response:
-        """The acting process carries the plan out."""
+        """Approves the plan, which the acting process then carries out."""
         proposal = self.get_object()
         form = ApproveSerializer(data=request.data)
         form.is_valid(raise_exception=True)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         )
         create.add_argument("--user", help="account that it acts for; default: the account of operators' login links")
         verbs.add_parser("list", help="print all tokens without their values")
-        revoke = verbs.add_parser("revoke", help="end a token at once")
+        revoke = verbs.add_parser("revoke", help="revoke a token immediately")
         revoke.add_argument("id", type=int, help="number of the token in the list")
 
     def handle(self, *args: Any, **options: Any) -> None:

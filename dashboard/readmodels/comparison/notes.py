@@ -20,7 +20,7 @@ def notes_of_lost(runs: Sequence[Run], lost: Sequence[str]) -> Iterator[str]:
         left = (
             f"run {runs[0].pk} is the baseline"
             if len(runs) > 1
-            else f"only run {runs[0].pk} is left, choose another run to compare with it"
+            else f"only run {runs[0].pk} is left; choose another run to compare with it"
         )
         yield f"{' '.join(lost)} The comparison is made without {'it' if len(lost) == 1 else 'them'}; {left}."
 
@@ -35,7 +35,7 @@ def notes_of(
     if unlike:
         rest = ", ".join(f"{named(models)} in run {run.pk}" for run, models in unlike)
         yield (
-            f"The runs have different training models: {named(bases[0].models)} in run {first.pk}, {rest}. The same "
+            f"The runs have different execution models: {named(bases[0].models)} in run {first.pk}, {rest}. The same "
             "job has different durations, so the metrics of "
             f"{'these runs' if len(unlike) > 1 else f'run {unlike[0][0].pk}'} are not ranked."
         )

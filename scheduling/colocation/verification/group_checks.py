@@ -182,7 +182,7 @@ class GroupChecks:
             total = sum(g["machines"] * g[key] for g in self.groups.values() if set(g["servers"]) <= set(here))
             if not near(data["after"][part], total / max(1, present)):
                 self.problems.append(
-                    f"{at}: claims a {key} of {data['after'][part]!r}, recomputed {total / max(1, present)!r}"
+                    f"{at}: states a {key} of {data['after'][part]!r}, recomputed {total / max(1, present)!r}"
                 )
 
     def id_of(self, job: int) -> str:

@@ -138,7 +138,7 @@ class GroupReplay(GroupChecks):
             self.check_disjoint(at_ms)
         if not self.grouping and self.groups:
             self.problems.append(
-                f"groups {', '.join(map(str, self.groups))} stand at {at_ms} ms, in a phase that has none"
+                f"groups {', '.join(map(str, self.groups))} exist at {at_ms} ms, in a phase that has none"
             )
         for at, data in self.claims:
             self.check_claim(at, at_ms, data)

@@ -28,7 +28,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     run, fork = pair
     answer = operator.get(f"/api/compare/?runs={run.pk},{fork.pk}").json()
     notes = " ".join(answer["notes"])
-    assert "different training models: a real cluster in run" in notes
+    assert "different execution models: a real cluster in run" in notes
     assert f"Run {fork.pk} is cut from run {run.pk} at 00:17:40" in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes

@@ -15,7 +15,7 @@ def test_a_race_starts_a_run_of_each_scheduler_that_can(operator, make_scenario,
     race = operator.get(f"/api/scenarios/{scenario.pk}/race/").json()
     left_out = {row["scheduler"]: row["reason"] for row in race["left_out"]}
     assert left_out["pd_ors"] == (
-        "its training model is PD-ORS (slotted), but that of this race is OASiS "
+        "its execution model is PD-ORS (slotted), but that of this race is OASiS "
         "(slotted), so its metrics could not be ranked"
     )
     assert {row["scheduler"] for row in race["able"]} | set(left_out) == set(schedulers())

@@ -31,7 +31,7 @@ def test_runs_whose_jobs_train_by_different_models_are_not_ranked(viewer, pair):
     work()
     answer = viewer.get(address(*pair, run)).json()
     assert answer["notes"] == [
-        f"The runs have different training models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run "
+        f"The runs have different execution models: OASiS (slotted) in run {pair[0].pk}, PD-ORS (slotted) in run "
         f"{run.pk}. The same job has different durations, so the metrics of run {run.pk} are not ranked."
     ]
     for row in answer["metrics"]:

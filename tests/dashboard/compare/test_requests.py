@@ -94,7 +94,7 @@ def test_the_only_run_that_is_left_of_a_list_is_shown_alone(viewer, pair):
     assert (answer.status_code, [run["id"] for run in payload["runs"]]) == (200, [pair[0].pk])
     assert payload["notes"][0] == (
         f"Run {gone} does not exist; it may have been deleted. The comparison is made without "
-        f"it; only run {pair[0].pk} is left, "
+        f"it; only run {pair[0].pk} is left; "
         "choose another run to compare with it."
     )
     assert (payload["differences"], payload["partings"]) == ([], [])

@@ -33,8 +33,16 @@ def test_exact_beliefs_are_an_ordinary_run(inputs, tmp_path):
     ("scheduler", "name", "sentence"),
     [
         ("fifo", "last two", "unknown belief 'last two'; did you mean 'last-two'? known: exact, last-two, limit, "),
-        ("harmony", "limit", "scheduler harmony: cannot run on beliefs: its groups are timed by the iterations that "),
-        ("a_online", "limit", "scheduler a_online: cannot run on beliefs: it places each chunk of a job by itself"),
+        (
+            "harmony",
+            "limit",
+            "scheduler harmony: cannot run on predicted run times: the times of its groups depend on the remaining ",
+        ),
+        (
+            "a_online",
+            "limit",
+            "scheduler a_online: cannot run on predicted run times: it places each chunk of a job separately",
+        ),
     ],
 )
 def test_what_cannot_be_believed_is_refused_in_one_line(inputs, tmp_path, scheduler, name, sentence):

@@ -19,7 +19,10 @@ HOST = r"\w[\w.@:-]*"
 
 def why_unsafe(prefix: str) -> str:
     """Reason why the prefix could start a command of its author's on this host; "" = it cannot."""
-    helps = "on a page it is empty, or ssh with -o BatchMode=yes, -p, -l, -i, -J and a host; else use manage.py connect"
+    helps = (
+        "on the page it must be empty, or ssh with -o BatchMode=yes, -p, -l, -i, -J and a host; set another one with "
+        "manage.py connect"
+    )
     try:
         words = shlex.split(prefix)
     except ValueError as error:

@@ -44,8 +44,7 @@ class Command(BaseCommand):
             raise CommandError(f"there is no connection {options['name']!r}; known: {known}")
         if connection.connector not in names():
             raise CommandError(
-                f"plans cannot be carried out on connections of the kind {connection.connector}; "
-                f"possible: {', '.join(names())}"
+                f"plans are not available for the connector {connection.connector}; available for: {', '.join(names())}"
             )
         try:
             actuator = build(connection.connector, _pairs(options["set"]))

@@ -85,7 +85,7 @@ class Command(HeadlessCommand):
             connector.close()
         self._report_findings(found)
         if not found.well:
-            raise ModelError(f"{name}: the cluster cannot be followed yet; the lines above say what would help")
+            raise ModelError(f"{name}: the cluster cannot be followed yet; the lines above state the remedies")
 
     def _report_findings(self, found: Found) -> None:
         self.report(f"version {found.version or 'unknown'}")

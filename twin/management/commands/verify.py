@@ -51,7 +51,7 @@ class Command(HeadlessCommand):
     def work(self, **options: Any) -> None:
         folder: Path = options["directory"]
         if not folder.is_dir():
-            raise ModelError(f"{folder}: not an output folder of simulate")
+            raise ModelError(f"{folder}: not an output folder of simulate or follow")
         with gc_control.paused():  # millions of rows, and no cycles
             problems = problems_of(folder)
         for problem in problems[:SHOWN]:

@@ -38,7 +38,7 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
         return Condition(state, since, message, seen_at, stale_after_ms)
 
     if connection.wanted == Connection.PAUSED:
-        return found(PAUSED, _paused_at(connection), "Following is paused; what happens meanwhile becomes a gap.")
+        return found(PAUSED, _paused_at(connection), "Following is paused; this time is recorded as a gap.")
     if failing_since is not None:
         return found(FAILING, failing_since, health.get("error", ""))
     resumed_at = health.get("resumed_at", 0.0)

@@ -22,7 +22,7 @@ class SiteRule(Parameters):
         title="Sites by",
     )  # fmt: skip
     edge_pattern: str = parameter(
-        "edge.*", "Regular expression for what is at the edge; it must match completely. Empty: no node is",
+        "edge.*", "Regular expression that must match completely for a node at the edge; empty: no node",
         title="Nodes at the edge",
     )  # fmt: skip
 

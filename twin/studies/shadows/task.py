@@ -100,7 +100,7 @@ def prepare(set_id: int) -> None:
     of = ShadowSet.objects.select_related("connection__run__scenario__cluster", "run").get(pk=set_id)
     try:
         if of.purpose == ShadowSet.SHADOWS and of.run_id != of.connection.run_id:
-            raise Refused("the cluster is mirrored by another run since then; start the shadows again")
+            raise Refused("another run mirrors the cluster now; start the shadows again")
         sets.prepare(of)
     except (Refused, ModelError, UnknownName) as error:
         sets.end(of, ShadowSet.FAILED, str(error))
