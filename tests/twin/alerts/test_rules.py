@@ -46,7 +46,7 @@ def test_each_server_that_is_away_for_long_enough_is_a_finding():
     found = build("server_unavailable", {}).check(seen(situation=situation(away=away)))
     assert [(one.subject, one.values["server"]) for one in found] == [("w03", 3), ("w05", 5)]
     assert said("server_unavailable", {"away_s": 60}, situation=situation(away=away)) == [
-        "Server w03 (edge) is unavailable since 11:00:00"
+        "Server w03 (edge) has been unavailable since 11:00:00"
     ]
 
 
@@ -73,18 +73,18 @@ def test_jobs_that_wait_for_too_long_are_counted_and_the_first_is_named():
     shown = situation(queue=queue, waiting_since=np.array([HOUR, 2 * HOUR, 30 * HOUR]))
     assert said("waiting_long", situation=shown, now_ms=25 * HOUR) == []
     assert said("waiting_long", situation=shown, now_ms=25 * HOUR + 1) == [
-        "A job waits for more than 1d: j7, submitted at 01:00:00"
+        "A job has waited for more than 1d: j7, submitted at 01:00:00"
     ]
     assert said("waiting_long", {"hours": 2}, situation=shown, now_ms=30 * HOUR) == [
-        "2 jobs wait for more than 2h; the first is j7, submitted at 01:00:00"
+        "2 jobs have waited for more than 2h; the first is j7, submitted at 01:00:00"
     ]
 
 
 def test_jobs_that_are_suspended_for_too_long():
     shown = situation(suspended=np.array([[HOUR, 4], [9 * HOUR, 2]]), suspended_id="j4")
-    assert said("suspended_long", situation=shown) == ["A job is suspended for more than 4h: j4, since 01:00:00"]
+    assert said("suspended_long", situation=shown) == ["A job has been suspended for more than 4h: j4, since 01:00:00"]
     assert said("suspended_long", {"hours": 3}, situation=shown, now_ms=13 * HOUR) == [
-        "2 jobs are suspended for more than 3h; the first is j4, since 01:00:00"
+        "2 jobs have been suspended for more than 3h; the first is j4, since 01:00:00"
     ]
     assert said("suspended_long", {"hours": 12}, situation=shown) == []
 
@@ -92,7 +92,7 @@ def test_jobs_that_are_suspended_for_too_long():
 def test_rejected_jobs_of_the_window_with_their_reasons():
     reasons = [{"code": "too_late", "jobs": 9}, {"code": "strange_code", "jobs": 2}]
     shown = situation(rejected={"total": 30, "recent": 11, "reasons": reasons})
-    assert said("rejections", situation=shown) == ["11 jobs rejected in 1h: 9 come too late, 2 strange code"]
+    assert said("rejections", situation=shown) == ["11 jobs rejected in 1h: 9 too late for the horizon, 2 strange code"]
     assert said("rejections", {"jobs": 12}, situation=shown) == []
 
 
@@ -100,7 +100,9 @@ def test_a_price_is_at_its_ceiling_where_the_resource_is_allocated():
     shares = {"edge": [[0.2, 0.96, 0.97, 0.99], [1, 1, 0.5, 1]], "cloud": [[0.9] * 4, [None] * 4]}
     prices = {"edge": {"gpu": 38.3, "cpu": 1.5}, "cloud": {"gpu": 2.0}}
     shown = situation(site_shares=shares, prices=prices)
-    assert said("price_ceiling", situation=shown) == ["GPU at the edge: price 38.3 is at its ceiling since 04:00:00"]
+    assert said("price_ceiling", situation=shown) == [
+        "GPU at the edge: price 38.3 has been at its ceiling since 04:00:00"
+    ]
     assert said("price_ceiling", {"minutes": 8 * 60}, situation=shown) != []
     assert said("price_ceiling", {"minutes": 9 * 60}, situation=shown) == []
     found = build("price_ceiling", {"minutes": 0, "percent": 90}).check(seen(situation=shown))

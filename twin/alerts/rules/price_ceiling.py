@@ -23,10 +23,10 @@ class Thresholds(Parameters):
     """Thresholds of the rule."""
 
     percent: float = parameter(
-        95.0, "way of the price from its floor to its ceiling, on a logarithmic scale", low=50, high=100, unit="%"
+        95.0, "position of a price from floor to ceiling, on a logarithmic scale", low=50, high=100, unit="%"
     )
     minutes: float = parameter(
-        60.0, "time for which it was there, at most the window of the overview", low=0, high=100_000, unit="min"
+        60.0, "minimum time at its ceiling, at most the window of the overview", low=0, high=100_000, unit="min"
     )
 
 
@@ -61,7 +61,7 @@ class PriceCeiling(Rule):
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         resource = values["resource"].upper() if len(values["resource"]) == 3 else values["resource"].capitalize()
         return (
-            f"{resource} at the {values['site']}: price {values['price']:.4g} is at its ceiling since "
+            f"{resource} at the {values['site']}: price {values['price']:.4g} has been at its ceiling since "
             f"{moment(values['since_ms'])}"
         )
 

@@ -11,13 +11,13 @@ from scheduling.reporting.quantities import count, duration
 from twin.alerts.base import Finding, Rule, Seen
 
 REASONS = {  # short forms of codes; others are shown as they are
-    "payoff_not_positive": "cost more than they are worth",
-    "reward_too_low": "cost more than they are worth",
-    "fits_nowhere": "fit on no server",
-    "gang_fits_nowhere": "fit on no server",
-    "gang_too_large": "need more workers than there are",
-    "no_capacity": "find no capacity",
-    "too_late": "come too late",
+    "payoff_not_positive": "with a cost above the utility",
+    "reward_too_low": "with a cost above the utility",
+    "fits_nowhere": "too large for every server",
+    "gang_fits_nowhere": "too large for every server",
+    "gang_too_large": "with too many workers for the cluster",
+    "no_capacity": "without free capacity",
+    "too_late": "too late for the horizon",
 }
 
 
@@ -25,7 +25,7 @@ REASONS = {  # short forms of codes; others are shown as they are
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    jobs: int = parameter(10, "rejected jobs in the window at least", low=1, high=1_000_000, unit="jobs")
+    jobs: int = parameter(10, "minimum number of rejected jobs in the window", low=1, high=1_000_000, unit="jobs")
 
 
 class Rejections(Rule):
@@ -33,7 +33,7 @@ class Rejections(Rule):
 
     name = "rejections"
     title = "Rejections"
-    summary = "At least so many jobs were rejected in the window of the overview."
+    summary = "At least the given number of jobs were rejected in the window of the overview."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:

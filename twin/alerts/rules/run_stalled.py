@@ -38,7 +38,7 @@ class RunStalled(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         return {
-            "held": "The run is held: the database or the disk takes no events",
+            "held": "The run is held: the database or the disk accepts no events",
             "waiting": "The run waits for a worker",
-            "stalled": "The run has written no event for long; its worker computes one decision or does not respond",
+            "stalled": "The run makes no progress: its worker computes one long decision, or does not respond",
         }.get(code, code)

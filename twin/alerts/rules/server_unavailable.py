@@ -39,4 +39,4 @@ class ServerUnavailable(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        return f"Server {values['name']} ({values['site']}) is unavailable since {moment(values['since_ms'])}"
+        return f"Server {values['name']} ({values['site']}) has been unavailable since {moment(values['since_ms'])}"

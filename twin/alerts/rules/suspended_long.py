@@ -28,7 +28,7 @@ class SuspendedLong(Rule):
 
     name = "suspended_long"
     title = "Long suspension"
-    summary = "A job that has begun is suspended for longer than the given time of the run."
+    summary = "A job that has begun has been suspended for longer than the given time of the run."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:
@@ -47,7 +47,7 @@ class SuspendedLong(Rule):
         jobs, most = values["jobs"], duration(values["most_ms"])
         first = f"{values['id']}, since {moment(values['since_ms'])}"
         return (
-            f"A job is suspended for more than {most}: {first}"
+            f"A job has been suspended for more than {most}: {first}"
             if jobs == 1
-            else f"{jobs:,} jobs are suspended for more than {most}; the first is {first}"
+            else f"{jobs:,} jobs have been suspended for more than {most}; the first is {first}"
         )

@@ -48,7 +48,7 @@ class WaitingLong(Rule):
         jobs, most = values["jobs"], duration(values["most_ms"])
         first = f"{values['id']}, submitted at {moment(values['since_ms'])}"
         return (
-            f"A job waits for more than {most}: {first}"
+            f"A job has waited for more than {most}: {first}"
             if jobs == 1
-            else f"{jobs:,} jobs wait for more than {most}; the first is {first}"
+            else f"{jobs:,} jobs have waited for more than {most}; the first is {first}"
         )
