@@ -169,7 +169,7 @@ def test_an_audit_that_found_differences_is_drift():
 
 
 def test_a_run_is_stalled_after_a_while_and_not_while_it_is_pausing():
-    for state, text in (("held", "The run is held"), ("waiting", "The run waits"), ("stalled", "The run has written")):
+    for state, text in (("held", "The run is held"), ("waiting", "The run waits"), ("stalled", "The run makes no")):
         activity = {"state": state, "text": "", "seconds": 60.0}
         assert said("run_stalled", activity=activity)[0].startswith(text)
         assert said("run_stalled", {"seconds": 61}, activity=activity) == []
