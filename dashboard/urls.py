@@ -4,6 +4,8 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
+from dashboard.api.alerts.alerts import AlertViewSet
+from dashboard.api.alerts.rules import AlertRuleViewSet
 from dashboard.api.audit import AuditViewSet
 from dashboard.api.certificates import CertificateView
 from dashboard.api.client_errors import ClientErrorView
@@ -42,6 +44,8 @@ router.register("audit", AuditViewSet)
 router.register("tokens", TokenViewSet)
 router.register("connections", ConnectionViewSet)
 router.register("proposals", ProposalViewSet)
+router.register("alerts", AlertViewSet)
+router.register("alert-rules", AlertRuleViewSet)
 
 urlpatterns = [
     path("", pages.overview, name="overview"),

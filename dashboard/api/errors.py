@@ -20,7 +20,12 @@ from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
 MISSING = re.compile(r"No (\w+) matches the given query\.")  # Django's 404
-NOUNS = {"ClusterSpec": "cluster", "PushSource": "source", "ApiToken": "token"}  # others are those of their models
+NOUNS = {
+    "ClusterSpec": "cluster",
+    "PushSource": "source",
+    "ApiToken": "token",
+    "AlertRule": "rule",
+}  # others are those of their models
 SAID = (Refused, ModelError, UnknownName)
 
 

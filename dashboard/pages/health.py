@@ -14,12 +14,14 @@ import redis
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from dashboard.auth.roles import is_viewer
+from dashboard.readmodels.alerts import open_counts
 from twin.infra import database, disk
 from twin.models import Connection as Followed
 from twin.models import Run
@@ -54,6 +56,7 @@ def shared(request: HttpRequest) -> JsonResponse:
         at, body = _latest
         if time.monotonic() - at > SHARED_S:
             body, _ = _check()
+            body |= _alerts()
             _latest = time.monotonic(), body
     return JsonResponse(body)
 
@@ -76,6 +79,14 @@ def _check() -> tuple[dict[str, Any], int]:
     if full := disk.full():
         parts["disk"], well = full, False
     return parts, 200 if well else 503
+
+
+def _alerts() -> dict[str, Any]:
+    """Number of open alerts by level, for the header of pages; none while the database cannot be read."""
+    try:
+        return {"alerts": open_counts()}
+    except DatabaseError:
+        return {}
 
 
 def _follows() -> bool:

@@ -14,7 +14,7 @@ from tests.dashboard.conftest import person
 from tests.twin.mirror.whatif.builders_forty import mirrored_run
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
-from twin.models import ActingRule, AuditEntry, Connection, Proposal, Run, Scenario, ShadowSet, Trace
+from twin.models import ActingRule, Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, ShadowSet, Trace
 from twin.runs import runner
 from twin.studies import sweeps
 from twin.studies.shadows import sets
@@ -150,8 +150,32 @@ def under_way(w) -> str:
     return address
 
 
+def alert_of(world) -> str:
+    """The address of an open alert."""
+    made = Alert.objects.create(
+        rule="run_stalled", target="run 1", level="serious", code="held", began_at=timezone.now()
+    )
+    return f"/api/alerts/{made.pk}/"
+
+
+def rule_of(world) -> str:
+    """The address of the rule of a cluster."""
+    followed(world)
+    return f"/api/alert-rules/{AlertRule.objects.create(rule='drift', target='connection lab').pk}/"
+
+
+def ruling(world) -> tuple[str, dict]:
+    """A rule for a cluster that has none yet."""
+    followed(world)
+    return "/api/alert-rules/", {"rule": "drift", "target": "connection lab"}
+
+
 REPLAY = {"name": "lab", "connector": "replay", "parameters": {"path": "/nowhere"}}
 CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
+    ("alert-acknowledge", "post"): (["alert.acknowledge"], lambda w: (f"{alert_of(w)}acknowledge/", {})),
+    ("alertrule-list", "post"): (["alert_rule.create"], ruling),
+    ("alertrule-detail", "patch"): (["alert_rule.change"], lambda w: (rule_of(w), {"level": "serious"})),
+    ("alertrule-detail", "delete"): (["alert_rule.delete"], lambda w: (rule_of(w), {})),
     ("apitoken-list", "post"): (["token.create"], lambda w: ("/api/tokens/", {"name": "lab", "scopes": ["read"]})),
     ("apitoken-revoke", "post"): (["token.revoke"], lambda w: (f"/api/tokens/{token_of(w)}/revoke/", {})),
     ("connection-list", "post"): (["connection.create"], lambda w: ("/api/connections/", REPLAY)),
@@ -303,7 +327,8 @@ def test_it_leaves_its_entry_and_refuses_viewers(world, route, method, monkeypat
     assert sorted(entry.action for entry in entries) == expected
     assert {entry.user for entry in entries} == {world.operator.user}
     assert all(
-        entry.subject.split()[0] in ("run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan")
+        entry.subject.split()[0]
+        in ("run", "trace", "cluster", "scenario", "sweep", "token", "connection", "plan", "alert", "rule")
         for entry in entries
     )
 

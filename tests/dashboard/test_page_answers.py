@@ -13,11 +13,12 @@ from typing import Any
 
 import orjson
 import pytest
+from django.utils import timezone
 
 from scheduling.workloads import generate
 from tests.dashboard.builders import post
 from tests.twin.runtime.conftest import work
-from twin.models import Run, Scenario
+from twin.models import Alert, AlertRule, Run, Scenario
 from twin.runs import runner
 from twin.scenarios.store import store_generated
 
@@ -39,6 +40,8 @@ LISTS = (
     "metrics/", "schedulers/", "edits/", "runs/?size=50", "scenarios/?size=100", "scenarios/?size=500",
     "clusters/?size=200", "clusters/?size=500", "traces/?size=200", "traces/?size=500",
     "audit/?q=&user=&action=&since=&until=&page=1&size=50", "sweeps/?size=100", "runs/?q=&size=50",
+    "alerts/?state=open&size=200", "alerts/?state=ended&page=1&size=25", "alerts/status/", "alert-rules/kinds/",
+    "alert-rules/?size=500", "connections/?size=500", "runs/?size=200",
 )  # fmt: skip
 
 
@@ -102,6 +105,12 @@ def answers(operator) -> dict[str, Any]:
     work()
     found["sweep"] = sweep["id"]
     paths += [f"/api/sweeps/{sweep['id']}/points/"]
+    alert = {"rule": "server_unavailable", "target": f"run {runs['slotted'].pk}", "run": runs["slotted"],
+             "level": "serious", "code": "server_unavailable", "subject": "w0", "began_at": timezone.now(),
+             "values": {"server": 0, "name": "w0", "site": "edge", "since_ms": 0}}  # fmt: skip
+    Alert.objects.create(**alert)
+    Alert.objects.create(**alert, ended_at=timezone.now(), ending=Alert.CLEARED)
+    AlertRule.objects.create(rule="server_unavailable", target=f"run {runs['slotted'].pk}", parameters={"away_s": 60})
     found["answers"] = {path: recorded(operator, path) for path in paths}
     return found
 

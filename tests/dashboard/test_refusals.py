@@ -39,6 +39,11 @@ def test_a_misspelt_field_of_a_body_is_in_the_sentence(operator, finished_run):
     ("/api/runs/{run}/now/?x=1", "unknown query parameter 'x'; this address has none"),
     ("/api/scenarios/suitability/?clust=1", "unknown query parameter 'clust'; did you mean 'cluster'?"),
     ("/api/connections/?x=1", "unknown query parameter 'x'"),
+    ("/api/alerts/?stat=open", "unknown query parameter 'stat'; did you mean 'state'?"),
+    ("/api/alerts/?state=closed", "state must be open or ended, got 'closed'"),
+    ("/api/alerts/status/?x=1", "unknown query parameter 'x'; this address has none"),
+    ("/api/alert-rules/?x=1", "unknown query parameter 'x'"),
+    ("/api/alert-rules/kinds/?x=1", "unknown query parameter 'x'; this address has none"),
     ("/api/tokens/?x=1", "unknown query parameter 'x'"),
 ])  # fmt: skip
 def test_an_unknown_query_parameter_is_refused(operator, finished_run, path, sentence):
@@ -75,6 +80,7 @@ def test_a_limit_with_its_own_sentence_keeps_it():
 @pytest.mark.parametrize(
     ("path", "what"),
     [("/api/live/nope/fidelity/", "connection nope"), ("/api/clusters/99999/", "cluster 99999"),
+     ("/api/alerts/99999/", "alert 99999"), ("/api/alert-rules/99999/", "rule 99999"),
      ("/api/scenarios/99999/", "scenario 99999"), ("/api/sweeps/99999/points/", "sweep 99999")],
 )  # fmt: skip
 def test_what_does_not_exist_is_named(viewer, path, what):

@@ -3,10 +3,11 @@
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from django.utils import timezone
 
 from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
-from twin.models import AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
+from twin.models import Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
 
 OPEN = {"login", "login-link", "healthz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
@@ -32,6 +33,11 @@ def addresses(finished_run) -> list[tuple[str, set[str]]]:
     }  # fmt: skip
     lab = Connection.objects.create(name="lab", connector="push", parameters={"source": "lab"}, run=finished_run)
     ids["proposals"] = Proposal.objects.create(connection=lab, scheduler="fifo", kind="order").pk
+    ids["alerts"] = Alert.objects.create(
+        rule="drift", target="connection lab", level="serious", code="drift", began_at=timezone.now(),
+        values={"count": 1, "compared": 2, "first": {"subject": "", "field": ""}},
+    ).pk  # fmt: skip
+    ids["alert-rules"] = AlertRule.objects.create(rule="drift", target="connection lab").pk
     found = []
     for path, entry in routes():
         if entry.name in OPEN:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.readmodels import attention
 from scheduling.workloads import generate
 from tests.twin.builders_shadows import poll
 from tests.twin.mirror.builders import polled
@@ -126,19 +125,6 @@ def test_a_finished_run_has_nothing_next_and_its_rejected_jobs_with_reasons(view
     assert sum(one["jobs"] for one in found["rejected"]["reasons"]) <= found["rejected"]["recent"]
 
 
-def test_servers_that_are_away_come_first():
-    servers = {"state": [2, 1, 1], "name": ["a", "b", "c"]}
-    found = {
-        "load": {"servers": servers}, "jobs": {"suspended": 1},
-        "queue": {"curve": {"waiting": [0, 2, 4, 9], "at_ms": [0, 1, 2, 3]}},
-        "rejected": {"recent": 2, "reasons": [{"code": "too_late", "jobs": 2}]}, "window_ms": HOUR,
-    }  # fmt: skip
-    assert [(one["level"], one["code"]) for one in attention.points(found)] == [
-        ("serious", "away"), ("notable", "queue_grows"), ("notable", "suspended"), ("notable", "rejected"),
-    ]  # fmt: skip
-    assert attention.points(found)[0]["values"] == {"servers": 2, "names": ["b", "c"]}
-
-
 def test_starts_of_a_followed_cluster_are_those_of_its_forecast(viewer, db):
     """24 jobs of 10 minutes on 4 places, 2 minutes apart: the jobs that wait after half an hour have a forecast."""
     connection = Connection.objects.create(name="lab", connector="slurm")
@@ -160,12 +146,3 @@ def test_starts_of_a_followed_cluster_are_those_of_its_forecast(viewer, db):
         ("forecast", waiting[0], now + 1), ("forecast", waiting[1], soon),
     ]  # fmt: skip
     assert [row["forecast_ms"] for row in found["queue"]["oldest"]] == [now + 1, soon, None, None]
-
-
-def test_a_queue_that_shrinks_does_not_grow():
-    """It began at 0, was 7, and is 5: it has grown over the window, and shrinks now."""
-    nothing = {"load": {"servers": {"state": [], "name": []}}, "jobs": {"suspended": 0}, "window_ms": HOUR}
-    rejected = {"recent": 0, "reasons": []}
-    for waiting, codes in (([0, 0, 7, 5], []), ([0, 2, 3, 5], []), ([0, 2, 2, 5], ["queue_grows"])):
-        found = nothing | {"rejected": rejected, "queue": {"curve": {"waiting": waiting, "at_ms": [0, 1, 2, 3]}}}
-        assert [point["code"] for point in attention.points(found)] == codes

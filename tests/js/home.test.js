@@ -1,7 +1,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { attentionText } from '../../static/js/home/attention.js';
+import { needsPage, open } from './dom.js';
+import { attentionItems } from '../../static/js/home/attention.js';
 import { figuresOf } from '../../static/js/home/figures.js';
 import { presentOf } from '../../static/js/home/present.js';
 import { MOST, colouredBy, layout, serverLines } from '../../static/js/home/server-map.js';
@@ -110,27 +111,31 @@ test('squares of many servers are smaller, and none lies on another', () => {
   for (const { at } of [few, many]) assert.equal(new Set(at.map(String)).size, at.length);
 });
 
-test('points of attention are sentences with their reasons', () => {
-  const points = [
-    { level: 'serious', code: 'away', values: { servers: 4, names: ['a', 'b', 'c'] } },
-    { level: 'notable', code: 'queue_grows', values: { before: 1, now: 9, ago_ms: 3_600_000 } },
-    {
-      level: 'notable',
-      code: 'rejected',
-      values: {
-        jobs: 3,
-        window_ms: 3_600_000,
-        reasons: [
-          { code: 'too_late', jobs: 2 },
-          { code: 'odd_code', jobs: 1 },
-        ],
-      },
-    },
-  ];
-  assert.deepEqual(points.map(attentionText), [
-    '4 servers unavailable: a, b, c …',
-    'The queue grows: 1 job waited 1h ago, now 9',
-    '3 jobs rejected in the last 1h: 2 too late for the horizon, 1 odd code',
-  ]);
-  assert.equal(attentionText({ code: 'of_later', values: {} }), 'of_later');
+test('what needs attention leads to its page, the unacknowledged first, and the rest to the alerts', needsPage, () => {
+  open('/');
+  assert.deepEqual(
+    attentionItems([]).map((one) => one.textContent),
+    ['Nothing needs attention'],
+  );
+  const point = (n, more) => ({
+    level: 'serious',
+    rule: 'server_unavailable',
+    sentence: `Server ${n}`,
+    address: `/runs/1/servers/${n}/`,
+    began_at: '2026-11-23T10:00:00Z',
+    acknowledged: false,
+    ...more,
+  });
+  const items = attentionItems([point(0, { acknowledged: true }), point(1, { address: '' })]);
+  assert.deepEqual(
+    items.map((one) => [one.className, one.textContent, one.querySelector('a')?.getAttribute('href')]),
+    [
+      ['serious', 'Server 1', undefined],
+      ['serious', 'Server 0, acknowledged', '/runs/1/servers/0/'],
+    ],
+  );
+  assert.equal(items[0].title, 'Alert since 2026-11-23 10:00 UTC');
+  const many = attentionItems(Array.from({ length: 11 }, (_, n) => point(n)));
+  assert.equal(many.length, 9);
+  assert.deepEqual([many[8].textContent, many[8].querySelector('a').getAttribute('href')], ['3 more', '/alerts/']);
 });

@@ -103,12 +103,11 @@ def check(
     return found
 
 
-def findings_of(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
-    """What the rules find now, for a target that is not watched: nothing is stored."""
-    stored_rules.ensure_defaults()
+def findings_now(seen: Seen, target: Target) -> list[tuple[AlertRule, Finding]]:
+    """What rules find now about a target that is not watched; nothing is stored."""
     rules = stored_rules.applying(AlertRule.objects.all(), target.name)
     outcomes = check(seen, target, rules, {})
-    return [(rule, finding) for rule in rules for finding in (outcomes.get(rule.rule) or ())[:MAX_FINDINGS]]
+    return [(rule, one) for rule in rules for one in _limited(outcomes.get(rule.rule) or (), ())]
 
 
 def settle(target: Target, now_ms: int, rules: Iterable[AlertRule], outcomes: Outcomes) -> None:

@@ -73,7 +73,7 @@ class Sight:
 
     @property
     def activity(self) -> dict[str, Any] | None:
-        return None if self.run is None else activity(self.run, self.known())
+        return None if self.run is None or self.run.status not in Run.ACTIVE else activity(self.run, self.known())
 
     @property
     def _connection(self) -> Connection:

@@ -43,3 +43,10 @@ def of_run(run: Run) -> Target:
     if connection is not None:
         return Target(name_of(connection), CLUSTER, run, connection)
     return Target(name_of(run), RUN, run)
+
+
+def is_watched(target: Target) -> bool:
+    """True if all rules about such a target are checked in the background."""
+    run = target.run
+    live = run is not None and run.mode == Run.LIVE and run.status in Run.ACTIVE
+    return target.about == CLUSTER or live

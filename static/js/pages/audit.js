@@ -16,6 +16,8 @@ const PAGES = {
   sweep: (id) => `/sweeps/${id}/`,
   trace: (id) => `/traces/${id}/`,
   connection: (name) => `/live/${name}/`,
+  alert: () => '/alerts/',
+  rule: () => '/alerts/#rules',
   plan: (id, { detail }) => `/live/${detail.name}/plans/`,
 }; // subjects with their own page
 const fields = Object.fromEntries(FILTERS.map((name) => [name, $(`#${name}`)]));

@@ -118,7 +118,7 @@ def test_a_computed_run_has_the_findings_of_its_newest_time(db):
     run = computed("oasis", work)
     AlertRule.objects.create(rule="rejections", target=f"run {run.pk}", parameters={"jobs": 1})
     target = of_run(run)
-    found = evaluation.findings_of(Sight(target), target)
+    found = evaluation.findings_now(Sight(target), target)
     recent = Sight(target).situation.shown["rejected"]["recent"]
     assert recent > 0
     assert [(rule.rule, one.values["jobs"]) for rule, one in found if rule.rule == "rejections"] == [
@@ -241,7 +241,7 @@ def test_a_quiet_evaluation_writes_only_that_it_was(lab, at, django_assert_max_n
 
 
 def test_parameters_of_a_version_without_one_of_them_are_its_defaults(db):
-    rule = AlertRule.objects.create(rule="queue_grows", parameters={"waiting": 7})
+    rule = AlertRule(rule="queue_grows", parameters={"waiting": 7})
     assert build(rule.rule, rule.parameters).parameters.factor == 2.0
 
 

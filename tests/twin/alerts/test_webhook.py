@@ -6,11 +6,13 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 import socket
 import time
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from tests.twin.alerts.http_receiver import ACCEPT, CLOSE, DRIP, HANG, Receiving
@@ -85,6 +87,20 @@ def test_an_alert_is_sent_when_it_opens_and_when_it_ends_with_a_signature(server
     }  # fmt: skip
     assert json.loads(server.received[1][1])["alert"]["ending"] == "cleared"
     assert deliver() == 0
+
+
+def test_the_check_that_the_docs_show_accepts_what_is_sent_and_nothing_else(server, find):
+    find("a")
+    deliver()
+    page = (settings.BASE_DIR / "docs" / "alerts.md").read_text()
+    shown: dict = {}
+    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], shown)
+    headers, body = server.received[0]
+    assert shown["is_genuine"](SECRET, body, headers["X-Twin-Signature"])
+    assert not shown["is_genuine"](SECRET, body + b" ", headers["X-Twin-Signature"])
+    example = json.loads(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
+    found = json.loads(body)
+    assert (set(example), set(example["alert"])) == (set(found), set(found["alert"]))
 
 
 def test_without_a_secret_there_is_no_signature(server, find, settings):

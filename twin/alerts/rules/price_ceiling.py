@@ -23,7 +23,7 @@ class Thresholds(Parameters):
     """Thresholds of the rule."""
 
     percent: float = parameter(
-        95.0, "position of a price from floor to ceiling, on a logarithmic scale", low=50, high=100, unit="%"
+        95.0, "minimum position of a price from floor to ceiling, on a logarithmic scale", low=50, high=100, unit="%"
     )
     minutes: float = parameter(
         60.0, "minimum time at its ceiling, at most the window of the overview", low=0, high=100_000, unit="min"
@@ -35,7 +35,7 @@ class PriceCeiling(Rule):
 
     name = "price_ceiling"
     title = "Price at its ceiling"
-    summary = "The price of a resource at a site is at its ceiling, so that no further job is admitted."
+    summary = "The price of a resource at a site is at or near its ceiling, at which no job is admitted."
     about = (RUN,)
     Parameters = Thresholds
 

@@ -16,7 +16,7 @@ class Thresholds(Parameters):
     """Thresholds of the rule."""
 
     waiting: int = parameter(5, "minimum number of waiting jobs", low=1, high=1_000_000, unit="jobs")
-    factor: float = parameter(2.0, "growth over half of the window", low=1.0, high=1_000.0, unit="×")
+    factor: float = parameter(2.0, "minimum growth over half of the window", low=1.0, high=1_000.0, unit="×")
 
 
 class QueueGrows(Rule):

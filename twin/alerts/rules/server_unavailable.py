@@ -15,7 +15,7 @@ from twin.scenarios.edits.moments import moment
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    away_s: float = parameter(0.0, "time for which a server is unavailable", low=0, high=2_592_000, unit="s")
+    away_s: float = parameter(0.0, "minimum time for which a server is unavailable", low=0, high=2_592_000, unit="s")
 
 
 class ServerUnavailable(Rule):

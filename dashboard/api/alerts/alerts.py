@@ -1,0 +1,118 @@
+"""Alerts: open ones, history, acknowledgement, and the state of evaluation and webhook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dashboard.readmodels import alerts
+from scheduling.model.values import ModelError, shorten
+from twin.alerts.acknowledging import acknowledge
+from twin.alerts.base import sentence
+from twin.alerts.webhook import outbox
+from twin.models import Alert, AlertWork
+
+OPEN, ENDED = "open", "ended"
+
+
+class AlertSerializer(serializers.ModelSerializer[Alert]):
+    """An alert. began_ms: in ms of the log of its run; ending: cleared, unwatched, off, or empty while it is open."""
+
+    title = serializers.SerializerMethodField()
+    sentence = serializers.SerializerMethodField()
+    address = serializers.SerializerMethodField()
+    acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = Alert
+        fields = (
+            "id", "rule", "title", "level", "code", "sentence", "target", "subject", "values", "run", "address",
+            "began_at", "began_ms", "ended_at", "ending", "acknowledged_by", "acknowledged_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_title(self, alert: Alert) -> str:
+        """Title of its rule."""
+        return alerts.title(alert.rule)
+
+    def get_sentence(self, alert: Alert) -> str:
+        """The finding in words."""
+        return sentence(alert.rule, alert.code, alert.values)
+
+    def get_address(self, alert: Alert) -> str:
+        """Path of the page that shows more; empty without one."""
+        return alerts.address(alert.rule, alert.target, alert.run_id, alert.values)
+
+
+class WebhookSerializer(serializers.Serializer[Any]):
+    """Delivery of notices. receiver: scheme and host, null without one; problem: of its setting; error: the newest."""
+
+    receiver = serializers.CharField(allow_null=True)
+    signed = serializers.BooleanField()
+    problem = serializers.CharField()
+    waiting = serializers.IntegerField()
+    given_up = serializers.IntegerField()
+    delivered_at = serializers.DateTimeField(allow_null=True)
+    next_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField()
+
+
+class AlertStatusSerializer(serializers.Serializer[Any]):
+    """open: {level: alerts that are not acknowledged}. evaluated_at, seconds: of the newest evaluation; watched: its
+    targets, left: those that its time did not reach."""
+
+    open = serializers.DictField(child=serializers.IntegerField())
+    evaluated_at = serializers.DateTimeField(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+    watched = serializers.IntegerField()
+    left = serializers.IntegerField()
+    webhook = WebhookSerializer()
+
+
+class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
+    """Alerts, newest first; open ones with the serious first."""
+
+    queryset = Alert.objects.select_related("acknowledged_by")
+    serializer_class = AlertSerializer
+    lookup_value_regex = r"\d+"
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("state", str, description="open or ended; both without it"),
+            OpenApiParameter("target", str, description="`connection NAME` or `run NUMBER`"),
+            OpenApiParameter("rule", str, description="name of a rule"),
+        ]
+    )
+    def list(self, request: Request) -> Response:
+        """Alerts that are open, and those that ended in the last 90 days."""
+        return super().list(request)
+
+    def filter_queryset(self, queryset: QuerySet[Alert]) -> QuerySet[Alert]:
+        asked = self.request.query_params if self.action == "list" else {}
+        state = asked.get("state", "")
+        if state not in ("", OPEN, ENDED):
+            raise ModelError(f"state must be {OPEN} or {ENDED}, got {shorten(repr(state))}")
+        if state:
+            queryset = queryset.filter(ended_at__isnull=state == OPEN)
+        queryset = queryset.order_by("-level", "-id") if state == OPEN else queryset.order_by("-id")
+        return queryset.filter(**{name: asked[name] for name in ("target", "rule") if asked.get(name)})
+
+    @extend_schema(request=None, responses=AlertSerializer)
+    @action(detail=True, methods=["post"])
+    def acknowledge(self, request: Request, pk: str) -> Response:
+        """Somebody takes care of it: it is no longer counted, and stays open until its finding is absent."""
+        return Response(self.get_serializer(acknowledge(self.get_object(), request.user)).data)
+
+    @extend_schema(request=None, responses=AlertStatusSerializer, parameters=[])
+    @action(detail=False, pagination_class=None)
+    def status(self, request: Request) -> Response:
+        """Number of open alerts, the newest evaluation, and the delivery of notices."""
+        work = AlertWork.objects.filter(pk=1).first() or AlertWork()
+        found = {name: getattr(work, name) for name in ("evaluated_at", "seconds", "watched", "left")}
+        return Response(AlertStatusSerializer(found | {"open": alerts.open_counts(), "webhook": outbox.state()}).data)

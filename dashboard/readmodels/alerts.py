@@ -1,0 +1,76 @@
+"""Alerts as pages show them: in words, with the page that shows more, and those of one run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twin.alerts import evaluation, targets
+from twin.alerts.base import BATCH, SERIOUS, Finding, names, rule_class, sentence
+from twin.alerts.seeing import Sight
+from twin.models import Alert, AlertRule, Run
+
+
+def title(rule: str) -> str:
+    """Title of a rule; its name where this version has none of that name."""
+    return rule_class(rule).title if rule in names() else rule
+
+
+def address(rule: str, target: str, run_id: int | None, values: dict[str, Any]) -> str:
+    """The page that shows more about a finding: of a server, a job, a followed cluster or a run; "" without one."""
+    noun, _, name = target.partition(" ")
+    page = rule_class(rule).page if rule in names() else ""
+    if noun == "connection" and page in ("fidelity", "shadows", "plans"):
+        return f"/live/{name}/{page}/"
+    if run_id is not None and "server" in values:
+        return f"/runs/{run_id}/servers/{values['server']}/"
+    if run_id is not None and "job" in values:
+        return f"/runs/{run_id}/?job={values['job']}"
+    if noun == "connection":
+        return f"/live/{name}/"
+    return "" if run_id is None else f"/runs/{run_id}/"
+
+
+def attention(run: Run) -> list[dict[str, Any]]:
+    """[{alert, level, rule, sentence, address, began_at, acknowledged}] of a run, the serious ones first.
+
+    They are the open alerts of the run, or of the cluster that it mirrors. Where nobody watches it, because it has
+    ended or is no live run, they are what the same rules find at its newest time; alert and began_at are null then.
+    """
+    target = targets.of_run(run)
+    open_now = Alert.objects.filter(target=target.name, ended_at=None)
+    rows = [
+        _point(alert.rule, target.name, alert.level, run.pk, Finding(alert.code, alert.values), alert)
+        for alert in open_now.order_by("id")
+    ]
+    if not targets.is_watched(target):
+        rows += [
+            _point(rule.rule, target.name, rule.level, run.pk, finding, None)
+            for rule, finding in evaluation.findings_now(Sight(target), target)
+            if not _is_stored(rule)
+        ]
+    return sorted(rows, key=lambda row: row["level"] != SERIOUS)
+
+
+def _is_stored(rule: AlertRule) -> bool:
+    """The rule is also checked for batch runs in the background."""
+    return BATCH in rule_class(rule.rule).about
+
+
+def _point(rule: str, target: str, level: str, run_id: int, finding: Finding, alert: Alert | None) -> dict[str, Any]:
+    return {
+        "alert": None if alert is None else alert.pk,
+        "level": level,
+        "rule": rule,
+        "sentence": sentence(rule, finding.code, finding.values),
+        "address": address(rule, target, run_id, finding.values),
+        "began_at": None if alert is None else alert.began_at,
+        "acknowledged": alert is not None and alert.acknowledged_at is not None,
+    }
+
+
+def open_counts() -> dict[str, int]:
+    """{level: number of open alerts}, without those that were acknowledged."""
+    found = {"serious": 0, "notable": 0}
+    for level in Alert.objects.filter(ended_at=None, acknowledged_at=None).values_list("level", flat=True):
+        found[level] = found.get(level, 0) + 1
+    return found
