@@ -66,6 +66,7 @@ urlpatterns = [
     path("runs/<int:run_id>/", pages.run, name="run"),
     path("runs/<int:run_id>/servers/<int:server>/", pages.server, name="server"),
     path("compare/", pages.compare, name="compare"),
+    path("alerts/", pages.alerts, name="alerts"),
     path("audit/", pages.audit, name="audit"),
     path("settings/tokens/", pages.tokens, name="tokens"),
     path("login/", login.PasswordLogin.as_view(), name="login"),

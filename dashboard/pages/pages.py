@@ -181,6 +181,12 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 
 @_looked_at
+def alerts(request: HttpRequest) -> HttpResponse:
+    """Alerts: open ones, rules, webhook, history."""
+    return _page(request, "alerts.html")
+
+
+@_looked_at
 def audit(request: HttpRequest) -> HttpResponse:
     """Audit list."""
     return _page(request, "audit.html")

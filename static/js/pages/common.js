@@ -2,8 +2,9 @@
 
 import { tellUncaught } from '../core/client-errors.js';
 import { themeChanged } from '../util/colors.js';
+import { badgeText } from '../util/alert-words.js';
 import { faults } from '../util/health-text.js';
-import { $$, h } from '../ui/dom.js';
+import { $$, h, setText } from '../ui/dom.js';
 import { toolbar } from '../ui/toolbar.js';
 
 tellUncaught();
@@ -47,12 +48,23 @@ async function checkHealth() {
   if (document.hidden) return;
   try {
     const response = await fetch('/healthz/shared', { signal: AbortSignal.timeout(HEALTH_MS - 1000) });
-    const found = faults(await response.json());
+    const health = await response.json();
+    const found = faults(health);
+    countAlerts(health.alerts);
     notice.replaceChildren(...found.map((text) => h('p', {}, text)));
     notice.hidden = !found.length;
   } catch {
     // The badge reports a lost connection.
   }
+}
+
+/** Number of open alerts beside the link to their page; its place is kept. */
+function countAlerts(open) {
+  const badge = document.getElementById('alert-count');
+  if (!badge || !open) return;
+  setText(badge, badgeText(open));
+  badge.dataset.level = open.serious ? 'serious' : 'notable';
+  badge.title = badge.textContent ? `${badge.textContent} open alerts that nobody has acknowledged` : '';
 }
 
 if (notice) checkHealth();

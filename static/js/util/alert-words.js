@@ -1,0 +1,77 @@
+// Alerts in words: levels, endings, number of open ones, and the state of evaluation and webhook.
+
+import { duration, number, plural, wall } from './format.js';
+
+/**
+ * @typedef {{
+ *   receiver: string | null, signed: boolean, problem: string, waiting: number, given_up: number,
+ *   delivered_at: string | null, next_at: string | null, error: string,
+ * }} Webhook
+ * @typedef {{
+ *   open: Record<string, number>, evaluated_at: string | null, seconds: number | null, watched: number, left: number,
+ *   webhook: Webhook,
+ * }} Status as GET /api/alerts/status/ answers
+ */
+
+export const LEVELS = ['serious', 'notable'];
+const MAX_SHOWN = 99;
+const LATE_MS = 60_000; // evaluations are seconds apart
+
+/** @type {Record<string, string>} */
+const ENDINGS = { cleared: 'cleared', unwatched: 'no longer watched', off: 'rule switched off' };
+
+/** @param {string} ending */
+export const endingText = (ending) => ENDINGS[ending] ?? ending;
+
+/** @type {Record<string, string>} */
+const ABOUT = { cluster: 'followed clusters', run: 'live runs', batch: 'batch runs' };
+
+/** @param {string[]} about */
+export const aboutText = (about) => about.map((kind) => ABOUT[kind] ?? kind).join(', ');
+
+/**
+ * Number of open alerts for the header: '', '3', '99+'.
+ *
+ * @param {Record<string, number>} [open] by level
+ */
+export function badgeText(open = {}) {
+  const total = Object.values(open).reduce((sum, count) => sum + count, 0);
+  return total > MAX_SHOWN ? `${MAX_SHOWN}+` : total ? String(total) : '';
+}
+
+/**
+ * '2 targets checked 3 s ago'.
+ *
+ * @param {Status} status
+ * @param {number} nowMs
+ */
+export function evaluationText({ evaluated_at: at, watched, left }, nowMs) {
+  if (!at) return 'The rules have not been checked yet.';
+  const ago = Math.max(0, nowMs - Date.parse(at));
+  const skipped = left ? `, ${number(left, 0)} left for the next check` : '';
+  const late = ago > LATE_MS ? 'Checks are late: ' : '';
+  return `${late}${plural(watched, 'target')} checked ${duration(Math.round(ago / 1000) * 1000)} ago${skipped}`;
+}
+
+/**
+ * Lines about the webhook, the first one about its receiver; error: it needs an operator.
+ *
+ * @param {Webhook} webhook
+ * @returns {{text: string, error?: boolean}[]}
+ */
+export function webhookLines(webhook) {
+  const { receiver, signed, problem, waiting, given_up: lost, delivered_at: delivered, next_at: next, error } = webhook;
+  if (problem) return [{ text: `${problem}.`, error: true }];
+  if (!receiver) return [{ text: 'No webhook. The setting ALERT_WEBHOOK_URL names one.' }];
+  const last = delivered ? `, last notice delivered ${wall(delivered)}` : ', no notice delivered yet';
+  /** @type {{text: string, error?: boolean}[]} */
+  const lines = [{ text: `Notices are posted to ${receiver}, ${signed ? 'signed' : 'not signed'}${last}.` }];
+  if (waiting && error)
+    lines.push({
+      text: `${plural(waiting, 'notice')} undelivered: ${error}. Next attempt ${wall(next)}.`,
+      error: true,
+    });
+  else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} on the way.` });
+  if (lost) lines.push({ text: `${plural(lost, 'notice')} given up after a day.`, error: true });
+  return lines;
+}
