@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import experiments
+from scheduling.kernel.parameters import describe
 from scheduling.kernel.registry import schedulers
 from scheduling.reporting.metric_table import METRICS
+from twin.alerts.base import names, rule_class
 from twin.push.vocabulary import EVENT_TYPES, JobData
 from twin.traces import importers
 
@@ -61,6 +63,16 @@ def test_the_table_of_pushed_events_is_that_of_the_code():
     page = (DOCS / "push.md").read_text()
     assert [line for line in page.splitlines() if line.startswith("| `")] == rows
     assert all(f"`{field}`" in page for field in common)
+
+
+def test_the_table_of_alert_rules_is_that_of_the_code():
+    rows = []
+    for name in names():
+        rule = rule_class(name)
+        thresholds = [f"{one['help']}: {one['default']:g} {one['unit']}".rstrip() for one in describe(rule.Parameters)]
+        about, listed = ", ".join(rule.about), "; ".join(thresholds)
+        rows.append(f"| `{name}` | {rule.title} | {rule.level} | {about} | {rule.summary} | {listed} |")
+    assert [line for line in (DOCS / "alerts.md").read_text().splitlines() if line.startswith("| `")] == rows
 
 
 def test_every_event_of_the_kernel_is_in_the_vocabulary():

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Twin, watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/")
+PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/", "/alerts/")
 STATE = """() => { const { store } = window.twin; const sum = (a, n) => a.subarray(0, n).reduce((x, y) => x + y, 0);
   return [store.lastSeq, store.simMs, store.jobs.length, store.bars.length, sum(store.bars.end_ms, store.bars.length),
     sum(store.bars.died_ms, store.bars.length), sum(store.jobs.finish_ms, store.jobs.length),
