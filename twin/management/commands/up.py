@@ -75,10 +75,12 @@ class Command(BaseCommand):
         self.probe: BrokerProbe | None = None
         try:
             settings.INSTANCE = secrets.token_hex(8)
-            self._start(family, options)
+            env = self._prepare(family)
+            self._start_web(family, env, options)
             url = _url(options["host"], options["port"])
             _wait_for_web(url, family, stop, lambda: _check_port(options["host"], options["port"]))
             if not stop.is_set():
+                self._start_others(family, env, options)
                 self._report(url, time.monotonic() - began)
             self._watch(family, stop)
         finally:
@@ -126,7 +128,8 @@ class Command(BaseCommand):
         self.stdout.write(f"\n    {link}\n\nPress Ctrl-C to stop. Logs and data: {settings.VAR_DIR}\n")
         self.stdout.flush()
 
-    def _start(self, family: Family, options: dict[str, Any]) -> None:
+    def _prepare(self, family: Family) -> dict[str, str]:
+        """Starts the broker, brings up the database and the static files; the environment of the processes."""
         env = dict(os.environ) | {"TWIN_INSTANCE": settings.INSTANCE}
         logs = settings.VAR_DIR / "logs"
         logs.mkdir(parents=True, exist_ok=True)
@@ -142,26 +145,25 @@ class Command(BaseCommand):
             name = settings.DATABASES["default"]["NAME"]
             raise CommandError(f"the database {name} cannot be used: {' '.join(str(error).split())}") from error
         _collect_static()
-        python = sys.executable
-        web = [python, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port",
+        return env
+
+    def _start_web(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
+        web = [sys.executable, "-m", "uvicorn", "twin.config.asgi:application", "--host", options["host"], "--port",
                str(options["port"]), "--log-level", "warning", "--no-access-log", "--no-proxy-headers",
                "--timeout-graceful-shutdown", "3", "--ws-max-size", "1048576"]  # fmt: skip
-        family.add(Child("web", web, GIVES_BACK | PATIENCE | env, logs / "web.log"))
-        family.add(Child("worker", _worker("runs", options["workers"]), env, logs / "worker.log"))
-        family.add(Child("long", _worker("long", options["workers"]), env, logs / "long.log"))
-        family.add(Child("background", _worker("io,certificates", BACKGROUND_WORKERS), env, logs / "background.log"))
-        family.add(
-            Child(
-                "ticker",
-                [python, str(settings.BASE_DIR / "manage.py"), "ticker", *(["--demo"] if options["demo"] else [])],
-                env,
-                logs / "ticker.log",
-            )
-        )
+        family.add(Child("web", web, GIVES_BACK | PATIENCE | env, settings.VAR_DIR / "logs" / "web.log"))
 
-        family.add(
-            Child("follower", [python, str(settings.BASE_DIR / "manage.py"), "follower"], env, logs / "follower.log")
-        )
+    def _start_others(self, family: Family, env: dict[str, str], options: dict[str, Any]) -> None:
+        """Starts the processes that no page waits for: on few cores they would delay the web server."""
+        manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+        for name, command in (
+            ("worker", _worker("runs", options["workers"])),
+            ("long", _worker("long", options["workers"])),
+            ("background", _worker("io,certificates", BACKGROUND_WORKERS)),
+            ("ticker", [*manage, "ticker", *(["--demo"] if options["demo"] else [])]),
+            ("follower", [*manage, "follower"]),
+        ):
+            family.add(Child(name, command, env, settings.VAR_DIR / "logs" / f"{name}.log"))
 
     def _broker(self, family: Family, env: dict[str, str], logs: Path) -> None:
         """Start of the embedded server unless URLs are given; children and this process learn its address."""
