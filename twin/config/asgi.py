@@ -5,10 +5,14 @@ import os
 import threading
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "twin.config.settings")
-http = get_asgi_application()
+django.setup(set_prefix=False)
+
+from twin.config.http import PooledHandler  # noqa: E402 (Django is set up first)
+
+http = PooledHandler()
 
 
 def _application() -> Any:
