@@ -62,7 +62,7 @@ test('the webhook says where notices go, and what is undelivered', () => {
   assert.deepEqual(lines({ ...failing, delivered_at: '2026-11-23T09:00:00Z', signed: false }), [
     ['Notices are posted to https://hooks.example.org, not signed, last notice delivered 2026-11-23 09:00 UTC.', false],
     ['2 notices undelivered: no answer in time. Next attempt 2026-11-23 10:00 UTC.', true],
-    ['1 notice given up after a day.', true],
+    ['1 notice of the last 7 days given up after a day.', true],
   ]);
   assert.deepEqual(lines({ waiting: 1 })[1], ['1 notice on the way.', false]);
 });

@@ -72,6 +72,6 @@ export function webhookLines(webhook) {
       error: true,
     });
   else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} on the way.` });
-  if (lost) lines.push({ text: `${plural(lost, 'notice')} given up after a day.`, error: true });
+  if (lost) lines.push({ text: `${plural(lost, 'notice')} of the last 7 days given up after a day.`, error: true });
   return lines;
 }

@@ -166,6 +166,8 @@ def test_attempts_are_later_each_time_and_end_after_a_day(server, find, caplog):
     assert not outbox.due()
     state = outbox.state()
     assert (state["waiting"], state["given_up"], state["delivered_at"]) == (0, 1, None)
+    AlertNotice.objects.update(given_up_at=timezone.now() - timedelta(days=8))
+    assert outbox.state()["given_up"] == 0
     assert "given up: the receiver answered 503" in caplog.text
 
 
@@ -181,6 +183,15 @@ def test_no_part_of_the_address_but_its_host_and_no_secret_is_shown_or_logged(se
     assert outbox.state()["receiver"] == f"http://no-such-host.invalid:{server.server_port}"
     assert "of-a-secret-path" not in told
     assert SECRET not in told
+
+
+def test_a_name_and_password_of_the_address_are_sent_and_not_shown(server, find, settings):
+    settings.ALERT_WEBHOOK_URL = server.url.replace("127.0.0.1", "twin:p%40ss@127.0.0.1")
+    find("a")
+    assert deliver() == 1
+    assert server.received[0][0]["Authorization"] == "Basic dHdpbjpwQHNz"
+    assert outbox.state()["receiver"] == f"http://127.0.0.1:{server.server_port}"
+    assert receiver.Receiver("https://[::1]:8443/x", "").shown == "https://[::1]:8443"
 
 
 @pytest.mark.parametrize("url", ["ftp://a/b", "hooks.example.org/x", "http://", "http://a:port/", "http://a/ b"])

@@ -20,6 +20,7 @@ from twin.models import Alert, AlertNotice
 log = logging.getLogger(__name__)
 FIRST_AGAIN_S, MAX_AGAIN_S = 5.0, 1_800.0  # until the second attempt; it doubles with each further one
 GIVEN_UP = timedelta(days=1)  # after the event
+REPORTED = timedelta(days=7)  # for which a notice that was given up is counted
 TURN_S = 20.0  # of one delivery, so that a worker is not held by a slow receiver
 TO_SEND = Q(delivered_at=None, given_up_at=None)
 
@@ -118,7 +119,7 @@ def state() -> dict[str, Any]:
         "signed": bool(settings.ALERT_WEBHOOK_SECRET),
         "problem": problem,
         "waiting": waiting.count(),
-        "given_up": AlertNotice.objects.exclude(given_up_at=None).count(),
+        "given_up": AlertNotice.objects.filter(given_up_at__gte=timezone.now() - REPORTED).count(),
         "delivered_at": None if newest is None else newest.delivered_at,
         "next_at": None if failing is None else failing.next_at,
         "error": "" if failing is None else failing.error,

@@ -11,8 +11,9 @@ import http.client
 import socket
 import ssl
 import threading
+from base64 import b64encode
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
@@ -32,7 +33,17 @@ class Receiver:
     def shown(self) -> str:
         """Scheme and host."""
         parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+        host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+        return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
+
+    @property
+    def credentials(self) -> str:
+        """Value of the header Authorization for a name and password in the address; "" without."""
+        parts = urlsplit(self.url)
+        if parts.username is None:
+            return ""
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        return f"Basic {b64encode(pair.encode()).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +119,8 @@ class _Call(threading.Thread):
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "User-Agent": "edge-cloud-twin", DELIVERY: self.key}
+        if self.receiver.credentials:
+            headers["Authorization"] = self.receiver.credentials
         if self.receiver.secret:
             headers[SIGNATURE] = signature(self.receiver.secret, self.body)
         return headers
