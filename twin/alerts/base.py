@@ -11,9 +11,10 @@ from twin.alerts import rules
 from twin.analysis.situation import Situation
 from twin.infra.menu import Menu
 from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
+from twin.scenarios.edits.moments import moment
 
 __all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen", "build",
-           "names", "rule_class", "sentence"]  # fmt: skip
+           "clock", "names", "rule_class", "sentence"]  # fmt: skip
 
 # what rules are about: a followed cluster, a live run, a run that computes as fast as it can
 CLUSTER, RUN, BATCH = "cluster", "run", "batch"
@@ -103,6 +104,11 @@ class Rule(ABC):
 
 _MENU: Menu[Rule] = Menu("alert rule", rules, Rule)
 names, rule_class, build = _MENU.names, _MENU.named, _MENU.build
+
+
+def clock(ms: int) -> str:
+    """A time of the run to the second, as on pages."""
+    return moment(ms - ms % 1_000)
 
 
 def sentence(rule: str, code: str, values: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ class Sight:
     def __init__(self, target: Target, known: Callable[[], Vitals] = vitals.take) -> None:
         self.target, self.run, self.connection, self.known = target, target.run, target.connection, known
         self.now = time.time()
+        self._found: dict[str, Any] = {}
         self._failed: dict[str, Exception] = {}
 
     @cached_property
@@ -81,14 +82,17 @@ class Sight:
         return self.connection
 
     def _once(self, name: str, read: Callable[[], T]) -> T:
-        """The result, or the error that the first call ended with."""
+        """The result of the first call, or the error that it ended with."""
         if name in self._failed:
             raise self._failed[name]
-        try:
-            return read()
-        except Exception as error:
-            self._failed[name] = error
-            raise
+        if name not in self._found:
+            try:
+                self._found[name] = read()
+            except Exception as error:
+                self._failed[name] = error
+                raise
+        found: T = self._found[name]
+        return found
 
 
 def _clock_ms(run: Run) -> int:

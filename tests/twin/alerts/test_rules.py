@@ -40,7 +40,7 @@ def test_a_rule_says_what_it_is_about_and_finds_nothing_where_nothing_is_wrong(n
 
 def test_each_server_that_is_away_for_long_enough_is_a_finding():
     away = [
-        {"server": 3, "name": "w03", "site": "edge", "since_ms": 11 * HOUR},
+        {"server": 3, "name": "w03", "site": "edge", "since_ms": 11 * HOUR + 630},
         {"server": 5, "name": "w05", "site": "cloud", "since_ms": 12 * HOUR - 59_000},
     ]
     found = build("server_unavailable", {}).check(seen(situation=situation(away=away)))

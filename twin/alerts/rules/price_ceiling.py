@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from twin.alerts.base import RUN, Finding, Rule, Seen
-from twin.scenarios.edits.moments import moment
+from twin.alerts.base import RUN, Finding, Rule, Seen, clock
 
 MINUTE_MS = 60_000
 
@@ -62,7 +61,7 @@ class PriceCeiling(Rule):
         resource = values["resource"].upper() if len(values["resource"]) == 3 else values["resource"].capitalize()
         return (
             f"{resource} at the {values['site']}: price {values['price']:.4g} has been at its ceiling since "
-            f"{moment(values['since_ms'])}"
+            f"{clock(values['since_ms'])}"
         )
 
 
