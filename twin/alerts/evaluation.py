@@ -149,12 +149,11 @@ def _open(target: Target, now: datetime, now_ms: int, rule: AlertRule, finding: 
         rule=rule.rule, target=target.name, subject=finding.subject, ended_at=None,
         defaults={
             "run": target.run, "level": rule.level, "code": finding.code, "values": finding.values, "began_at": now,
-            "began_ms": now_ms if target.run is not None else None,
+            "began_ms": now_ms if target.run is not None else None, "quiet": targets.is_demo(target),
         },
     )  # fmt: skip
     if made:
-        _record("open", alert)
-        outbox.add(alert, AlertNotice.OPENED, now)
+        _tell("open", AlertNotice.OPENED, alert, now)
 
 
 def _keep(alert: Alert, finding: Finding, level: str, target: Target) -> None:
@@ -179,8 +178,7 @@ def _await_end(alert: Alert, present: bool | None, now: datetime, clear_s: float
 def _end(alert: Alert, now: datetime, ending: str) -> None:
     if Alert.objects.filter(pk=alert.pk, ended_at=None).update(ended_at=now, ending=ending):
         alert.ended_at, alert.ending = now, ending
-        _record("end", alert)
-        outbox.add(alert, AlertNotice.ENDED, now)
+        _tell("end", AlertNotice.ENDED, alert, now)
 
 
 def _end_unwatched(watched: set[str]) -> None:
@@ -193,11 +191,14 @@ def _end_unwatched(watched: set[str]) -> None:
             _end(alert, now, Alert.UNWATCHED)
 
 
-def _record(verb: str, alert: Alert) -> None:
-    """Entry of the audit list, by the system."""
+def _tell(verb: str, event: str, alert: Alert, now: datetime) -> None:
+    """Entry of the audit list, by the system, and a notice; neither of the demo."""
+    if alert.quiet:
+        return
     detail = {"name": sentence(alert.rule, alert.code, alert.values), "target": alert.target}
     detail |= {"ending": alert.ending} if alert.ending else {}
     AuditEntry.objects.create(action=f"alert.{verb}", subject=f"alert {alert.pk}", detail=detail)
+    outbox.add(alert, event, now)
 
 
 def _store_errors(rules: Iterable[AlertRule], errors: Mapping[int, str], complete: bool) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from twin.alerts.base import BATCH, CLUSTER, RUN
 from twin.models import Connection, Run
+from twin.studies import demo
 
 UNUSED = ("certificate", "certificate_prices", "decision_ms", "metrics")  # fields that no rule reads
 
@@ -43,6 +44,12 @@ def of_run(run: Run) -> Target:
     if connection is not None:
         return Target(name_of(connection), CLUSTER, run, connection)
     return Target(name_of(run), RUN, run)
+
+
+def is_demo(target: Target) -> bool:
+    """True for the demo: nobody has to be told of its alerts."""
+    run = target.run
+    return run is not None and run.created_by_id is None and run.scenario.name == demo.NAME
 
 
 def is_watched(target: Target) -> bool:

@@ -48,6 +48,7 @@ class Alert(models.Model):
     level = models.CharField(max_length=8)
     code = models.CharField(max_length=60)  # which of the sentences of its rule
     values = models.JSONField(default=dict)
+    quiet = models.BooleanField(default=False)  # of the demo: it is shown, and neither recorded nor sent
     began_at = models.DateTimeField()
     began_ms = models.BigIntegerField(null=True)  # in ms of the run's log
     absent_at = models.DateTimeField(null=True)  # since when the finding is absent, while the alert is open

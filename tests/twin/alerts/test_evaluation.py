@@ -17,8 +17,9 @@ from twin.alerts.rules import server_unavailable
 from twin.alerts.seeing import Sight
 from twin.alerts.targets import CLUSTER, Target, of_run, watched
 from twin.eventlog import stored_states
-from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry, Connection, Run
+from twin.models import Alert, AlertNotice, AlertRule, AlertWork, AuditEntry, Connection, Run, Scenario
 from twin.scenarios import store
+from twin.studies import demo
 from twin.ticker import Ticker
 
 FRESH = {"last_look_at": 4e9}  # of a follower that polled a moment ago, whenever the test runs
@@ -112,6 +113,23 @@ def test_a_live_run_is_watched_and_a_batch_run_only_for_its_progress(make_run, a
     Run.objects.update(status=Run.FINISHED)
     at(6)
     assert set(Alert.objects.values_list("ending", flat=True)) == {"unwatched"}
+
+
+def test_alerts_of_the_demo_are_shown_and_neither_recorded_nor_sent(make_run, at, crew, settings):
+    settings.ALERT_WEBHOOK_URL = "http://127.0.0.1:9/"
+    shown, own = live_run(make_run), live_run(make_run)
+    Scenario.objects.filter(pk=shown.scenario_id).update(name=demo.NAME)
+    Run.objects.update(created_at="2026-01-01T00:00Z")
+    at(0)
+    Run.objects.update(status=Run.FINISHED)
+    at(5)
+    found = dict(Alert.objects.filter(rule="run_stalled").values_list("target", "quiet"))
+    assert found == {f"run {shown.pk}": True, f"run {own.pk}": False}
+    entries = AuditEntry.objects.filter(action__startswith="alert.")
+    assert [(entry.action, entry.detail["target"]) for entry in entries.order_by("id")] == [
+        ("alert.open", f"run {own.pk}"), ("alert.end", f"run {own.pk}"),
+    ]  # fmt: skip
+    assert set(AlertNotice.objects.values_list("alert__target", flat=True)) == {f"run {own.pk}"}
 
 
 def test_a_computed_run_has_the_findings_of_its_newest_time(db):
@@ -238,6 +256,23 @@ def test_a_quiet_evaluation_writes_only_that_it_was(lab, at, django_assert_max_n
         at(5)
     writes = [one["sql"].split()[1] for one in queries if one["sql"].startswith(("UPDATE", "INSERT", "DELETE"))]
     assert writes == ['"twin_alertwork"']
+
+
+def test_a_situation_is_read_once_for_all_rules_also_one_that_cannot_be_read(lab, at, monkeypatch):
+    read = []
+
+    def fail(run):
+        read.append(run.pk)
+        raise ValueError("event 3 has the unknown kind 'x'")
+
+    monkeypatch.setattr("twin.analysis.situation.situation", fail)
+    evaluation.evaluate()
+    assert len(read) == 1
+    failed = AlertRule.objects.exclude(error="").values_list("rule", flat=True)
+    assert set(failed) == {"queue_grows", "rejections", "server_unavailable", "suspended_long", "waiting_long"}
+    monkeypatch.undo()
+    before = Sight(watched()[0])
+    assert before.situation is before.situation
 
 
 def test_parameters_of_a_version_without_one_of_them_are_its_defaults(db):
