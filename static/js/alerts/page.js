@@ -43,7 +43,14 @@ async function load() {
 const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
 connectionBadge($('#connection'), poll, 'change');
 poll.now();
-rules.load().catch((error) => {
-  logError(error);
-  sayRule(error.message);
-});
+rules
+  .load()
+  .catch((error) => {
+    logError(error);
+    sayRule(error.message);
+  })
+  .finally(() => {
+    // they are shown when their height is known, so that nothing moves
+    for (const id of ['#rules', '#past']) $(id).hidden = false;
+    if (location.hash === '#rules') $('#rules').scrollIntoView();
+  });
