@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from tests.twin.alerts.builders import computed, live_run
 from tests.twin.mirror.builders import NODES, S, polled, running
@@ -210,6 +211,18 @@ def test_a_hundred_lost_servers_are_fifty_alerts_and_a_number(lab, at):
     assert len(kept) == MAX_FINDINGS + 1
     assert {f"n{i}" for i in range(60, 100)} < kept  # those that were open stay
     assert Alert.objects.get(code="more").values == {"findings": 50}
+
+
+def test_the_database_allows_one_open_alert_of_a_subject_whoever_writes(lab):
+    lose(lab, 3_610)
+    evaluation.evaluate()
+    alert = Alert.objects.get()
+    fields = {name: getattr(alert, name) for name in ("rule", "target", "subject", "level", "code", "began_at")}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Alert.objects.create(**fields)
+    Alert.objects.create(**fields, ended_at=alert.began_at)  # of earlier ones there may be any number
+    evaluation.evaluate()
+    assert Alert.objects.filter(ended_at=None).count() == 1
 
 
 def test_targets_that_its_time_did_not_reach_are_first_in_the_next_evaluation(make_run, monkeypatch):
