@@ -192,6 +192,20 @@ def test_the_words_of_the_scheduler_are_one_short_line(world):
     assert len(world.job().message) == 200
 
 
+def test_a_scheduler_that_fails_to_bind_a_bound_pod_again_does_not_move_its_start(world):
+    refused = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "lastTransitionTime": time(40)}
+    first = bound(pod("p"), "n1", 10, startTime=time(12))
+    again = {**first, "status": {**first["status"], "conditions": [refused]}}
+    world.put(first)
+    world.job()
+    world.put(again)
+    assert [attempt.started_ms for attempt in world.job(every=True).attempts] == [at(10)]
+    other = World()  # as after a restart of the follower
+    other.put(again)
+    fact = other.job()
+    assert ([attempt.started_ms for attempt in fact.attempts], fact.complete_history) == ([at(12)], True)
+
+
 @pytest.mark.parametrize(
     ("conditions", "active", "expected"),
     [

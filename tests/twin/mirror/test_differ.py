@@ -250,3 +250,10 @@ def test_the_log_begins_before_every_job_that_it_shows():
     log = [data for kind, data in mirror.apply(first) if kind in ("job_arrived", "job_completed") and data["job"] == 0]
     assert log[1]["ended_ms"] - log[0]["submitted_ms"] == 10_000_000
     assert 0 <= log[0]["submitted_ms"] < 3_600_000
+
+
+def test_the_start_of_a_job_that_has_one_attempt_only_is_restated():
+    log = Log()
+    log.apply(polled(1, replace(running("pod", 0), complete_history=True)))
+    log.apply(polled(5, replace(running("pod", 3), complete_history=True)))
+    assert {start for _, _, start, *_ in log.bars()} == {3 * S}

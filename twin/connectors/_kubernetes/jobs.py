@@ -86,6 +86,7 @@ def job_fact(family: Family) -> JobFact:
         outcome=outcome,
         restarts=max(len(attempts) - current, root.restarts if root else 0),
         attempts=tuple(attempts),
+        complete_history=root is None and family.reference is None,  # a pod by itself has one attempt
         nodes=max(count, 1),
         gpus=demand.gpus,
         cpus=demand.cpus,

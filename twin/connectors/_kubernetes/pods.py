@@ -108,7 +108,9 @@ def _placed(spec: Any, status: Any, by_type: Any, before: PodRow | None, seen_ms
         return None
     known = before.placed_ms if before is not None else None  # it identifies the attempt, and must not move
     scheduled = by_type.get("PodScheduled") or {}
-    return first(known, unix_ms(scheduled.get("lastTransitionTime")), unix_ms(status.get("startTime")), seen_ms)
+    # "False" on a bound pod: the scheduler tried to bind it a second time, after an answer that was lost
+    bound = unix_ms(scheduled.get("lastTransitionTime")) if scheduled.get("status") == "True" else None
+    return first(known, bound, unix_ms(status.get("startTime")), seen_ms)
 
 
 def _ended(status: Any, containers: Containers, before: PodRow | None, seen_ms: int, terminating: bool) -> int | None:
