@@ -80,6 +80,7 @@ def test_every_tile_shows_its_whole_value(
 
 def test_an_event_of_the_table_leads_to_its_moment(open_page: Callable[..., Page], finished_run: int) -> None:
     page = open_page(f"/runs/{finished_run}/?events=1&kind=decided/rejected")
+    page.wait_for_function(LOADED)
     row = page.locator("#events tbody tr").nth(2)
     seq = row.locator("td").first.inner_text()
     row.locator("button.link").first.click()
