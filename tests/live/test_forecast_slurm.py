@@ -178,7 +178,7 @@ def test_reservations_licences_and_partitions_move_forecasts(cluster):
     second = cluster.sbatch("-L", "sw:1", "-t", "1", wrap="sleep 1")
     twin.until(lambda: twin.start_ms(first) is not None, "the first job with the licence runs")
     twin.until(lambda: long in twin.connector.estimate(), "Slurm expects a start of the long job")
-    (kept,) = [known.fact for known in twin.mirror.nodes.reservations.known]
+    (kept,) = [known.fact for known in twin.mirror.reservations.known]
     rows = twin.forecast()
     assert kept.until_ms <= rows[long]["start_ms"] <= kept.until_ms + 60_000, "behind the reservation"
     assert abs(rows[long]["start_ms"] - rows[long]["system_ms"] - twin.mirror.epoch_ms) <= 60_000

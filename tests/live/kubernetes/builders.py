@@ -57,8 +57,8 @@ def ms(text):
 
 def placed_ms(pod):
     """When the pod was bound; when it started, where the scheduler has replaced that by a failure to bind it again."""
-    bound = (c for c in pod["status"]["conditions"] if (c["type"], c["status"]) == ("PodScheduled", "True"))
-    return ms(next((c["lastTransitionTime"] for c in bound), pod["status"]["startTime"]))
+    bound = [c for c in pod["status"]["conditions"] if (c["type"], c["status"]) == ("PodScheduled", "True")]
+    return ms(bound[0]["lastTransitionTime"] if bound else pod["status"]["startTime"])
 
 
 def set_pod(cluster, name, **status):
