@@ -9,7 +9,7 @@ import numpy as np
 
 from dashboard.readmodels.colocation import members
 from scheduling.model.values import Job, ModelError
-from twin.analysis.job_reasons import newest_decisions, sentences
+from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
 from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
@@ -67,8 +67,13 @@ def page(run: Run, asked: Mapping[str, str]) -> dict[str, Any]:
             | ({"here": grouped[i]} if i in grouped else {})
             for i, job in zip(shown, some_of(jobs, shown), strict=True)
         ]
-        decisions = newest_decisions(state, shown, at_ms) if run.mode == Run.MIRROR else {}
-    reasons = sentences(run, decisions)
+        past = at_ms < state.sim_ms
+        decisions = newest_decisions(state, shown, at_ms) if past or run.mode == Run.MIRROR else {}
+    if past:  # what was decided by then, not what was decided last
+        decided = verdicts(run, decisions)
+        for row in rows:
+            row["verdict"], row["code"] = decided.get(row["index"], (None, None))
+    reasons = sentences(run, decisions) if run.mode == Run.MIRROR else {}
     for row in rows:
         if row["index"] in reasons:
             row["reason"] = reasons[row["index"]]

@@ -8,6 +8,7 @@ from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import RESOURCES
 from tests.dashboard.builders import downloaded, post
 from tests.twin.runtime.conftest import work
+from twin.eventlog import event_log
 from twin.models import Run, Scenario
 from twin.runs import runner, scheduler_history
 from twin.scenarios import store
@@ -153,3 +154,19 @@ def test_a_share_of_resources_is_reported_only_while_bars_hold_amounts_of_them(v
         run = handed(make_scenario, first, change(then))
         allocated = [bool(site["allocated"]) for site in viewer.get(f"/api/runs/{run.pk}/now/").json()["sites"]]
         assert set(allocated) == {reported}, (first, then)
+
+
+@pytest.mark.parametrize("then", ["harmony", "drf", "srtf"])
+def test_the_table_of_jobs_at_a_past_time_has_the_reasons_of_that_time(viewer, make_scenario, then):
+    run = handed(make_scenario, "oasis", change(then))
+    events = [event for batch in event_log.after(run.pk, 0) for event in batch]
+    decided = [(event.at_ms, event.data) for event in events if event.kind == "decided"]
+    differ = 0
+    for moment in sorted({max(0, at_ms - 1) for at_ms, _ in decided}):
+        answer = viewer.get(f"/api/runs/{run.pk}/jobs/", {"at_ms": moment, "size": 500}).json()
+        for row in answer["rows"]:
+            own = [(data["kind"], data["code"]) for at_ms, data in decided if data["job"] == row["index"]]
+            by_then = [(d["kind"], d["code"]) for at_ms, d in decided if d["job"] == row["index"] and at_ms <= moment]
+            assert (row["verdict"], row["code"]) == (by_then[-1] if by_then else (None, None)), (moment, row["id"])
+            differ += bool(by_then) and by_then[-1] != own[-1]
+    assert differ, "some were decided about again later"

@@ -129,3 +129,15 @@ def test_a_run_that_has_ended_cannot_be_asked():
     run.refresh_from_db()
     with pytest.raises(Refused, match="is cancelled; choose an active run"):
         ask.ask(run, ask.job_of(run, "a", {}))
+
+
+def test_a_fork_whose_edit_is_still_to_be_played_answers():
+    jobs = [job("a", workers=2, slots=10), job("b", 1_000, workers=1, slots=1), job("late", 15_000)]
+    run = paused("oasis", jobs, 1)
+    edits = [{"verb": "fail_servers", "servers": "w", "at_ms": run.sim_ms, "for_ms": 5_000}]
+    _, fork = commands.fork_and_start(run.pk, run.sim_ms, "", edits, True)
+    assert fork is not None
+    assert fork.last_seq, "the past of its parent"
+    answer = ask.ask(fork, ask.job_of(fork, "a", {}))
+    assert answer["counterfactuals"] == []
+    assert answer["verdict"] in ("admitted", "rejected")

@@ -1,4 +1,4 @@
-"""Reasons of the jobs of a followed cluster, as sentences for the table of jobs."""
+"""Newest decisions about jobs at a time, and their reasons as sentences."""
 
 from __future__ import annotations
 
@@ -30,11 +30,21 @@ def sentences(run: Run, decisions: dict[int, int]) -> dict[int, str]:
     return {job: _sentence(run.pk, made, seq) for job, seq in decisions.items()}
 
 
-@lru_cache(MAX_KEPT)
+def verdicts(run: Run, decisions: dict[int, int]) -> dict[int, tuple[str, str]]:
+    """(kind, code) of the decision of each job."""
+    made = run.created_at.isoformat()
+    return {job: _decision(run.pk, made, seq)[:2] for job, seq in decisions.items()}
+
+
 def _sentence(run_id: int, made: str, seq: int) -> str:
-    """Sentence of one event; made: start of the run, because its number is used again after a deletion."""
+    return _decision(run_id, made, seq)[2]
+
+
+@lru_cache(MAX_KEPT)
+def _decision(run_id: int, made: str, seq: int) -> tuple[str, str, str]:
+    """(kind, code, sentence) of one event; made: start of the run, as its number is used again after a deletion."""
     found = event_log.line_at(run_id, seq, ("decided",))
     if found is None:
-        return ""
+        return "", "", ""
     data = found[3]
-    return readable(data["code"], data["values"])
+    return data["kind"], data["code"], readable(data["code"], data["values"])

@@ -264,7 +264,12 @@ def _stage(stages: Sequence[Stage], at_ms: int) -> Stage:
 
 
 def _counterfactuals(run: Run, stage: Stage, job: Job) -> list[dict[str, Any]]:
-    """Counterfactuals of the preview, for schedulers that decide by payoff."""
+    """Counterfactuals of the preview, for schedulers that decide by payoff.
+
+    Empty while an edit of this instant is still to be played: the log does not say yet what remains on the servers.
+    """
+    if 0 < run.sim_ms <= stage.at_ms:
+        return []
     phase = stage.state
     scheduler = build(phase.scheduler, phase.parameters)
     if not scheduler.quotes:
