@@ -7,7 +7,7 @@ from scheduling.reporting.sentences import Sentences
 
 COMMON = Sentences("common", {
     "missing_part": lambda v: f"Rejected: the job has no {v['part']}, which this scheduler requires.",
-    "place_taken": lambda v: "Displaced by an edit; resubmitted with its remaining work.",
+    "place_taken": lambda v: "Plan withdrawn: an edit changed the run; resubmitted with its remaining work.",
     "horizon": lambda v: f"Unfinished: the horizon of {count(v['horizon_slots'], 'slot')} ended before completion.",
     "belief_used_up": lambda v: (
         f"Ran for {duration(v['ran_ms'])} and is not done; its predicted run time was {duration(v['believed_ms'])} "

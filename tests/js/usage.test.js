@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { groupUse } from '../../static/js/charts/group-use.js';
+import { NEVER } from '../../static/js/core/bars.js';
 import { jobCounts } from '../../static/js/core/job-state.js';
 import { addInterval, binsBegun, meanUpTo, settle } from '../../static/js/util/interval-sums.js';
 import { Store } from '../../static/js/core/store.js';
@@ -80,4 +82,11 @@ test('a job is queued for 10 s, runs 20 s, and counts as completed from then on'
   assert.deepEqual([...early.queued.subarray(0, 4)], [1, 0, 0, 0], 'up to the time shown it is queued all the time');
   const later = jobCounts(store, 34_999, 0, 10_000, 4);
   assert.deepEqual([...later.completed.subarray(0, 4)], [0, 0, 0, 1]);
+});
+
+test('a group that is open when the run ends uses nothing from then on', () => {
+  const group = [0, NEVER, { servers: [0], machines: 2, cpu_utilization: 0.5, net_utilization: 0.25 }];
+  const info = { cluster: { servers: [{ site: 'edge' }] } };
+  const used = (finished, p) => groupUse({ groups: [group], finished, simMs: 100 }, info, p, p, 1, 1).cpu[0][0];
+  assert.deepEqual([used(false, 100), used(true, 99), used(true, 100)], [1, 1, 0]);
 });

@@ -20,12 +20,13 @@ const TRACKS = [
  * {cpu, net}: what groups use of all machines of a site, per bin, [site] Float64Array: machines x Eq. (3), as known at
  * p.
  */
-export function groupUse({ groups }, { cluster: { servers } }, p, from, width, bins) {
+export function groupUse({ groups, finished, simMs }, { cluster: { servers } }, p, from, width, bins) {
+  const now = finished ? Math.min(p + 1, simMs) : p + 1; // the ms of p is included; with the run its groups end
   const sums = Object.fromEntries(TRACKS.map(([key]) => [key, SITES.map(() => new Float64Array(bins + 2))]));
   for (const [begin, until, data] of groups) {
     if (begin > p) continue;
     const site = SITES.indexOf(servers[data.servers[0]].site);
-    const end = until === NEVER ? p + 1 : Math.min(until, p + 1); // the ms of p is included
+    const end = until === NEVER ? now : Math.min(until, now);
     for (const [key, , field] of TRACKS)
       addInterval(sums[key][site], bins, from, width, begin, end, data.machines * data[field]);
   }

@@ -60,7 +60,7 @@ export class Curves {
     redraw(this.draw);
   }
 
-  /** The numbers as drawn: {head, rows, total}. */
+  /** The numbers as drawn: {head, rows, total, means}. */
   table(time, limit = 500) {
     const shown = this.curves.filter((curve) => curve.y.length);
     const x = shown[0]?.x ?? [];
@@ -72,6 +72,7 @@ export class Curves {
       head: ['Time', ...shown.map((curve) => (curve.unit ? `${curve.name} (${curve.unit})` : curve.name))],
       rows,
       total: x.length,
+      means: Boolean(this.exact) && !this.curves.some(({ long }) => long),
     };
   }
 

@@ -12,7 +12,7 @@ export function utilityAt({ priority, sensitivity, target_slots: target }, slots
   return exponent > 700 ? 0 : priority / (1 + Math.exp(exponent));
 }
 
-/** Slots from the arrival slot to that of a completion: the argument of the utility. */
+/** Slots from the first slot that a job may use to that of a completion: the argument of the utility. */
 export function slotsUntil({ slot_ms: slotMs, from_slot: fromSlot }, completionMs) {
   return Math.max(0, Math.ceil(completionMs / slotMs) - 1 - fromSlot);
 }
@@ -37,12 +37,13 @@ export function utilityCurve(worth, { finishMs, kind, price }) {
   const value = at === null ? null : utilityAt(worth, at);
   const text = (cx, cy, words, properties = {}) => s('text', { x: cx, y: cy, class: 'axis', ...properties }, words);
   const says = [
-    `Utility ${fixed(utilityAt(worth, 0))} for completion in the arrival slot, half of ${fixed(worth.priority)} ` +
+    `Utility ${fixed(utilityAt(worth, 0))} for completion in the first slot it may use, half of ` +
+      `${fixed(worth.priority)} ` +
       `for completion ${number(worth.target_slots)} slots later.`,
     at === null
       ? 'No completion is planned.'
       : `${SAYS[kind]} at ${clock(finishMs)}, ${plural(at, 'slot')} ` +
-        `after the arrival slot: utility ${fixed(value)}.`,
+        `after the first slot it may use: utility ${fixed(value)}.`,
     price === null ? '' : `Cost of the plan: ${fixed(price)}.`,
   ]
     .filter(Boolean)

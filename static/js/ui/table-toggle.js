@@ -3,7 +3,12 @@
 import { $, fill, h } from './dom.js';
 import { shown, table } from './data-table.js';
 
-/** make() -> {head: [text], rows: [[text]], total}; the table is rebuilt each time it is opened or refreshed. */
+const MEANS = 'each row is the mean over the interval that begins at its time, and the last one ends at the time shown';
+
+/**
+ * make() -> {head: [text], rows: [[text]], total, means}; the table is rebuilt each time it is opened or refreshed.
+ * means: whether a row has the means over the interval from its time to that of the next row.
+ */
 export function numbersButton(id, make) {
   const button = $(`#${id}-table`);
   const box = $(`#${id}-numbers`);
@@ -14,7 +19,7 @@ export function numbersButton(id, make) {
   ])
     box.setAttribute(name, value); // it scrolls
   const show = () => {
-    const { head, rows, total } = make();
+    const { head, rows, total, means } = make();
     const columns = head.map((title, i) => ({
       title,
       number: i > 0 && /\d|%/.test(String(rows[0]?.[i] ?? '')),
@@ -22,7 +27,11 @@ export function numbersButton(id, make) {
     }));
     fill(
       box,
-      h('p', { class: 'muted small' }, `${shown(rows.length, total, 'rows')}, as shown in the chart`),
+      h(
+        'p',
+        { class: 'muted small' },
+        `${shown(rows.length, total, 'rows')}, as shown in the chart${means ? `; ${MEANS}` : ''}`,
+      ),
       table(columns, rows),
     );
   };
