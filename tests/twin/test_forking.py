@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from dashboard.readmodels.run_summary import now
 from tests.twin.builders import H, from_scratch, played_out, scenario_of
 from twin.eventlog import event_log
 from twin.infra.columns import pack_state
@@ -225,6 +226,29 @@ def test_one_parent_has_one_heir():
         commands.promote(run)
     assert Run.objects.filter(mode=Run.LIVE).exclude(pk=parent.pk).count() == 1
     assert forks.family(run)[0]["wanted"] == Run.CANCELLED
+
+
+def test_a_fork_promoted_in_place_of_a_paused_run_has_played_its_edits():
+    parent = commands.start_run(scenario_of("oasis", "fifo"), mode=Run.LIVE, speed=1.0)
+    Run.objects.filter(pk=parent.pk).update(clock_sim_ms=20 * H)
+    runner.advance(parent.pk)
+    parent.refresh_from_db()
+    at_ms = parent.sim_ms
+    edits = [{"verb": "fail_servers", "servers": "*", "for_ms": 50 * H, "at_ms": at_ms}]
+    _, run = commands.fork_and_start(parent.pk, at_ms, "", edits, True)
+    commands.pause(parent)
+    runner.advance(parent.pk)
+    live = commands.promote(run)
+    for _ in range(100):
+        runner.advance(live.pk)
+        live.refresh_from_db()
+        if live.status == Run.PAUSED:
+            break
+    assert (live.status, live.wanted, live.clock_sim_ms >= at_ms) == (Run.PAUSED, Run.PAUSED, True)
+    assert live.next_event_ms is None or live.next_event_ms > live.clock_sim_ms, "nothing due is left"
+    lost = [event for event in chain.from_iterable(event_log.after(live.pk, 0)) if event.kind == "server_changed"]
+    assert {event.at_ms for event in lost} == {at_ms}
+    assert not any(site["allocated"] or any(site["capacity"].values()) for site in now(live)["sites"])
 
 
 def test_what_is_promoted_is_what_was_computed():

@@ -104,10 +104,12 @@ def _work_on(run_id: int, verb: Any, task: str) -> bool:
 def _slice(run: Run, watch: Watch) -> bool:
     if _stopped(run):
         return False
-    _keep_moment(run)
+    running = run.wanted == Run.RUNNING
+    if running:
+        _keep_moment(run)
     with watch.computing():
         of_run = engine.find(run)
-    if run.status != Run.RUNNING and run.held_since is None:
+    if running and run.status != Run.RUNNING and run.held_since is None:
         _set_status(run, Run.RUNNING, started_at=run.started_at or timezone.now(), message="")
     return _advance(run, of_run, watch)
 
@@ -152,7 +154,7 @@ def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
     until = time.monotonic() + SLICE_S
     live = run.mode == Run.LIVE
     while True:
-        until_ms = _clock(run).now_ms(timezone.now()) if live else None
+        until_ms = _until_ms(run) if live else None
         with watch.computing():
             events = of_run.batch(until_ms)
         finished = of_run.next_ms is None
@@ -167,7 +169,9 @@ def _advance(run: Run, of_run: Engine, watch: Watch) -> bool:
             if run.slow and max(watch.longest_s, of_run.setup_s) < pools.LONG_S / 2:
                 lease.write(run, slow=False)
             engine.keep(run, of_run)
-            return not _stopped(run) and not live  # the ticker wakes live runs
+            if _stopped(run):
+                return False
+            return not live or run.wanted == Run.PAUSED  # the ticker wakes live runs that are not about to pause
 
 
 def _step(run: Run, watch: Watch) -> bool:
@@ -205,14 +209,36 @@ def _write(run: Run, of_run: Engine, events: list[Event], save: bool) -> None:
 
 
 def _stopped(run: Run) -> bool:
-    """True if the operator has requested a pause, which is then made."""
+    """True if the operator has requested a pause, which is then made, once nothing is due before it."""
     run.refresh_from_db(fields=["wanted", "status"])
-    if run.wanted != Run.PAUSED:
+    if run.wanted != Run.PAUSED or _due_before_pause(run):
         return False
     if run.status != Run.PAUSED:
         held = {**holds.release(run), "message": ""} if run.held_since is not None else {}
         _set_status(run, Run.PAUSED, **held)
     return True
+
+
+def _due_before_pause(run: Run) -> bool:
+    """True if a live run has not reached the time of its pause, so that its clock would show more than its log has.
+
+    Example: a fork promoted in place of a paused run, before the instant of its edits. A run that is already late
+    pauses where it is.
+    """
+    if run.mode != Run.LIVE or run.status not in (Run.QUEUED, Run.RUNNING):
+        return False
+    if run.next_event_ms is None:  # not begun: nobody has looked
+        return run.status == Run.QUEUED
+    clock = _clock(run)
+    behind_ms = clock.sim_ms - run.next_event_ms
+    return behind_ms >= 0 and (run.status == Run.QUEUED or behind_ms <= clock.speed * LATE_S * 1_000)
+
+
+def _until_ms(run: Run) -> int:
+    """Time up to which a live run is due: that of its pause if one is requested."""
+    fresh = Run.objects.only("wanted", "clock_sim_ms", "clock_wall", "clock_speed").get(pk=run.pk)
+    clock = Clock(fresh.clock_sim_ms, fresh.clock_wall or timezone.now(), fresh.clock_speed)
+    return clock.sim_ms if fresh.wanted == Run.PAUSED else clock.now_ms(timezone.now())
 
 
 def _wants_stop(run: Run) -> bool:
