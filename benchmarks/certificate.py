@@ -13,7 +13,8 @@ SEED = 3
 
 def run() -> list[Figure]:
     """Seconds of problem, LP and dual, and what the bound is of the trivial one."""
-    from scheduling.slotted.certificate import certify, problem, recheck, trivial
+    from scheduling.slotted.certificate import certify, recheck, trivial
+    from scheduling.slotted.certificate_problem import problem
     from scheduling.workloads import generate
 
     figures = []

@@ -7,7 +7,8 @@ from statistics import mean, median
 
 from experiments import Figure, Options, Table
 from experiments._grid import Instance, Player, play, utility
-from scheduling.slotted.certificate import pooled_lp, problem, trivial
+from scheduling.slotted.certificate import pooled_lp, trivial
+from scheduling.slotted.certificate_problem import problem
 from scheduling.slotted.solvers.optimum import optimum
 
 NODES, SECONDS = 2_000, 20.0  # of the search for one optimum; then its bound is used

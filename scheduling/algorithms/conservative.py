@@ -25,7 +25,8 @@ from scheduling.kernel.parameters import parameter
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement
 from scheduling.slotted.availability import Availability, Demands
-from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, Starts, sentences
+from scheduling.slotted.backfill_lines import Starts
+from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, sentences
 from scheduling.slotted.gang_queue import Units
 
 

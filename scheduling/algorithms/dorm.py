@@ -41,16 +41,9 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.model.training_models import BANDWIDTH
 from scheduling.model.values import Cluster, Job, Reason, Verdict
-from scheduling.slotted.reallocation import (
-    MAX_WORKERS,
-    PS,
-    WORKER,
-    GangParameters,
-    GangScheduler,
-    Packing,
-    Units,
-    workers_of,
-)
+from scheduling.slotted.gangs.packing import PS, WORKER, Packing, Units, workers_of
+from scheduling.slotted.gangs.rates import GangParameters
+from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler
 from scheduling.slotted.solvers.dorm_program import Answer, Demands, Pool, share_out
 
 MAX_TYPES = 12

@@ -17,16 +17,9 @@ import heapq
 from collections.abc import Mapping, Sequence
 
 from scheduling.model.values import RESOURCES, Reason, Verdict
-from scheduling.slotted.reallocation import (
-    MAX_WORKERS,
-    WORKER,
-    GangScheduler,
-    Packing,
-    Shape,
-    Units,
-    as_units,
-    workers_of,
-)
+from scheduling.slotted.gangs.packing import WORKER, Packing, Units, as_units, workers_of
+from scheduling.slotted.gangs.rates import Shape
+from scheduling.slotted.reallocation import MAX_WORKERS, GangScheduler
 
 
 class Drf(GangScheduler):

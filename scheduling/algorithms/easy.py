@@ -23,17 +23,10 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, lesser
 from scheduling.model.values import Cluster, Decision, Job
-from scheduling.slotted.backfilling import (
-    FAIR_SHARE,
-    BackfillParameters,
-    BackfillScheduler,
-    Candidates,
-    Starts,
-    Walk,
-    sentences,
-)
+from scheduling.slotted.backfill_lines import Candidates, Starts, Walk
+from scheduling.slotted.backfilling import FAIR_SHARE, BackfillParameters, BackfillScheduler, sentences
 from scheduling.slotted.gang_queue import Units
-from scheduling.slotted.reallocation import Packing
+from scheduling.slotted.gangs.packing import Packing
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.slotted.gang_queue import Gang, GangQueue, Kind
-from scheduling.slotted.reallocation import GangParameters
+from scheduling.slotted.gangs.rates import GangParameters
 
 
 @dataclass(frozen=True, slots=True)

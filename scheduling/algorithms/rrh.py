@@ -31,7 +31,9 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.training_models import EPSILON, gang_size
 from scheduling.model.utility import OVERFLOW, arrival_slot
 from scheduling.model.values import Cluster, Decision, Job, Placement, Reason, Verdict
-from scheduling.slotted.reallocation import GangParameters, GangScheduler, Packing, Shape, Units
+from scheduling.slotted.gangs.packing import Packing, Units
+from scheduling.slotted.gangs.rates import GangParameters, Shape
+from scheduling.slotted.reallocation import GangScheduler
 
 
 @dataclass(frozen=True, slots=True)

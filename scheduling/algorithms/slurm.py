@@ -22,17 +22,10 @@ import numpy as np
 from scheduling.kernel.parameters import parameter
 from scheduling.kernel.resource_vector import GUARD, pack
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Reason, Verdict
-from scheduling.slotted.backfilling import (
-    BackfillParameters,
-    BackfillScheduler,
-    Candidates,
-    LineName,
-    Starts,
-    Walk,
-    sentences,
-)
+from scheduling.slotted.backfill_lines import Candidates, Starts, Walk
+from scheduling.slotted.backfilling import BackfillParameters, BackfillScheduler, LineName, sentences
 from scheduling.slotted.gang_queue import Units
-from scheduling.slotted.reallocation import WORKER
+from scheduling.slotted.gangs.packing import WORKER
 from scheduling.slotted.slurm.best_fit import BestFit, bits
 from scheduling.slotted.slurm.ends import STEP_MS, Ending, Outlook
 from scheduling.slotted.slurm.planned import Planned

@@ -24,7 +24,7 @@ class Colocation(ExecutionModel):
 
     name = "colocation"
     title = "Co-location"
-    trainings = {name: "co-location groups"}
+    trainings = {name: "co-location"}
     supports = (name,)
     no_beliefs = "the times of its groups depend on the remaining iterations of each job"
 

@@ -6,6 +6,7 @@ interval in a group, without a server; the servers are in the `grouped` event of
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,7 @@ class GroupParameters(Parameters):
     )
 
 
-class GroupedScheduler(BaseScheduler):
+class GroupedScheduler(BaseScheduler, ABC):
     """Base of group schedulers: a subclass defines how a group runs (`_form`) and reacts to changes (`_decide`)."""
 
     model = COLOCATION
@@ -171,13 +172,13 @@ class GroupedScheduler(BaseScheduler):
         slot_ms = self.cluster.slot_ms
         return -(-at_ms // slot_ms) * slot_ms
 
+    @abstractmethod
     def _form(self, pool: Pool, id_: int, servers: list[int], jobs: list[int]) -> Group:
         """Group of the jobs on the servers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _decide(self, pool: Pool, change: Change, finished: list[tuple[int, int]], moved: list[int]) -> None:
         """Regroups after arrivals, after `finished` (group, job), and after servers have left or returned."""
-        raise NotImplementedError
 
     def _arrived(self, pool: Pool, job: int) -> None:
         """Registers a job that is new at the site."""

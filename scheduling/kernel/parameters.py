@@ -73,9 +73,9 @@ def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:
     if choices and value not in choices:
         raise ModelError(f"parameter {name} must be one of {', '.join(choices)}, got {value!r}")
     if low is not None and not value >= low:
-        raise ModelError(f"parameter {name} must be >= {low}, got {value!r}")
+        raise ModelError(f"parameter {name} must be at least {low}, got {value!r}")
     if high is not None and not value <= high:
-        raise ModelError(f"parameter {name} must be <= {high}, got {value!r}")
+        raise ModelError(f"parameter {name} must be at most {high}, got {value!r}")
 
 
 _TRUTH = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}

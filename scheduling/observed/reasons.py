@@ -24,7 +24,7 @@ DESCRIPTIONS = {  # by the cluster's code
     "Licenses": "a licence that it needs is in use",
     "NodeDown": "a node that it needs is down",
     "JobArrayTaskLimit": "its array has reached its limit of concurrent tasks",
-    "QOSMaxJobsPerUserLimit": "its owner has reached the job limit of the quality of service",
+    "QOSMaxJobsPerUserLimit": "its owner has reached the job limit of its quality of service (QOS)",
     "AssocGrpGRES": "its account has reached its GPU limit",
     "AssocMaxJobsLimit": "its account has reached its job limit",
     "Unschedulable": "no node has the resources that it requests",

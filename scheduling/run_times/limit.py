@@ -11,7 +11,7 @@ from scheduling.run_times.predictor import Predictor, Similar
 class Limit(Predictor):
     name = "limit"
     title = "Time limit"
-    about = "The time limit that the user stated; nothing for a job without one."
+    about = "The time limit that the user stated; none for a job without one."
     learns = False
 
     def predict(self, job: Similar) -> int | None:

@@ -10,7 +10,7 @@ from scheduling.run_times.history import HistoryPredictor
 class SimilarP90(HistoryPredictor):
     name = "similar-p90"
     title = "90th percentile of similar jobs"
-    about = "90th percentile of the last twenty similar jobs: nine of ten were not longer."
+    about = "90th percentile of the last twenty similar jobs: nine in ten took no longer."
     depth = 20
 
     def summary(self, run_times: Sequence[int]) -> int:

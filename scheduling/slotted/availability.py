@@ -8,7 +8,7 @@ import numpy as np
 
 from scheduling.model.values import RESOURCES, ROLES, Cluster, Demand
 from scheduling.slotted.gang_queue import Gang, Units
-from scheduling.slotted.reallocation import PS, WORKER
+from scheduling.slotted.gangs.packing import PS, WORKER
 
 Demands = tuple[Demand, Demand]  # of one worker, and of one parameter server
 UNLIMITED = 1 << 40  # units that need nothing

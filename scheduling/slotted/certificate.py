@@ -26,16 +26,15 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from scheduling.model.admission import Room, missing_part
-from scheduling.model.training_models import BANDWIDTH, EPSILON, LIMITS, NEEDS, oasis_worker_slots, pd_ors_sample_ms
-from scheduling.model.utility import arrival_slot, utility_at, utility_over
-from scheduling.model.values import RESOURCES, Certificate, Cluster, Job, ModelError, Utility
+from scheduling.model.training_models import EPSILON
+from scheduling.model.utility import utility_at
+from scheduling.model.values import Certificate, ModelError
+from scheduling.slotted.certificate_problem import Problem, Task
 
 KINDS = ("trivial", "repaired_dual", "pooled_lp", "lp_priced_dual")
 POOLS = ("worker", "ps", "all")  # servers that may hold workers, that may hold parameter servers, and both together
@@ -47,76 +46,6 @@ MAX_LP_JOBS = 2_000  # of the LP
 MAX_SERVER_CELLS = 500_000_000  # slots x servers x jobs of D with prices per server: some seconds
 TIME_LIMIT_S = 20.0
 TOLERANCE = 1e-6  # relative, of the solver
-MIN_SLOTS = 100
-UNIT = 1000  # thousandths in a whole unit
-
-
-@dataclass(frozen=True)
-class Task:
-    """Job in the form of the bounds: `need` worker-slots, at most `most` workers a slot, from slot `first` on."""
-
-    job: int
-    first: int
-    need: float
-    most: float
-    utility: Utility
-    window: int  # slots from `first` to the horizon
-    later: float  # f_i of a completion behind the horizon, where the cluster has none
-    worker: np.ndarray  # whole units of each resource
-    ps: np.ndarray  # of the parameter servers of one worker, as a fraction
-
-    @property
-    def worth(self) -> np.ndarray:
-        """[window] f_i of a completion in slot first, first + 1, ....
-
-        Computed on demand: all of them would fill the memory.
-        """
-        return utility_over(self.utility, np.arange(self.window))
-
-    @property
-    def shortest(self) -> int:
-        """Slots that it runs with all its workers."""
-        return max(1, math.ceil(self.need / self.most - EPSILON))
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Tasks that a schedule could finish, and the capacity of the cluster: capacity[slot, pool, resource] in units."""
-
-    tasks: tuple[Task, ...]
-    capacity: np.ndarray
-    servers: np.ndarray  # [server, resource] whole units
-    away: np.ndarray  # [slot, server] whether it is unavailable
-    hosts: tuple[np.ndarray, np.ndarray]  # [server] may it hold workers, parameter servers
-    counted: tuple[int, ...]  # resources that servers run out of
-
-    @property
-    def slots(self) -> int:
-        return len(self.capacity)
-
-
-def problem(
-    cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str, horizon: int | None = None
-) -> Problem:
-    """Relaxed problem of the jobs (by index) that have arrived. horizon: slots to consider if the cluster has none."""
-    slots = cluster.horizon_slots or horizon or _far(cluster, jobs, arrived, training)
-    limits = LIMITS[training]
-    room = Room(cluster, limits=limits)
-    tasks = []
-    for index in arrived:
-        task = _task(cluster, jobs[index], index, training, slots, room)
-        if task is not None:
-            tasks.append(task)
-    workers, ps = (np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps"))
-    amounts = np.array([s.capacity for s in cluster.servers], dtype=float).reshape(-1, len(RESOURCES)) / UNIT
-    away = np.zeros((slots, len(cluster.servers)), dtype=bool)
-    for i, server in enumerate(cluster.servers):
-        for begin, end in server.away:
-            away[begin // cluster.slot_ms : -(-end // cluster.slot_ms), i] = True
-    there = (~away).astype(float)
-    capacity = np.stack([there @ (amounts * pool[:, None]) for pool in (workers, ps, workers | ps)], axis=1)
-    counted = tuple(r for r, name in enumerate(RESOURCES) if name in limits)
-    return Problem(tuple(tasks), capacity, amounts, away, (workers, ps), counted)
 
 
 def certify(
@@ -375,38 +304,3 @@ class _Rows:
         self.factors = np.concatenate(self.factor_parts)
         keys = [(g, pool, r) for pool, r in place for g in range(groups)]
         return [float(capacity[g, pool, r]) for g, pool, r in keys], keys
-
-
-def _task(cluster: Cluster, job: Job, index: int, training: str, slots: int, room: Room) -> Task | None:
-    """Task of a job; None if no schedule can finish it."""
-    if missing_part(job, (*NEEDS[training], "utility")) is not None:
-        return None
-    assert job.worker is not None
-    assert job.ps is not None
-    assert job.utility is not None
-    if room.refuses("worker", job.worker) is not None or room.refuses("ps", job.ps) is not None:
-        return None
-    if training == "oasis":
-        if job.worker[BANDWIDTH] > job.ps[BANDWIDTH] or (job.gradient_mb and not job.worker[BANDWIDTH]):
-            return None
-        need, most = float(oasis_worker_slots(job, cluster.slot_ms)), float(job.num_chunks or 1)
-        share = job.worker[BANDWIDTH] / job.ps[BANDWIDTH] if job.ps[BANDWIDTH] else 0.0
-    else:
-        assert job.epochs is not None
-        assert job.num_samples is not None
-        fastest = min(pd_ors_sample_ms(job, internal) for internal in (True, False))
-        need, most = job.epochs * job.num_samples * fastest / cluster.slot_ms, float(job.global_batch or 1)
-        share = 1.0 / (job.workers_per_ps or 1)
-    most = min(most, float(room.places("worker", job.worker, int(most))))
-    first = arrival_slot(job.arrival_ms, cluster.slot_ms)
-    window = max(0, slots - first)
-    later = 0.0 if cluster.horizon_slots else utility_at(job.utility, window)
-    worker, ps = np.array(job.worker) / UNIT, share * np.array(job.ps) / UNIT
-    task = Task(index, first, max(need, EPSILON), most, job.utility, window, later, worker, ps)
-    return task if later or task.shortest <= window else None
-
-
-def _far(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str) -> int:
-    """Slots to consider without a horizon: up to the last arrival and as long again, at least MIN_SLOTS."""
-    last = max((arrival_slot(jobs[i].arrival_ms, cluster.slot_ms) for i in arrived), default=0)
-    return max(MIN_SLOTS, 2 * last)

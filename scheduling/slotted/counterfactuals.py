@@ -69,7 +69,7 @@ def counterfactuals(
 def sentence(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     """English sentence with units."""
     if not found.searched:
-        return f"Search not completed in the time limit: {_NAMES[found.what]}."
+        return f"Search not completed within the time limit: {_NAMES[found.what]}."
     return _SENTENCES[found.what](found, was_admitted, slot_ms)
 
 

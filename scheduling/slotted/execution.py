@@ -24,6 +24,7 @@ from scheduling.model.training_models import (
 )
 from scheduling.model.values import Certificate, Cluster, Job, Placement
 from scheduling.slotted import certificate
+from scheduling.slotted.certificate_problem import problem
 from scheduling.slotted.ledger import SlottedLedger
 from scheduling.slotted.pricing.price_events import price_event, slots_of
 
@@ -102,7 +103,7 @@ class Slotted(ExecutionModel):
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
         training = self.training(scheduler, cluster)
-        task = certificate.problem(cluster, jobs, outcome.arrived, training, horizon=outcome.horizon)
+        task = problem(cluster, jobs, outcome.arrived, training, horizon=outcome.horizon)
         found = certificate.certify(task, outcome.utility, None if prices is None else prices[: task.slots])
         certificate.recheck(task, found, prices)
         return found, {**certificate.plain(found), "about": UTILITY, "jobs": len(outcome.arrived), "slots": task.slots}

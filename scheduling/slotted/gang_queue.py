@@ -22,7 +22,8 @@ from scheduling.model.admission import Room, impossible
 from scheduling.model.training_models import EPSILON, TRAINING_MODELS, gang_size, needs_of
 from scheduling.model.values import NOTHING, Cluster, Decision, Job, Placement, Reason, Verdict
 from scheduling.slotted.execution import Slotted
-from scheduling.slotted.reallocation import WORKER, GangParameters, JobRates, Packing, Servers, Shape
+from scheduling.slotted.gangs.packing import WORKER, Packing, Servers
+from scheduling.slotted.gangs.rates import GangParameters, JobRates, Shape
 
 Units = list[tuple[int, int, int]]  # (role, server, count) in the order in which they were placed
 Kind = tuple[int, int, int, int]  # packed demands of worker and parameter server, and their numbers

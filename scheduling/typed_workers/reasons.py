@@ -37,7 +37,7 @@ def _batched(values: Values) -> str:
     return (
         f"Scheduled in batch {values['batch']} {where}: the cheapest of {count(values['choices'], 'option')}, "
         f"at {values['price']:.4g} "
-        "worker-hours in cloud prices."
+        "worker-hours at cloud prices."
     )
 
 
@@ -67,7 +67,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"type can store {v['most']} of them."
     ),
     "shortest_first": lambda v: (
-        f"{_gang(v)}: its remaining work is {duration(v['left_ms'])}, and no job of its type that waits with less fits."
+        f"{_gang(v)}: its remaining work is {duration(v['left_ms'])}, and no waiting job of its type with less "
+        "remaining work fits."
     ),
     "least_served": lambda v: (
         f"{_gang(v)}: in queue {v['queue']} by attained service, {duration(v['served_ms'])} of worker time so far."

@@ -111,6 +111,17 @@ def test_oasis_is_offered_a_job_again_whose_belief_is_used_up():
     assert verify(**output_of_run(sim, events)) == []
 
 
+@pytest.mark.parametrize("name", [name for name in BELIEVING if name not in TYPED])
+def test_a_belief_that_is_used_up_at_the_horizon_plans_nothing_behind_it(name):
+    """a takes 3 slots and is believed to take 2, as many as there are."""
+    machines = cluster(worker_server("w", 1), ps_server("p"), horizon=2)
+    sim = simulation(name, machines, [job("a", slots=3)], {}, Table([2 * SECOND]))
+    events = list(sim.events())
+    assert completions(events) == {}
+    assert all(end <= 2 * SECOND for _, _, bars in plans_of(events, 0) for _, end in bars)
+    assert verify(**output_of_run(sim, events)) == []
+
+
 def test_oasis_frees_the_prices_of_what_an_early_end_leaves():
     machines, soon = cluster(worker_server("w", 1), ps_server("p"), horizon=20), Utility(10.0, 1.0, 3.0)
     jobs = [job("a", slots=1, utility=soon), job("b", arrival_ms=1_500, slots=3, utility=soon)]
@@ -129,15 +140,20 @@ def _held(events, index):
     ]
 
 
+def _drawn(data, name, machines, jobs, parameters):
+    """Beliefs that are a share of the true run times."""
+    true = true_ms(name, machines, jobs, parameters)
+    believed = [max(1, round(ms * data.draw(st.sampled_from(SHARES)))) for ms in true]
+    return Table(believed, 7 if name in TYPED else 2 * SECOND)
+
+
 @pytest.mark.parametrize("name", BELIEVING)
 @settings(max_examples=25, deadline=None)
 @given(seed=SEEDS, data=st.data())
 def test_whatever_is_believed_the_true_work_is_done(name, seed, data):
     """The verifier counts the work of the true jobs; a run that is saved and continued has the same log."""
     machines, jobs, parameters = instance(name, seed)
-    true = true_ms(name, machines, jobs, parameters)
-    believed = [max(1, round(ms * data.draw(st.sampled_from(SHARES)))) for ms in true]
-    table = Table(believed, 7 if name in TYPED else 2 * SECOND)
+    table = _drawn(data, name, machines, jobs, parameters)
     sim = simulation(name, machines, jobs, parameters, table)
     events = list(sim.events())
     assert verify(**output_of_run(sim, events)) == []
@@ -177,12 +193,10 @@ def _lasting(row, ms, name, machines, parameters):
 def test_no_decision_depends_on_work_that_is_still_to_be_done(name, seed, data):
     """A job with twice or half the true work: until it ends in one of the two runs, the logs are equal."""
     machines, jobs, parameters = instance(name, seed)
-    true = true_ms(name, machines, jobs, parameters)
-    believed = [max(1, round(ms * data.draw(st.sampled_from(SHARES)))) for ms in true]
+    table = _drawn(data, name, machines, jobs, parameters)
     changed = data.draw(st.integers(0, len(jobs) - 1))
     factor = data.draw(st.sampled_from([0.5, 2.0]))
     others = [scaled(row, factor, 1.0) if i == changed else row for i, row in enumerate(jobs)]
-    table = Table(believed, 7 if name in TYPED else 2 * SECOND)
     logs = [list(simulation(name, machines, rows, parameters, table).events()) for rows in (jobs, others)]
     until = min(completions(log).get(changed, 1 << 60) for log in logs)
     before = [repr([event for event in log if event.at_ms < until]) for log in logs]

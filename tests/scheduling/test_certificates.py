@@ -15,11 +15,11 @@ from scheduling.slotted.certificate import (
     dual_of_servers,
     plain,
     pooled_lp,
-    problem,
     ratio,
     recheck,
     trivial,
 )
+from scheduling.slotted.certificate_problem import problem
 from scheduling.slotted.solvers.optimum import optimum
 from scheduling.workloads import generate
 from tests.scheduling import builders_pd_ors, oracle, tiny

@@ -138,7 +138,7 @@ def test_without_time_nothing_is_searched_and_with_all_of_it_everything(world):
     rows = counterfactuals(scheduler, job, reason, until=0.0)
     assert not any(row.searched for row in rows)
     assert all(row.value is None for row in rows)
-    assert all("Search not completed in the time limit" in sentence(row, True, cluster.slot_ms) for row in rows)
+    assert all("Search not completed within the time limit" in sentence(row, True, cluster.slot_ms) for row in rows)
     again = counterfactuals(scheduler, job, reason)
     assert all(row.searched for row in again)
     assert again == counterfactuals(as_it_was(cluster, jobs, events, event.seq, name, **parameters), job)

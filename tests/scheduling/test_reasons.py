@@ -53,8 +53,8 @@ EXAMPLES = [
      "Admitted: needs 32 slots and does not fit in addition to the running jobs. Its discounted utility of 2.5e-09 "
      "minus the loss of 0.00 to other jobs is more than 0."),
     ("shortest_first", {"workers": 4, "servers": 4, "load_ms": 0, "again": True, "left_ms": 7_200_000},
-     "Resumed with 4 workers on 4 servers: its remaining work is 2h, and no job of its type that waits with less "
-     "fits."),
+     "Resumed with 4 workers on 4 servers: its remaining work is 2h, and no waiting job of its type with less "
+     "remaining work fits."),
     ("no_worker_of_type", {"type": "", "types": ["any"]},
      "Rejected: no server has a worker; without declared types of workers, each GPU is one."),
     ("outranked", {"workers": 16, "by": 2, "by_id": "j3"},

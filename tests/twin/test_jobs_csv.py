@@ -63,7 +63,7 @@ o,1
 
 
 def test_a_file_with_no_good_row_is_refused(tmp_path):
-    with pytest.raises(ImportRefused, match="none of its 1 rows can be imported; line 2: unreadable arrival ms 'x'"):
+    with pytest.raises(ImportRefused, match="1 row read, no job found; line 2: unreadable arrival ms 'x'"):
         importing(tmp_path, "id,arrival_ms\na,x\n")
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from scheduling.workloads import generate
 from tests.twin.builders import jobs
-from twin.files import job_table
-from twin.files.job_table import JobTable, StoredJobs, field_of, objects_of, pack_jobs, unpack_jobs
+from twin.files import job_table, packed_jobs, stored_jobs
+from twin.files.job_table import JobTable
+from twin.files.packed_jobs import pack_jobs, unpack_jobs
+from twin.files.stored_jobs import StoredJobs, field_of, objects_of
 
 maybe = st.one_of
 
@@ -24,7 +26,7 @@ def test_there_and_back(rows):
 
 
 def test_long_tables_are_stored_in_blocks(monkeypatch):
-    monkeypatch.setattr(job_table, "BLOCK", 40)
+    monkeypatch.setattr(packed_jobs, "BLOCK", 40)
     monkeypatch.setattr(job_table, "PIECE", 7)
     _, rows = generate("oasis", num_jobs=100, num_servers=4, seed=1)
     blocks = list(unpack_jobs(pack_jobs([JobTable.of(rows)])))
@@ -58,7 +60,7 @@ def test_stored_jobs_are_the_same_one_by_one_field_by_field_and_all_at_once(rows
 
 def test_many_single_jobs_are_made_at_once(monkeypatch):
     """More than MAX_SINGLE: somebody walks over them by index."""
-    monkeypatch.setattr(job_table, "MAX_SINGLE", 2)
+    monkeypatch.setattr(stored_jobs, "MAX_SINGLE", 2)
     _, rows = generate("oasis", num_jobs=5, num_servers=4, seed=1)
     stored = StoredJobs(JobTable.of(rows))
     first = [stored[0], stored[0]]

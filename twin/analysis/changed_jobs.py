@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import Job, ModelError
-from twin.files.job_table import field_of
+from twin.files.stored_jobs import field_of
 from twin.models import Run
 from twin.scenarios import store
 from twin.scenarios.edits import parse

@@ -1,28 +1,20 @@
 """Jobs as columns, the form in which traces are stored. A million jobs take about 100 MB, and ten times that as
 objects.
 
-A column that no job has is absent; a job that lacks a part has NaN, MISSING or -1 there. Stored as blocks of at most
-BLOCK jobs: ``TWJ1``, then for each block its length (uint32) and a zlib-compressed columns.pack.
+A column that no job has is absent; a job that lacks a part has NaN, MISSING or -1 there.
 """
 
 from __future__ import annotations
 
-import threading
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, overload
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from scheduling.model.values import ZERO, Job, Utility
-from twin.infra import gc_control
-from twin.infra.columns import pack, unpack
+from scheduling.model.values import Job, Utility
 
-BLOCK = 50_000
 PIECE = 2_000  # jobs that are Python objects at a time
-MAX_SINGLE = 1_000  # jobs that are made one by one, before all are made at once
-MAGIC = b"TWJ1"
 MISSING = -1
 INTEGERS = (
     "arrival_ms", "epochs", "num_chunks", "minibatches_per_chunk", "num_samples", "global_batch", "workers_per_ps",
@@ -34,7 +26,6 @@ REALS = (
 )  # fmt: skip
 TEXTS = ("model", "worker_type", "ps_type", "user", "group")
 DEMANDS = ("worker", "ps")
-NARROW = (np.int8, np.int16, np.int32)
 
 
 @dataclass(frozen=True)
@@ -197,89 +188,6 @@ class JobTable:
         return JobTable(self.ids, columns, self.texts, self.utility, self.uploads, self.provenance)
 
 
-_making = threading.Lock()
-
-
-class StoredJobs(Sequence[Job]):
-    """The jobs of a table as a sequence: objects are made of single ones as they are asked for, all once many were."""
-
-    def __init__(self, table: JobTable) -> None:
-        self.table = table
-        self._made: list[Job] | None = None
-        self._asked = 0  # single ones so far
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @overload
-    def __getitem__(self, index: int) -> Job: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Job]: ...
-    def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        self._asked += 1
-        if self._made is not None or self._asked > MAX_SINGLE:
-            return (self._made or self.made())[index]
-        rows = range(len(self))[index]
-        return self.some(rows) if isinstance(rows, range) else self.some([rows])[0]
-
-    def __iter__(self) -> Iterator[Job]:
-        return iter(self.made())
-
-    def some(self, rows: Sequence[int]) -> list[Job]:
-        """Values of some rows."""
-        made = self._made
-        return (
-            [made[row] for row in rows]
-            if made is not None
-            else list(self.table.take(np.asarray(rows, dtype=np.int64)).jobs())
-        )
-
-    def made(self) -> list[Job]:
-        """Jobs as objects, which are kept from now on."""
-        with _making:  # threads that ask at once share them
-            if self._made is None:
-                with gc_control.paused():
-                    self._made = list(self.table.jobs())
-        return self._made
-
-
-def some_of(jobs: Sequence[Job], rows: Sequence[int]) -> list[Job]:
-    """The jobs of some rows."""
-    return jobs.some(rows) if isinstance(jobs, StoredJobs) else [jobs[row] for row in rows]
-
-
-def objects_of(jobs: Sequence[Job]) -> Sequence[Job]:
-    """Jobs as objects, for code that reads each of them."""
-    return jobs.made() if isinstance(jobs, StoredJobs) else jobs
-
-
-def field_of(jobs: Sequence[Job], name: str) -> list[Any]:
-    """Field of all jobs, without objects for jobs that are stored as columns."""
-    return jobs.table.values(name) if isinstance(jobs, StoredJobs) else [getattr(job, name) for job in jobs]
-
-
-def demands_of(jobs: Sequence[Job], name: str) -> np.ndarray:
-    """int64 [job, resource] of `worker` or `ps`; zero where a job has none."""
-    if isinstance(jobs, StoredJobs):
-        column = jobs.table.columns.get(name)
-        return np.zeros((len(jobs), len(ZERO)), dtype=np.int64) if column is None else np.maximum(column, 0)
-    return np.array([getattr(job, name) or ZERO for job in jobs], dtype=np.int64).reshape(-1, len(ZERO))
-
-
-def any_utility(jobs: Sequence[Job]) -> bool:
-    """True if any of the jobs has a utility."""
-    if isinstance(jobs, StoredJobs):
-        return jobs.table.utility is not None and not np.isnan(jobs.table.utility[:, 0]).all()
-    return any(job.utility is not None for job in jobs)
-
-
-def same_jobs(jobs: Sequence[Job], others: Sequence[Job]) -> bool:
-    """True if both are equal in every field."""
-    if len(jobs) != len(others):
-        return False
-    return all(field_of(jobs, field.name) == field_of(others, field.name) for field in fields(Job))
-
-
 def _column(column: np.ndarray | None, name: str, count: int) -> np.ndarray:
     if column is not None:
         return column
@@ -315,94 +223,3 @@ def coded(values: Sequence[Any]) -> Coded:
         [MISSING if value is None else words.setdefault(value, len(words)) for value in values], dtype=np.int64
     )
     return Coded(codes, list(words))
-
-
-def pack_jobs(tables: Iterable[JobTable]) -> bytes:
-    """Tables as they are stored."""
-    chunks = [MAGIC]
-    for table in tables:
-        for first in range(0, len(table), BLOCK):
-            body = zlib.compress(_pack(table.take(slice(first, first + BLOCK))), 1)
-            chunks += [len(body).to_bytes(4, "little"), body]
-    return b"".join(chunks)
-
-
-def unpack_jobs(data: bytes | memoryview) -> Iterator[JobTable]:
-    """The inverse of `pack_jobs`, block by block."""
-    view = memoryview(data)
-    if len(view) and bytes(view[:4]) != MAGIC:
-        raise ValueError(f"not a packed job table: it begins with {bytes(view[:4])!r}, not {MAGIC!r}")
-    at = 4
-    while at < len(view):
-        size = int.from_bytes(view[at : at + 4], "little")
-        yield _unpack(zlib.decompress(view[at + 4 : at + 4 + size]))
-        at += 4 + size
-
-
-@dataclass(frozen=True)
-class PackedJobs:
-    """Jobs as they are stored; iterating makes objects of them, some thousands at a time."""
-
-    data: bytes
-    count: int
-
-    @classmethod
-    def of(cls, tables: Iterable[JobTable]) -> PackedJobs:
-        """Packs the tables as they come."""
-        counts: list[int] = []
-
-        def counted() -> Iterator[JobTable]:
-            for table in tables:
-                counts.append(len(table))
-                yield table
-
-        return cls(pack_jobs(counted()), sum(counts))
-
-    def tables(self) -> Iterator[JobTable]:
-        """Block by block."""
-        return unpack_jobs(self.data)
-
-    def __iter__(self) -> Iterator[Job]:
-        return (job for table in self.tables() for job in table.jobs())
-
-    def __len__(self) -> int:
-        return self.count
-
-
-def _pack(table: JobTable) -> bytes:
-    columns = {"ids": np.frombuffer("\n".join(table.ids.tolist()).encode(), dtype=np.uint8)}
-    columns |= {f"column.{name}": narrow(column) for name, column in table.columns.items()}
-    columns |= {f"text.{name}": narrow(text.codes) for name, text in table.texts.items()}
-    words: dict[str, Any] = {name: list(text.words) for name, text in table.texts.items()}
-    if table.utility is not None:
-        columns["utility"] = table.utility
-    if table.uploads is not None:
-        columns["upload.begins"], columns["upload.delays"] = (narrow(part) for part in table.uploads)
-    if table.provenance is not None:
-        columns["provenance"] = narrow(table.provenance.codes)
-        words["provenance"] = list(table.provenance.words)
-    return pack({"jobs": len(table), "words": words}, columns)
-
-
-def _unpack(data: bytes) -> JobTable:
-    meta, columns = unpack(data)
-    words = meta["words"]
-    whole = {name: _wide(column) for name, column in columns.items()}
-    named = {name.removeprefix("column."): column for name, column in whole.items() if name.startswith("column.")}
-    texts = {name: Coded(whole[f"text.{name}"], words[name]) for name in TEXTS if f"text.{name}" in whole}
-    ids = columns["ids"].tobytes().decode().split("\n") if meta["jobs"] else []
-    uploads = (whole["upload.begins"], whole["upload.delays"]) if "upload.begins" in whole else None
-    provenance = Coded(whole["provenance"], words["provenance"]) if "provenance" in whole else None
-    return JobTable(np.array(ids, dtype=object), named, texts, whole.get("utility"), uploads, provenance)
-
-
-def narrow(column: np.ndarray) -> np.ndarray:
-    """Integers in as few bytes as hold them."""
-    if column.dtype.kind != "i" or not column.size:
-        return column
-    low, high = int(column.min()), int(column.max())
-    return next((column.astype(t) for t in NARROW if np.iinfo(t).min <= low and high <= np.iinfo(t).max), column)
-
-
-def _wide(column: np.ndarray) -> np.ndarray:
-    return column.astype(np.int64) if column.dtype.kind == "i" else column

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from scheduling.kernel.resource_vector import FIELD, GUARD, MASK
 from scheduling.model.values import RESOURCES
 from scheduling.slotted.gang_queue import Gang, Units
-from scheduling.slotted.reallocation import PS, WORKER
+from scheduling.slotted.gangs.packing import PS, WORKER
 
 CPU_SHIFT = FIELD * RESOURCES.index("cpu")
 
