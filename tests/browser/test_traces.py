@@ -104,7 +104,7 @@ def test_an_unknown_csv_is_mapped_by_the_form(open_page: Callable[..., Page]) ->
     expect(page.get_by_role("button", name="Scan again")).to_be_disabled()
     page.locator("#m-run").select_option("queue")
     page.get_by_role("button", name="Scan again").click()
-    expect(page.locator("#unclear .notice").first).to_contain_text("none of its 91 rows can be imported")
+    expect(page.locator("#unclear .notice").first).to_contain_text("91 rows read, no job found")
     page.locator("#m-run").select_option("secs")
     page.get_by_role("button", name="Scan again").click()
     expect(page.locator("#chosen-line")).to_contain_text("All 90 jobs")
@@ -112,6 +112,61 @@ def test_an_unknown_csv_is_mapped_by_the_form(open_page: Callable[..., Page]) ->
     page.locator("#c-sample").fill("30")
     page.get_by_role("button", name="Import").click()
     expect(page.locator("#status")).to_have_text("91 rows read = 30 jobs + 60 not selected + 1 skipped.")
+
+
+WAITED = "id,submit,end,mem\n" + "".join(f"j{n},{1700000000 + 60 * n},{1700003600 + 60 * n},16Gi\n" for n in range(12))
+
+
+def test_ten_rows_are_shown_before_the_scan_and_the_mapping_is_saved_and_remembered(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    """Only submission and end are known: the page asks whether the wait counts. The next file has the mapping."""
+    page = open_page("/traces/")
+    page.evaluate(DROP, [["waited.csv"], [WAITED]])
+    choose(page, "waited.csv")
+    rows = page.get_by_label("First rows as they are read").locator("tbody tr")
+    expect(rows).to_have_count(10)
+    expect(rows.nth(1)).to_contain_text("+ 1m")
+    expect(rows.nth(1)).to_contain_text("1h")
+    expect(page.get_by_role("button", name="Scan again")).to_be_disabled()
+    page.get_by_label("count the time in the queue as run time").check()
+    page.locator("#m-arrival_unit").select_option("min")
+    expect(rows.nth(1)).to_contain_text("2d 12h")
+    page.locator("#m-arrival_unit").select_option("s")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save mapping").click()
+    assert download.value.suggested_filename == "waited-mapping.json"
+    saved = tmp_path / "saved.json"
+    saved.write_text(download.value.path().read_text().replace('"submit"', '"end"'))
+    page.locator("#m-load").set_input_files(saved)
+    expect(page.get_by_label("Arrival (required)")).to_have_value("end")
+    page.locator("#m-load").set_input_files(download.value.path())
+    expect(page.get_by_label("Arrival (required)")).to_have_value("submit")
+    page.get_by_role("button", name="Scan again").click()
+    expect(page.locator("#chosen-line")).to_contain_text("All 12 jobs")
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#status")).to_have_text("12 rows read = 12 jobs + 0 skipped.")
+    page.goto("/traces/")
+    page.evaluate(DROP, [["next.csv"], [WAITED.replace("j1,", "k1,")]])
+    choose(page, "next.csv")
+    expect(page.locator("#unclear")).to_contain_text("Mapping of the last import of a file with these columns")
+    expect(page.get_by_label("End", exact=True)).to_have_value("end")
+
+
+def test_a_recognised_file_with_an_implausible_unit_is_scanned_again(open_page: Callable[..., Page]) -> None:
+    lines = ["job_id,num_gpu,submit_time,iterations,model_name,duration"]
+    lines += [f"{n},1,{n},10,vgg16,0.5" for n in range(30)]
+    page = open_page("/traces/")
+    page.evaluate(DROP, [["short.csv"], ["\n".join(lines)]])
+    choose(page, "short.csv")
+    expect(page.locator("#status")).to_contain_text("The median run time is 500 ms, shorter than 1 s.")
+    expect(page.get_by_label("Format")).to_have_value("auto")
+    page.get_by_label("Time unit").select_option("min")
+    page.get_by_role("button", name="Scan again").click()
+    expect(page.locator("#tiles .tile", has_text="Run time, median")).to_contain_text("30 s")
+    expect(page.locator("#status")).not_to_contain_text("shorter than")
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#facts")).to_contain_text("min")
 
 
 def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_path: Path) -> None:

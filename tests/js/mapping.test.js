@@ -1,37 +1,12 @@
-// An unknown CSV: which column is likely what.
+// Fields of a column mapping: what is missing, what it counts, what a saved one says; and how files are read again.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { cells, guess, lacking, separator } from '../../static/js/traces/column-mapping.js';
+import { countsWaiting, effective, lacking, loaded } from '../../static/js/traces/column-mapping.js';
+import { readingBody, startFormat } from '../../static/js/traces/reading-form.js';
 
-test('common names are recognised, each column once', () => {
-  const found = guess(
-    ['Job Name', 'submit_time', 'duration', 'num_gpu', 'queue', 'time'],
-    ['j1', '2026-01-01 00:00:00'],
-  );
-  assert.deepEqual(found, {
-    id: 'Job Name',
-    arrival: 'submit_time',
-    run: 'duration',
-    gpus: 'num_gpu',
-    group: 'queue',
-    arrival_unit: 'datetime',
-  });
-});
-
-test('the start of a job is distinguished from its submission', () => {
-  const found = guess(['id', 'submit', 'start', 'end'], ['1', '0', '50', '60']);
-  assert.deepEqual(found, { id: 'id', arrival: 'submit', start: 'start', end: 'end' });
-  assert.deepEqual(guess(['SubmitTime', 'start_time', 'end_time']), {
-    arrival: 'SubmitTime',
-    start: 'start_time',
-    end: 'end_time',
-  });
-});
-
-test('what nobody can guess is left open', () => {
-  assert.deepEqual(guess(['x', 'y']), {});
+test('arrival and run time or end are required', () => {
   assert.deepEqual(lacking({}), {
     arrival: 'Select the column of the arrival.',
     run: 'Select a column for the run time or the end.',
@@ -39,9 +14,58 @@ test('what nobody can guess is left open', () => {
   assert.deepEqual(lacking({ arrival: 'x', end: 'y' }), {});
 });
 
-test('a line is cut into cells; a quoted cell may hold the mark', () => {
-  assert.equal(separator('a;b;c,d'), ';');
-  assert.deepEqual(cells('1,"a, ""b""",,x', ','), ['1', 'a, "b"', '', 'x']);
-  assert.deepEqual(cells('1;2;', ';'), ['1', '2', '']);
-  assert.deepEqual(cells('', ','), ['']);
+test('without a run time and a start the wait counts', () => {
+  assert.equal(countsWaiting({ arrival: 'a', end: 'b' }), true);
+  assert.equal(countsWaiting({ arrival: 'a', end: 'b', start: 'c' }), false);
+  assert.equal(countsWaiting({ arrival: 'a', end: 'b', run: 'c' }), false);
+});
+
+test('settings without effect are left out', () => {
+  assert.deepEqual(
+    effective({ arrival: 'a', arrival_unit: 's', date_order: 'day', run_unit: 'h', end: 'b', memory_unit: 'GB' }),
+    { arrival: 'a', arrival_unit: 's', end: 'b' },
+  );
+  assert.deepEqual(effective({ arrival: 'a', arrival_unit: 'datetime', date_order: 'day' }), {
+    arrival: 'a',
+    arrival_unit: 'datetime',
+    date_order: 'day',
+  });
+});
+
+test('a saved mapping is loaded if the file has its columns', () => {
+  const text = JSON.stringify({ columns: ['a', 'b'], mapping: { arrival: 'a', run: 'b', run_unit: 'h' } });
+  assert.deepEqual(loaded(text, ['b', 'a', 'c']), { arrival: 'a', run: 'b', run_unit: 'h' });
+  assert.throws(() => loaded(text, ['a']), { message: 'The file has no column b, which the mapping uses for run.' });
+  for (const wrong of ['', '[]', '{"mapping": 5}', 'null'])
+    assert.throws(() => loaded(wrong, []), { message: 'This is not a saved column mapping.' });
+});
+
+test('the form begins with what was used, what fits, or a mapping', () => {
+  const formats = [['swf', 'SWF']];
+  const unclear = { scan: { unclear: 'x' }, format: 'auto' };
+  const source = { columns: ['a', 'b'], nearest: [{ format: 'sacct' }] };
+  assert.equal(startFormat({ ...unclear, options: { mapping: {} } }, [], source, formats), 'mapped_csv');
+  assert.equal(startFormat({ scan: {}, format: 'auto' }, [], source, formats), 'auto');
+  assert.equal(startFormat(unclear, [{ format: 'gavel' }], source, formats), 'gavel');
+  assert.equal(startFormat(unclear, [], source, formats), 'mapped_csv');
+  assert.equal(startFormat(unclear, [], { columns: ['a'], nearest: source.nearest }, formats), 'sacct');
+  assert.equal(startFormat(unclear, [], undefined, formats), 'swf');
+});
+
+test('a new scan has the options that are set; a mapping has units of its own', () => {
+  const set = { format: { value: 'auto' }, unit: { value: 'min' }, zone: { value: '' }, cpu: { value: 'keep' } };
+  assert.deepEqual(readingBody({ seed: 3 }, set, { arrival: 'a' }), {
+    format: 'auto',
+    seed: 3,
+    time_unit: 'min',
+    cpu_jobs: 'keep',
+  });
+  const mapped = { ...set, format: { value: 'mapped_csv' }, zone: { value: 'Europe/Berlin' } };
+  assert.deepEqual(readingBody({ seed: 3 }, mapped, { arrival: 'a' }), {
+    format: 'mapped_csv',
+    seed: 3,
+    mapping: { arrival: 'a' },
+    time_zone: 'Europe/Berlin',
+    cpu_jobs: 'keep',
+  });
 });

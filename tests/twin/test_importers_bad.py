@@ -73,7 +73,7 @@ def test_the_same_jobs_come_out_however_it_is_packed(tmp_path, data):
         (zipped(("a.tar.gz", tarred(("a.csv", GOOD)))), "a.tar.gz: an archive inside an archive"),
         (gzip.compress(gzip.compress(GOOD)), "an archive inside an archive"),
         (b"a,b,c\n1,2,3\n", "line 1: no known format matches; it resembles none of "),
-        (HEADER.encode(), "none of its 0 rows can be imported"),
+        (HEADER.encode(), "0 rows read, no job found"),
         (b"timestamp,duration\n1,2\n", "'num_gpus' is missing"),
         (GOOD.replace(b"cluster", b'"cluster', 1),
          "trace.csv: line 1: a cell is not terminated; check for an unclosed quote"),

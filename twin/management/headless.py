@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+from abc import ABC, abstractmethod
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ REMEDIES = {
 }
 
 
-class HeadlessCommand(BaseCommand):
+class HeadlessCommand(BaseCommand, ABC):
     """`work` does it; what it refuses ends with its sentence on standard error."""
 
     requires_system_checks: list[str] = []
@@ -70,9 +71,9 @@ class HeadlessCommand(BaseCommand):
         self.stderr.write(one_line(f"{self.__module__.rsplit('.', 1)[-1]}: {sentence}"))
         sys.exit(2)
 
+    @abstractmethod
     def work(self, **options: Any) -> None:
         """The command."""
-        raise NotImplementedError
 
 
 def one_line(text: str) -> str:

@@ -20,7 +20,7 @@ from twin.models import Trace
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
 from twin.scenarios import store
-from twin.traces import importers, scan_cache, synthesis
+from twin.traces import importers, known_mappings, scan_cache, synthesis
 from twin.traces.importers.scan import summary_of
 
 log = logging.getLogger(__name__)
@@ -94,8 +94,10 @@ def _scan(trace: Trace) -> None:
         parts = importers.parse(**_given(trace))
         scan_cache.keep(trace, parts)
         found = summary_of(parts, trace.seed, trace.options.get("slot_ms") or synthesis.SLOT_MS)
+        if trace.options.get("mapping"):
+            found["header"] = known_mappings.header_key(found["files"][0]["columns"])
     except importers.Unclear as unclear:  # the user can choose the format
-        found = {"unclear": str(unclear), "files": unclear.files}
+        found = {"unclear": str(unclear), "files": [known_mappings.remembered(file) for file in unclear.files]}
     Trace.objects.filter(pk=trace.pk, status=Trace.PARSING).update(
         status=Trace.SCANNED, progress=1, scan=found,
         message=found.get("unclear") or found["report"]["summary"].replace(" imported", "")
@@ -111,7 +113,8 @@ def _given(trace: Trace) -> dict[str, Any]:
     uploads = [importers.Upload(Path(settings.UPLOAD_DIR) / file["path"], file["name"]) for file in trace.files]
     return {
         "uploads": uploads, "format": trace.format, "mapping": trace.options.get("mapping"), "seed": trace.seed,
-        "slot_ms": trace.options.get("slot_ms"), "progress": _Progress(trace),
+        "slot_ms": trace.options.get("slot_ms"), "reading": importers.Reading.of(trace.options),
+        "progress": _Progress(trace),
         "cancelled": lambda: _cancelled(trace.pk),
     }  # fmt: skip
 

@@ -17,6 +17,7 @@ from django.conf import settings
 
 from twin.models import Trace
 from twin.traces.importers.imports import Part
+from twin.traces.importers.reading import Reading
 
 log = logging.getLogger(__name__)
 SUFFIX, UNFINISHED = ".look", ".new"  # the name that stored scans have
@@ -66,7 +67,9 @@ def _path(trace: Trace) -> Path:
 def _options(trace: Trace) -> dict[str, Any]:
     """Options on which the reading of the files depends."""
     given = {name: trace.options.get(name) for name in ("mapping", "slot_ms")}
-    return given | {
+    return {
+        **given,
+        **Reading.of(trace.options).plain(),
         "files": [(file["path"], file["size"]) for file in trace.files],
         "format": trace.format,
         "seed": trace.seed,

@@ -18,7 +18,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from twin.files.job_table import BLOCK, MISSING, Coded, JobTable, coded
+from twin.files.job_table import MISSING, Coded, JobTable, coded
+from twin.files.packed_jobs import BLOCK
 from twin.traces.importers.drafts import Drafts, ImportRefused
 
 SLOT_MS = 300_000  # 5 minutes: the median job of the Philly trace runs for 40
@@ -175,7 +176,7 @@ class _Known:
             return np.zeros(self.count, dtype=bool)
         column = self.columns[name]
         if column.dtype == object:
-            return np.array([bool(text) for text in column.tolist()], dtype=bool)
+            return column.astype(bool)
         return np.asarray(column >= 0)  # NaN and -1 are not
 
     def or_else(self, name: str, drawn: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, ValidationError
@@ -41,6 +41,7 @@ from twin.infra.errors import Refused
 from twin.models import Trace
 from twin.studies.shadows import sets
 from twin.traces import import_commands, import_task
+from twin.traces.importers import Reading, mapping_preview
 from twin.traces.importers.drafts import Skipped
 
 
@@ -145,6 +146,32 @@ class TraceViewSet(
             "name": given.get("name") or trace.name,
         }
         return Response(TraceSerializer(import_commands.choose(trace, stage, changes, request.user)).data)
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("mapping", str, description="{field: column} as JSON", required=True),
+            OpenApiParameter("time_zone", str, description="time zone of dates without one"),
+            OpenApiParameter("file", int, description="number of the file in the scan"),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    @action(detail=True, methods=["get"])
+    def mapping(self, request: Request, pk: str) -> Response:
+        """What a column mapping makes of the first ten rows of a scanned file."""
+        trace = self.get_object()
+        files = trace.scan.get("files") or []
+        number = job_table.number(request.query_params, "file", 0, 0, 2**31)
+        if number >= len(files):
+            raise NotFound(f"The scan of trace {pk} has no file {number}.")
+        given = {"mapping": _mapping(request.query_params.get("mapping", "{}"))}
+        if zone := request.query_params.get("time_zone"):
+            given["time_zone"] = zone
+        form = ChoiceSerializer(data=given)
+        form.is_valid(raise_exception=True)
+        found = mapping_preview.preview(
+            files[number]["file"], files[number]["sample"], form.validated_data["mapping"], Reading.of(form.options())
+        )
+        return Response(found)
 
     @extend_schema(request=None, responses=TraceSerializer)
     @action(detail=True, methods=["post"])
@@ -277,8 +304,12 @@ def _form(data: QueryDict) -> dict[str, Any]:
         if name in data:
             plain[name] = data.getlist(name)
     if "mapping" in plain:
-        try:
-            plain["mapping"] = orjson.loads(str(plain["mapping"]))
-        except orjson.JSONDecodeError as error:
-            raise ModelError(f"mapping must be JSON: {error}") from error
+        plain["mapping"] = _mapping(str(plain["mapping"]))
     return plain
+
+
+def _mapping(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise ModelError(f"mapping must be JSON: {error}") from error

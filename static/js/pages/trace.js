@@ -22,7 +22,8 @@ import {
   tiles,
 } from '../traces/import-report.js';
 import { Tip, tipElement } from '../ui/tooltip.js';
-import { firstLines, unclearForm } from '../traces/format-form.js';
+import { firstLines } from '../traces/first-lines.js';
+import { readingForm } from '../traces/reading-form.js';
 
 const main = $('main');
 const id = Number(main.dataset.traceId);
@@ -136,7 +137,7 @@ function paintUnclear(trace) {
           'section',
           { class: 'card' },
           h('header', {}, h('h2', {}, 'Unknown format')),
-          unclearForm(trace, formats, load),
+          readingForm(trace, formats, load),
         )
       : null;
   fill($('#unclear'), notices, firstLines(files), form);
@@ -158,6 +159,11 @@ function before(earlier = []) {
   );
 }
 
+/** Doubts about the unit of the times. */
+function warnings(report) {
+  return (report.warnings ?? []).map((line) => h('p', { class: 'notice', role: 'alert' }, line));
+}
+
 function paintScan(trace) {
   const { scan } = trace;
   const { report } = scan;
@@ -170,6 +176,7 @@ function paintScan(trace) {
       `${found(report, scan.jobs, scan.machines)}. `,
       h('span', { class: 'muted' }, 'Nothing has been imported yet.'),
     ),
+    warnings(report),
     before(trace.earlier),
   );
   tiles($('#tiles'), [
@@ -199,8 +206,12 @@ function paintScan(trace) {
   }
   if (operator)
     form = chooseForm(trace, { onWindow: (from, to) => charts.arrivals?.setWindow(from, to), onDone: load });
-  $('#choice').hidden = !operator;
-  if (operator) fill($('#choice-form'), form.element);
+  $('#choice').hidden = $('#reading').hidden = !operator;
+  if (operator) {
+    fill($('#choice-form'), form.element);
+    $('#reading').open = Boolean(report.warnings?.length);
+    fill($('#reading-form-place'), readingForm(trace, formats, load));
+  }
   rows(report, scan.preview, scan.jobs, 'These files list machines, not jobs.');
 }
 
@@ -229,6 +240,7 @@ function paintReady(trace) {
       account(report, trace.job_count, trace.server_count) ?? report.summary ?? plural(trace.job_count, 'job'),
       '.',
     ),
+    warnings(report),
   );
   tiles($('#tiles'), [
     ['Rows read', number(report.rows, 0)],

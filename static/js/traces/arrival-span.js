@@ -5,7 +5,7 @@
 const MAX_DOUBT = 0.2; // a span is stated only if its bounds differ by at most this share
 
 /**
- * {ms, exact} between the first and the last selected job, or null if its bounds are too far from each other. choice:
+ * [least, most] ms between the first and the last selected job, or null if these are too far from each other. choice:
  * {from_ms, to_ms, limit}, each may be undefined.
  */
 export function arrivalSpan(arrivals, { from_ms: from, to_ms: to, limit }) {
@@ -21,7 +21,7 @@ export function arrivalSpan(arrivals, { from_ms: from, to_ms: to, limit }) {
   ];
   const [low, high] = [Math.max(0, end[0] - begin[1]), end[1] - begin[0]];
   if (high - low > MAX_DOUBT * high) return null;
-  return { ms: (low + high) / 2, exact: low === high };
+  return [low, high];
 }
 
 /** [at least, at most] so many jobs arrive before `ms`. */

@@ -1,57 +1,20 @@
-// Fields to which columns of an unknown CSV can be mapped, as in twin/traces/importers/mapped_csv.py. The only list of
-// them in JavaScript.
+// Fields and settings of a column mapping, as in twin/traces/importers/mapped_csv.py. The only list of them in
+// JavaScript.
 
-/** hints: common names of such a column, the most specific first. */
 export const FIELDS = [
-  {
-    name: 'arrival',
-    title: 'Arrival',
-    help: 'submission time of the job',
-    needed: true,
-    hints: ['arrival', 'submit', 'submission', 'creation', 'created', 'timestamp', 'time'],
-  },
-  {
-    name: 'run',
-    title: 'Run time',
-    help: 'run time of the job; alternatively select its end',
-    hints: ['runtime', 'duration', 'run', 'elapsed'],
-  },
-  {
-    name: 'start',
-    title: 'Start',
-    hints: ['start', 'begin', 'launch'],
-    help: 'start time, in the unit of the arrival; without a start and a run time, waiting counts as work',
-  },
-  {
-    name: 'end',
-    title: 'End',
-    help: 'end time, in the unit of the arrival',
-    hints: ['end', 'finish', 'completion', 'deletion'],
-  },
-  { name: 'id', title: 'ID', help: 'default: the row number', hints: ['jobid', 'id', 'jobname', 'job', 'name'] },
-  {
-    name: 'workers',
-    title: 'Workers',
-    help: 'requested number of workers',
-    hints: ['workers', 'worker', 'nodes', 'instnum', 'scale'],
-  },
-  { name: 'gpus', title: 'GPUs', help: 'total of the job', hints: ['gpus', 'gpunum', 'numgpu', 'gpu', 'procs'] },
-  { name: 'cpus', title: 'vCPU', help: 'per worker', hints: ['cpus', 'vcpu', 'cpunum', 'numcpu', 'cpu', 'cores'] },
-  { name: 'memory_gb', title: 'Memory, GB', help: 'per worker', hints: ['memorygb', 'memory', 'mem', 'ram'] },
-  { name: 'model', title: 'Model', help: 'e.g. resnet50', hints: ['modelname', 'model', 'network'] },
-  {
-    name: 'group',
-    title: 'Virtual cluster',
-    help: 'also a queue or partition',
-    hints: ['vc', 'virtualcluster', 'queue', 'partition', 'group'],
-  },
-  { name: 'user', title: 'User', help: 'submitting user', hints: ['user', 'owner'] },
-  {
-    name: 'status',
-    title: 'Status',
-    help: 'rows of pending or running jobs are skipped',
-    hints: ['status', 'state', 'phase'],
-  },
+  { name: 'arrival', title: 'Arrival', help: 'submission time of the job', needed: true },
+  { name: 'run', title: 'Run time', help: 'run time of the job; alternatively select its end' },
+  { name: 'start', title: 'Start', help: 'start time, in the unit of the arrival' },
+  { name: 'end', title: 'End', help: 'end time, in the unit of the arrival' },
+  { name: 'id', title: 'ID', help: 'default: the row number' },
+  { name: 'workers', title: 'Workers', help: 'requested number of workers' },
+  { name: 'gpus', title: 'GPUs', help: 'total of the job' },
+  { name: 'cpus', title: 'vCPU', help: 'per worker' },
+  { name: 'memory_gb', title: 'Memory', help: 'per worker' },
+  { name: 'model', title: 'Model', help: 'e.g. resnet50' },
+  { name: 'group', title: 'Virtual cluster', help: 'also a queue or partition' },
+  { name: 'user', title: 'User', help: 'submitting user' },
+  { name: 'status', title: 'Status', help: 'rows of pending or running jobs are skipped' },
 ];
 
 export const UNITS = [
@@ -60,30 +23,25 @@ export const UNITS = [
   ['us', 'microseconds'],
   ['min', 'minutes'],
   ['h', 'hours'],
+  ['d', 'days'],
 ];
 export const DATETIME = ['datetime', 'date and time'];
-const DATE = /^\d{4}-\d\d-\d\d([T ]|$)/;
+const MEMORY = ['GB', 'GiB', 'MB', 'MiB', 'KB', 'KiB', 'B'].map((unit) => [unit, unit]);
+const ORDERS = [
+  ['', 'as the dates say'],
+  ['day', 'day first'],
+  ['month', 'month first'],
+];
 
-/** {field: column} by the columns' names, and arrival_unit by the first row's cell. A column is used once. */
-export function guess(columns, cells = []) {
-  const plain = columns.map((column) => column.toLowerCase().replace(/[^a-z0-9]/g, ''));
-  const used = new Set();
-  const mapping = {};
-  const find = (fits) => plain.findIndex((name, i) => !used.has(i) && fits(name));
-  for (const field of FIELDS) {
-    for (const hint of field.hints) {
-      const exact = find((name) => name === hint);
-      const at = exact < 0 && hint.length > 2 ? find((name) => name.startsWith(hint)) : exact;
-      if (at < 0) continue;
-      used.add(at);
-      mapping[field.name] = columns[at];
-      break;
-    }
-  }
-  const at = columns.indexOf(mapping.arrival);
-  if (DATE.test(cells[at] ?? '')) mapping.arrival_unit = DATETIME[0];
-  return mapping;
-}
+/** Settings beside the column of a field: {field: [[setting, title, choices], ...]}. */
+export const SETTINGS = {
+  arrival: [
+    ['arrival_unit', 'Unit of the arrival', [...UNITS, DATETIME]],
+    ['date_order', 'Order of dates', ORDERS],
+  ],
+  run: [['run_unit', 'Unit of the run time', UNITS]],
+  memory_gb: [['memory_unit', 'Unit of the memory', MEMORY]],
+};
 
 /** What is missing in a mapping: {field: sentence}. */
 export function lacking(mapping) {
@@ -93,23 +51,29 @@ export function lacking(mapping) {
   return missing;
 }
 
-/** The cells of a line; a quoted cell may contain the delimiter. */
-export function cells(line, mark) {
-  const found = [];
-  let rest = line;
-  while (rest !== null) {
-    const quoted = /^\s*"((?:[^"]|"")*)"\s*/.exec(rest);
-    const body =
-      quoted && (rest.length === quoted[0].length || rest.startsWith(mark, quoted[0].length))
-        ? quoted[0]
-        : rest.split(mark, 1)[0];
-    found.push(body === quoted?.[0] ? quoted[1].replaceAll('""', '"') : body.trim());
-    rest = rest.length > body.length ? rest.slice(body.length + mark.length) : null;
-  }
-  return found;
+/** True if the time between arrival and start counts as run time, because neither a run time nor a start is known. */
+export const countsWaiting = (mapping) => Boolean(mapping.arrival && mapping.end && !mapping.run && !mapping.start);
+
+/** A mapping without settings that have no effect, such as the order of dates that are numbers. */
+export function effective(mapping) {
+  const kept = { ...mapping };
+  if (kept.arrival_unit !== DATETIME[0]) delete kept.date_order;
+  for (const [field, settings] of Object.entries(SETTINGS))
+    if (!kept[field]) for (const [setting] of settings) delete kept[setting];
+  return kept;
 }
 
-/** The delimiter of a header, detected as on the server. */
-export function separator(line) {
-  return [...',\t;|'].reduce((best, mark) => (line.split(mark).length > line.split(best).length ? mark : best), ',');
+/** The mapping in the text of a saved file; an Error with one sentence if it is none. */
+export function loaded(text, columns) {
+  let found;
+  try {
+    found = JSON.parse(text).mapping;
+  } catch {
+    found = undefined;
+  }
+  if (!found || typeof found !== 'object') throw new Error('This is not a saved column mapping.');
+  const fields = new Set(FIELDS.map(({ name }) => name));
+  const missing = Object.entries(found).find(([field, column]) => fields.has(field) && !columns.includes(column));
+  if (missing) throw new Error(`The file has no column ${missing[1]}, which the mapping uses for ${missing[0]}.`);
+  return found;
 }

@@ -19,8 +19,8 @@ export function span({ from_ms: first, bin_ms: bin, counts }) {
 }
 
 /**
- * Estimated number of selected jobs: {jobs, exact, over: {ms, exact}, the time span of their arrivals, or null if that
- * is not known: which jobs of a sample or of some groups arrive first is decided by the import}. choice: {from_ms,
+ * Estimated number of selected jobs: {jobs, exact, over: [least, most] ms, the time span of their arrivals, or null if
+ * that is not known: which jobs of a sample or of some groups arrive first is decided by the import}. choice: {from_ms,
  * to_ms, groups: names or null for all, sample, limit, rate}, each may be undefined.
  */
 export function about({ jobs, arrivals, groups }, choice) {
@@ -40,7 +40,7 @@ export function about({ jobs, arrivals, groups }, choice) {
   if (sampled) count = choice.sample;
   if (choice.limit !== undefined && choice.limit < count) count = choice.limit;
   const over = sampled || (some && groups.length > choice.groups.length) ? null : arrivalSpan(arrivals, choice);
-  return { jobs: count, exact: whole, over: over && { ...over, ms: over.ms / (choice.rate ?? 1) } };
+  return { jobs: count, exact: whole, over: over && over.map((ms) => ms / (choice.rate ?? 1)) };
 }
 
 /** Hours with as few digits as the span allows: a drag over weeks gives whole hours, one over minutes gives seconds. */
@@ -55,7 +55,8 @@ export function importBody(trace, choice) {
   const body = { format: trace.format, seed: seed ?? trace.seed ?? 0, ...rest };
   if (name) body.name = name;
   if (slot_ms !== undefined) body.slot_ms = slot_ms;
-  if (trace.options?.mapping) body.mapping = trace.options.mapping;
+  for (const key of ['mapping', 'time_unit', 'time_zone', 'cpu_jobs'])
+    if (trace.options?.[key]) body[key] = trace.options[key];
   if (body.groups === null) delete body.groups;
   if (body.rate === 1) delete body.rate;
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];

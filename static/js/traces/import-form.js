@@ -81,15 +81,14 @@ export function chooseForm(trace, { onWindow, onDone }) {
     h('div', { class: 'wide foot' }, line, errorLine, h('div', { class: 'bar' }, go, stop)),
   );
 
-  const whole = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value()));
   const ms = (key) => (f[key].value() === undefined ? undefined : Math.round(f[key].value() * HOUR_MS));
   const slot = () => (f.slot_ms.value() === undefined ? undefined : Math.round(f.slot_ms.value() * MINUTE_MS));
   const choice = () => ({
     from_ms: ms('from_ms'),
     to_ms: ms('to_ms'),
     groups: groups ? groups.chosen() : null,
-    sample: whole('sample'),
-    limit: whole('limit'),
+    sample: f.sample.value(),
+    limit: f.limit.value(),
     rate: f.rate.value(),
   });
 
@@ -117,11 +116,13 @@ export function chooseForm(trace, { onWindow, onDone }) {
     if (to !== undefined && !(to > (from ?? 0))) wrong.to_ms = 'Later than From.';
     if (from !== undefined && from >= last)
       wrong.from_ms = `The last job arrives before ${number(last / HOUR_MS, 2)} h.`;
-    if (sample !== undefined && !(sample >= 1)) wrong.sample = 'At least 1 job.';
-    if (limit !== undefined && !(limit >= 1)) wrong.limit = 'At least 1 job.';
+    for (const [key, jobs] of Object.entries({ sample, limit }))
+      if (jobs !== undefined && !(Number.isInteger(jobs) && jobs >= 1)) wrong[key] = 'A whole number, at least 1.';
     if (rate !== undefined && !(rate >= 1e-6 && rate <= 1e6)) wrong.rate = 'From 0.000001 to 1,000,000.';
     if (f.slot_ms.value() !== undefined && !(slot() >= 1)) wrong.slot_ms = 'More than 0 min.';
-    if (f.seed.value() !== undefined && !(whole('seed') >= 0)) wrong.seed = 'At least 0.';
+    const seed = f.seed.value();
+    if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
+      wrong.seed = `A whole number from 0 to ${number(Number.MAX_SAFE_INTEGER, 0)}.`;
     return wrong;
   }
 
@@ -130,7 +131,7 @@ export function chooseForm(trace, { onWindow, onDone }) {
     event.preventDefault();
     errorLine.hidden = true;
     go.disabled = stop.disabled = true;
-    const body = importBody(trace, { ...choice(), seed: whole('seed'), slot_ms: slot(), name: f.name.value() });
+    const body = importBody(trace, { ...choice(), seed: f.seed.value(), slot_ms: slot(), name: f.name.value() });
     try {
       onDone(await post(`/api/traces/${trace.id}/import/`, body));
     } catch (error) {
@@ -179,6 +180,7 @@ function sentence(scan, { jobs, exact, over }) {
   const count = all
     ? `All ${plural(jobs, 'job')} selected`
     : `${exact ? '' : 'About '}${number(jobs, 0)} of ${plural(scan.jobs, 'job')} selected`;
-  const length = over ? `; arrivals span ${over.exact ? '' : 'about '}${duration(over.ms)}` : '';
+  const [least, most] = (over ?? []).map(duration);
+  const length = over ? `; arrivals span ${least === most ? '' : `${least} to `}${most}` : '';
   return `${count}${length}.${machines}`;
 }

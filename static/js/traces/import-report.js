@@ -189,6 +189,9 @@ export function chosenFacts(trace) {
         .map(([field, column]) => `${field.replace('_unit', ' unit')} = ${column}`)
         .join(', '),
     ],
+    ['Time unit', options.time_unit],
+    ['Time zone', options.time_zone],
+    ['Jobs without GPUs', options.cpu_jobs],
     ['Slot length', report.slot_ms ? duration(report.slot_ms) : ''],
     ['Seed', String(trace.seed)],
   ];

@@ -87,6 +87,77 @@ SAMPLES: dict[str, list[bytes]] = {
         b"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,16,4,64,256",
         b'{"cluster_specs": ["8:0:4"]}',
     ],
+    "sacct_json": [
+        b'{"meta": {"plugin": {}}, "errors": [], "jobs": [{"job_id": 12, "array": {"job_id": 0, "task_id": null}, '
+        b'"association": {"user": "ann"}, "het": {"job_id": 0, "job_offset": null}, "partition": "gpu", "state": '
+        b'{"current": ["COMPLETED"]}, "time": {"elapsed": 3600, "end": 1795304932, "start": 1795301332, "submission": '
+        b'1795301300, "limit": {"set": true, "infinite": false, "number": 90}}, "tres": {"allocated": [{"type": "cpu", '
+        b'"name": "", "count": 8}, {"type": "mem", "name": "", "count": 16384}, {"type": "gres", "name": "gpu", '
+        b'"count": '
+        b'2}]}},\n{"job_id": 15, "state": {"current": "PENDING"}, "time": {"submission": 1795301400}, "tres": {}}]}\n'
+    ],
+    "sge": [
+        b"# Version: 2011.11\n"
+        b"gpu.q:node1:users:ann:train:41:sge:0:1700000000:1700000060:1700003660:0:0:3600:10.0:1.0"
+        b":0:0:0:0:0:0:0:0:0:0:0:0"
+        b":0:0:0:NONE:defaultdepartment:smp:8:0:20.0:1.0:0.0:-l gpu=2,h_rt=7200 -pe smp 8:0.0:NONE:1000.0:0:0\n"
+        b"cpu.q:node2:users:bob:a:42:sge:0:1700000100:1700000160:1700000760:0:0:600:10.0:1.0:0:0:0:0:0:0:0:0:0:0:0:0"
+        b":0:0:0:NONE:defaultdepartment:NONE:1:3:20.0:1.0:0.0:-l gpu=1:0.0:NONE:1000.0:0:0\n"
+    ],
+    "pbs": [
+        b"11/14/2023 22:13:20;Q;41.srv;queue=gpu\n"
+        b"11/14/2023 23:14:20;E;41.srv;user=ann group=g jobname=train queue=gpu ctime=1700000000 qtime=1700000000 "
+        b"etime=1700000000 start=1700000060 exec_host=n1/0*8+n2/0*8 Resource_List.ncpus=16 Resource_List.ngpus=4 "
+        b"Resource_List.mem=64gb Resource_List.walltime=02:00:00 session=1 end=1700003660 Exit_status=0\n"
+        b"11/14/2023 23:15:20;D;43.srv;requestor=ann@srv\n"
+    ],
+    "lsf": [
+        b'"JOB_FINISH" "10.108" 1700003660 41 1501 33554450 2 1700000000 0 1700007260 1700000060 "ann" "gpu" '
+        b'"rusage[ngpus_physical=2.00]" "" "" "h0" "/home" "" "/out" "" "1700000000.41" 0 2 "n1" "n1" 64 100.0 "train" '
+        b'"python x" 0.17 0.04 112800 0 -1 0 0 27278 4 0 936 32 -1 0 0 0 87 2 -1 "" "default" 0 2 "" "" 0 108544 0 ""\n'
+        b'"EVENT_ADRSV_FINISH" "10.108" 1700003661 1700000000 0 7 "ann" "" "" 0 ""\n'
+    ],
+    "bacct": [
+        b"\nAccounting information about jobs that are:\n  - submitted by all users.\n" + b"-" * 78 + b"\n\n"
+        b"Job <41>, User <ann>, Project <default>, Status <DONE>, Queue <gpu>, Comma\n"
+        b"                     nd <python x>\n"
+        b"Tue Nov 14 22:13:20 2023: Submitted from host <h0>, CWD <$HOME>, Requested GPU <num=\n"
+        b"                     2:mode=shared>;\n"
+        b"Tue Nov 14 22:14:20 2023: Dispatched 8 Task(s) on Host(s) <8*n1>, Allocated 8 Slot(s) on\n"
+        b"                     Host(s) <8*n1>;\n"
+        b"Tue Nov 14 23:14:20 2023: Completed <done>.\n\nAccounting information about this job:\n"
+        b"     CPU_T     WAIT     TURNAROUND   STATUS     HOG_FACTOR    MEM    SWAP\n"
+        b"      0.19       60           3660     done         0.0012     4M      5M\n"
+    ],
+    "kubectl": [
+        b'{"apiVersion": "v1", "items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "w0", '
+        b'"namespace": "ml", '
+        b'"uid": "u0", "creationTimestamp": "2026-11-22T00:00:00Z"}, "spec": {"nodeName": "n1", "containers": '
+        b'[{"name": '
+        b'"c", "resources": {"requests": {"cpu": "500m", "memory": "16Gi", "nvidia.com/gpu": "1"}}}]}, "status": '
+        b'{"phase": "Succeeded", "startTime": "2026-11-22T00:00:10Z", "containerStatuses": [{"state": {"terminated": '
+        b'{"finishedAt": "2026-11-22T01:00:10Z"}}}]}},\n{"apiVersion": "v1", "kind": "Node", "metadata": '
+        b'{"name": "n1"}, '
+        b'"status": {"allocatable": {"cpu": "64", "memory": "256Gi", "nvidia.com/gpu": "8"}}}], "kind": "List"}\n'
+    ],
+    "shockwave": [
+        b"LM (batch size 10)\tpython3 main.py --data %s/w --batch_size 10\tlanguage_modeling\t--steps\t1\t134583\t1"
+        b"\tgns\t1\t-1.000000\t1418\t0\n"
+        b"ResNet-18 (batch size 64)\tpython3 main.py --batch_size 64\timage\t--num_steps\t1\t45353\t4\tstatic\t1"
+        b"\t-1.000000\t2116\t172\n"
+    ],
+    "pollux": [
+        b"name,time,application,num_replicas,batch_size\n"
+        b"cifar10-0,107,cifar10,4,4096\nimagenet-1,110.5,imagenet,16,3200\n"
+    ],
+    "acme": [
+        b"job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,submit_time,start_time,"
+        b"end_time,fail_time,stop_time,duration,queue,gpu_time\n"
+        b"dlc1,u1,8,64,960,1000,100.0,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 11:01:08+00:00,"
+        b"2023-05-17 11:01:16+00:00,2023-05-17 11:01:16+00:00,,18,10.0,1152.0\n"
+        b"dlc2,u2,1,8,128,100,100.0,Eval,COMPLETED,2023-05-17 11:28:42+00:00,2023-05-17 11:28:54+00:00,"
+        b"2023-05-17 11:30:04+00:00,,2023-05-17 11:30:04+00:00,82,12.0,656.0\n"
+    ],
     "spot_nodes": [b"gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,1,128,n0\nH800,8,192,n1\n"],
     "jobs_jsonl": [b'{"id":"a","arrival_ms":0,"epochs":2}\n{"id":"b","arrival_ms":5,"worker":{"gpu":0.5}}\n'],
     "jobs_csv": [

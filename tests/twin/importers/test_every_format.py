@@ -85,7 +85,10 @@ def _accounted(report) -> bool:
 WHOLE = {"cluster_spec", "jobs_jsonl", "jobs_swf"}  # have one row, or are refused as a whole
 
 
-@pytest.mark.parametrize("name", sorted(set(SAMPLES) - WHOLE))
+LINES = [name for name, module in formats().items() if getattr(module, "ROW_IS_LINE", True)]
+
+
+@pytest.mark.parametrize("name", sorted({*LINES, "philly"} - WHOLE))
 def test_every_line_is_accounted_for_whatever_quotes_stand_in_it(tmp_path, name):
     """40 more lines: the last cell of the first begins with a quote, that of the last ends with one."""
     parts = SAMPLES[name]

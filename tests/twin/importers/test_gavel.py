@@ -73,7 +73,7 @@ def test_another_table_is_refused():
     assert not gavel.sniff(b"")[0]
     with pytest.raises(ImportRefused, match="1 cells between tabs; a Gavel trace has 7, 9 or 10 columns"):
         read_texts(gavel, "a,b\n")
-    with pytest.raises(ImportRefused, match="none of its 1 rows can be imported; line 1: unknown model"):
+    with pytest.raises(ImportRefused, match="1 row read, no job found; line 1: unknown model"):
         read_texts(gavel, row("x"))
 
 
@@ -98,3 +98,10 @@ def test_all_published_files_are_one_upload(traces):
     result = read([Upload(path) for path in paths])
     assert result.jobs.count == 986 + 9 + 18 + 3 + 4
     assert sum(server.capacity[0] for server in result.cluster.servers) == 500_000
+
+
+def test_a_refusal_does_not_contradict_itself():
+    """It said that the cells are those of jobs, of a file in which one of three lines is a job."""
+    job = b"LM (batch size 5)\tpython3 x\t-n\t1\t100\t5\t1\n"
+    fits, why, _ = gavel.sniff(job + b"a\tb\tc\td\te\tf\tg\n" * 2)
+    assert (fits, why) == (False, "steps, arrival and scale are numbers in only 1 of 3 lines")

@@ -189,7 +189,7 @@ def test_chunks_change_nothing(monkeypatch):
     ("text", "sentence"),
     [
         ("a,b\n", "1.txt: line 1: 2 cells; job_events have 8 and task_events 13"),
-        (job(0, 1, SUBMIT), "none of the 1 jobs in 1 rows can be imported; line 1: before window '1'"),
+        (job(0, 1, SUBMIT), "1 row read, no job found; line 1: before window '1'"),
         ("x" * (2**20 + 2), "longer than 1,048,576 bytes"),
     ],
 )

@@ -103,9 +103,12 @@ def test_the_report_says_how_long_jobs_run(tmp_path, mapping, run_ms, note):
         ),
         (
             {"arrival": "submitted", "run": "took", "run_unit": "weeks"},
-            "run_unit must be one of us, ms, s, min, h, got 'weeks'",
+            "run_unit must be one of us, ms, s, min, h, d, got 'weeks'",
         ),
-        ({"arrival": "submitted", "run": "took"}, "none of its 8 rows can be imported; line 2: unreadable arrival"),
+        (
+            {"arrival": "submitted", "arrival_unit": "s", "run": "took"},
+            "8 rows read, no job found; line 2: unreadable arrival",
+        ),
     ],
 )
 def test_a_mapping_that_does_not_work_says_what_would(tmp_path, mapping, sentence):

@@ -217,7 +217,7 @@ def test_bad_rows_are_skipped_with_file_line_and_reason(tmp_path):
         ({"task": TASK}, "the job table is missing (given: task)"),
         ({"tag": TAG}, "the job table is missing (given: group tag)"),
         ({"job": [",".join(TABLES["job"])]}, "job.csv: it has only a header line"),
-        ({"job": JOB[2:], "task": TASK}, "none of the 7 rows is a job"),
+        ({"job": JOB[2:], "task": TASK}, "7 rows read, no job found"),
         ({"machine": ["m 1,P100,64,512,2", "m/2,P100,64,512,2", "m3,P100,64,512,2,9"]}, "no known format matches"),
     ],
 )  # fmt: skip

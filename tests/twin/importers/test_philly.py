@@ -188,10 +188,10 @@ def test_jobs_on_gpus_that_the_machine_list_lacks_give_a_warning(tmp_path):
          "line 2: a comma or the end of the array is missing"),
         ('[{"jobid":"a","attempts":[],\n"submitted_time":"x}]', "line 2: the JSON is incomplete or invalid"),
         ('[{"jobid":"a","attempts":[],"submitted_time":"x"}]',
-         "none of its 1 jobs can be imported; line 1: unknown status"),
+         "1 row read, no job found; line 1: unknown status"),
         ('[{"jobid":"a","attempts":' + "[" * 100_000, "file0: line 1: "),
         ('[{"attempts":1,"jobid":' + "9" * 5000 + "}]", "line 1: a value is nested too deeply or has too many digits"),
-        ('{"attempts": "\\ud800", "jobid": "\\ud800", "submitted_time": 1e400}', "none of its 1 jobs can be imported"),
+        ('{"attempts": "\\ud800", "jobid": "\\ud800", "submitted_time": 1e400}', "1 row read, no job found"),
     ],
 )  # fmt: skip
 def test_a_broken_log_is_refused_in_one_sentence(tmp_path, text, sentence):

@@ -38,7 +38,7 @@ def test_bad_rows_are_skipped(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "sentence"), [("", "none of its 0 rows has a node"), ("a,2000000", "more than 100,000 nodes")]
+    ("rows", "sentence"), [("", "0 rows read, no machine found"), ("a,2000000", "more than 100,000 nodes")]
 )
 def test_no_nodes_and_too_many_are_refused(tmp_path, rows, sentence):
     with pytest.raises(ImportRefused, match=sentence):

@@ -5,6 +5,7 @@ import pytest
 from twin.traces.importers import ImportRefused, read
 from twin.traces.importers.imports import parse, sniff
 from twin.traces.importers.openfile import Upload
+from twin.traces.importers.reading import Reading
 
 REAL = """\
 JobID|JobName|Partition|User|Submit|Start|End|Elapsed|State|NNodes|NCPUS|ReqMem|AllocTRES|ReqTRES
@@ -63,17 +64,72 @@ def found(tmp_path, *texts):
     return part.read
 
 
+def reading(tmp_path, text, **options):
+    path = tmp_path / "upload"
+    path.write_bytes(text.encode())
+    (part,) = parse(path, reading=Reading(**options))
+    return part.read
+
+
+CPU = "{}|2026-11-20T10:00:0{}|2026-11-20T10:01:00|2026-11-20T10:02:00|COMPLETED|cpu=4,mem=8000M,node=1\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "cpu_jobs", "jobs"),
+    [(None, 2, 3), (None, 1, 1), ("keep", 1, 2), ("skip", 2, 1)],
+    ids=["most have none", "half have none", "kept", "skipped"],
+)
+def test_jobs_without_gpus_are_kept_where_most_have_none(tmp_path, option, cpu_jobs, jobs):
+    """They were dropped because one job had GPUs; a worker of such a job is a CPU."""
+    text = SHORT + GOOD + "".join(CPU.format(n + 2, n) for n in range(cpu_jobs))
+    result = reading(tmp_path, text, cpu_jobs=option)
+    assert len(result.drafts) == jobs
+    assert result.skipped.counts["no_gpu"] == 1 + cpu_jobs - jobs
+    workers = dict(zip(result.drafts.keys, result.drafts.workers.tolist(), strict=True))
+    assert workers["1"] == 2
+    assert workers.get("2", 4) == 4
+    kept = f"Imported: {cpu_jobs} job{'s' * (cpu_jobs > 1)} without GPUs, of {1 + cpu_jobs}; their workers"
+    assert any(note.startswith(kept) for note in result.notes) == (jobs > 1)
+
+
+def test_components_of_a_heterogeneous_job_are_one_gang(tmp_path):
+    """2 + 1 GPUs, the longer run time; memory and CPUs add up; its requeued component counts twice."""
+    row = "700+{}|2026-11-20T10:00:00|2026-11-20T10:0{}:00|2026-11-20T10:{}:00|{}|cpu={},gres/gpu={},mem={}M,node=1\n"
+    text = SHORT + row.format(0, 1, "02", "REQUEUED", 2, 2, 3000) + row.format(0, 3, 13, "COMPLETED", 2, 2, 3000)
+    text += row.format(1, 3, "08", "COMPLETED", 7, 1, 6000)
+    result = found(tmp_path, text)
+    assert result.drafts.keys.tolist() == ["700"]
+    assert result.drafts.workers.tolist() == [3]
+    assert result.drafts.run_ms.tolist() == [11 * 60_000]
+    assert result.drafts.demand[0, :3].tolist() == [1000, 3000, round(9000 * 1.048576 / 3)]
+    assert result.merged == 2
+    assert "Heterogeneous jobs: 1 row of further components joined; the components of a job run together." in (
+        result.notes
+    )
+
+
+def test_a_time_zone_lengthens_a_job_across_the_change_of_the_clock(tmp_path):
+    """In Berlin the clock went from 02:00 to 03:00 on 2026-03-29: 01:30 to 03:30 is one hour."""
+    row = "1|2026-03-29T01:30:00|2026-03-29T01:30:00|2026-03-29T03:30:00|COMPLETED|cpu=1,gres/gpu=1,node=1\n"
+    plain = found(tmp_path, SHORT + row)
+    assert plain.drafts.run_ms.tolist() == [7_200_000]
+    local = reading(tmp_path, SHORT + row, time_zone="Europe/Berlin")
+    assert local.drafts.run_ms.tolist() == [3_600_000]
+    assert local.notes[0].endswith("the first is 2026-03-29 00:30:00 UTC.")
+
+
 def test_steps_are_merged_and_every_job_that_ran_on_gpus_is_there(tmp_path):
-    """8 jobs from 20 rows: 4 cannot be used; 7 steps and the first run of the requeued job 19 are merged."""
+    """7 jobs from 20 rows: 4 cannot be used; 7 steps, the first run of the requeued job 19 and the second component of
+    the heterogeneous job 10 are merged."""
     result = found(tmp_path, REAL)
     drafts = result.drafts
     assert dict(zip(drafts.keys, drafts.workers.tolist(), strict=True)) == {
-        "1": 2, "2": 8, "4": 3, "5": 1, "10+0": 1, "10+1": 2, "3_0": 1, "19": 1,
+        "1": 2, "2": 8, "4": 3, "5": 1, "10": 3, "3_0": 1, "19": 1,
     }  # fmt: skip
     assert dict(zip(drafts.keys, drafts.run_ms.tolist(), strict=True)) == {
-        "1": 4000, "2": 8000, "4": 2000, "5": 64_000, "10+0": 2000, "10+1": 2000, "3_0": 2000, "19": 5000,
+        "1": 4000, "2": 8000, "4": 2000, "5": 64_000, "10": 2000, "3_0": 2000, "19": 5000,
     }  # fmt: skip
-    assert drafts.arrival_ms.tolist() == [0] * 7 + [310_000]
+    assert drafts.arrival_ms.tolist() == [0] * 6 + [310_000]
     assert result.skipped.counts == {"pending": 1, "no_start": 1, "no_end": 1, "no_gpu": 1}
     assert result.rows == len(drafts) + len(result.skipped) + result.merged == 20
     assert set(drafts.known["group"]) == {"edge"}
@@ -104,9 +160,9 @@ def test_the_time_limit_of_a_job(tmp_path, column, cell, limit_ms):
 def test_lines_may_end_in_a_bar_or_a_carriage_return(tmp_path, end):
     """A job's name with a | is put right with `sacct -p` too."""
     result = found(tmp_path, REAL.replace("\n", end))
-    assert (result.rows, len(result.drafts)) == (20, 8)
+    assert (result.rows, len(result.drafts)) == (20, 7)
     assert "Repaired: 1 row with a | in a job name or command." in result.notes
-    assert "Not imported, because other jobs have GPUs: 1 row of jobs without GPUs." in result.notes
+    assert "Not imported, because other jobs have GPUs: 1 job without GPUs, of 8. They can be kept." in (result.notes)
 
 
 def test_bars_may_stand_in_the_name_and_in_the_command(tmp_path):
@@ -245,7 +301,7 @@ def test_only_sacct_fits(tmp_path):
 
 
 def test_no_jobs_are_refused(tmp_path):
-    with pytest.raises(ImportRefused, match="none of its 0 rows can be imported"):
+    with pytest.raises(ImportRefused, match="0 rows read, no job found"):
         found(tmp_path, SHORT)
 
 
@@ -265,3 +321,19 @@ def test_the_whole_import_keeps_what_sacct_says(tmp_path):
     first = result.preview[0]
     assert (first["id"], first["requested_workers"], first["worker"]["gpu"], first["worker"]["cpu"]) == ("1", 2, 1, 1)
     assert result.report["skipped_counts"] == {"pending": 1, "no_start": 1, "no_end": 1, "no_gpu": 1}
+
+
+FIXED = "JobID  Submit              State\n------ ------------------- ----------\n1  2026-11-20T10:00:00 COMPLETED\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (GOOD * 2, "the first line is a job, not a header; export it without --noheader (-n)"),
+        (FIXED, "its columns have a fixed width; export it with sacct -P (--parsable2)"),
+    ],
+)
+def test_an_output_without_header_or_bars_says_how_to_export_it(tmp_path, text, sentence):
+    with pytest.raises(ImportRefused, match="the most similar is sacct") as refusal:
+        found(tmp_path, text)
+    assert sentence in str(refusal.value)

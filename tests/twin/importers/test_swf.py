@@ -3,7 +3,7 @@
 import pytest
 
 from tests.twin.importers.reading import is_accounted, listed, read_texts
-from twin.traces.importers import ImportRefused, lines, read, swf
+from twin.traces.importers import ImportRefused, Upload, lines, read, swf
 
 HEADER = (
     "; Version: 2.2\n; MaxJobs: 3\n; MaxNodes: 4\n; MaxProcs: 10\n; UnixStartTime: 749458803\n; "
@@ -221,7 +221,7 @@ def test_a_bad_machine_is_left_out(bad, reason, monkeypatch):
 
 @pytest.mark.parametrize("text", [HEADER, row(run=0), "a b c\n", ";\n", "1 2 3\n"])
 def test_what_holds_no_job_is_refused(text):
-    with pytest.raises(ImportRefused, match=r"1\.txt: none of its \d rows can be imported"):
+    with pytest.raises(ImportRefused, match=r"1\.txt: \d rows? read, no job found"):
         read_texts(swf, text)
 
 
@@ -257,3 +257,29 @@ def test_the_work_of_the_nasa_log_is_kept(traces):
     assert int((drafts.run_ms * drafts.workers).sum()) == 474_238_015_000
     assert int(drafts.arrival_ms.max()) == 7_948_936_000
     assert len(set(drafts.known["user"])) == 69
+
+
+@pytest.mark.parametrize(
+    ("line", "capacity"),
+    [
+        ("zewura;2;80;529426432;1.0;x;", (80_000, 542_133)),  # KB
+        ("zewura;2;80;512;1.0;x;", (80_000, 320_000)),  # not KB: 4 GB for each CPU
+        ("0\tzewura\t2\t80\t1.0\t529426432", (80_000, 542_133)),
+    ],
+)
+def test_machines_may_have_cells_between_semicolons(line, capacity):
+    servers = read_texts(swf, HEADER + row(), line + "\n").cluster.servers
+    assert [(server.name, server.capacity[1:3]) for server in servers] == [
+        ("zewura-1", capacity), ("zewura-2", capacity)
+    ]  # fmt: skip
+
+
+def test_a_list_of_machines_that_cannot_be_read_is_set_aside_alone(tmp_path):
+    """Its log is imported, with the machines of its header."""
+    (tmp_path / "log.swf").write_text(HEADER + row())
+    (tmp_path / "log.machines").write_text("a;b;c\nd;e;f;g;h;i;\n")
+    result = read([Upload(tmp_path / name) for name in ("log.swf", "log.machines")])
+    assert (len(result.jobs), len(result.cluster.servers)) == (1, 4)
+    assert [(row["file"], row["line"], row["reason"]) for row in result.report["skipped"]] == [
+        ("log.machines", 1, "too_few_cells"), ("log.machines", 2, "unreadable_cell"),
+    ]  # fmt: skip

@@ -80,7 +80,7 @@ def test_it_fits_its_own_dialect_only():
     [
         ("duration\n121\n", "1.txt: line 1: the only column is duration: arrivals and GPUs of the jobs are missing"),
         (TRACE.replace("duration", "time"), "1.txt: line 1: the column 'duration' is missing"),
-        (HEADER, "none of its 0 rows can be imported"),
+        (HEADER, "0 rows read, no job found"),
     ],
 )
 def test_what_cannot_be_a_trace_is_refused(text, sentence):

@@ -15,6 +15,7 @@ from scheduling.workloads import HORIZON, PROFILES, SLOT_MS, generate
 from twin.files.cluster_json import check_end, dump_cluster
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import writing
+from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers
@@ -42,9 +43,9 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--horizon-slots",
             type=positive,
-            help=f"{HORIZON} by default; no default for a-online and harmony",
+            help=f"horizon in slots; default {HORIZON}; none for a-online and harmony",
         )
-        parser.add_argument("--slot-ms", type=positive, default=SLOT_MS, help=f"slot length; default {SLOT_MS:,}")
+        parser.add_argument("--slot-ms", type=positive, default=SLOT_MS, help=f"slot length in ms; default {SLOT_MS:,}")
         shared = parser.add_argument_group("pd-ors only")
         shared.add_argument(
             "--mix", choices=MIXES, help="percentages of time-insensitive, time-sensitive and time-critical jobs"
@@ -101,7 +102,7 @@ class Command(HeadlessCommand):
                 file.write(dump_cluster(check_end(cluster)))
             with writing(folder / "jobs.jsonl") as file:
                 file.writelines(job_lines(jobs))
-        self.report(f"{len(jobs)} jobs and {len(cluster.servers)} servers in {options['out']}")
+        self.report(f"{counted(len(jobs), 'job')} and {counted(len(cluster.servers), 'server')} in {options['out']}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from twin.files.outputs import writing
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers
-from twin.traces.importers import Choice, Upload
+from twin.traces.importers import Choice, Reading, Upload, mapping_file
 from twin.traces.importers.imports import ImportResult, cluster_with
+from twin.traces.importers.reading import CPU_JOBS, UNITS
 from twin.traces.synthesis import SLOT_MS
 
 WRITTEN = ("cluster.json", "jobs.jsonl", "report.json", "skipped.csv")
@@ -36,6 +37,12 @@ class Command(HeadlessCommand):
         parser.add_argument("--rate", type=float, default=1.0, help="factor of the arrival rate")
         parser.add_argument(
             "--map", action="append", default=[], metavar="FIELD=COLUMN", help="column mapping of a CSV; repeatable"
+        )
+        parser.add_argument("--mapping", type=place, help="file with a column mapping, as saved by the import page")
+        parser.add_argument("--time-unit", choices=tuple(UNITS), help="unit of numbers that are times")
+        parser.add_argument("--time-zone", help="time zone of times without one, such as Europe/Berlin")
+        parser.add_argument(
+            "--cpu-jobs", choices=CPU_JOBS, help="jobs without GPUs; default: kept where most jobs have none"
         )
         parser.add_argument("--from-ms", "--from", type=natural, help="import only arrivals from this time on")
         parser.add_argument("--to-ms", "--to", type=positive, help="import only arrivals before this time")
@@ -59,12 +66,15 @@ class Command(HeadlessCommand):
             options["rate"],
         )
         with atomic_folder(options["out"], WRITTEN, paths) as folder:
-            result = importers.read(
-                [Upload(path) for path in paths], format=options["format"], mapping=_mapping(options["map"]),
-                choice=choice, seed=options["seed"], slot_ms=options["slot_ms"],
+            result = _read(
+                [Upload(path) for path in paths], format=options["format"],
+                mapping=_mapping(options["map"], options["mapping"]), choice=choice, seed=options["seed"],
+                slot_ms=options["slot_ms"], reading=_reading(options),
             )  # fmt: skip
             self._write(folder, result, options)
         self.report(f"{', '.join(path.name for path in paths)} ({result.format}): {result.summary}")
+        for warning in result.report["warnings"]:
+            self.report(f"warning: {warning}")
 
     def _write(self, folder: Path, result: ImportResult, options: dict[str, Any]) -> None:
         if result.cluster is not None:
@@ -80,9 +90,26 @@ class Command(HeadlessCommand):
             file.write(gzip.decompress(result.skipped_csv))
 
 
-def _mapping(given: list[str]) -> dict[str, str] | None:
+def _read(*arguments: Any, **options: Any) -> ImportResult:
+    """The import; a format that is not clear can be stated by an option."""
+    try:
+        return importers.read(*arguments, **options)
+    except importers.Unclear as unclear:
+        raise importers.ImportRefused(f"{unclear}{unclear.remedy}") from unclear
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    try:
+        return Reading.of(options)
+    except ValueError as error:
+        raise importers.ImportRefused(str(error)) from error
+
+
+def _mapping(given: list[str], saved: Path | None) -> dict[str, str] | None:
+    """Mapping of a file, changed by that of the options."""
+    found = {} if saved is None else mapping_file.loads(saved.read_bytes(), saved.name)
     pairs = [text.partition("=") for text in given]
     wrong = next((name for name, mark, column in pairs if not (name and mark and column)), None)
     if wrong is not None:
         raise importers.ImportRefused(f"--map must be FIELD=COLUMN, got {wrong!r}")
-    return {name: column for name, _, column in pairs} or None
+    return {**found, **{name: column for name, _, column in pairs}} or None

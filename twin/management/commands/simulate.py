@@ -21,6 +21,7 @@ from twin.files.cluster_json import load_cluster
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.jobs_jsonl import load_jobs
 from twin.files.outputs import FILES, OutputWriter
+from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
 from twin.traces.importers.imports import cluster_with
@@ -72,9 +73,10 @@ class Command(HeadlessCommand):
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         utility = "" if metrics["total_utility"] is None else f", total utility {metrics['total_utility']:.2f}"
+        completed, rejected = metrics["completed"], metrics["rejected"]
         self.report(
-            f"{scheduler.title}: {metrics['jobs']} jobs, {metrics['completed']} completed, {metrics['rejected']} "
-            f"rejected{utility}; written to {options['out']}"
+            f"{scheduler.title}: {counted(metrics['jobs'], 'job')}, {completed} completed, {rejected} rejected, "
+            f"{metrics['jobs'] - completed - rejected} unfinished{utility}; written to {options['out']}"
         )
 
 

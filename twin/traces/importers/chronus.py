@@ -18,6 +18,7 @@ from twin.traces.importers.tables import Chunk, as_floats, closeness, header
 
 FORMAT = "chronus"
 TITLE = "Chronus simulator trace"
+TIME_UNIT = "min"
 NEEDED = (
     "job_id", "user", "num_gpu", "submit_time", "iterations", "model_name", "duration", "expect_time_list",
     "best_effort",

@@ -19,6 +19,7 @@ from twin.traces.importers.tables import Table, closeness, header
 
 FORMAT = "cluster_spec"
 TITLE = "simulator cluster spec (CSV) or Gavel cluster spec (JSON)"
+ROW_IS_LINE = False  # a JSON spec may have several
 COLUMNS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")
 NEEDED = COLUMNS[:3]
 SPEC = re.compile(r"\d{1,7}:\d{1,7}:\d{1,7}")
@@ -73,7 +74,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             machines += found
             rows += read_rows
     if not machines:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a machine; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows, "machine")
     cluster, stated = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     return Read(rows, skipped, cluster=cluster, notes=[*notes, *stated])
 

@@ -16,6 +16,8 @@ import numpy as np
 from scheduling.model.values import Cluster
 from twin.files.job_table import JobTable
 from twin.files.outputs import cell
+from twin.infra.counts import counted
+from twin.traces.importers.reading import AS_STATED, Reading
 
 HEAD = 64 * 1024
 MAX_LISTED = 1_000  # skipped rows that a report shows; its CSV has them all
@@ -23,7 +25,10 @@ MAX_VALUE = 200  # characters of a cell that a report quotes
 
 
 class ImportRefused(ValueError):
-    """Error: the file cannot be imported. One sentence with file, line and column where they are known."""
+    """Error: the file cannot be imported. One printable sentence with file, line and column where they are known."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(printable(sentence))
 
 
 class ImportCancelled(Exception):
@@ -34,7 +39,8 @@ class ImportCancelled(Exception):
 class Source:
     """Plain file of an upload: UTF-8 text without a byte-order mark, at its beginning.
 
-    before, total: bytes of the upload's files ahead of this one, and of all of them.
+    before, total: bytes of the upload's files ahead of this one, and of all of them. lines: of the text, None where
+    they have not been counted.
     """
 
     name: str
@@ -42,6 +48,7 @@ class Source:
     size: int
     before: int = 0
     total: int = 1
+    lines: int | None = None
 
     @cached_property
     def head(self) -> bytes:
@@ -56,17 +63,27 @@ class Source:
         return (self.before + read_bytes) / max(1, self.total)
 
 
+@dataclass
+class OtherLines:
+    """Lines that are no rows: headers, comments, blank lines."""
+
+    count: int = 0
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of a reader: seed of samples, slot length, progress callback and column mapping.
+    """Options of a reader: seed of samples, slot length, progress callback, column mapping, and how to read values.
 
-    tick: called with the share that is done; raises ImportCancelled after a cancellation.
+    tick: called with the share that is done; raises ImportCancelled after a cancellation. others: a reader adds each
+    line to its rows or to these.
     """
 
     seed: int = 0
     slot_ms: int = 300_000
     tick: Callable[[float], None] = lambda _: None
     mapping: Mapping[str, Any] | None = None
+    reading: Reading = AS_STATED
+    others: OtherLines = field(default_factory=OtherLines)
 
 
 class Skipped:
@@ -84,7 +101,7 @@ class Skipped:
 
     def add(self, line: int, reason: str, value: object = "") -> None:
         """Addition of a row with its first line (1-based, the header is line 1)."""
-        text = str(value)[:MAX_VALUE]
+        text = printable(str(value)[:MAX_VALUE])
         self.counts[reason] += 1
         self._writer.writerow([cell(self.file), line, reason, cell(text)])
         if len(self.listed) < MAX_LISTED:
@@ -107,8 +124,11 @@ class Skipped:
         """The CSV of an import, gzipped: file, line, reason, value."""
         return gzip.compress(b"file,line,reason,value\r\n", mtime=0) + b"".join(part.packed() for part in parts)
 
-    def first(self) -> str:
-        """The first row left out, for a refusal."""
+    def nothing(self, name: str, rows: int, noun: str = "job") -> ImportRefused:
+        """Refusal of a file in which none of so many rows could be used; it quotes the first of them."""
+        return ImportRefused(f"{name}: {counted(rows, 'row')} read, no {noun} found; {self._first()}")
+
+    def _first(self) -> str:
         if not self.listed:
             return "there are no rows to read"
         row = min(self.listed, key=lambda row: row["line"])
@@ -159,7 +179,10 @@ KNOWN = (
 
 @dataclass
 class Read:
-    """The result of a format's reader: drafts, or finished jobs, or a cluster. merged: rows folded into jobs."""
+    """The result of a format's reader: drafts, or finished jobs, or a cluster.
+
+    merged: rows folded into jobs. lines: of the files, 0 where rows are no lines.
+    """
 
     rows: int
     skipped: Skipped
@@ -168,6 +191,14 @@ class Read:
     cluster: Cluster | None = None
     notes: list[str] = field(default_factory=list)
     merged: int = 0
+    lines: int = 0
+
+
+def printable(text: str) -> str:
+    """The text with escape sequences for what cannot be printed, such as `\\x1b`."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def safe_name(text: str) -> str:

@@ -17,6 +17,7 @@ from twin.traces.importers.tables import Chunk, closeness, header
 
 FORMAT = "elasticflow"
 TITLE = "ElasticFlow simulator trace"
+TIME_UNIT = "s"
 COLUMNS = ("job_id", "submit_time", "iteration", "model_name", "ddl", "batch_size", "num_gpu", "duration")
 
 

@@ -24,6 +24,7 @@ from twin.traces.importers.tables import Chunk, Table
 
 FORMAT = "gavel"
 TITLE = "Gavel trace"
+TIME_UNIT = "s"
 NAMES = {
     7: ("type", "command", "argument", "data", "steps", "arrival", "scale"),
     9: ("type", "command", "argument", "data", "steps", "scale", "priority", "slo", "arrival"),
@@ -53,11 +54,9 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     if width not in NAMES:
         return False, f"the first line has {width} cells between tabs, not 7, 9 or 10", 0.0
     good = sum(len(cells) == width and _is_job(cells) for cells in lines)
-    return (
-        2 * good >= len(lines),
-        "the cells are those of jobs" if good else "steps, arrival and scale are not numbers",
-        good / len(lines),
-    )
+    if 2 * good >= len(lines):
+        return True, "the cells are those of jobs", good / len(lines)
+    return False, f"steps, arrival and scale are numbers in only {good} of {len(lines)} lines", good / len(lines)
 
 
 def _is_job(cells: Sequence[str]) -> bool:
@@ -96,7 +95,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             groups += [safe_name(source.name)] * int(good.sum())
         rows += table.rows
     if not families:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     number, arrival, run, scale, steps, batch = np.concatenate(parts, axis=1)
     order = np.argsort(arrival, kind="stable")
     arrival = np.rint(arrival[order]).astype(np.int64)

@@ -27,6 +27,7 @@ from twin.traces.synthesis import Draws
 
 FORMAT = "google2011"
 TITLE = "Google cluster data 2011 (job_events, task_events)"
+TIME_UNIT = "us"
 JOB, TASK = 8, 13  # columns
 # Columns of a part: time us, job id, event, scheduling class, user; then task index, cpu, ram, disk.
 PLACES = {JOB: (0, 2, 3, 5, 4), TASK: (0, 2, 5, 7, 6, 3, 9, 10, 11)}
@@ -45,12 +46,10 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     if width not in PLACES:
         return False, f"the first line has {width} cells, not {JOB} or {TASK}", 0.0
     good = sum(len(cells) == width and _is_event(cells, width) for cells in lines)
-    why = (
-        "the cells are those of events"
-        if good
-        else "the cells of time, job id, event and class are not whole numbers in their range"
-    )
-    return 2 * good >= len(lines), why, good / len(lines)
+    if 2 * good >= len(lines):
+        return True, "the cells are those of events", good / len(lines)
+    why = f"time, job id, event and class are whole numbers in their range in only {good} of {len(lines)} lines"
+    return False, why, good / len(lines)
 
 
 def _is_event(cells: Sequence[bytes], width: int) -> bool:
@@ -81,10 +80,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         skipped.add(found.line[code], reasons[code], found.ids[code])
     rows = np.flatnonzero(reasons == "")
     if not len(rows):
-        raise ImportRefused(
-            f"{sources[0].name}: none of the {len(found.ids):,} jobs in {found.rows:,} "
-            f"rows can be imported; {skipped.first()}"
-        )
+        raise skipped.nothing(sources[0].name, found.rows)
     rows = rows[np.argsort(jobs.submit[rows], kind="stable")]
     ids = np.array(found.ids, dtype=np.int64)[rows]
     workers, run_ms = jobs.size(rows, ids, options.seed)
@@ -136,6 +132,7 @@ class _Part:
             cells = np.fromiter((line.count(b",") + 1 for line in lines), dtype=np.int64, count=len(lines))
             filled = np.fromiter((line != b"" for line in lines), dtype=bool, count=len(lines))
             self.found.rows += int(filled.sum())
+            options.others.count += int((~filled).sum())
             numbers = first + np.arange(len(lines))
             for row in np.flatnonzero(filled & (cells != self.width)).tolist():
                 reason = "too_few_cells" if cells[row] < self.width else "too_many_cells"

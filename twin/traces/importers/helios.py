@@ -87,6 +87,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     if days:
         _read_days(days, found, options, zero_ms)
     found.notes += [f"{source.name} contains only totals and is not used." for source in summaries]
+    options.others.count += sum(source.lines or 0 for source in summaries)
     return found
 
 
@@ -109,7 +110,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
             users += [_word(text, words) for text in rows.columns["user"]]
         found.rows += table.rows
     if not keys:
-        raise ImportRefused(f"{logs[0].name}: none of its {found.rows:,} rows can be imported; {found.skipped.first()}")
+        raise found.skipped.nothing(logs[0].name, found.rows)
     submitted, run_ms, gpus, cpu = np.concatenate(parts, axis=1)
     order = np.argsort(submitted, kind="stable")
     first = int(submitted.min())
@@ -123,7 +124,7 @@ def _read_jobs(logs: Sequence[Source], found: Read, options: ReadOptions) -> int
         known={"group": np.array(groups, dtype=object)[order], "user": np.array(users, dtype=object)[order]},
     )  # fmt: skip
     found.notes += [
-        f"Times have no time zone and are used unchanged; the first is {_moment(first)}.",
+        f"{options.reading.clock_note()}; the first is {_moment(first)}{options.reading.utc_mark()}.",
         "One worker has 1 GPU and cpu_num / gpu_num CPUs; job hN has job_id N.",
         "The run time is the column duration, and end_time - start_time where it is empty; they differ in "
         f"{differing:,} of {len(keys):,} jobs.",
@@ -177,7 +178,8 @@ def _taken(chunk: Chunk, good: np.ndarray) -> Chunk:
     """Selection of some rows."""
     if good.all():
         return chunk
-    return Chunk(chunk.lines[good], {name: list(compress(cells, good)) for name, cells in chunk.columns.items()})
+    columns = {name: list(compress(cells, good)) for name, cells in chunk.columns.items()}
+    return Chunk(chunk.lines[good], columns, chunk.reading)
 
 
 def _are(chunk: Chunk, name: str, words: Collection[str]) -> np.ndarray:
@@ -206,9 +208,7 @@ def _read_days(days: Sequence[Source], found: Read, options: ReadOptions, zero_m
         raise ImportRefused(f"{source.name}: line 1: a virtual cluster cannot be named {bad[0]!r}")
     dates, capacity, total = _capacity(source, vcs, found, options)
     if not len(dates):
-        raise ImportRefused(
-            f"{source.name}: none of its {found.rows - before:,} rows can be imported; {found.skipped.first()}"
-        )
+        raise found.skipped.nothing(source.name, found.rows - before)
     zero = int(dates[0]) if zero_ms is None else zero_ms
     begins = np.append(min(0, dates[0] - zero), dates[1:] - zero)
     ends = np.append(begins[1:], dates[-1] - zero + AFTER_MS)
@@ -242,7 +242,8 @@ def _capacity(
     table = Table(source, ("date", *vcs, "total"), found.skipped, options)
     dates, rows, totals, seen = [], [], [], set[str]()
     for chunk in table.chunks():
-        moment = Chunk(chunk.lines, {"day": [f"{cell} 00:00:00" for cell in chunk.columns["date"]]}).milliseconds("day")
+        midnights = {"day": [f"{cell} 00:00:00" for cell in chunk.columns["date"]]}
+        moment = Chunk(chunk.lines, midnights, chunk.reading).milliseconds("day")
         gpus = np.stack([chunk.numbers(name) for name in vcs], axis=1)
         repeated = np.zeros(len(moment), dtype=bool)
         for i, cell in enumerate(chunk.columns["date"]):

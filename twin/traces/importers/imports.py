@@ -16,18 +16,25 @@ import numpy as np
 
 from scheduling.model.values import Cluster, ModelError
 from twin.files.cluster_json import check_end
-from twin.files.job_table import JobTable, PackedJobs
+from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import job_to_dict
+from twin.files.packed_jobs import PackedJobs
 from twin.traces import synthesis
 from twin.traces.importers.choice import LARGEST, Choice
 from twin.traces.importers.drafts import ImportCancelled, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importers.lines import first_lines
+from twin.traces.importers.mapping_guess import guess
 from twin.traces.importers.openfile import Upload, opened
-from twin.traces.importers.report import Origins, build_report
-from twin.traces.importers.tables import header
+from twin.traces.importers.reading import AS_STATED, UNIT_NAMES, UNITS, Reading
+from twin.traces.importers.report import Origins, build_report, check_lines, in_unit
+from twin.traces.importers.tables import delimiter, header
 
 PREVIEW = 20
 FIRST_LINES = 5
 MAX_LINE_BYTES = 300  # characters of a line that is shown
+SAMPLE_LINES, MAX_SAMPLE = 11, 4_096  # lines for a column mapping, and characters of each
+MAX_COLUMNS = 500  # of which a mapping is guessed
+MAX_BEGINNINGS = 5  # files of a format whose first lines are kept
 
 
 @dataclass(frozen=True)
@@ -54,11 +61,14 @@ class ImportResult:
 
 
 class Unclear(ImportRefused):
-    """Failure to select a format because none or two match. `files`: properties of each file for the user."""
+    """Failure to select a format because none or two match.
 
-    def __init__(self, message: str, files: list[dict[str, Any]]) -> None:
+    files: properties of each file for the user; remedy: options of the command line that would help.
+    """
+
+    def __init__(self, message: str, files: list[dict[str, Any]], remedy: str) -> None:
         super().__init__(message)
-        self.files = files
+        self.files, self.remedy = files, remedy
 
 
 @cache
@@ -78,6 +88,11 @@ def formats() -> Mapping[str, ModuleType]:
     return found
 
 
+def unit_of(name: str) -> str:
+    """Unit of the numbers of a format that are times; "" where it has none, or states dates or units."""
+    return str(getattr(formats()[name], "TIME_UNIT", ""))
+
+
 def sniff(head: bytes) -> list[Match]:
     """Matches of all formats with a file that begins so, matching formats first."""
     matches = []
@@ -90,8 +105,8 @@ def sniff(head: bytes) -> list[Match]:
 def read(
     uploads: Path | Sequence[Upload], *, filename: str = "", format: str = "auto",
     mapping: Mapping[str, Any] | None = None, choice: Choice | None = None, seed: int = 0, slot_ms: int | None = None,
-    progress: Callable[[float], None] = lambda _: None, cancelled: Callable[[], bool] = lambda: False,
-    parsed: list[Part] | None = None,
+    reading: Reading = AS_STATED, progress: Callable[[float], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False, parsed: list[Part] | None = None,
 ) -> ImportResult:  # fmt: skip
     """Import of the files of one upload. ImportRefused states the reason in one sentence; nothing is imported in part.
 
@@ -99,7 +114,9 @@ def read(
     mapped_csv.py; parsed: what `parse` has made of the same files with the same options.
     """
     choice = choice or Choice()
-    parts = parsed or parse(uploads, filename, format, mapping, seed, slot_ms, _part(progress, 0, 0.6), cancelled)
+    parts = parsed or parse(
+        uploads, filename, format, mapping, seed, slot_ms, reading, _part(progress, 0, 0.6), cancelled
+    )
     slot, name = slot_ms or synthesis.SLOT_MS, parts[0].file
     origins, clamped, preview = Origins(), Counter[str](), _First(PREVIEW)
     tables = _tables(parts, choice, seed, slot, _ticking(_part(progress, 0.6, 1), cancelled), clamped)
@@ -124,11 +141,12 @@ class Part:
     format: str
     file: str
     read: Read
+    beginnings: tuple[dict[str, Any], ...] = ()
 
 
 def parse(
     uploads: Path | Sequence[Upload], filename: str = "", format: str = "auto",
-    mapping: Mapping[str, Any] | None = None, seed: int = 0, slot_ms: int | None = None,
+    mapping: Mapping[str, Any] | None = None, seed: int = 0, slot_ms: int | None = None, reading: Reading = AS_STATED,
     progress: Callable[[float], None] = lambda _: None, cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Part]:  # fmt: skip
     """Content of the files, by format, before the selection and sampling; at most one part has jobs, one a cluster."""
@@ -139,17 +157,39 @@ def parse(
     with opened(given, _part(progress, 0, 0.5), cancelled) as sources:
         if mapping and format == "auto":
             format = "mapped_csv"
-        options = ReadOptions(seed, slot_ms or synthesis.SLOT_MS, _ticking(_part(progress, 0.5, 1), cancelled), mapping)
+        tick = _ticking(_part(progress, 0.5, 1), cancelled)
         parts = []
         for module, files in _assigned(sources, format).items():
+            options = ReadOptions(seed, slot_ms or synthesis.SLOT_MS, tick, mapping, reading)
             try:
-                parts.append(Part(module.FORMAT, files[0].name, module.read(files, options)))
+                begun = tuple(beginning(source) for source in files[:MAX_BEGINNINGS])
+                parts.append(Part(module.FORMAT, files[0].name, _read(module, files, options), begun))
             except (ImportRefused, ModelError) as error:
                 raise _about(files[0].name, error) from error
     with_jobs = [part for part in parts if part.read.drafts is not None or part.read.jobs is not None]
     _one(with_jobs, "jobs")
     _one([part for part in parts if part.read.cluster is not None], "machines")
     return with_jobs + [part for part in parts if part not in with_jobs]
+
+
+def _read(module: ModuleType, files: Sequence[Source], options: ReadOptions) -> Read:
+    """Content of the files of one format, in the unit that is wanted, with every line accounted for."""
+    wanted, own = options.reading.time_unit, unit_of(module.FORMAT)
+    if wanted is not None and not own:
+        raise ImportRefused(
+            f"time_unit does not apply to the format {module.FORMAT}, which states its times as dates or with units; "
+            f"it applies to {', '.join(name for name, other in formats().items() if hasattr(other, 'TIME_UNIT'))}"
+        )
+    with np.errstate(all="ignore"):  # a value beyond every measure is found by the limits
+        found: Read = module.read(files, options)
+    if getattr(module, "ROW_IS_LINE", True):
+        found.lines = check_lines(files, found.rows, options.others.count)
+    if wanted is not None and wanted != own and found.drafts is not None:
+        found.drafts = in_unit(found.drafts, UNITS[wanted] / UNITS[own])
+        found.notes.append(
+            f"The numbers that are times are read as {UNIT_NAMES[wanted]}, as selected, not as {UNIT_NAMES[own]}."
+        )
+    return found
 
 
 def _one(parts: Sequence[Part], what: str) -> None:
@@ -193,9 +233,14 @@ def _assigned(sources: Sequence[Source], wanted: str) -> dict[ModuleType, list[S
             found.setdefault(formats()[fitting[0]], []).append(source)
         else:
             unclear.append((source, matches))
+    log = formats()["swf"]
+    for pair in [pair for pair in unclear if pair[0].name.endswith(".machines") and log in found]:
+        found[log].append(pair[0])  # its rows are set aside with their reasons
+        unclear.remove(pair)
     if unclear:
         source, matches = unclear[0]
-        raise Unclear(_unclear(source, matches), [_first_lines(source, matches) for source, matches in unclear])
+        remedy = _remedy(matches, header(source.head))
+        raise Unclear(_unclear(source, matches), [_first_lines(source, matches) for source, matches in unclear], remedy)
     return found
 
 
@@ -212,16 +257,38 @@ def _unclear(source: Source, matches: Sequence[Match]) -> str:
     return f"{source.name}: line 1: no known format matches; {known}. The file begins with {first!r}"
 
 
+def _remedy(matches: Sequence[Match], columns: Sequence[str]) -> str:
+    """Options of the command line with which the file can be read."""
+    fitting = [match.format for match in matches if match.fits]
+    if fitting:
+        return f"; choose with --format {fitting[0]}"
+    if len(columns) < 2:
+        return ""
+    listed = ", ".join(columns)[:300]
+    return f"; if its first line names columns, map them: --map arrival=COLUMN --map run=COLUMN (columns: {listed})"
+
+
+def beginning(source: Source) -> dict[str, Any]:
+    """First lines of a file, cut and whole, its columns, and the guess of their mapping."""
+    whole = [line.decode("utf-8", "replace") for line in first_lines(source.head, SAMPLE_LINES)]
+    columns, mark = header(source.head), delimiter(source.head)
+    rows = [header(line.encode(), mark) for line in whole[1:]]
+    sample = whole if all(len(line) <= MAX_SAMPLE for line in whole) else []
+    return {
+        "file": source.name, "lines": [line[:MAX_LINE_BYTES] for line in whole[:FIRST_LINES]], "sample": sample,
+        "columns": columns, "guess": guess(columns, rows) if 1 < len(columns) <= MAX_COLUMNS else {},
+    }  # fmt: skip
+
+
 def _first_lines(source: Source, matches: Sequence[Match]) -> dict[str, Any]:
     """Data for choosing a file's format: its first lines, the matches, and what the most similar format lacks."""
-    lines = [line[:MAX_LINE_BYTES].decode("utf-8", "replace") for line in source.head.splitlines()[:FIRST_LINES]]
     near = [
         {"format": m.format, "title": formats()[m.format].TITLE, "why": m.why}
         for m in matches
         if not m.fits and m.closeness > 0
     ]
     fits = [{"format": m.format, "title": formats()[m.format].TITLE} for m in matches if m.fits]
-    return {"file": source.name, "lines": lines, "fits": fits, "nearest": near[:3], "columns": header(source.head)}
+    return {**beginning(source), "fits": fits, "nearest": near[:3]}
 
 
 def _tables(

@@ -23,10 +23,7 @@ def chunks(source: Source, options: ReadOptions) -> Iterator[tuple[int, list[byt
     source.stream.seek(0)
     number, lines, rest = 1, list[bytes](), b""
     while block := source.stream.read(BLOCK):
-        data = rest + block
-        if b"\r" in data:
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b" ")
-        found = data.split(b"\n")
+        found = (rest + block).split(b"\n")
         rest = found.pop()
         lines += found
         if len(rest) > LONGEST:

@@ -1,22 +1,28 @@
-"""Any CSV with a header and a column mapping: {field: column}, and units for its times.
+"""Any CSV with a header and a column mapping: {field: column}, and settings that say how its values are read.
 
 Without `run` a job runs from its `start`, or its arrival where no start is named, to its `end`.
 
 Fields: `arrival` and one of `run` and `end` are needed. `gpus` are those of the whole job: with `workers`, each has its
 share; without, a worker has one GPU. `cpus` and `memory_gb` are of one worker. `status`: a row is skipped when its job
-never ran (pending, running, waiting).
+never ran (pending, running, waiting). Settings: `arrival_unit` and `run_unit` of plain numbers, `memory_unit`,
+`date_order` of dates such as 03/04/2026. cells.py lists the forms of values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from twin.traces.importers import cells as forms
+from twin.traces.importers.bulk import BulkTable
 from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.tables import Chunk, Table, header
+from twin.traces.importers.lines import first_lines
+from twin.traces.importers.reading import UNITS, Reading
+from twin.traces.importers.tables import Chunk, delimiter, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"
@@ -35,14 +41,19 @@ FIELDS = (
     "user",
     "status",
 )
-UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
-DATETIME = "datetime"  # YYYY-MM-DD HH:MM:SS or its ISO form
-SETTINGS = ("arrival_unit", "run_unit")
+DATETIME = "datetime"  # a date and a time
+MEMORY = {"GB": 1e9, "GiB": 2.0**30, "MB": 1e6, "MiB": 2.0**20, "KB": 1e3, "KiB": 2.0**10, "B": 1.0}
+SETTINGS = {
+    "arrival_unit": (*UNITS, DATETIME), "run_unit": tuple(UNITS), "memory_unit": tuple(MEMORY),
+    "date_order": (forms.DAY, forms.MONTH),
+}  # fmt: skip
+SAMPLE = 500  # lines that decide how dates are read
 LATEST_MS = 2**53
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
 MAX_WORKERS = 100_000
 NEVER_RAN = frozenset(("pending", "waiting", "queued", "running", "r", "pd", "active"))
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
+NAMES = re.compile(r"[!-+\--~]{1,200}(?:\n[!-+\--~]{1,200})*+")
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -52,40 +63,49 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; arrival counts from the first row that is imported."""
-    mapping, units = _checked(options.mapping, sources[0])
+    mapping, settings = checked(options.mapping, sources)
     skipped, rows, seen = Skipped(), 0, set[str]()
     parts: list[dict[str, np.ndarray]] = []
+    words: dict[str, str] = {}
     for source in sources:
-        table = Table(source, sorted(set(mapping.values())), skipped, options)
+        table = BulkTable(source, sorted(set(mapping.values())), skipped, options, mark=delimiter(source.head))
         for chunk in table.chunks():
-            parts.append(_rows(chunk, mapping, units, rows, seen, skipped))
+            parts.append(Rows(chunk, mapping, settings, rows, words).good(seen, skipped))
         rows += table.rows
     if not any(len(part["key"]) for part in parts):
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    order = np.argsort(columns["arrival"], kind="stable")
-    columns = {name: column[order] for name, column in columns.items()}
-    arrival = columns["arrival"].astype(np.int64)
+        raise skipped.nothing(sources[0].name, rows)
+    seen.clear()
+    columns = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
+    if (columns["arrival"][1:] < columns["arrival"][:-1]).any():
+        order = np.argsort(columns["arrival"], kind="stable")
+        for name in columns:
+            columns[name] = columns[name][order]
+    arrival = columns.pop("arrival").astype(np.int64)
     drafts = Drafts(
         keys=columns["key"], prefix="" if "id" in mapping else "r", arrival_ms=arrival - arrival[0],
-        run_ms=columns["run"].astype(np.int64), workers=columns["workers"].astype(np.int64), demand=_demand(columns),
+        run_ms=columns.pop("run").astype(np.int64), workers=columns["workers"].astype(np.int64),
+        demand=_demand(columns),
         origins={"arrival_ms": "trace",
                  "requested_workers": "trace" if {"workers", "gpus"} & mapping.keys() else "derived"},
         known={name: columns[name] for name in ("model", "group", "user") if name in columns},
     )  # fmt: skip
+    return Read(rows, skipped, drafts=drafts, notes=_notes(mapping, settings, options.reading, int(arrival[0])))
+
+
+def _notes(mapping: Mapping[str, str], settings: Mapping[str, str], reading: Reading, first_ms: int) -> list[str]:
     pairs = ", ".join(f"{field} = {column}" for field, column in mapping.items())
-    return Read(
-        rows,
-        skipped,
-        drafts=drafts,
-        notes=[
-            f"Column mapping: {pairs}; times in {units['arrival']}, run times in {units['run']}.",
-            _running(mapping),
-        ],
-    )
+    notes = [
+        f"Column mapping: {pairs}; times in {settings['arrival_unit']}, run times in {settings['run_unit']}.",
+        running(mapping),
+    ]
+    if settings["arrival_unit"] == DATETIME:
+        order = f" Dates have the {settings['date_order']} first." if settings["date_order"] else ""
+        first = f"{datetime.fromtimestamp(first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}{reading.utc_mark()}"
+        notes.append(f"{reading.clock_note()}; the first is {first}.{order}")
+    return notes
 
 
-def _running(mapping: Mapping[str, str]) -> str:
+def running(mapping: Mapping[str, str]) -> str:
     """Run times as a sentence."""
     if "run" in mapping:
         return f"The run time of a job is {mapping['run']}."
@@ -97,97 +117,151 @@ def _running(mapping: Mapping[str, str]) -> str:
     )
 
 
-def _checked(given: Mapping[str, Any] | None, source: Source) -> tuple[dict[str, str], dict[str, str]]:
-    """(mapping, units), or what is wrong with them."""
+def checked(given: Mapping[str, Any] | None, sources: Sequence[Source]) -> tuple[dict[str, str], dict[str, str]]:
+    """(mapping, settings), or what is wrong with them."""
+    source = sources[0]
     names = header(source.head)
+    listed = ", ".join(names)[:500]
     if not given:
         raise ImportRefused(
-            f"{source.name}: map its columns first: fields {', '.join(FIELDS)}; columns {', '.join(names)[:500]}"
+            f"{source.name}: map its columns first, for example --map arrival={names[0] if names else 'COLUMN'} --map "
+            f"run=COLUMN; fields: {', '.join(FIELDS)}; columns: {listed}"
         )
-    unknown = [field for field in given if field not in (*FIELDS, *SETTINGS)]
+    known = (*FIELDS, *SETTINGS)
+    unknown = [field for field in given if field not in known]
     if unknown:
-        raise ImportRefused(f"unknown field {unknown[0]!r} in the mapping; known: {', '.join((*FIELDS, *SETTINGS))}")
+        raise ImportRefused(f"unknown field {unknown[0]!r} in the mapping; known: {', '.join(known)}")
     mapping = {field: str(given[field]).strip() for field in FIELDS if given.get(field)}
     for field, column in mapping.items():
         if column not in names:
             raise ImportRefused(
-                f"{source.name}: line 1: there is no column {column!r} for {field}; the "
-                f"columns are {', '.join(names)[:500]}"
+                f"{source.name}: line 1: there is no column {column!r} for {field}; the columns are {listed}"
             )
     if "arrival" not in mapping or not {"run", "end"} & mapping.keys():
         lacking = "run or end" if "arrival" in mapping else "arrival"
         raise ImportRefused(f"{source.name}: the mapping has no column for {lacking}; it is required")
-    units = {"arrival": str(given.get("arrival_unit") or "s"), "run": str(given.get("run_unit") or "s")}
-    for name, unit in units.items():
-        known = (*UNITS, DATETIME) if name == "arrival" else tuple(UNITS)
-        if unit not in known:
-            raise ImportRefused(f"{name}_unit must be one of {', '.join(known)}, got {unit!r}")
-    return mapping, units
-
-
-def _rows(
-    chunk: Chunk, mapping: dict[str, str], units: dict[str, str], before: int, seen: set[str], skipped: Skipped
-) -> dict[str, np.ndarray]:
-    """The good rows of a chunk, by field."""
-    count = len(chunk.lines)
-    arrival = _time(chunk, mapping["arrival"], units["arrival"])
-    start = arrival
-    if "run" in mapping:
-        ran = chunk.numbers(mapping["run"]) * UNITS[units["run"]]
-    else:
-        if "start" in mapping:
-            start = _time(chunk, mapping["start"], units["arrival"])
-        ran = _time(chunk, mapping["end"], units["arrival"]) - start
-    cells = {field: chunk.columns[column] for field, column in mapping.items()}
-    amounts = {
-        field: chunk.numbers(mapping[field]) for field in ("workers", "gpus", "cpus", "memory_gb") if field in mapping
+    settings = {name: str(given.get(name) or "") for name in SETTINGS}
+    for name, value in settings.items():
+        if value and value not in SETTINGS[name]:
+            raise ImportRefused(f"{name} must be one of {', '.join(SETTINGS[name])}, got {value!r}")
+    times = _sample(source, [mapping[field] for field in ("arrival", "start", "end") if field in mapping])
+    if not settings["arrival_unit"]:
+        settings["arrival_unit"] = DATETIME if times and forms.is_date(times[0]) else "s"
+    if settings["arrival_unit"] == DATETIME:
+        settings["date_order"] = settings["date_order"] or forms.order_of_dates(times)
+        if not settings["date_order"] and forms.is_undecided(times):
+            raise ImportRefused(
+                f"{source.name}: dates such as {times[0]!r} can be read in two ways; map date_order=day or "
+                "date_order=month"
+            )
+    return mapping, {
+        **settings,
+        "run_unit": settings["run_unit"] or "s",
+        "memory_unit": settings["memory_unit"] or "GB",
     }
-    gpus = amounts.get("gpus")
-    workers = amounts.get("workers", np.ones(count) if gpus is None else np.maximum(1, np.ceil(gpus)))
-    run_from = mapping.get("run") or mapping["end"]
-    reasons = [
-        ("unreadable_arrival", ~((arrival > -LATEST_MS) & (arrival < LATEST_MS)), mapping["arrival"]),
-        ("no_start", np.isnan(start), mapping.get("start") or mapping["arrival"]),
-        ("no_end", np.isnan(ran), run_from),
-        ("run_not_positive", ran < 1, run_from),
-        ("run_too_long", ran > MAX_RUN_MS, run_from),
-        ("unreadable_workers", ~((workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))),
-         mapping.get("workers") or mapping.get("gpus") or run_from),
-    ]  # fmt: skip
-    for field in ("gpus", "cpus", "memory_gb"):
-        if field in amounts:
-            reasons.append((f"unreadable_{field}", ~((amounts[field] >= 0) & (amounts[field] < 1e9)), mapping[field]))
-    if "status" in mapping:
-        idle = np.array([text.lower() in NEVER_RAN for text in cells["status"]], dtype=bool)
-        reasons.insert(0, ("pending", idle, mapping["status"]))
-    if "id" in mapping:
-        reasons.append(
-            ("unreadable_name", np.array([not NAME.fullmatch(text) for text in cells["id"]], dtype=bool), mapping["id"])
-        )
-        repeated = np.zeros(count, dtype=bool)
-        for i, text in enumerate(cells["id"]):
-            repeated[i] = text in seen
-            seen.add(text)
-        reasons.append(("duplicate_id", repeated, mapping["id"]))
-    good = chunk.sift(skipped, reasons)
-    keys = np.array(cells["id"], dtype=object) if "id" in mapping else before + chunk.lines - 1
-    found = {
-        "key": keys,
-        "arrival": np.rint(arrival),
-        "run": np.rint(ran),
-        "workers": workers,
-        **{f: amounts[f] for f in amounts if f != "workers"},
-    }
-    found |= {
-        field: np.array([_plain(t) for t in cells[field]], dtype=object)
-        for field in ("model", "group", "user")
-        if field in cells
-    }
-    return {name: column[good] for name, column in found.items()}
 
 
-def _time(chunk: Chunk, column: str, unit: str) -> np.ndarray:
-    return chunk.instants(column) if unit == DATETIME else chunk.numbers(column) * UNITS[unit]
+def _sample(source: Source, columns: Sequence[str]) -> list[str]:
+    """Filled cells of these columns in the first lines."""
+    lines = first_lines(source.head, SAMPLE)
+    names = header(source.head)
+    mark = delimiter(source.head)
+    rows = [row for row in (header(line, mark) for line in lines[1:]) if len(row) >= len(names)]
+    return [row[names.index(column)] for row in rows for column in columns if row[names.index(column)]]
+
+
+class Rows:
+    """Rows of a chunk. before: rows of earlier files; words: texts that rows share, as they are kept."""
+
+    def __init__(
+        self, chunk: Chunk, mapping: Mapping[str, str], settings: Mapping[str, str], before: int, words: dict[str, str]
+    ) -> None:
+        self.chunk, self.mapping, self.settings, self.before, self.words = chunk, mapping, settings, before, words
+        self.cells = {field: chunk.columns[column] for field, column in mapping.items()}
+        self.arrival = self._times("arrival")
+        self.start = self._times("start") if "start" in mapping and "run" not in mapping else self.arrival
+        if "run" in mapping:
+            self.ran = forms.durations(self.cells["run"], UNITS[settings["run_unit"]])
+        else:
+            self.ran = self._times("end") - self.start
+        self.amounts = {field: forms.numbers(self.cells[field]) for field in ("workers", "gpus") if field in mapping}
+        if "cpus" in mapping:
+            self.amounts["cpus"] = forms.quantities(self.cells["cpus"], 1.0)
+        if "memory_gb" in mapping:
+            factor = MEMORY[settings["memory_unit"]]
+            self.amounts["memory_gb"] = forms.quantities(self.cells["memory_gb"], factor) / MEMORY["GB"]
+        gpus = self.amounts.get("gpus")
+        alone = np.ones(len(chunk.lines)) if gpus is None else np.maximum(1, np.ceil(gpus))
+        self.workers = self.amounts.pop("workers", alone)
+
+    def _times(self, field: str) -> np.ndarray:
+        if self.settings["arrival_unit"] == DATETIME:
+            return forms.dates(self.cells[field], self.settings["date_order"], self.chunk.reading)
+        return forms.numbers(self.cells[field]) * UNITS[self.settings["arrival_unit"]]
+
+    def good(self, seen: set[str], skipped: Skipped) -> dict[str, np.ndarray]:
+        """The rows that can be imported, by field; the others are skipped."""
+        good = self.chunk.sift(skipped, self._reasons(seen))
+        keys = np.array(self.cells["id"], dtype=object) if "id" in self.mapping else self.before + self.chunk.lines - 1
+        found = {
+            "key": keys, "arrival": np.rint(self.arrival), "run": np.rint(self.ran), "workers": self.workers,
+            **self.amounts,
+        }  # fmt: skip
+        found |= {
+            field: np.array(self._kept(self.cells[field]), dtype=object)
+            for field in ("model", "group", "user")
+            if field in self.cells
+        }
+        return {name: column[good] for name, column in found.items()}
+
+    def _kept(self, cells: Sequence[str]) -> list[str]:
+        for text in set(cells) - self.words.keys():
+            self.words[text] = _plain(text)
+        return [self.words[text] for text in cells]
+
+    def _reasons(self, seen: set[str]) -> list[tuple[str, np.ndarray, str]]:
+        mapping, workers = self.mapping, self.workers
+        run_from = mapping.get("run") or mapping["end"]
+        reasons = [
+            ("unreadable_arrival", ~(np.abs(self.arrival) < LATEST_MS), mapping["arrival"]),
+            ("no_start", np.isnan(self.start), mapping.get("start") or mapping["arrival"]),
+            ("no_end", np.isnan(self.ran), run_from),
+            ("run_not_positive", self.ran < 1, run_from),
+            ("run_too_long", self.ran > MAX_RUN_MS, run_from),
+            ("unreadable_workers", ~((workers >= 1) & (workers <= MAX_WORKERS) & (workers == np.floor(workers))),
+             mapping.get("workers") or mapping.get("gpus") or run_from),
+        ]  # fmt: skip
+        for field, amount in self.amounts.items():
+            reasons.append((f"unreadable_{field}", ~((amount >= 0) & (amount < 1e9)), mapping[field]))
+        if "status" in mapping:
+            idle = np.array([text.lower() in NEVER_RAN for text in self.cells["status"]], dtype=bool)
+            reasons.insert(0, ("pending", idle, mapping["status"]))
+        if "id" in mapping:
+            ids = self.cells["id"]
+            reasons += [
+                ("unreadable_name", _unreadable(ids), mapping["id"]),
+                ("duplicate_id", _repeated(ids, seen), mapping["id"]),
+            ]
+        return reasons
+
+
+def _unreadable(ids: Sequence[str]) -> np.ndarray:
+    if NAMES.fullmatch("\n".join(ids)):  # almost always
+        return np.zeros(len(ids), dtype=bool)
+    return np.array([not NAME.fullmatch(text) for text in ids], dtype=bool)
+
+
+def _repeated(ids: Sequence[str], seen: set[str]) -> np.ndarray:
+    """Ids that occurred before; they are added to `seen`."""
+    distinct = set(ids)
+    found = np.zeros(len(ids), dtype=bool)
+    if len(distinct) < len(ids) or not seen.isdisjoint(distinct):
+        before = set(seen)
+        for place, text in enumerate(ids):
+            found[place] = text in before
+            before.add(text)
+    seen |= distinct
+    return found
 
 
 def _plain(text: str) -> str:

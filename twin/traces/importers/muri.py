@@ -14,6 +14,7 @@ from twin.traces.importers.tables import closeness, header
 
 FORMAT = "muri"
 TITLE = "Muri simulator trace"
+TIME_UNIT = "ms"
 NEEDED = ("job_id", "num_gpu", "submit_time", "iterations", "model_name", "batch_size", "duration")
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduling.model.values import RESOURCES
-from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, Coded, JobTable, coded, narrow
+from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, Coded, JobTable, coded
 from twin.files.jobs_csv import ALL, UTILITY, to_thousandths
 from twin.files.jobs_jsonl import PROVENANCES
+from twin.files.packed_jobs import narrow
 from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Chunk, Table, closeness, header
 from twin.traces.synthesis import MAX_JOBS
@@ -46,7 +47,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             raise ImportRefused(f"{source.name}: more than {MAX_JOBS:,} jobs; import them in parts")
     jobs = JobTable.joined(tables)
     if not len(jobs):
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     arrival = jobs.columns["arrival_ms"]
     if (arrival[1:] < arrival[:-1]).any():
         jobs = jobs.take(np.argsort(arrival, kind="stable"))

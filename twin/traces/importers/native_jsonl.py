@@ -13,6 +13,7 @@ from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipp
 
 FORMAT = "jobs_jsonl"
 TITLE = "native jobs.jsonl"
+ROW_IS_LINE = False  # a file with a faulty line is refused
 MAX_JOBS = 250_000  # as objects on their way to columns: 1 kB each
 TICK_EVERY = 2_000
 

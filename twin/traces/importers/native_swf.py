@@ -11,6 +11,7 @@ from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_swf"
 TITLE = "native jobs.swf"
+ROW_IS_LINE = False  # the jobs are in comments
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:

@@ -33,7 +33,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     table = Table(source, NEEDED, skipped, options)
     machines = list(_machines(table, skipped))
     if not machines:
-        raise ImportRefused(f"{source.name}: none of its {table.rows:,} rows is a machine; {skipped.first()}")
+        raise skipped.nothing(source.name, table.rows, "machine")
     cluster, notes = to_cluster(safe_name(source.name), machines, options, source.name)
     return Read(table.rows, skipped, cluster=cluster, notes=notes)
 

@@ -1,11 +1,13 @@
 """Alibaba openb pod list: one pod is one worker with its own GPUs, CPUs and memory; times in seconds of the trace.
 
-`scheduled_time` is empty for pods that never started (Pending): they are skipped. `gpu_milli` counts per GPU.
+`gpu_spec`, the models that a pod may use, becomes a note. `scheduled_time` is empty for pods that never started
+(Pending): they are skipped. `gpu_milli` counts per GPU.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +18,7 @@ from twin.traces.importers.tables import Chunk, Table, closeness, header
 
 FORMAT = "openb_pods"
 TITLE = "Alibaba openb pod list"
+TIME_UNIT = "s"
 SHAPE = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
 TIMES = ("pod_phase", "creation_time", "deletion_time", "scheduled_time")
 PHASES = ("Running", "Succeeded", "Failed", "Pending")
@@ -34,6 +37,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     seen: set[str] = set()
     names: list[str] = []
     parts = []
+    specs = Counter[str]()
     for source in sources:
         if "creation_time" not in header(source.head):
             raise ImportRefused(
@@ -41,14 +45,16 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
                 "and scheduled_time, so arrivals and "
                 "run times are unknown; use a list with times, such as openb_pod_list_default.csv"
             )
-        table = Table(source, (*SHAPE, *TIMES), skipped, options)
+        spec = ("gpu_spec",) if "gpu_spec" in header(source.head) else ()
+        table = Table(source, (*SHAPE, *TIMES, *spec), skipped, options)
         for chunk in table.chunks():
             good, numbers = _rows(chunk, seen, skipped)
             names += [chunk.columns["name"][i] for i in np.flatnonzero(good).tolist()]
             parts.append(numbers[:, good])
+            specs.update(chunk.columns["gpu_spec"][i] for i in np.flatnonzero(good).tolist() if spec)
         rows += table.rows
     if not names:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     created, run_ms, gpu, cpu, memory = np.concatenate(parts, axis=1).astype(np.int64)
     order = np.argsort(created, kind="stable")
     demand = np.full((len(order), 5), -1, dtype=np.int64)
@@ -58,7 +64,16 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         run_ms=run_ms[order], workers=np.ones(len(order), dtype=np.int64), demand=demand,
         origins={"arrival_ms": "trace", "requested_workers": "derived"},
     )  # fmt: skip
-    return Read(rows, skipped, drafts=drafts, notes=["One pod is one worker; its run time is deletion - scheduling."])
+    del specs[""]
+    notes = ["One pod is one worker; its run time is deletion - scheduling."]
+    if specs:
+        listed = ", ".join(f"{text[:60]}: {count:,}" for text, count in specs.most_common(5))
+        more = f", and {len(specs) - 5} others" if len(specs) > 5 else ""
+        notes.append(
+            f"{specs.total():,} of {len(names):,} pods allow only some GPU models (gpu_spec: {listed}{more}); this is "
+            "not kept, because servers have no GPU models: such a pod may run on any server."
+        )
+    return Read(rows, skipped, drafts=drafts, notes=notes)
 
 
 def _rows(chunk: Chunk, seen: set[str], skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:

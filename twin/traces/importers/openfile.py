@@ -1,8 +1,9 @@
 """Unpacking of uploads in any supported format, within safe limits.
 
-One or several files; plain, gzip, zip or tar.gz, recognised by content. An archive holds files, gzipped or not, and no
-archive. What comes out is copied block by block into temporary files (memory while they are small), checked on the way:
-capped in bytes and in ratio to the input, so that a small file cannot fill memory or disk, and UTF-8 text throughout.
+One or several files; plain, Parquet, gzip, zip or tar.gz, recognised by content. An archive holds files, gzipped or
+not, and no archive. What comes out is copied block by block into temporary files (memory while they are small), checked
+on the way: capped in bytes and in ratio to the input, so that a small file cannot fill memory or disk, and UTF-8 text
+throughout.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
+from twin.traces.importers import parquet
 from twin.traces.importers.drafts import ImportCancelled, ImportRefused, Source
+from twin.traces.importers.line_ends import LineEnds
 from twin.traces.importers.textcheck import BOM, TextCheck
 
 MAX_BYTES = 4 * 1024**3  # of plain text: the largest public table, instances of PAI, has 2 GB
@@ -56,14 +59,15 @@ def opened(
                     if len(sources) >= MAX_FILES:
                         raise ImportRefused(f"{upload.name}: more than {MAX_FILES} files; import them in parts")
                     plain = stack.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY))
-                    for block in _checked(blocks, name):
+                    lines = LineEnds()
+                    for block in lines.uniform(_checked(blocks, name)):
                         if cancelled():
                             raise ImportCancelled
                         plain.write(block)
                         progress(budget.share(packed.tell(), upload))
                     size = plain.tell()
                     plain.seek(0)
-                    sources.append(Source(name, cast(IO[bytes], plain), size))
+                    sources.append(Source(name, cast(IO[bytes], plain), size, lines=lines.count))
                 budget.passed(upload)
         if not sources:
             raise ImportRefused(f"{uploads[0].name}: the archive has no files")
@@ -169,7 +173,7 @@ def _checked(blocks: Iterator[bytes], filename: str) -> Iterator[bytes]:
 class _Metered:
     """Counter of the bytes taken from a packed stream before they are used."""
 
-    def __init__(self, source: IO[bytes], budget: _Budget, filename: str) -> None:
+    def __init__(self, source: IO[bytes] | _Blocks, budget: _Budget, filename: str) -> None:
         self.source, self.budget, self.filename = source, budget, filename
 
     def read(self, size: int) -> bytes:
@@ -186,6 +190,9 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
     if head.startswith(ZIP):
         yield from _members_of_zip(packed, filename, budget)
         return
+    if head.startswith(parquet.MAGIC):
+        yield filename.removesuffix(".parquet") + ".csv", _rest(_Metered(_Blocks(upload), budget, filename))
+        return
     _refuse_others(head, filename)
     if head[TAR_AT:] == TAR:
         raise ImportRefused(f"{filename}: a tar must be packed with gzip (.tar.gz)")
@@ -200,6 +207,17 @@ def _members(packed: IO[bytes], upload: Upload, budget: _Budget) -> Iterator[tup
         return
     _refuse_nested(inner, filename)
     yield filename.removesuffix(".gz"), _rest(plain)
+
+
+class _Blocks:
+    """Parquet file as a stream of CSV text."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.blocks = parquet.as_csv(upload.path, upload.name)
+
+    def read(self, size: int = -1) -> bytes:
+        """The next block, of any size."""
+        return next(self.blocks, b"")
 
 
 def _rest(source: _Metered) -> Iterator[bytes]:
@@ -286,6 +304,8 @@ def _refuse_nested(head: bytes, filename: str) -> None:
 
 
 def _refuse_others(head: bytes, filename: str) -> None:
+    if head.startswith(parquet.MAGIC):
+        raise ImportRefused(f"{filename}: a Parquet file inside an archive; unpack it and upload the file")
     for magic, name in OTHERS.items():
         if head.startswith(magic):
             raise ImportRefused(f"{filename}: {name} is not supported; use .gz, .zip, .tar.gz or plain text")

@@ -19,6 +19,7 @@ from twin.traces.importers.tables import Chunk, header
 
 FORMAT = "pai"
 TITLE = "Alibaba PAI v2020 tables"
+TIME_UNIT = "s"
 LARGEST = 2.0**40  # of a machine
 
 
@@ -51,6 +52,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
             )
         if headed and len(source.head.strip().splitlines()) == 1:
             headers += 1  # a .header file beside the table
+            options.others.count += source.lines or 0
         else:
             tables[kind].append(source)
     if headers == len(sources):
@@ -69,10 +71,11 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         jobs.finish(tables)
     if tables["machine"]:
         machines: dict[str, Machine] = {}
+        before = found.rows
         _each(tables["machine"], "machine", found, options, lambda chunk, _: _machines(chunk, machines, found.skipped))
         first = tables["machine"][0].name
         if not machines:
-            raise ImportRefused(f"{first}: none of its rows is a machine; {found.skipped.first()}")
+            raise found.skipped.nothing(first, found.rows - before, "machine")
         found.cluster, notes = to_cluster(safe_name(first), list(machines.values()), options, first)
         found.notes += notes
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Source
+from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Source
 from twin.traces.importers.pai_tables import STATUSES
 from twin.traces.importers.tables import Chunk
 
@@ -181,7 +181,7 @@ class Jobs:
         ))  # fmt: skip
         if not good.any():
             first = tables["job"][0].name
-            raise ImportRefused(f"{first}: none of the {self.found.rows:,} rows is a job; {self.found.skipped.first()}")
+            raise self.found.skipped.nothing(first, self.found.rows)
         main = np.searchsorted(job, np.arange(len(submitted))) if len(job) else np.zeros(len(submitted), dtype=np.int64)
         main = np.minimum(main, len(job) - 1)
         alike = (role == 0) & (role[main][job] == 0) & (gpu == gpu[main][job])

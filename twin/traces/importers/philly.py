@@ -6,21 +6,22 @@ the GPUs of its first attempt. null, "" and "None" all mean that a value is not 
 
 from __future__ import annotations
 
-import codecs
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers.json_text import values
 from twin.traces.importers.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers.reading import Reading
 from twin.traces.importers.tables import CHUNK, Chunk, Table
 
 FORMAT = "philly"
 TITLE = "Philly cluster_job_log (JSON) and machine list"
+ROW_IS_LINE = False  # a job of the JSON has many
 KEYS = (b'"attempts"', b'"submitted_time"', b'"jobid"')
 MACHINE = re.compile(rb"\s*[^\s,]+\s*,\s*\d+\s*,\s*\d+(\.\d+)?\s*Gi?B\s*")
 MACHINE_COLUMNS = ("machine", "gpus", "memory")
@@ -31,9 +32,6 @@ LOOKED_AT = 20  # lines of a machine list
 NAMED = 3  # machines that a warning names
 MAX_GPUS = 10_000
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
-BLOCK = 256 * 1024  # bytes of JSON
-BLANKS = re.compile(r"[ \t\r\n]*")
-MAX_VALUE = 16 * 1024 * 1024  # characters of one job
 HOUR_MS = 3_600_000
 CLOCK_BACK_MS = 1_509_847_200_000  # 2017-11-05 02:00: the hour before it came twice
 
@@ -56,7 +54,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     found = Read(0, Skipped())
     machines = _machines(lists, found, options) if lists else {}
     if logs:
-        log = _Log(found.skipped, {name: machine.gpu // 1000 for name, machine in machines.items()})
+        log = _Log(found.skipped, {name: machine.gpu // 1000 for name, machine in machines.items()}, options.reading)
         for source in logs:
             log.read(source, options)
         found.rows += log.rows
@@ -94,15 +92,15 @@ def _machines(lists: Sequence[Source], found: Read, options: ReadOptions) -> dic
                     machines[name] = Machine(name, int(gpus) * 1000)
         found.rows += table.rows
     if not machines:
-        raise ImportRefused(f"{lists[0].name}: none of its {found.rows:,} rows is a machine; {found.skipped.first()}")
+        raise found.skipped.nothing(lists[0].name, found.rows, "machine")
     return machines
 
 
 class _Log:
     """Collector of the jobs of the logs. listed: the machines' GPUs, to compare with the used ones; may be empty."""
 
-    def __init__(self, skipped: Skipped, listed: dict[str, int]) -> None:
-        self.skipped, self.listed = skipped, listed
+    def __init__(self, skipped: Skipped, listed: dict[str, int], reading: Reading) -> None:
+        self.skipped, self.listed, self.reading = skipped, listed, reading
         self.rows = self.other_sum = self.later_gpus = self.across = 0
         self.seen: set[str] = set()
         self.words: dict[str, str] = {}  # one object for each VC and user
@@ -117,7 +115,7 @@ class _Log:
         """Every job of one log, a chunk of them at a time."""
         self.skipped.file = source.name
         chunk: list[tuple[int, Any]] = []
-        for entry in _values(source, options):
+        for entry in values(source, options):
             chunk.append(entry)
             if len(chunk) == CHUNK:
                 self._add(chunk)
@@ -152,7 +150,10 @@ class _Log:
             texts["end_time"].append(ended[-1] if ended else "")
             texts["attempts"].append(f"{gpus[-1]} GPUs in {len(tries)} attempts")
         self._keep(
-            Chunk(np.array(lines, dtype=np.int64), texts), np.array(gpus), np.array(attempts), (owners, starts, ends)
+            Chunk(np.array(lines, dtype=np.int64), texts, self.reading),
+            np.array(gpus),
+            np.array(attempts),
+            (owners, starts, ends),
         )
 
     def _gpus(self, tries: list[dict[str, Any]]) -> int:
@@ -184,7 +185,8 @@ class _Log:
         with np.errstate(invalid="ignore"):
             run = end - start
             in_hour = [(moment >= CLOCK_BACK_MS - HOUR_MS) & (moment < CLOCK_BACK_MS) for moment in (start, end)]
-            run = np.where((run < 0) & in_hour[0] & in_hour[1], run + HOUR_MS, run)
+            twice = in_hour[0] & in_hour[1] if self.reading.time_zone is None else run > -HOUR_MS
+            run = np.where((run < 0) & twice, run + HOUR_MS, run)
         empty = {
             name: np.array([not cell for cell in chunk.columns[name]], dtype=bool)
             for name in ("start_time", "end_time")
@@ -206,7 +208,7 @@ class _Log:
             ("run_too_long", run > MAX_RUN_MS, "end_time"),
         ))  # fmt: skip
         owners, starts, ends = tries
-        each = Chunk(np.array(owners, dtype=np.int64), {"start": starts, "end": ends})
+        each = Chunk(np.array(owners, dtype=np.int64), {"start": starts, "end": ends}, self.reading)
         spans = np.nan_to_num(each.milliseconds("end") - each.milliseconds("start"))
         sums = np.bincount(each.lines, weights=spans, minlength=len(names)) if owners else np.zeros(len(names))
         self.other_sum += int((sums != run)[good].sum())
@@ -224,7 +226,7 @@ class _Log:
         """The jobs by arrival."""
         submitted, run_ms, gpus = np.concatenate(self.parts, axis=1)
         if not self.keys:
-            raise ImportRefused(f"{first.name}: none of its {self.rows:,} jobs can be imported; {self.skipped.first()}")
+            raise self.skipped.nothing(first.name, self.rows)
         order = np.argsort(submitted, kind="stable")
         self.first_ms = int(submitted.min())
         return Drafts(
@@ -243,10 +245,10 @@ class _Log:
             "notebook of the publisher; the sum of the "
             f"attempts differs for {self.other_sum:,} of {len(self.keys):,} jobs.",
             "One worker has 1 GPU; a job has as many workers as its first attempt has GPUs.",
-            "Times have no time zone and are used unchanged; the first is "
-            f"{datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}. "
-            "On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as its first "
-            "occurrence, or as its second one where a "
+            f"{self.reading.clock_note()}; the first is "
+            f"{datetime.fromtimestamp(self.first_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+            f"{self.reading.utc_mark()}. On 2017-11-05 the clock went back: the repeated hour 01:00-02:00 is read as "
+            "its first occurrence, or as its second one where a "
             "job would otherwise end before its start; runs across the change are counted one hour too short. "
             f"{self.across:,} jobs ran in or across it.",
         ]
@@ -285,85 +287,3 @@ def _gpu_number(name: Any) -> int:
     """`gpu7` is the eighth."""
     number = name.removeprefix("gpu") if isinstance(name, str) else ""
     return int(number) + 1 if number.isascii() and number.isdigit() and len(number) < 5 else 0
-
-
-def _values(source: Source, options: ReadOptions) -> Iterator[tuple[int, Any]]:
-    """The jobs of an array, or bare jobs one after another, each with its line; one block of text is held at a time."""
-    text = _Text(source, options)
-    opened = text.skip() == "["
-    if opened:
-        text.step()
-    first = True
-    while mark := text.skip():
-        if opened and mark == "]":
-            text.step()
-            if text.skip():
-                raise text.refused("unexpected text after the end of the array")
-            return
-        if opened and not first:
-            if mark != ",":
-                raise text.refused("a comma or the end of the array is missing")
-            text.step()
-            text.skip()
-        first = False
-        yield text.value()
-    if opened:
-        raise text.refused("the array is incomplete; upload the complete file")
-
-
-class _Text:
-    """A text that is read block by block. held: what is not passed yet, from `at` on; line: of `at`."""
-
-    def __init__(self, source: Source, options: ReadOptions) -> None:
-        self.source, self.options = source, options
-        self.decoder = codecs.getincrementaldecoder("utf-8")()
-        self.json = json.JSONDecoder()
-        self.held, self.at, self.line, self.ended = "", 0, 1, False
-        source.stream.seek(0)
-
-    def skip(self) -> str:
-        """The next character that is no blank; "" at the end."""
-        while True:
-            self._pass(BLANKS.match(self.held, self.at).end())  # type: ignore[union-attr]
-            if self.at < len(self.held):
-                return self.held[self.at]
-            if self.ended:
-                return ""
-            self._more()
-
-    def step(self) -> None:
-        """Advance by one character."""
-        self.at += 1
-
-    def value(self) -> tuple[int, Any]:
-        """The value that begins here, with its line."""
-        while True:
-            try:
-                value, end = self.json.raw_decode(self.held, self.at)
-            except json.JSONDecodeError as error:
-                if self.ended or len(self.held) - self.at > MAX_VALUE:
-                    raise self.refused(f"the JSON is incomplete or invalid ({error.msg})", error.pos) from error
-            except (RecursionError, ValueError) as error:
-                raise self.refused("a value is nested too deeply or has too many digits") from error
-            else:
-                if end < len(self.held) or self.ended:
-                    line = self.line
-                    self._pass(end)
-                    return line, value
-            self._more()
-
-    def refused(self, why: str, at: int = 0) -> ImportRefused:
-        """The refusal with its line."""
-        line = self.line + self.held.count("\n", self.at, max(at, self.at))
-        return ImportRefused(f"{self.source.name}: line {line}: {why}")
-
-    def _pass(self, at: int) -> None:
-        self.line += self.held.count("\n", self.at, at)
-        self.at = at
-
-    def _more(self) -> None:
-        """Next block; the part already read is dropped."""
-        block = self.source.stream.read(BLOCK)
-        self.ended = not block
-        self.held, self.at = self.held[self.at :] + self.decoder.decode(block, final=self.ended), 0
-        self.options.tick(self.source.share(self.source.stream.tell()))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.tables import Table, closeness, header
 
 FORMAT = "philly_derived"
@@ -49,7 +49,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         rows += table.rows
     lines, stamps, run_ms, gpus = np.concatenate(parts, axis=1) if parts else np.empty((4, 0), dtype=np.int64)
     if not len(lines):
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     order = np.argsort(stamps, kind="stable")
     first = int(stamps.min())
     drafts = Drafts(
@@ -58,8 +58,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         origins={"arrival_ms": "trace", "requested_workers": "trace"}, known={"group": np.concatenate(groups)[order]},
     )  # fmt: skip
     notes = [
-        "Times have no time zone and are used unchanged; the first is "
-        f"{datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
+        f"{options.reading.clock_note()}; the first is "
+        f"{datetime.fromtimestamp(first / 1000, UTC):%Y-%m-%d %H:%M:%S}{options.reading.utc_mark()}.",
         "One worker has 1 GPU; job pN is data row N.",
     ]
     return Read(rows, skipped, drafts=drafts, notes=notes)

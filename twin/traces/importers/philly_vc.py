@@ -46,7 +46,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
                     machines += [Machine(f"{vc}-{number}", GPUS * 1000) for number in range(1, int(nodes) + 1)]
         rows += table.rows
     if not machines:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows has a node; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows, "machine")
     cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     note = (
         f"The list has only the number of nodes of each virtual cluster: each is assumed to have {GPUS} GPUs, "

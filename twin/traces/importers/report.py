@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from twin.files.job_table import MISSING, JobTable
 from twin.infra.counts import counted
-from twin.traces.importers.drafts import Read
+from twin.traces.importers.choice import LARGEST
+from twin.traces.importers.drafts import Drafts, ImportRefused, Read, Source
+from twin.traces.importers.plausible import doubts
+
+YEAR_MS = 366 * 86_400_000
+MAX_RUN_MS = 100 * YEAR_MS
 
 
 class Origins:
@@ -32,6 +40,39 @@ class Origins:
         return {name: dict(sorted(counter.items())) for name, counter in sorted(self.counts.items())}
 
 
+def check_lines(files: Sequence[Source], rows: int, others: int) -> int:
+    """The number of lines of the files; ImportRefused if a reader has lost one."""
+    counts = [source.lines for source in files if source.lines is not None]
+    lines = sum(counts) if len(counts) == len(files) else rows + others
+    if lines != rows + others:
+        names = ", ".join(source.name for source in files)
+        raise ImportRefused(
+            f"{names}: {counted(lines, 'line')}, but {counted(rows, 'row')} and {others:,} other lines were read; "
+            "this is an error of the importer: please report it with the file"
+        )
+    return lines
+
+
+def in_unit(drafts: Drafts, factor: float) -> Drafts:
+    """Jobs whose times are in another unit, `factor` times as long."""
+
+    def scaled(column: np.ndarray) -> np.ndarray:
+        return np.rint(column * factor).astype(np.int64)
+
+    run_ms = np.maximum(1, scaled(drafts.run_ms))
+    if run_ms.max() > MAX_RUN_MS or drafts.arrival_ms[-1] * factor > LARGEST:
+        raise ImportRefused(
+            f"in this unit a job runs for {run_ms.max() / YEAR_MS:,.0f} years and the arrivals span "
+            f"{drafts.arrival_ms[-1] * factor / YEAR_MS:,.0f}; select a smaller unit"
+        )
+    known = {
+        name: np.where(column >= 0, np.maximum(1, np.rint(column * factor)), column)
+        if name in ("limit_ms", "target_ms") else column
+        for name, column in drafts.known.items()
+    }  # fmt: skip
+    return replace(drafts, arrival_ms=scaled(drafts.arrival_ms), run_ms=run_ms, known=known)
+
+
 def build_report(
     formats: Sequence[str],
     reads: Sequence[Read],
@@ -50,6 +91,12 @@ def build_report(
         len(found) for read in reads if (found := read.drafts if read.drafts is not None else read.jobs) is not None
     )
     outside = drafted - jobs
+    left = rows - drafted - merged - skipped  # rows of machines, of which one may be many machines
+    if left < 0 or (left > 0 and not machines):
+        raise ImportRefused(
+            f"{rows:,} rows were read, but {drafted:,} jobs, {merged:,} merged and {skipped:,} skipped rows do not add "
+            "up to them; this is an error of the importer: please report it with the file"
+        )
     parts = [f"{counted(rows, 'row')} read"]
     if drafted:
         parts.append(f"{counted(jobs, 'job')} imported")
@@ -78,6 +125,8 @@ def build_report(
         "provenance": origins.plain(),
         "clamped": {name: count for name, count in sorted(clamped.items()) if count},
         "notes": [note for read in reads for note in read.notes],
+        "warnings": doubts(reads),
+        "lines": sum(read.lines for read in reads),
         "seed": seed,
         "slot_ms": slot_ms,
         "summary": ", ".join(parts),

@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 
 from twin.infra.counts import counted
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importers.accounting import LARGEST, MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
+from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.lines import chunks
+from twin.traces.importers.reading import Reading
 from twin.traces.importers.sacct_cells import NULLS, duration_of, memory_of, moment_of, moments_of, state_of, tres_of
-from twin.traces.importers.shapes import shapes
 from twin.traces.importers.tables import Chunk
 
 FORMAT = "sacct"
@@ -46,18 +45,19 @@ GOING = (
     "UPDATE_DB",
 )
 STATES = {*ENDED, *WAITING, *GOING}
-NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
-MAX_RUN_MS = 100 * 366 * 86_400_000  # a century
-MAX_WORKERS = 1_000_000
-LARGEST = 2.0**50
+RULER = re.compile(rb"-+( -+)+")  # below a header of fixed width
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
     """(fits, why, closeness) from the header: cells between |, an id, times and a state."""
     names = _names(head)
     if "|" not in head.split(b"\n", 1)[0].decode("utf-8", "replace"):
+        if RULER.fullmatch([*head.splitlines(), b"", b""][1].strip()) and b"JobID" in head.split(b"\n", 1)[0]:
+            return False, "its columns have a fixed width; export it with sacct -P (--parsable2)", 0.95
         return False, "its first line has no | between cells, as in the output of sacct -P", 0.0
     missing = _missing(names)
+    if len(missing) > 3 and len({state_of(name) for name in names} & STATES) == 1:
+        return False, "the first line is a job, not a header; export it without --noheader (-n)", 0.95
     return not missing, f"the column {missing[0]} is missing" if missing else "the header fits", 1 - len(missing) / 5
 
 
@@ -73,39 +73,23 @@ def _missing(names: Sequence[str]) -> list[str]:
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     """Rows to drafts; steps and requeued runs are merged into their jobs."""
-    skipped, log = Skipped(), _Log()
+    skipped, log = Skipped(), _Log(options.reading)
     for source in sources:
         skipped.file = source.name
         _read_rows(source, options, log, skipped)
     log.skip_strays(skipped)
-    if not log.keys:
-        raise ImportRefused(f"{sources[0].name}: none of its {log.rows:,} rows can be imported; {skipped.first()}")
-    return log.result(skipped)
+    return log.read(sources, log.rows, skipped, log.notes(), log.steps)
 
 
-@dataclass
-class _Log:
+class _Log(Accounts):
     """Content of the rows, one entry per row of a job, not of a step."""
 
-    rows: int = 0
-    steps: int = 0
-    mended: int = 0
-    elapsed: bool = False
-    parts: list[np.ndarray] = field(default_factory=list)  # [line, submit ms, run ms, GPUs, CPUs, MB, source]
-    keys: list[str] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)
-    users: list[str] = field(default_factory=list)
-    limits: list[float] = field(default_factory=list)  # ms; -1 where none is stated
-    files: list[str] = field(default_factory=list)
-    jobs: set[str] = field(default_factory=set)  # every job that has a row, imported or not
-    strays: list[tuple[int, int, str]] = field(default_factory=list)  # (file, line, step) before its job
-    words: dict[str, str] = field(default_factory=dict)
-
-    def word(self, text: str) -> str:
-        """Text of each queue and user, shared between rows; None if it cannot be displayed."""
-        return self.words.setdefault(
-            text, text if text.isprintable() and len(text) <= 200 and text not in NULLS else ""
-        )
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading, local=True)
+        self.rows = self.steps = self.mended = 0
+        self.elapsed = False
+        self.jobs: set[str] = set()  # every job that has a row, imported or not
+        self.strays: list[tuple[int, int, str]] = []  # (file, line, step) before its job
 
     def skip_strays(self, skipped: Skipped) -> None:
         """Steps whose job has no row at all."""
@@ -116,84 +100,15 @@ class _Log:
                 skipped.file = self.files[file]
                 skipped.add(line, "no_job", step)
 
-    def result(self, skipped: Skipped) -> Read:
-        """The jobs by arrival."""
-        import pandas as pd
-
-        lines, submit, run, gpus, cpus, mb, file = np.concatenate(self.parts, axis=1)
-        without = gpus == 0
-        mixed = bool(without.any()) and not without.all()
-        if mixed:
-            for row in np.flatnonzero(without).tolist():
-                skipped.file = self.files[int(file[row])]
-                skipped.add(int(lines[row]), "no_gpu", self.keys[row])
-        rows = np.flatnonzero(~without) if mixed else np.arange(len(self.keys))
-        keys = self._keys()[rows]
-        first_of, job = pd.factorize(keys)
-        last = np.zeros(len(job), dtype=np.int64)
-        np.maximum.at(last, first_of, np.arange(len(rows)))  # the row that says what the job needs
-        arrival = np.full(len(job), np.iinfo(np.int64).max)
-        np.minimum.at(arrival, first_of, submit[rows].astype(np.int64))
-        run_ms = np.bincount(first_of, weights=run[rows]).astype(np.int64)
-        order = np.lexsort((last, arrival))
-        chosen = rows[last[order]]
-        workers, demand = shapes(gpus[chosen], cpus[chosen], mb[chosen])
-        zero = int(arrival.min())
-        drafts = Drafts(
-            keys=keys[last[order]], prefix="", arrival_ms=arrival[order] - zero, run_ms=run_ms[order],
-            workers=workers, demand=demand,
-            origins={"arrival_ms": "trace", "requested_workers": "trace", "worker": "derived", "group": "trace",
-                     "user": "trace", "limit_ms": "trace"},
-            known={name: np.array(words, dtype=object)[chosen]
-                   for name, words in (("group", self.groups), ("user", self.users))}
-            | {"limit_ms": np.array(self.limits)[chosen]},
-        )  # fmt: skip
-        again = len(rows) - len(job)
-        return Read(
-            self.rows,
-            skipped,
-            drafts,
-            notes=self._notes(zero, bool(without.all()), skipped, again),
-            merged=self.steps + again,
-        )
-
-    def _keys(self) -> np.ndarray:
-        """The job ids, with the name of their cluster only where there are several."""
-        keys = np.array(self.keys, dtype=object)
-        clusters = {key.partition(":")[0] if ":" in key else "" for key in self.keys}
-        return (
-            keys
-            if len(clusters) > 1 or clusters == {""}
-            else np.array([key.partition(":")[2] for key in self.keys], dtype=object)
-        )
-
-    def _notes(self, zero: int, no_gpus: bool, skipped: Skipped, again: int) -> list[str]:
+    def notes(self) -> list[str]:
+        """Rules that are Slurm's."""
         notes = [
-            "Times have no time zone and are used unchanged; the first is "
-            f"{datetime.fromtimestamp(zero / 1000, UTC):%Y-%m-%d %H:%M:%S}.",
             "The run time is Elapsed, which excludes suspended time."
             if self.elapsed
-            else "The run time is End - Start.",
+            else "The run time is End - Start."
         ]
-        if no_gpus:
-            notes.append(
-                "No job states GPUs: one worker has 1 CPU and its share of the memory (one worker per job if CPUs are "
-                "not stated either). If jobs had GPUs, export AllocTRES too."
-            )
-        else:
-            notes.append("One worker has 1 GPU and its share of the job's CPUs and memory.")
-            if skipped.counts["no_gpu"]:
-                notes.append(
-                    f"Not imported, because other jobs have GPUs: {counted(skipped.counts['no_gpu'], 'row')} of jobs "
-                    "without GPUs."
-                )
         if self.steps:
             notes.append(f"Merged into their jobs: {counted(self.steps, 'row')} of job steps; a job's own row counts.")
-        if again:
-            notes.append(
-                f"Requeued: {counted(again, 'row')} with the id of an earlier row; such a job has the first Submit "
-                "and the sum of its run times."
-            )
         if self.mended:
             notes.append(f"Repaired: {counted(self.mended, 'row')} with a | in a job name or command.")
         return notes
@@ -213,6 +128,7 @@ def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped
         numbers, rows = [], []
         for line, raw in enumerate(lines, number):
             if not raw.strip():
+                options.others.count += 1
                 continue
             cells = raw.decode("utf-8", "replace").split("|")
             if len(cells) != shape.width:
@@ -226,7 +142,8 @@ def _read_rows(source: Source, options: ReadOptions, log: _Log, skipped: Skipped
                     )
                     continue
             elif [cell.strip() for cell in cells if cell.strip()] == heading:
-                continue  # the header, and again where outputs are put together
+                options.others.count += 1  # the header, and again where outputs are put together
+                continue
             log.rows += 1
             numbers.append(line)
             rows.append(cells)
@@ -289,24 +206,27 @@ def _add(chunk: Chunk, log: _Log, skipped: Skipped) -> None:
     jobs = Chunk(chunk.lines[at], {name: [cells[i] for i in at.tolist()] for name, cells in columns.items()})
     good, run, submit = _sift(jobs, log, skipped)
     gpus, cpus, mb = _amounts(jobs)
-    numbers = np.stack([jobs.lines, submit, run, gpus, cpus, mb, np.full(len(at), len(log.files) - 1)])
+    numbers = np.stack([jobs.lines, submit, run, gpus, cpus, mb, _limits(jobs), np.full(len(at), len(log.files) - 1)])
     huge = good & ((gpus > MAX_WORKERS) | ((gpus == 0) & (cpus > MAX_WORKERS)))
     good &= jobs.sift(skipped, (("too_many_gpus", huge, "id"),))
     log.parts.append(numbers[:, good])
     kept = np.flatnonzero(good).tolist()
     blank = [""] * len(at)
     log.keys += [jobs.columns["id"][i] for i in kept]
-    log.groups += [log.word(jobs.columns.get("Partition", blank)[i]) for i in kept]
-    log.users += [log.word(jobs.columns.get("User", blank)[i]) for i in kept]
-    log.limits += _limits(jobs)[good].tolist()
+    log.groups += [log.word(_known(jobs.columns.get("Partition", blank)[i])) for i in kept]
+    log.users += [log.word(_known(jobs.columns.get("User", blank)[i])) for i in kept]
+
+
+def _known(text: str) -> str:
+    return "" if text in NULLS else text
 
 
 def _sift(jobs: Chunk, log: _Log, skipped: Skipped) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of jobs that ran; run ms and submit ms of every row."""
     columns = jobs.columns
     states = [state_of(cell) for cell in columns["State"]]
-    submit, start = moments_of(columns["Submit"]), moments_of(columns["Start"])
-    end = moments_of(columns["End"]) if "End" in columns else np.full(len(states), math.nan)
+    submit, start = (moments_of(columns[name], log.reading) for name in ("Submit", "Start"))
+    end = moments_of(columns["End"], log.reading) if "End" in columns else np.full(len(states), math.nan)
     run = end - start
     if "ElapsedRaw" in columns or "Elapsed" in columns:
         log.elapsed = True

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.traces.importers.reading import AS_STATED, Reading
+
 NULLS = {"", "Unknown", "None", "N/A", "INVALID"}
 DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:\.\d*)?)")
 MEMORY = re.compile(r"(\d+(?:\.\d*)?)([KMGTP]?)([nc]?)")
@@ -22,7 +24,7 @@ def state_of(cell: str) -> str:
     return cell.split(maxsplit=1)[0].rstrip("+") if cell.strip() else ""
 
 
-def moments_of(cells: Sequence[str]) -> np.ndarray:
+def moments_of(cells: Sequence[str], reading: Reading = AS_STATED) -> np.ndarray:
     """ms since 1970 of `2026-11-20T10:00:00`, also with a blank or an offset, and of Unix seconds.
 
     Of a time with an offset the clock's reading counts.
@@ -39,7 +41,10 @@ def moments_of(cells: Sequence[str]) -> np.ndarray:
     for i in np.flatnonzero(odd).tolist():
         if cells[i] not in NULLS:
             values[i] = moment_of(cells[i])
-    return values
+    if reading.time_zone is None:
+        return values
+    is_unix = np.array([cell.isdigit() for cell in cells], dtype=bool)
+    return np.where(is_unix, values, reading.utc(values))
 
 
 def moment_of(cell: str) -> float:

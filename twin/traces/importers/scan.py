@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.imports import Part, first_jobs
+from twin.traces.importers.imports import Part, first_jobs, unit_of
 from twin.traces.importers.report import Origins, build_report
 
 BINS = 120  # of the arrivals
@@ -33,6 +33,8 @@ def summary_of(parts: Sequence[Part], seed: int, slot_ms: int) -> dict[str, Any]
         else dict(zip(QUANTILES, np.quantile(run, SHARES).astype(int).tolist(), strict=True)),
         "groups": None if groups is None else _groups(groups),
         "preview": first_jobs(parts, seed, slot_ms),
+        "files": [{**begun, "format": part.format} for part in parts for begun in part.beginnings],
+        "time_unit": next((unit for part in parts if (unit := unit_of(part.format))), ""),
     }  # fmt: skip
 
 

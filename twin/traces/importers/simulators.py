@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.models import known_models
 from twin.traces.importers.tables import Chunk, Table
 
@@ -62,7 +62,7 @@ def read_gangs(
             parts.append(numbers[:, good])
         rows += table.rows
     if not names:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     submit, run, gpus, steps, batch, target_ms = np.concatenate(parts, axis=1)
     order = np.argsort(submit, kind="stable")
     submit = np.rint(submit[order]).astype(np.int64)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.machines import Machine, is_server_name, to_cluster
 from twin.traces.importers.tables import Table, closeness, header
 
@@ -31,7 +31,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         machines += _machines(table, skipped, seen)
         rows += table.rows
     if not machines:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows is a machine; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows, "machine")
     cluster, notes = to_cluster(safe_name(sources[0].name), machines, options, sources[0].name)
     return Read(rows, skipped, cluster=cluster, notes=notes)
 

@@ -1,5 +1,8 @@
 """Standard Workload Format: `;` header lines, then at least 18 numbers a job; and `.machines` files, a table of nodes.
 
+A `.machines` file has 6 cells between tabs (id, name, nodes, CPUs and speed of a node, KB of a node), or begins with
+4 cells between semicolons (name, nodes, CPUs, KB), also with others after them.
+
 -1 = unknown in any field. Workers = processors that the job used, or asked for where that is unknown, which keeps the
 work. Each has 1 CPU and no GPU, and so has a parameter server. The row count of the header is not trusted. A row of
 status 2, 3 or 4 that repeats an id is a part of that job: merged into its summary, or added up where there is none. The
@@ -19,12 +22,13 @@ from numpy.typing import NDArray
 
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.importers.lines import chunks, first_lines, floats
 from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
 
 FORMAT = "swf"
 TITLE = "Standard Workload Format"
+TIME_UNIT = "s"
 COLUMNS = (
     "id", "submit", "wait", "run", "procs", "cpu_time", "memory", "requested_procs", "requested_time",
     "requested_memory", "status", "user", "group", "executable", "queue", "partition", "preceding", "think_time",
@@ -43,7 +47,10 @@ USED = (
     "queue",
     "partition",
 )
-NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells of a line of a .machines file
+NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells between tabs of a line of a .machines file
+SHORT_NODE = ("name", "nodes", "cpus", "memory")  # the first cells between semicolons
+KB_PER_CPU = (2**14, 2**32)  # plausible memory: 16 MB to 4 TB
+MACHINES = ".machines"  # end of a file's name
 KEY = re.compile(rb";?\s*([A-Za-z]+)\s*:\s*(.*)")
 PARTS = (2, 3, 4)  # statuses of a part of a job
 KB_TO_MB = 1.024e-3
@@ -72,7 +79,9 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
             0.5 * commented,
         )
     jobs = jobs[jobs.index(True) :]
-    return 2 * sum(jobs) >= len(jobs), "the lines are jobs", sum(jobs) / len(jobs)
+    fits = 2 * sum(jobs) >= len(jobs)
+    why = "the lines are jobs" if fits else f"only {sum(jobs)} of {len(jobs)} lines are {len(COLUMNS)} numbers"
+    return fits, why, sum(jobs) / len(jobs)
 
 
 def _is_comment(line: bytes) -> bool:
@@ -85,10 +94,15 @@ def _is_job(line: bytes) -> bool:
 
 
 def _are_nodes(body: Sequence[bytes]) -> bool:
-    tables = [line.split(b"\t") for line in body]
-    return bool(body) and all(
-        len(cells) == len(NODE) and all(_is_number(cells[at]) for at in (0, 2, 3, 4, 5)) for cells in tables
-    )
+    return bool(body) and all(_is_node(line) for line in body)
+
+
+def _is_node(line: bytes) -> bool:
+    cells = line.strip().split(b"\t")
+    if len(cells) == len(NODE):
+        return all(_is_number(cells[at]) for at in (0, 2, 3, 4, 5))
+    cells = line.strip().split(b";")
+    return len(cells) >= len(SHORT_NODE) and bool(cells[0].strip()) and all(_is_number(cell) for cell in cells[1:4])
 
 
 def _is_number(cell: bytes) -> bool:
@@ -105,7 +119,8 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     tables = [
         source
         for source in sources
-        if _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
+        if source.name.endswith(MACHINES)
+        or _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
     ]
     logs = [_Log(number, source, skipped) for number, source in enumerate(s for s in sources if s not in tables)]
     blocks = [block for log in logs for block in log.blocks(options)]
@@ -113,7 +128,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     rows = sum(log.rows for log in logs) + node_rows
     drafts, merged = _drafts(logs, np.concatenate(blocks), skipped) if blocks else (None, 0)
     if drafts is None and not nodes:
-        raise ImportRefused(f"{sources[0].name}: none of its {rows:,} rows can be imported; {skipped.first()}")
+        raise skipped.nothing(sources[0].name, rows)
     if drafts is not None:
         merged += used_rows
     notes = _notes(logs) if drafts is not None else []
@@ -157,6 +172,7 @@ class _Log:
         for first, lines in chunks(self.source, options):
             stripped = map(bytes.strip, lines)
             held = [(number, line) for number, line in enumerate(stripped, first) if line and self._is_row(line)]
+            options.others.count += len(lines) - len(held)
             if held:
                 numbers, rows = zip(*held, strict=True)
                 block = self._block(np.array(numbers), rows)
@@ -333,14 +349,17 @@ def _nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions) -> 
         for first, lines in chunks(source, options):
             for number, line in enumerate(lines, first):
                 if not line.strip() or _is_comment(line):
+                    options.others.count += 1
                     continue
                 rows += 1
-                cells = [cell.strip() for cell in line.decode("utf-8", "replace").split("\t")]
+                cells = _node(line.decode("utf-8", "replace"))
                 if len(cells) < len(NODE):
                     skipped.add(number, "too_few_cells", f"{len(cells)} of {len(NODE)}")
                     continue
                 name = re.sub(r"[\s,]+", "-", cells[1]) or f"machine{cells[0]}"
                 count, cpus, memory = (_amount(cells[at]) for at in (2, 3, 5))
+                if memory and cpus and not KB_PER_CPU[0] <= memory / cpus <= KB_PER_CPU[1]:
+                    memory = 0.0  # another unit, or another column
                 many = 1 if count is None or count < 0 else count
                 if not is_server_name(name) or len(name) > 190:
                     skipped.add(number, "unreadable_name", name)
@@ -363,6 +382,15 @@ def _nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions) -> 
                     names = [name] if many == 1 else [f"{name}-{n + 1}" for n in range(int(many))]
                     machines += [Machine(node, 0, cpu, size) for node in names]
     return machines, rows, len(seen)
+
+
+def _node(line: str) -> list[str]:
+    """The cells of NODE of a line of either form."""
+    cells = [cell.strip() for cell in line.split("\t")]
+    short = [cell.strip() for cell in line.split(";")]
+    if len(cells) >= len(NODE) or len(short) < len(SHORT_NODE):
+        return cells
+    return ["0", *short[:3], "1", short[3]]
 
 
 def _amount(cell: str) -> float | None:

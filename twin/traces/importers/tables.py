@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.importers.reading import AS_STATED, Reading
 
 CHUNK = 20_000  # rows
 DELIMITERS = ",\t;|"
@@ -45,9 +46,12 @@ def closeness(cells: Sequence[str], wanted: Sequence[str]) -> tuple[bool, str, f
 class Chunk:
     """Rows that have all wanted cells. lines: where each begins (the header is line 1); columns: stripped text."""
 
-    def __init__(self, lines: NDArray[np.int64], cells: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, lines: NDArray[np.int64], cells: Mapping[str, Sequence[str]], reading: Reading = AS_STATED
+    ) -> None:
         self.lines = lines
         self.columns = _Stripped(cells)
+        self.reading = reading
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Finite numbers, NaN where the cell is none; "nan" and "inf" are none."""
@@ -61,17 +65,7 @@ class Chunk:
         cells = pd.Series(self.columns[name], dtype=object)
         stamps = pd.to_datetime(cells, format="%Y-%m-%d %H:%M:%S", errors="coerce")
         values = stamps.to_numpy().astype("datetime64[ms]")
-        return np.where(np.isnat(values), math.nan, values.astype(np.int64))
-
-    def instants(self, name: str) -> NDArray[np.float64]:
-        """ISO 8601, with `T` or a blank, with or without a UTC offset, as ms since 1970; NaN for others."""
-        import pandas as pd
-
-        stamps = pd.to_datetime(
-            pd.Series(self.columns[name], dtype=object), format="ISO8601", utc=True, errors="coerce"
-        )
-        values = stamps.dt.tz_localize(None).to_numpy().astype("datetime64[ms]")
-        return np.where(np.isnat(values), math.nan, values.astype(np.int64))
+        return self.reading.utc(np.where(np.isnat(values), math.nan, values.astype(np.int64)))
 
     def sift(self, skipped: Skipped, reasons: Sequence[tuple[str, NDArray[Any], str]]) -> NDArray[np.bool_]:
         """Good rows; the others are reported with their first reason and the cell of that column."""
@@ -171,6 +165,7 @@ class Table:
         return Chunk(
             np.array(lines, dtype=np.int64),
             {name: whole[at] for name, at in zip(self.wanted, self.places, strict=True)},
+            self.options.reading,
         )
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -183,6 +178,7 @@ class Table:
                 )
             if heading or row == []:  # the names, or a blank line
                 heading = False
+                self.options.others.count += 1
                 continue
             self.rows += 1
             if isinstance(row, csv.Error):

@@ -15,6 +15,7 @@ from twin.traces.importers.tables import closeness, header
 
 FORMAT = "tiresias"
 TITLE = "Tiresias simulator trace"
+TIME_UNIT = "s"
 COLUMNS = ("job_id", "num_gpu", "submit_time", "iterations", "model_name", "duration")
 OTHERS = ("interval",)  # which a file may have
 

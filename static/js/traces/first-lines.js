@@ -1,0 +1,48 @@
+// Upload of an unknown format: its first lines, and what the nearest formats miss.
+
+import { h } from '../ui/dom.js';
+
+/** One card for each file: its lines, and beside them what fits or nearly fits. */
+export function firstLines(files) {
+  return files.map(({ file, lines, fits, nearest }) =>
+    h(
+      'section',
+      { class: 'card' },
+      h('header', {}, h('h2', {}, file)),
+      h(
+        'div',
+        { class: 'columns' },
+        h(
+          'div',
+          {},
+          h('p', { class: 'muted small' }, 'First lines'),
+          h(
+            'ol',
+            { class: 'lines scroll', tabindex: 0, 'aria-label': `First lines of ${file}` },
+            lines.map((line) => h('li', {}, h('code', {}, line))),
+          ),
+        ),
+        h(
+          'div',
+          {},
+          fits.length
+            ? [h('p', { class: 'muted small' }, 'Matching formats'), list(fits, ({ title }) => title)]
+            : [
+                h('p', { class: 'muted small' }, 'Most similar formats, with what is missing'),
+                nearest.length
+                  ? list(nearest, ({ title, why }) => [h('strong', {}, title), h('span', { class: 'why' }, why)])
+                  : h('p', {}, 'The file resembles no known format.'),
+              ],
+        ),
+      ),
+    ),
+  );
+}
+
+function list(items, say) {
+  return h(
+    'ul',
+    { class: 'plain' },
+    items.map((item) => h('li', {}, say(item))),
+  );
+}

@@ -1,0 +1,152 @@
+"""Fuzzer of the importers: damaged variants of good files, each imported in full. It keeps what fails.
+
+    python -m tests.twin.importers.fuzz COUNT SEED [FOLDER]
+
+A variant fails if it raises anything but one refusal in one line, if Python warns, or if lines or rows are not
+accounted for. The address space of the process is limited. A failed variant is written to the folder,
+`tests/fixtures/fuzz` by default: its files are variants that once failed, from which the fuzzer begins too.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+from tests.twin.importers.samples import MAPPING, SAMPLES
+from twin.traces.importers import ImportRefused, Reading, Upload, read
+
+CORPUS = Path(__file__).resolve().parents[2] / "fixtures" / "fuzz"
+ADDRESS_SPACE = 3 * 2**30  # bytes; libraries map 1.5 GB before a file is read
+LOST = "error of the importer"  # what a reader says that has lost a line
+MARK = "@@ "  # begins the line above each file of a kept variant
+CELLS = [
+    b"", b"nan", b"inf", b"-inf", b"-1", b"0", b"1e400", b"-0.5", b"9" * 30, b"1e308", b"2017-10-01 00:00:45", b"1",
+    b"66.0", b'"', b"None", b"null", b"\xc3\xa9", b"a b", b"x" * 300, b"%s", b"=1+1", b"\x1b[31m", b"1,5", b"16Gi",
+    b"03/04/2026", b"1-02:03:04", b"0001-01-01 00:00:00", b"9999-12-31 23:59:59", b"\xe2\x80\xa8", b"1_000", b"0x10",
+    b"9223372036854775808", b"true", b"[]", b"{}", b"\\u0000", b"\\ud800",
+]  # fmt: skip
+JOINTS = [
+    b",",
+    b"\t",
+    b"|",
+    b" ",
+    b"\n",
+    b";",
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b"\r\n",
+    b"\r",
+    b"\\",
+    b"\xff",
+    b"\0",
+]
+READINGS = [{}, {}, {}, {"time_unit": "d"}, {"time_unit": "us"}, {"time_zone": "Europe/Berlin"}, {"cpu_jobs": "keep"}]
+
+
+def variant(rng: random.Random, kept: list[tuple[str, list[bytes]]]) -> tuple[str, list[bytes]]:
+    """(format, files): good files, or kept ones, with pieces cut, doubled, swapped or replaced."""
+    name, parts = rng.choice(kept) if kept and rng.random() < 0.2 else rng.choice(list(SAMPLES.items()))
+    return name, [damaged(rng, data) for data in rng.sample(parts, rng.randint(1, len(parts)))]
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    for _ in range(rng.randint(0, 4)):
+        kind = rng.random()
+        if kind < 0.45:  # a cell
+            marks = [at for at, byte in enumerate(data) if byte in b',\t|;: \n"']
+            begin = rng.choice(marks) + 1 if marks else 0
+            end = next((at for at in marks if at >= begin), len(data))
+            data = data[:begin] + rng.choice(CELLS) + data[end:]
+        elif kind < 0.6:
+            at = rng.randint(0, len(data))
+            data = data[:at] + rng.choice(JOINTS) + data[at:]
+        elif kind < 0.8:  # lines doubled, moved or lost
+            lines = data.split(b"\n")
+            at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+            lines[at:at] = [lines[other]] * rng.randint(0, 3)
+            if rng.random() < 0.5:
+                lines.pop(rng.randrange(len(lines)))
+            data = b"\n".join(lines)
+        else:
+            begin = rng.randint(0, len(data))
+            end = min(len(data), begin + rng.randint(0, 40))
+            data = data[:begin] + rng.choice([b"", data[begin:end] * 2, rng.randbytes(rng.randint(0, 6))]) + data[end:]
+    return data
+
+
+def fault(folder: Path, name: str, parts: list[bytes], format: str, reading: Reading) -> str:
+    """Why the import of a variant is wrong; "" for one that is imported or refused as it should be."""
+    uploads = []
+    for number, data in enumerate(parts):
+        path = folder / f"part{number}"
+        path.write_bytes(data)
+        uploads.append(Upload(path, f"part{number}.csv"))
+    mapping = MAPPING if name == "mapped_csv" else None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            report = read(uploads, format=format, mapping=mapping, seed=3, reading=reading).report
+    except ImportRefused as refusal:
+        sentence = str(refusal)
+        if LOST in sentence or "\n" in sentence or not sentence.isprintable():
+            return f"refusal: {sentence}"
+        return ""
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return f"{type(error).__name__}: {traceback.format_exc()}"
+    known = report["imported"] + report["merged"] + report["outside_window"] + sum(report["skipped_counts"].values())
+    return "" if report["rows"] <= known else f"{report['rows']} rows, but {known} are accounted for"
+
+
+def packed(name: str, parts: list[bytes]) -> bytes:
+    return f"{MARK}{name}\n".encode() + f"\n{MARK}\n".encode().join(parts)
+
+
+def kept(folder: Path = CORPUS) -> list[tuple[str, list[bytes]]]:
+    """(format, files) of each variant in the folder."""
+    found = []
+    for path in sorted(folder.glob("*.bin")):
+        first, _, rest = path.read_bytes().partition(b"\n")
+        found.append((first.decode().removeprefix(MARK), rest.split(f"\n{MARK}\n".encode())))
+    return found
+
+
+def fuzz(count: int, seed: int, folder: Path = CORPUS) -> list[str]:
+    """Faults of so many variants; what fails is written to the folder."""
+    corpus, faults = kept(), list[str]()
+    with tempfile.TemporaryDirectory(prefix="twin-fuzz-") as place:
+        for number in range(count):
+            rng = random.Random(seed * 10_000_000 + number)
+            name, parts = variant(rng, corpus)
+            format = "auto" if name == "mapped_csv" or rng.random() < 0.5 else name
+            reading = Reading.of(rng.choice(READINGS))
+            why = fault(Path(place), name, parts, format, reading)
+            if why:
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{name}-{seed}-{number}.bin").write_bytes(packed(name, parts))
+                faults.append(f"{name}, variant {number} of seed {seed}, {format}, {reading.plain()}: {why}")
+    return faults
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    count, seed, *folder = sys.argv[1:]
+    faults = fuzz(int(count), int(seed), *map(Path, folder))
+    print(f"{int(count):,} variants, {len(faults):,} faults")
+    for line in faults[:20]:
+        print(line)
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

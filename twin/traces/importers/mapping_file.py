@@ -1,0 +1,31 @@
+"""File of a column mapping, to be saved and shared: `{"columns": [...], "mapping": {field: column}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from twin.traces.importers.drafts import ImportRefused
+
+LONGEST = 64 * 1024  # bytes
+
+
+def dumps(columns: Sequence[str], mapping: Mapping[str, str]) -> bytes:
+    """The file; columns are those of the header for which it was made."""
+    return orjson.dumps(
+        {"columns": list(columns), "mapping": dict(mapping)}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    )
+
+
+def loads(data: bytes, name: str) -> dict[str, str]:
+    """The mapping of a file; ImportRefused names what is wrong."""
+    try:
+        found: Any = orjson.loads(data[:LONGEST])
+    except orjson.JSONDecodeError as error:
+        raise ImportRefused(f"{name}: not a file of a column mapping: {error}") from error
+    mapping = found.get("mapping") if isinstance(found, dict) else None
+    if not isinstance(mapping, dict) or not all(isinstance(column, str) for column in mapping.values()):
+        raise ImportRefused(f'{name}: a file of a column mapping has the form {{"mapping": {{"arrival": "COLUMN"}}}}')
+    return mapping
