@@ -31,7 +31,8 @@ from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, Sc
 from dashboard.auth import login
 from dashboard.auth.token_api import TokenViewSet
 from dashboard.ingest.views import CursorView, EventsView, SnapshotView
-from dashboard.pages import health, pages
+from dashboard.pages import health, pages, readiness
+from dashboard.pages.prometheus import MetricsView
 from dashboard.readmodels.downloads import KINDS
 
 router = SimpleRouter()
@@ -73,6 +74,8 @@ urlpatterns = [
     path("login/<str:token>/", login.link, name="login-link"),
     path("logout/", login.leave, name="logout"),
     path("healthz", health.healthz, name="healthz"),
+    path("readyz", readiness.readyz, name="readyz"),
+    path("metrics", MetricsView.as_view(), name="prometheus"),
     path("healthz/shared", health.shared, name="healthz-shared"),
     path("api/ingest/<str:source>/events", EventsView.as_view(), name="ingest-events"),
     path("api/ingest/<str:source>/snapshot", SnapshotView.as_view(), name="ingest-snapshot"),

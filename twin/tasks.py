@@ -6,8 +6,10 @@ from twin.acting import planning_task
 from twin.alerts import evaluation_task
 from twin.alerts.webhook import delivery_task
 from twin.analysis import certificate_task, closing_metrics, state_task
+from twin.eventlog import packing
 from twin.mirror import drift_task
 from twin.mirror.forecasts import forecast_task
+from twin.operation import retention
 from twin.processes.heartbeat import doing
 from twin.runs import runner
 from twin.studies.shadows import task as shadow_task
@@ -93,6 +95,15 @@ def evaluate_alerts(_: int) -> None:
     """Evaluation of the rules of alerts."""
     with doing("the evaluation of alerts"):
         evaluation_task.work()
+
+
+@shared_task(name="twin.tasks.apply_retention")
+def apply_retention(_: int) -> None:
+    """Removal of what is older than its setting allows; packing of the logs that stay."""
+    with doing("retention"):
+        retention.apply(retention.now())
+    with doing("the packing of logs"):
+        packing.pack_ended()
 
 
 @shared_task(name="twin.tasks.deliver_alerts")

@@ -24,6 +24,7 @@ from twin.mirror import drift_task
 from twin.mirror.forecasts import forecast_task
 from twin.models import Run
 from twin.processes import vitals
+from twin.processes.dispatch import send
 from twin.push import compaction
 from twin.runs import holds, lease, runner
 from twin.runs.activity import activity
@@ -38,7 +39,7 @@ SLOW_S = 2.0  # between two checks of imports, recorded holds, the disk and the 
 # a loop without an iteration for this long hangs; a locked database makes each write wait for LOCK_WAIT_S
 STUCK_S = 60.0
 LOCK_WAIT_S = 1.0  # the loop repeats, so a write that fails is tried again
-COMPACT_S = 3_600.0  # between two compactions of pushed events
+COMPACT_S = 3_600.0  # between two compactions of pushed events, and two applications of retention
 ANNOUNCE_AGAIN_S = 10.0  # between two announcements of a run that still waits
 QUIET_S = 10.0  # between two log lines about an unavailable database or broker
 
@@ -125,6 +126,7 @@ class Ticker:
         if time.monotonic() - self.compacted > COMPACT_S:
             self.compacted = time.monotonic()
             compaction.compact(time.time_ns() // 1_000_000)
+            send("apply_retention", 0, queue="io", expires=COMPACT_S)
         if self.demo:
             from twin.studies.demo import ensure
 

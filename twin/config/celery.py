@@ -2,11 +2,13 @@
 
 import os
 import signal
+import time
 from typing import Any
 
 from celery import Celery
 from celery.signals import (
     task_postrun,
+    task_prerun,
     worker_init,
     worker_process_init,
     worker_process_shutdown,
@@ -22,6 +24,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "twin.config.settings")
 NICENESS = 5  # of pool children, which compute as much as they get
 
 _pulse: Any = None  # of this process
+_task_began = 0.0  # of the task of this process; monotonic
 
 app = Celery("twin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -63,11 +66,24 @@ def _set_pool() -> None:
         os.nice(pools.NICENESS)
 
 
-@task_postrun.connect
-def give_back_memory(**_: Any) -> None:
-    """A pool child lives for weeks: what a run or an import has freed would stay with it."""
-    from twin.infra import memory
+@task_prerun.connect
+def begin_task(task_id: str = "", **_: Any) -> None:
+    """Start of a task's duration, and its id for log lines."""
+    from twin.config import json_logs
 
+    global _task_began
+    _task_began = time.monotonic()
+    json_logs.task_id.set(task_id)
+
+
+@task_postrun.connect
+def end_task(task: Any = None, state: str | None = None, **_: Any) -> None:
+    """Counts the task. A pool child lives for weeks: what a run or an import has freed would stay with it."""
+    from twin.infra import counters, memory
+
+    name = task.name.rpartition(".")[2]
+    counters.count("tasks", name, (state or "unknown").lower())
+    counters.observe("task_seconds", time.monotonic() - _task_began, name)
     memory.give_back_at_times()
 
 

@@ -7,6 +7,8 @@ each request, whose thread is new. Here the threads and their connections stay.
 from __future__ import annotations
 
 import asyncio
+import re
+import secrets
 from concurrent.futures import ThreadPoolExecutor
 
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
@@ -15,6 +17,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from twin.config.json_logs import request_id
+from twin.infra import counters
+
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")  # that /metrics names
+REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)  # of a proxy before the twin; others are replaced
 MAX_THREADS = 16  # requests that are answered at a time; others wait
 
 
@@ -34,7 +41,14 @@ class PooledHandler(ASGIHandler):
         assert isinstance(request, ASGIRequest)
         close_broken_connections()
         set_script_prefix(get_script_prefix(request.scope))
-        return self.get_response(request)
+        given = request.headers.get("X-Request-Id", "")
+        request_id.set(given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8))
+        with counters.timed("http_request_seconds"):
+            response = self.get_response(request)
+        response.headers["X-Request-Id"] = request_id.get()
+        method = request.method if request.method in METHODS else "other"
+        counters.count("http_requests", method, str(response.status_code))
+        return response
 
 
 def close_broken_connections() -> None:

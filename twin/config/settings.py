@@ -121,6 +121,13 @@ ALERT_WEBHOOK_URL = env.str("ALERT_WEBHOOK_URL", default="")
 ALERT_WEBHOOK_SECRET = env.str("ALERT_WEBHOOK_SECRET", default="")
 CERTIFICATE_LIMIT_S = env.float("CERTIFICATE_LIMIT_S", default=60.0)  # after which a certificate is given up
 
+# Retention (docs/operation.md): 0 keeps for ever.
+KEEP_RUNS_DAYS = env.float("KEEP_RUNS_DAYS", default=0.0)  # after the end of a simulated run
+KEEP_HISTORY_DAYS = env.float("KEEP_HISTORY_DAYS", default=0.0)  # of followed clusters, after the end of their run
+KEEP_LOGS_GB = env.float("KEEP_LOGS_GB", default=0.0)  # of all logs; the oldest simulated runs go first
+KEEP_UPLOADS_DAYS = env.float("KEEP_UPLOADS_DAYS", default=7.0)  # of files that were not imported
+KEEP_FORECASTS_DAYS = env.float("KEEP_FORECASTS_DAYS", default=0.0)  # with their scores
+
 # of `manage.py up`: /healthz says it, so that it knows its own web server
 INSTANCE = env.str("TWIN_INSTANCE", default="")
 
@@ -160,7 +167,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from within, without TLS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked from within, without TLS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 CSRF_FAILURE_VIEW = "dashboard.pages.errors.csrf_failure"
@@ -221,11 +228,21 @@ if BROKER_URL.startswith(("redis", "unix")):
     CELERY_BROKER_TRANSPORT_OPTIONS["visibility_timeout"] = 120
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a worker waits for its broker as long as it takes
 
+LOG_FORMAT = env.str("LOG_FORMAT", default="line")  # line, or json for a collector of logs
+if LOG_FORMAT not in ("line", "json"):
+    sys.exit(f"LOG_FORMAT must be line or json, got {LOG_FORMAT!r}")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": {"()": "twin.config.json_logs.JsonLines"},
+    },
     "filters": {"refused": {"()": "twin.config.logging_filters.Refused"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused"]}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refused"]},
+        "errors": {"class": "twin.infra.counters.CountErrors", "filters": ["refused"]},
+    },
+    "loggers": {"uvicorn": {"handlers": ["console", "errors"], "level": "WARNING", "propagate": False}},
+    "root": {"handlers": ["console", "errors"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+import zlib
+from typing import Any
+
 from django.db import models
 
 from twin.models.runs import Run
+
+PACKED = b"zlib:"  # before compressed content; batch_codec begins otherwise
+
+
+class BatchField(models.BinaryField):
+    """A batch (eventlog/batch_codec.py), stored as it is or compressed (eventlog/packing.py)."""
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """The batch, unpacked."""
+        if value is not None and bytes(value[: len(PACKED)]) == PACKED:
+            return zlib.decompress(memoryview(value)[len(PACKED) :])
+        return value
+
+
+def compressed(batch: bytes) -> bytes:
+    """The batch in the form that the field unpacks."""
+    return PACKED + zlib.compress(batch, 6)
 
 
 class EventBatch(models.Model):
@@ -15,7 +35,7 @@ class EventBatch(models.Model):
     last_seq = models.BigIntegerField()
     first_ms = models.BigIntegerField()
     last_ms = models.BigIntegerField()
-    payload = models.BinaryField()
+    payload = BatchField()
 
     class Meta:
         ordering = ["first_seq"]

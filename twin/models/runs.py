@@ -44,6 +44,7 @@ class Run(models.Model):
     sim_ms = models.BigIntegerField(default=0)  # time of the last event
     end_ms = models.BigIntegerField(null=True)  # time of the last event of a finished run
     progressed_at = models.DateTimeField(null=True)  # when events were last added to it
+    packed_at = models.DateTimeField(null=True)  # when its log was joined and compressed (eventlog/packing.py)
     held_since = models.DateTimeField(null=True)  # since when the database takes no events of it (holds.py)
     # The clock of a live run: sim time was clock_sim_ms at clock_wall, and passes clock_speed ms a ms (0 = paused).
     clock_sim_ms = models.BigIntegerField(default=0)

@@ -11,16 +11,17 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 import redis
 from django.conf import settings
 
-from twin.infra import pubsub
+from twin.infra import counters, memory, pubsub
 from twin.runs import lease
 
 WEB, TICKER, FOLLOWER = "web", "ticker", "follower"
@@ -31,6 +32,7 @@ LATE_S = 3.0  # heartbeats late by this much are reported
 SILENT_S = 10.0  # a process without a heartbeat for this long is not responding
 FORGOTTEN_S = 600.0  # after this time it is not listed any more: its host is gone
 HASH = "twin:pulse"
+KEPT = ("fault", "parent", "begun", "memory", "counters")  # of an entry; one of another version may lack some
 
 _doing: tuple[str, float] | None = None  # of this process, and since when (wall clock)
 _begun = 0  # tasks that this process has begun
@@ -48,6 +50,8 @@ class Process:
     fault: str = ""  # reason why it does not work although it responds
     parent: str = ""  # host/pid
     begun: int = 0  # tasks
+    memory: int = 0  # resident bytes
+    counters: Sequence[Sequence[Any]] = ()  # counters.snapshot
 
     @property
     def answers(self) -> bool:
@@ -119,6 +123,8 @@ class Pulse:
             "fault": fault,
             "parent": parent,
             "begun": _begun,
+            "memory": memory.resident(),
+            "counters": counters.snapshot(),
         }
         try:
             pubsub.client().hset(HASH, self.name, orjson.dumps(entry))  # type: ignore[arg-type]
@@ -137,6 +143,11 @@ def doing(what: str) -> Iterator[None]:
         _doing = None
 
 
+def work() -> str:
+    """Current work of this process; empty while it waits."""
+    return _doing[0] if _doing else ""
+
+
 def processes() -> list[Process] | None:
     """Processes that exist or should exist, by kind and name; None if the bus does not respond."""
     try:
@@ -152,7 +163,14 @@ def processes() -> list[Process] | None:
             continue
         what, since = row["doing"] or ("", now)
         found.append(
-            Process(name, row["kind"], silent_s, what, max(0.0, now - since), row["fault"], row["parent"], row["begun"])
+            Process(
+                name,
+                row["kind"],
+                silent_s,
+                what,
+                max(0.0, now - since),
+                **{key: row[key] for key in KEPT if key in row},
+            )
         )
     return sorted(found, key=lambda process: (process.kind, process.name))
 

@@ -20,6 +20,7 @@ import psycopg
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 90.0
+LONGEST_PAUSE_S = 0.15
 
 
 class Stack:
@@ -118,7 +119,8 @@ def free_port() -> int:
 
 def wait_until(holds: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> None:
     """Polls until it holds; AssertionError naming `what` when it does not in time."""
-    deadline = time.monotonic() + patience_s
+    deadline, pause = time.monotonic() + patience_s, 0.01
     while not holds():
         assert time.monotonic() < deadline, f"waited {patience_s:g} s in vain: {what}"
-        time.sleep(0.02)  # between two checks of other processes
+        time.sleep(pause)  # longer each time: a check reads /proc or a database, and others need the processor
+        pause = min(1.3 * pause, LONGEST_PAUSE_S)

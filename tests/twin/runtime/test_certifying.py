@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from scheduling.slotted.certificate import problem, trivial
+from scheduling.slotted.certificate import trivial
+from scheduling.slotted.certificate_problem import problem
 from twin.analysis import certificate_task
 from twin.infra.columns import unpack
 from twin.models import Run

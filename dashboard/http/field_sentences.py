@@ -1,0 +1,51 @@
+"""Sentences of Django REST framework about fields, in the words of the API: the rule, and the value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+# "This field" is the subject; `detail` names the field in its place (dashboard/api/errors.py).
+SENTENCES = tuple(
+    (re.compile(pattern), sentence)
+    for pattern, sentence in (
+        (r'Invalid pk "(.*)" - object does not exist\.', r"This field must be the id of an existing object, got \1."),
+        (r"Incorrect type\. Expected pk value, received (\w+)\.", "This field must be an id, a whole number."),
+        (r"Ensure this field has at least 1 elements\.", "This field must have at least one element."),
+        (r"Ensure this field has no more than (\d+) elements\.", r"This field must have at most \1 elements."),
+        (r"Ensure this field has no more than (\d+) characters\.", r"This field must have at most \1 characters."),
+        (r"Ensure this value is greater than or equal to (\S+)\.", r"This field must be at least \1."),
+        (r"Ensure this value is less than or equal to (\S+)\.", r"This field must be at most \1."),
+        (r"Invalid data\. Expected a dictionary, but got (\w+)\.", "The body must be a JSON object."),
+        (r"Expected a dictionary of items but got type .*\.", "This field must be a JSON object."),
+        (r"Expected a list of items but got type .*\.", "This field must be a list."),
+        (r"A valid integer is required\.", "This field must be a whole number."),
+        (r"A valid number is required\.", "This field must be a number."),
+        (r"Must be a valid boolean\.", "This field must be true or false."),
+        (r"Not a valid string\.", "This field must be text."),
+        (r"Invalid page\.", "There is no page with this number; page must be from 1 to the last page."),
+    )
+)
+
+
+def choice_field(choices: Sequence[str], **given: Any) -> serializers.ChoiceField:
+    """Field for one of `choices`; its refusal lists them."""
+    sentence = f"This field must be one of {', '.join(choices)}, got '{{input}}'."
+    return serializers.ChoiceField(choices=list(choices), error_messages={"invalid_choice": sentence}, **given)
+
+
+def in_own_words(found: Any) -> Any:
+    """The answer with each known sentence replaced."""
+    if isinstance(found, dict):
+        return {key: in_own_words(inner) for key, inner in found.items()}
+    if isinstance(found, list):
+        return [in_own_words(inner) for inner in found]
+    if not isinstance(found, str):
+        return found
+    for pattern, sentence in SENTENCES:
+        if match := pattern.fullmatch(found):
+            return match.expand(sentence)
+    return found

@@ -1,0 +1,137 @@
+"""Retention: what is due by age and by size, what stays in any case, and the dry run."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.management import call_command
+from django.utils import timezone
+
+from tests.twin.builders import played_out, scenario_of
+from tests.twin.runtime.conftest import fresh, layer, make_run, make_scenario, valkey  # noqa: F401
+from twin import ticker as ticking
+from twin.models import AuditEntry, Connection, EventBatch, Forecast, Run, Score, Trace
+from twin.operation import retention
+from twin.runs import commands, readers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(settings, layer, tmp_path):  # noqa: F811
+    settings.UPLOAD_DIR = tmp_path
+    for name in ("RUNS_DAYS", "HISTORY_DAYS", "LOGS_GB", "UPLOADS_DAYS", "FORECASTS_DAYS"):
+        setattr(settings, f"KEEP_{name}", 0.0)
+
+
+def ended(age, **fields):
+    """A run that ended so long ago."""
+    run = played_out(commands.start_run(scenario_of("oasis", "fifo")))
+    Run.objects.filter(pk=run.pk).update(finished_at=timezone.now() - age, **fields)
+    return run.pk
+
+
+def told(*words):
+    out = io.StringIO()
+    call_command("prune", *words, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_without_settings_only_expired_sessions_go():
+    run = ended(4000 * DAY)
+    for key, age in (("old", -DAY), ("new", DAY)):
+        Session.objects.create(session_key=key, session_data="", expire_date=timezone.now() + age)
+    assert told() == ["expired sessions: 1 removed"]
+    assert list(Session.objects.values_list("pk", flat=True)) == ["new"]
+    assert Run.objects.filter(pk=run).exists()
+    assert told() == ["nothing to remove"]
+
+
+def test_runs_go_by_their_age_and_what_is_in_use_stays(settings):
+    settings.KEEP_RUNS_DAYS = 30.0
+    old, young, read, forked = ended(31 * DAY), ended(29 * DAY), ended(31 * DAY), ended(31 * DAY)
+    mirrored = ended(31 * DAY, mode=Run.MIRROR)
+    readers.mark(read)
+    fork = commands.fork_and_start(forked, 1, "", [], True)[1]
+    assert fork.status in Run.ACTIVE
+    dry = told("--dry-run")
+    assert dry[0].startswith("runs (KEEP_RUNS_DAYS): 1 would be removed, 0.")
+    assert dry[0].endswith(f" MiB: {old}")
+    assert Run.objects.filter(pk=old).exists()
+    assert told()[0] == f"runs (KEEP_RUNS_DAYS): 1 removed: {old}"
+    assert set(Run.objects.values_list("pk", flat=True)) == {young, read, forked, mirrored, fork.pk}
+    assert not EventBatch.objects.filter(run_id=old).exists()
+    entry = AuditEntry.objects.get(action="run.delete")
+    assert (entry.subject, entry.user, entry.detail["reason"]) == (f"run {old}", None, "retention")
+
+
+def test_histories_of_clusters_go_by_their_own_setting(settings):
+    settings.KEEP_HISTORY_DAYS = 30.0
+    old, followed = ended(31 * DAY, mode=Run.MIRROR), ended(31 * DAY, mode=Run.MIRROR)
+    simulated = ended(31 * DAY)
+    Connection.objects.create(name="lab", connector="push", run_id=followed)
+    assert told() == [f"histories of clusters (KEEP_HISTORY_DAYS): 1 removed: {old}"]
+    assert set(Run.objects.values_list("pk", flat=True)) == {followed, simulated}
+
+
+def test_the_oldest_runs_go_until_all_logs_fit(settings):
+    runs = [ended(age * DAY) for age in (2, 3, 1)]
+    size = retention.sizes(runs)
+    assert all(size[run] == sum(len(bytes(batch.payload)) for batch in Run.objects.get(pk=run).batches.all())
+               + sum(len(bytes(state.payload)) for state in Run.objects.get(pk=run).checkpoints.all()) > 1_000
+               for run in runs)  # fmt: skip
+    settings.KEEP_LOGS_GB = (sum(size.values()) - 1) / 2**30  # one byte too many
+    assert told()[0].endswith(f": 1 removed: {runs[1]}")
+    settings.KEEP_LOGS_GB = (size[runs[2]]) / 2**30
+    assert told()[0].endswith(f": 1 removed: {runs[0]}")
+    assert told() == ["nothing to remove"]
+    assert list(Run.objects.values_list("pk", flat=True)) == [runs[2]]
+
+
+def test_uploads_that_were_never_imported_go_with_their_files(settings, tmp_path):
+    settings.KEEP_UPLOADS_DAYS = 7.0
+    made = {}
+    for status, age in ((Trace.SCANNED, 8), (Trace.SCANNED, 6), (Trace.READY, 8), (Trace.PARSING, 8)):
+        path = f"{status}-{age}"
+        (tmp_path / path).write_text("x")
+        trace = Trace.objects.create(name=path, status=status, files=[{"name": "a", "path": path}])
+        Trace.objects.filter(pk=trace.pk).update(touched_at=timezone.now() - age * DAY)
+        made[path] = trace.pk
+    assert told() == [f"uploads without an import (KEEP_UPLOADS_DAYS): 1 removed: {made['scanned-8']}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parsing-8", "ready-8", "scanned-6"]
+    assert AuditEntry.objects.get(action="trace.delete").subject == f"trace {made['scanned-8']}"
+
+
+def test_forecasts_go_with_their_scores(settings):
+    settings.KEEP_FORECASTS_DAYS = 10.0
+    lab = Connection.objects.create(name="lab", connector="push")
+    now_ms = int(timezone.now().timestamp() * 1000)
+    for days in (9, 11, 12):
+        made_ms = now_ms - days * 86_400_000
+        Forecast.objects.create(connection=lab, job="1", occasion="hour", method="twin", made_ms=made_ms, start_ms=0)
+        Score.objects.create(
+            connection=lab, what=Score.START, method="twin", lead=0, made_ms=made_ms, predicted_ms=0, real_ms=0
+        )
+    assert told() == [f"{what} (KEEP_FORECASTS_DAYS): 2 removed" for what in ("forecasts", "scores of forecasts")]
+    assert (Forecast.objects.count(), Score.objects.count()) == (1, 1)
+
+
+def test_without_the_bus_no_run_goes(settings):
+    """Nobody knows then which runs have readers."""
+    settings.KEEP_RUNS_DAYS = 1.0
+    run = ended(2 * DAY)
+    settings.LAYER_URL = "redis://127.0.0.1:1"
+    told()
+    assert Run.objects.filter(pk=run).exists()
+
+
+def test_the_ticker_asks_for_it_once_an_hour(monkeypatch):
+    sent = []
+    monkeypatch.setattr(ticking, "send", lambda task, key, **options: sent.append((task, options["queue"])))
+    ticker = ticking.Ticker()
+    ticker.compacted -= ticking.COMPACT_S + 1
+    ticker._slowly()
+    ticker._slowly()
+    assert sent == [("apply_retention", "io")]

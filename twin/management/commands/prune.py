@@ -1,0 +1,32 @@
+"""manage.py prune: removal of what is older than the settings of retention allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from twin.operation import checks, retention
+
+
+class Command(BaseCommand):
+    help = "Removes what is older than the settings KEEP_... allow; the twin does the same once an hour."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="only state what would be removed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if (database := checks.migrations()).level != checks.OK:
+            raise CommandError(f"{database.text}; {database.remedy}")
+        checks.find_embedded()  # readers of runs are known there
+        now = retention.now()
+        found = retention.due(now) if options["dry_run"] else retention.apply(now)
+        verb = "would be removed" if options["dry_run"] else "removed"
+        for row in found:
+            size = "" if row.size is None else f", {row.size / 2**20:,.1f} MiB"
+            named = f": {', '.join(map(str, row.subjects[:20]))}" if row.named and row.subjects else ""
+            more = f" and {len(row.subjects) - 20:,} more" if row.named and len(row.subjects) > 20 else ""
+            setting = f" ({row.setting})" if row.setting else ""
+            self.stdout.write(f"{row.rule}{setting}: {len(row.subjects):,} {verb}{size}{named}{more}")
+        if not any(row.subjects for row in found):
+            self.stdout.write("nothing to remove")

@@ -1,0 +1,1 @@
+"""Operation of an installation: checks, backups, retention."""

@@ -1,0 +1,177 @@
+"""Retention: what is removed because it is older than its setting allows, or because logs take too much space.
+
+Nothing is removed unless a setting says so, except uploads that were never imported and expired sessions. Active runs,
+runs with readers, runs with active forks, and what a connection follows stay in any case.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Length
+from django.utils import timezone
+
+from twin.models import Checkpoint, EventBatch, FoldedState, Forecast, Run, Score, Trace
+from twin.runs import commands, readers
+from twin.runs.commands import audit
+from twin.traces import import_task
+
+log = logging.getLogger(__name__)
+PORTION = 100  # runs that are removed in one transaction; writers wait for it
+
+
+@dataclass(frozen=True)
+class Due:
+    """What one rule would remove."""
+
+    rule: str
+    setting: str
+    subjects: Sequence[Any]  # primary keys
+    size: int | None  # bytes of logs and checkpoints; None where they are not counted
+    named: bool = False  # True for objects with a page of their own
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One kind of data: what is due, and how it is removed."""
+
+    title: str
+    setting: str
+    due: Callable[[datetime, float], Sequence[Any]]
+    remove: Callable[[Sequence[Any]], None]
+
+
+def due(now: datetime) -> list[Due]:
+    """What each rule with a limit would remove at this moment."""
+    found = []
+    for rule, limit in _limited():
+        subjects = rule.due(now, limit)
+        size = sum(sizes(subjects).values()) if rule.remove is _remove_runs and subjects else None
+        found.append(Due(rule.title, rule.setting, subjects, size, rule.remove in NAMED))
+    return found
+
+
+def apply(now: datetime) -> list[Due]:
+    """Removes it; what was removed."""
+    removed = []
+    for rule, limit in _limited():  # each looks at what the ones before have left
+        if subjects := rule.due(now, limit):
+            rule.remove(subjects)
+            log.warning("retention: %s removed: %s", rule.title, len(subjects))
+            removed.append(Due(rule.title, rule.setting, subjects, None, rule.remove in NAMED))
+    return removed
+
+
+def _limited() -> list[tuple[Rule, float]]:
+    """Rules that have a limit; those without a setting always apply."""
+    found = [(rule, getattr(settings, rule.setting) if rule.setting else 0.0) for rule in RULES]
+    return [(rule, limit) for rule, limit in found if limit or not rule.setting]
+
+
+def sizes(run_ids: Sequence[int]) -> dict[int, int]:
+    """Bytes of the logs, checkpoints and folded states of runs."""
+    found = dict.fromkeys(run_ids, 0)
+    for model in (EventBatch, Checkpoint, FoldedState):
+        rows = model._base_manager.filter(run_id__in=run_ids).order_by().values_list("run_id")
+        for run_id, size in rows.annotate(size=Sum(Length("payload"))):
+            found[run_id] += size or 0
+    return found
+
+
+def _removable(mirrored: bool) -> QuerySet[Run]:
+    """Ended runs without active forks and without a connection, oldest first."""
+    runs = Run.objects.exclude(status__in=Run.ACTIVE).filter(connections=None)
+    runs = runs.filter(mode=Run.MIRROR) if mirrored else runs.exclude(mode=Run.MIRROR)
+    forked = Run.objects.filter(status__in=Run.ACTIVE, parent__isnull=False).values("parent")
+    runs = runs.exclude(pk__in=forked)
+    return runs.order_by(Coalesce("finished_at", "created_at"))
+
+
+def _old_runs(mirrored: bool) -> Callable[[datetime, float], Sequence[int]]:
+    def find(now: datetime, days: float) -> Sequence[int]:
+        before = now - timedelta(days=days)
+        over = Q(finished_at__lt=before) | Q(finished_at=None, created_at__lt=before)
+        old = _removable(mirrored).filter(over)
+        return readers.unread(list(old.values_list("pk", flat=True)))
+
+    return find
+
+
+def _largest(now: datetime, gigabytes: float) -> Sequence[int]:
+    """Oldest simulated runs whose removal brings all logs below the limit."""
+    size = sizes(list(Run.objects.values_list("pk", flat=True)))
+    above = sum(size.values()) - gigabytes * 2**30
+    chosen: list[int] = []
+    for run_id in readers.unread(list(_removable(mirrored=False).values_list("pk", flat=True))):
+        if above <= 0:
+            break
+        chosen.append(run_id)
+        above -= size[run_id]
+    return chosen
+
+
+def _remove_runs(run_ids: Sequence[int]) -> None:
+    for first in range(0, len(run_ids), PORTION):
+        with transaction.atomic():
+            runs = Run.objects.filter(pk__in=run_ids[first : first + PORTION])
+            commands.delete_all(runs, {"reason": "retention"})
+
+
+def _old_uploads(now: datetime, days: float) -> Sequence[int]:
+    waiting = (Trace.UPLOADING, Trace.SCANNED, Trace.FAILED, Trace.CANCELLED)
+    old = Trace.objects.filter(status__in=waiting, touched_at__lt=now - timedelta(days=days), scenario=None)
+    return list(old.order_by("pk").values_list("pk", flat=True))
+
+
+def _remove_uploads(trace_ids: Sequence[int]) -> None:
+    for trace in Trace.objects.filter(pk__in=trace_ids).only("name", "files"):
+        number = trace.pk
+        with transaction.atomic():
+            audit(None, "trace.delete", f"trace {number}", {"name": trace.name, "reason": "retention"})
+            trace.delete()
+        import_task.remove_files(trace)
+
+
+def _old_rows(model: Any) -> Callable[[datetime, float], Sequence[int]]:
+    def find(now: datetime, days: float) -> Sequence[int]:
+        before_ms = int((now - timedelta(days=days)).timestamp() * 1000)
+        return list(model.objects.filter(made_ms__lt=before_ms).values_list("pk", flat=True))
+
+    return find
+
+
+def _remove_rows(model: Any) -> Callable[[Sequence[Any]], None]:
+    def remove(keys: Sequence[Any]) -> None:
+        for first in range(0, len(keys), PORTION):
+            model.objects.filter(pk__in=keys[first : first + PORTION]).delete()
+
+    return remove
+
+
+def _ended_sessions(now: datetime, days: float) -> Sequence[str]:
+    return list(Session.objects.filter(expire_date__lt=now).values_list("pk", flat=True))
+
+
+NAMED = (_remove_runs, _remove_uploads)
+RULES = (
+    Rule("runs", "KEEP_RUNS_DAYS", _old_runs(mirrored=False), _remove_runs),
+    Rule("histories of clusters", "KEEP_HISTORY_DAYS", _old_runs(mirrored=True), _remove_runs),
+    Rule("oldest runs beyond the size of all logs", "KEEP_LOGS_GB", _largest, _remove_runs),
+    Rule("uploads without an import", "KEEP_UPLOADS_DAYS", _old_uploads, _remove_uploads),
+    Rule("forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Forecast), _remove_rows(Forecast)),
+    Rule("scores of forecasts", "KEEP_FORECASTS_DAYS", _old_rows(Score), _remove_rows(Score)),
+    Rule("expired sessions", "", _ended_sessions, _remove_rows(Session)),
+)
+
+
+def now() -> datetime:
+    """Time that rules compare with."""
+    return timezone.now()
