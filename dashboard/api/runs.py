@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from dashboard.api.serializers import RunSerializer, SpeedSerializer
+from dashboard.http.body import body
 from dashboard.readmodels import (
     downloads,
     event_table,
@@ -25,12 +26,17 @@ from dashboard.readmodels import (
     run_summary,
     situation,
 )
+from scheduling.kernel.parameters import UnknownName
+from scheduling.kernel.registry import ELSEWHERE, schedulers
+from scheduling.model.known_names import unknown
 from scheduling.model.values import ModelError
+from twin.analysis.thumbnail import thumbnail
 from twin.eventlog import event_log
 from twin.models import Run
 from twin.runs import commands, deleted, scheduler_history
 
 MAX_EVENTS = 5_000
+STATUSES = (*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED)
 
 
 class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Run]):
@@ -48,14 +54,23 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
                 "q", str, description="filter by part of the name of the scenario, the trace or a scheduler of the run"
             ),
             OpenApiParameter("scenario", int, description="filter by scenario"),
+            OpenApiParameter("status", str, enum=STATUSES, description="filter by status"),
+            OpenApiParameter("scheduler", str, description="filter by the scheduler that runs begin with"),
         ]
     )
     def list(self, request: Request) -> Response:
-        """Runs, newest first; by_status: number of matching runs by status."""
+        """Runs, newest first; by_status and by_scheduler: number of runs with each value that the other filters leave.
+
+        by_scheduler has the schedulers that runs begin with.
+        """
         answer = super().list(request)
-        found = self.filter_queryset(self.get_queryset()).order_by().values_list("status").annotate(Count("pk"))
-        answer.data["by_status"] = dict.fromkeys((*Run.ACTIVE, Run.FINISHED, Run.CANCELLED, Run.FAILED), 0) | dict(
-            found
+        asked = self._asked(self.get_queryset()).order_by()
+        chosen = {name: _chosen(request, name) for name in ("status", "scheduler")}
+        answer.data["by_status"] = dict.fromkeys(STATUSES, 0) | dict(
+            asked.filter(chosen["scheduler"]).values_list("status").annotate(Count("pk"))
+        )
+        answer.data["by_scheduler"] = dict(
+            asked.filter(chosen["status"]).values_list("scenario__scheduler").annotate(Count("pk"))
         )
         return answer
 
@@ -77,11 +92,16 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     def filter_queryset(self, queryset: QuerySet[Run]) -> QuerySet[Run]:
         found = super().filter_queryset(queryset)
-        if self.action == "list":
-            found = found.filter(scenario__unlisted=False)  # a sweep's page lists its runs
-        if self.action == "list" and self.request.query_params.get("scenario"):
+        if self.action != "list":
+            return found
+        return self._asked(found).filter(_chosen(self.request, "status"), _chosen(self.request, "scheduler"))
+
+    def _asked(self, found: QuerySet[Run]) -> QuerySet[Run]:
+        """The listed runs by scenario and text, in any state and with any scheduler."""
+        found = found.filter(scenario__unlisted=False)  # a sweep's page lists its runs
+        if self.request.query_params.get("scenario"):
             found = found.filter(scenario_id=job_table.number(self.request.query_params, "scenario", 0, 0, 2**53))
-        asked = self.request.query_params.get("q", "").strip() if self.action == "list" else ""
+        asked = self.request.query_params.get("q", "").strip()
         if not asked:
             return found
         named = Q(scenario__name__icontains=asked) | Q(scenario__trace__name__icontains=asked)
@@ -129,9 +149,8 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     def clock(self, request: Request, pk: str) -> Response:
         """Sets the speed of a live run."""
-        form = SpeedSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        return self._response(commands.set_speed(self.get_object(), form.validated_data["speed"], request.user))
+        given = body(SpeedSerializer, request)
+        return self._response(commands.set_speed(self.get_object(), given["speed"], request.user))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)
@@ -150,6 +169,12 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
     def situation(self, request: Request, pk: str) -> Response:
         """Situation at the newest time: load of each server, queue, next starts and finishes, points of attention."""
         return Response(situation.situation(self.get_object()))
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def thumbnail(self, request: Request, pk: str) -> Response:
+        """Raster of allocation by group of servers and time (docs/architecture.md)."""
+        return Response(thumbnail(self.get_object()))
 
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     @action(detail=True)
@@ -248,3 +273,12 @@ class RunViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Gene
 
     def _response(self, run: Run) -> Response:
         return Response(self.get_serializer(run).data)
+
+
+def _chosen(request: Request, name: str) -> Q:
+    """The filter by status or scheduler that the query asks for; UnknownName for one that does not exist."""
+    asked = request.query_params.get(name, "")
+    known = STATUSES if name == "status" else (*schedulers(), *ELSEWHERE)
+    if asked and asked not in known:
+        raise UnknownName(unknown(name, asked, known))
+    return Q(**{"status" if name == "status" else "scenario__scheduler": asked}) if asked else Q()

@@ -22,7 +22,7 @@ from scheduling.typed_workers import workers as typed
 from twin.eventlog import frames
 from twin.eventlog.fold import snapshot as columns_of
 from twin.eventlog.state_cache import Newest
-from twin.files.job_table import StoredJobs, any_utility, field_of
+from twin.files.stored_jobs import StoredJobs, any_utility, field_of
 from twin.infra.columns import pack
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run

@@ -1,9 +1,22 @@
-// Runs before the first paint, so that a saved theme does not flash. Not a module: modules run too late.
+// Runs before the first paint, so that the theme does not flash: the saved one, or the system's. Not a module: modules
+// run too late.
 (function () {
-  try {
-    const saved = localStorage.getItem('theme');
-    if (saved === 'light' || saved === 'dark') document.documentElement.dataset.theme = saved;
-  } catch {
-    // Without storage the system's theme stays.
+  const system = matchMedia('(prefers-color-scheme: dark)');
+
+  function saved() {
+    try {
+      return localStorage.getItem('theme');
+    } catch {
+      return null; // without storage the system's theme stays
+    }
   }
+
+  function choose() {
+    const theme = saved();
+    const known = theme === 'light' || theme === 'dark';
+    document.documentElement.dataset.theme = known ? theme : system.matches ? 'dark' : 'light';
+  }
+
+  choose();
+  system.addEventListener('change', choose);
 })();

@@ -37,7 +37,7 @@ def test_nothing_is_open_without_a_login_and_a_link_works_once(chromium: Browser
 def test_a_viewer_sees_everything_and_can_change_nothing(chromium: Browser, twin: Twin, live_run: int) -> None:
     with watched(chromium, twin, None) as open_page:
         page = open_page(twin.login_link("viewer"))
-        expect(page.locator("#runs tbody tr").first).to_be_visible()
+        expect(page.locator(".run-card").first).to_be_visible()
         expect(page.get_by_role("link", name="New run")).to_have_count(0)
         page.goto("/traces/")
         expect(page.locator("#list tbody tr").first).to_be_visible()
@@ -68,6 +68,14 @@ def test_the_chosen_theme_stays(open_page: Callable[..., Page]) -> None:
     page.reload()
     assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
     expect(page.get_by_role("button", name="Light")).to_be_visible()
+
+
+def test_a_theme_that_nobody_chose_is_that_of_the_system(open_page: Callable[..., Page]) -> None:
+    page = open_page("/", color_scheme="light")
+    expect(page.get_by_role("button", name="Dark")).to_be_visible()
+    page.emulate_media(color_scheme="dark")
+    expect(page.get_by_role("button", name="Light")).to_be_visible()
+    assert page.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
 
 
 def test_bars_arrive_and_a_page_opened_late_shows_the_same(open_page: Callable[..., Page], live_run: int) -> None:

@@ -2,6 +2,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { needsPage, open } from './dom.js';
+import { cellsOf, lines, paintThumbnail, passed, said } from '../../static/js/home/thumbnail.js';
+import { families, forkName } from '../../static/js/home/families.js';
+import { figuresOf as cardFigures, lineOf } from '../../static/js/home/run-cards.js';
 import { attentionItems } from '../../static/js/home/attention.js';
 import { figuresOf } from '../../static/js/home/figures.js';
 import { presentOf } from '../../static/js/home/present.js';
@@ -138,4 +141,79 @@ test('what needs attention leads to its page, the unacknowledged first, and the 
   const many = attentionItems(Array.from({ length: 11 }, (_, n) => point(n)));
   assert.equal(many.length, 9);
   assert.deepEqual([many[8].textContent, many[8].querySelector('a').getAttribute('href')], ['3 more', '/alerts/']);
+});
+
+const THUMBNAIL = {
+  from_ms: 0,
+  sim_ms: 3_600_000,
+  to_ms: 7_200_000,
+  columns: 2,
+  rows: [
+    { site: 'edge', servers: 4 },
+    { site: 'edge', servers: 1 },
+    { site: 'cloud', servers: 3 },
+  ],
+  raster: btoa(String.fromCharCode(0, 50, 100, 255, 1, 1)),
+};
+
+test('a thumbnail has a line between sites, a share that has passed, and words', needsPage, () => {
+  assert.deepEqual([...cellsOf(THUMBNAIL)], [0, 50, 100, 255, 1, 1]);
+  assert.deepEqual(lines(THUMBNAIL.rows), { at: [0, 1, 3], height: 4 });
+  assert.equal(passed(THUMBNAIL), 0.5);
+  assert.equal(passed({ ...THUMBNAIL, sim_ms: 9_000_000 }), 1);
+  assert.equal(
+    said(THUMBNAIL),
+    'Allocation of 8 servers from 00:00:00 to 01:00:00, planned to 02:00:00; 3 rows of up to 4, columns of 1h',
+  );
+  const window = open('/');
+  const canvas = window.document.createElement('canvas');
+  let image = null;
+  const context = canvas.getContext('2d');
+  context.putImageData = (given) => (image = given);
+  canvas.getContext = () => context;
+  paintThumbnail(canvas, THUMBNAIL);
+  assert.deepEqual([canvas.width, canvas.height], [2, 4]);
+  const alpha = Array.from({ length: 8 }, (_, i) => image.data[4 * i + 3]);
+  assert.deepEqual(
+    alpha.map((value) => (value === 0 ? 'none' : value === 255 ? 'full' : 'pale')),
+    ['none', 'pale', 'full', 'none', 'none', 'none', 'full', 'pale'],
+  );
+});
+
+test('forks stand below their parents in the order of their start, and are named by what they add', () => {
+  const run = (id, parent = null, name = 'A') => ({ id, parent, scenario_name: name });
+  const found = families([run(5, 3), run(4, 2), run(3, 2), run(2), run(1), run(6, 99)]);
+  assert.deepEqual(
+    found.map((family) => [family.run.id, family.forks.map(({ run: { id }, depth }) => `${id}/${depth}`)]),
+    [
+      [2, ['3/1', '5/2', '4/1']],
+      [1, []],
+      [6, []],
+    ],
+  );
+  assert.equal(forkName(run(3, 2, 'A, fork of run 2 at 20:00:00'), run(2)), 'Fork of run 2 at 20:00:00');
+  assert.equal(forkName(run(3, 2, 'mine'), run(2)), 'Mine');
+  assert.equal(forkName(run(3, 2, 'A'), run(2)), 'A');
+});
+
+test('a card has the figures that are known, and those of the present while the run is active', () => {
+  const run = { status: 'finished', sim_ms: 3_600_000, job_count: 4, mode: 'live', created_at: '2026-11-23T10:00:00Z' };
+  const schedulers = [{ from_ms: 0, name: 'fifo', title: 'FIFO' }];
+  const TABLE = new Map([['mean_jct_ms', { title: 'Mean JCT' }]]);
+  const metrics = { completed: 3, rejected: 1, mean_jct_ms: 7_200_000, utilization: { gpu: 0.5 } };
+  assert.deepEqual(cardFigures({ ...run, metrics }, null, TABLE), [
+    ['Completed', '3 of 4'],
+    ['Rejected', '1'],
+    ['Mean JCT', '2h'],
+    ['GPU', '50 %'],
+  ]);
+  const now = { sim_ms: 60_000, jobs: { running: 1, moving: 1, completed: 0, rejected: 2 }, utility: 5 };
+  assert.deepEqual(cardFigures({ ...run, status: 'running', metrics: {} }, now), [
+    ['Running', '2'],
+    ['Completed', '0 of 4'],
+    ['Rejected', '2'],
+    ['Utility', '5'],
+  ]);
+  assert.equal(lineOf({ ...run, schedulers }), 'FIFO · live · 01:00:00 · 2026-11-23 10:00 UTC');
+  assert.equal(lineOf({ ...run, schedulers, status: 'running' }, now, false), 'FIFO · 00:01:00 · 2026-11-23 10:00 UTC');
 });

@@ -9,11 +9,7 @@ import { toolbar } from '../ui/toolbar.js';
 
 tellUncaught();
 const button = document.getElementById('theme');
-const system = matchMedia('(prefers-color-scheme: dark)');
-
-function current() {
-  return document.documentElement.dataset.theme ?? (system.matches ? 'dark' : 'light');
-}
+const current = () => document.documentElement.dataset.theme;
 
 function label() {
   button.textContent = current() === 'dark' ? 'Light' : 'Dark';
@@ -32,7 +28,7 @@ button?.addEventListener('click', () => {
 });
 // a narrow toolbar scrolls
 document.querySelector('.top nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-system.addEventListener('change', () => {
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   label();
   themeChanged();
 });

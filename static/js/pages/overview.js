@@ -1,72 +1,41 @@
-// Overview: the present of one run, followed clusters, and the runs.
+// Overview: the present of one run, followed clusters, and the runs as cards or as a table.
 
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { metricTable } from '../core/metric-table.js';
 import { address } from '../compare/comparison.js';
-import { $, debounce, fill, h } from '../ui/dom.js';
-import { clock, number, wall } from '../util/format.js';
+import { $, debounce, errorLine, h } from '../ui/dom.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
 import { followOverview } from '../ui/connection-badge.js';
 import { Present } from '../home/present.js';
+import { RunCards } from '../home/run-cards.js';
+import { RunFilters } from '../home/run-filters.js';
+import { runColumns } from '../home/run-table.js';
 import { LiveClusters } from '../live/on-overview.js';
-import { inCharge } from '../models/phases.js';
 import { hasMetrics, untilText } from '../run/metrics-panel.js';
 
 const ACTIVE = ['running', 'paused'];
-const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed'];
 const MAX_LIVE = 8; // active runs whose metrics are refreshed
+const PAGE = 24; // runs that are listed at first, and with each "more"
+const NEWEST = 50; // runs that the present may be chosen from
 const FRESH_MS = 1000;
 const WAITING_MS = 2000; // between two polls of waiting runs
 const live = new Map(); // run id -> its newest metrics
 const ended = new Map(); // run id -> the same of an ended run without stored metrics
-let metrics = null; // the table of metrics
+const titles = new Map(); // of schedulers, by name
 let list = null; // the table of runs, once its columns are known
+let size = PAGE;
 let runs = [];
-let total = 0;
-let byStatus = {}; // status -> number of runs
+let newest = []; // runs without a filter
+let found = null; // the answer of the list
 const present = new Present($('#present'));
+const filters = new RunFilters($('#runs-card'), (name) => {
+  if (name === 'view') return paint();
+  size = PAGE;
+  loadAll();
+});
 
 const ticked = new Set(); // runs to compare, the base first
-const columns = () => [
-  { title: '', cell: (run) => tick(run) },
-  {
-    title: 'Run',
-    value: (run) => run.id,
-    cell: (run) => h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`),
-  },
-  { title: 'State', value: (run) => run.status, cell: (run) => stateCell(run) },
-  { title: 'Scheduler', cell: (run) => inCharge(run.schedulers, 'name') },
-  { title: 'Mode', value: (run) => run.mode, cell: (run) => run.mode },
-  { title: 'Simulated time', value: (run) => run.sim_ms, number: true, cell: (run) => clock(run.sim_ms) },
-  { title: 'Jobs', value: (run) => run.job_count, number: true, cell: (run) => number(run.job_count, 0) },
-  { title: 'Running', number: true, cell: (run) => number(busy(figuresOf(run)?.jobs)) },
-  {
-    title: metrics.get('completed').title,
-    number: true,
-    cell: (run) => number(run.metrics?.completed ?? moment(run)?.jobs.completed),
-  },
-  {
-    title: metrics.get('rejected').title,
-    number: true,
-    cell: (run) => number(run.metrics?.rejected ?? moment(run)?.jobs.rejected),
-  },
-  {
-    title: metrics.get('total_utility').title,
-    number: true,
-    cell: (run) => number(run.metrics?.total_utility ?? moment(run)?.utility),
-  },
-  {
-    title: 'Started',
-    value: (run) => run.created_at,
-    cell: (run) => h('span', { class: 'nowrap muted' }, wall(run.created_at)),
-  },
-];
-
-function stateCell(run) {
-  const state = h('span', { class: 'state', 'data-state': run.status, title: run.message }, run.status);
-  return [state, partly(run), run.activity ? h('div', { class: 'muted small' }, run.activity.text) : null];
-}
 
 /** The newest metrics of an active run; once it has ended they are out of date. */
 const figuresOf = (run) => (run && ACTIVE.includes(run.status) ? live.get(run.id) : undefined);
@@ -74,15 +43,7 @@ const figuresOf = (run) => (run && ACTIVE.includes(run.status) ? live.get(run.id
 /** The metrics of an ended run that stored none. */
 const moment = (run) => figuresOf(run) ?? ended.get(run.id);
 
-/** A note up to which time the metrics of a cancelled or failed run are. */
-function partly(run) {
-  return ended.has(run.id) ? h('div', { class: 'muted small' }, `metrics ${untilText(run)}`) : null;
-}
-
-/** Jobs that hold machines: running ones, and those whose group is profiled or moved. */
-function busy(jobs) {
-  return jobs && jobs.running + (jobs.profiling ?? 0) + (jobs.moving ?? 0);
-}
+let cards; // of the runs; made with the table of metrics
 
 function tick(run) {
   const box = h('input', {
@@ -108,29 +69,56 @@ function paintCompare() {
 }
 
 async function load() {
-  const [page, known] = await Promise.all([get('/api/runs/?size=50'), metricTable()]);
-  metrics = known;
+  const query = filters.query(size);
+  const [page, all, metrics] = await Promise.all([
+    get(`/api/runs/?${query}`),
+    filters.narrow ? get(`/api/runs/?size=${NEWEST}`) : null,
+    metricTable(),
+  ]);
+  if (query !== filters.query(size)) return; // another answer is on its way
+  say('');
+  found = page;
   runs = page.results;
-  total = page.count;
-  byStatus = page.by_status;
+  newest = (all ?? page).results;
+  for (const { schedulers } of runs) for (const { name, title } of schedulers) titles.set(name, title);
+  cards ??= new RunCards($('#cards'), { metrics, tick, figures: moment });
+  list ??= new DataTable($('#runs'), {
+    name: 'runs',
+    tools: $('#runs-tools'),
+    size: 500, // all that the list gives
+    columns: runColumns({ metrics, tick, figures: figuresOf, moment, isPartial: (run) => ended.has(run.id) }),
+  });
   paint();
   watchWaiting();
 }
 
 function paint() {
-  $('#start').hidden = runs.length > 0;
-  $('#runs-count').textContent = shown(runs.length, total, total === 1 ? 'run' : 'runs');
+  if (!found) return;
+  $('#start').hidden = newest.length > 0;
+  $('#runs-count').textContent = shown(runs.length, found.count, found.count === 1 ? 'run' : 'runs');
   paintCompare();
-  if (metrics) list ??= new DataTable($('#runs'), { name: 'runs', columns: columns() });
-  list?.paint(runs, { none: empty('No runs yet', 'Runs appear here when they are started.') });
-  fill(
-    $('#runs-by-status'),
-    STATUSES.filter((status) => byStatus[status]).map((status) =>
-      h('span', { class: 'state', 'data-state': status }, `${number(byStatus[status], 0)} ${status}`),
-    ),
-  );
-  present.show(runs);
+  filters.paint(found, titles);
+  const table = filters.view === 'table';
+  const none = filters.narrow
+    ? empty('No such run', 'No run has this name, state and scheduler.')
+    : empty('No runs yet', 'Runs appear here when they are started.');
+  $('#cards').hidden = table;
+  $('#runs').hidden = $('#runs-tools').hidden = !table;
+  if (table) {
+    cards.clear();
+    list.paint(runs, { none });
+  } else {
+    list.box.replaceChildren();
+    cards.paint(runs, none);
+  }
+  $('#runs-more').hidden = runs.length >= found.count;
+  present.show(newest);
 }
+
+$('#runs-more').addEventListener('click', () => {
+  size += PAGE;
+  loadAll();
+});
 
 /** Fetches the metrics of active runs. */
 async function ask() {
@@ -144,8 +132,8 @@ async function ask() {
 /** Fetches once those of each listed run that was cancelled or failed; in sequence, because the server reads logs. */
 async function askEnded() {
   for (const run of runs.filter((one) => untilText(one) && !hasMetrics(one) && one.last_seq && !ended.has(one.id))) {
-    const found = await get(`/api/runs/${run.id}/now/`).catch(() => null); // deleted in between
-    if (found) ended.set(run.id, found);
+    const answer = await get(`/api/runs/${run.id}/now/`).catch(() => null); // deleted in between
+    if (answer) ended.set(run.id, answer);
   }
   paint();
 }
@@ -170,36 +158,35 @@ function onMessage(message) {
     return reload();
   }
   const news = message.run ?? message;
-  const known = runs.find((run) => run.id === news.id);
-  if (!known) return reload();
-  const turned = news.status !== known.status;
-  if (turned) {
-    byStatus[known.status] -= 1;
-    byStatus[news.status] += 1;
+  const known = new Set([...runs, ...newest].filter((run) => run.id === news.id));
+  if (!known.size) return filters.narrow ? null : reload();
+  let turned = false;
+  for (const run of known) {
+    turned ||= news.status !== run.status;
+    Object.assign(run, {
+      status: news.status,
+      message: news.message,
+      activity: news.activity,
+      sim_ms: news.sim_ms,
+      metrics: news.metrics ?? run.metrics,
+    });
   }
-  Object.assign(known, {
-    status: news.status,
-    message: news.message,
-    activity: news.activity,
-    sim_ms: news.sim_ms,
-    metrics: news.metrics ?? known.metrics,
-  });
   paint();
   watchWaiting();
   if (!turned) return refresh();
   reload();
 }
 
-/** Each part of the page fails alone, and shows its error in its place. */
-function failIn(selector) {
-  return (error) => {
-    logError(error);
-    fill($(selector), h('p', { class: 'error', role: 'alert' }, error.message));
-  };
-}
+const say = errorLine($('#runs-error'));
 
 function loadAll() {
-  return load().then(ask).then(askEnded).catch(failIn('#runs'));
+  return load()
+    .then(ask)
+    .then(askEnded)
+    .catch((error) => {
+      logError(error);
+      say(error.message);
+    });
 }
 
 new LiveClusters($('#live-clusters')).start();

@@ -1,0 +1,184 @@
+// Runs as cards with a small picture of their schedule, forks below the run that they continue.
+
+import { get } from '../core/api.js';
+import { logError } from '../core/client-errors.js';
+import { inCharge } from '../models/phases.js';
+import { fill, h, setText } from '../ui/dom.js';
+import { onTheme } from '../util/colors.js';
+import { clock, duration, number, percent, wall } from '../util/format.js';
+import { families, forkName } from './families.js';
+import { paintThumbnail, passed, said } from './thumbnail.js';
+
+const ACTIVE = ['running', 'paused'];
+const AGAIN_MS = 3000; // between two pictures of an active run
+
+export class RunCards {
+  /**
+   * metrics: the table of metrics; tick(run): the box that chooses a run for a comparison; figures(run): its newest
+   * figures, if any.
+   */
+  constructor(box, { metrics, tick, figures }) {
+    Object.assign(this, { box, metrics, tick, figures, cards: new Map(), order: '' });
+    this.seen = new IntersectionObserver((entries) => entries.forEach((entry) => this.#looked(entry)));
+    setInterval(() => document.hidden || this.cards.forEach((card) => card.again()), AGAIN_MS);
+    onTheme(() => this.cards.forEach((card) => card.paint()));
+  }
+
+  /** Shows these runs, or `none` where there are none. */
+  paint(runs, none) {
+    const found = families(runs);
+    const order = found.map(({ run, forks }) => [run.id, ...forks.map((fork) => fork.run.id)].join('-')).join();
+    if (order !== this.order || !runs.length) this.#arrange(found, none);
+    this.order = order;
+    for (const run of runs) this.cards.get(run.id).update(run, this.figures(run));
+  }
+
+  clear() {
+    this.order = '';
+    this.cards.clear();
+    this.seen.disconnect();
+    this.box.replaceChildren();
+  }
+
+  #arrange(found, none) {
+    const kept = this.cards;
+    this.cards = new Map();
+    this.seen.disconnect();
+    const card = (run, parent, depth) => {
+      const made = kept.get(run.id) ?? new Card(run, this.tick(run), this.metrics);
+      made.place(parent, depth);
+      this.cards.set(run.id, made);
+      return made.node;
+    };
+    const items = found.map(({ run, forks }) => {
+      const own = card(run, null, 0);
+      const below = forks.map(({ run: fork, depth }) => card(fork, run, depth));
+      return h('li', { class: 'family' }, own, below.length ? h('ul', { class: 'forks' }, below.map(item)) : null);
+    });
+    fill(this.box, items.length ? h('ul', { class: 'run-cards' }, items) : none);
+    for (const made of this.cards.values()) this.seen.observe(made.node);
+  }
+
+  #looked({ target, isIntersecting }) {
+    const card = [...this.cards.values()].find(({ node }) => node === target);
+    card?.show(isIntersecting);
+  }
+}
+
+const item = (node) => h('li', {}, node);
+
+/** One run: name, state, picture and figures. */
+class Card {
+  constructor(run, box, metrics) {
+    Object.assign(this, { run, metrics });
+    this.visible = this.asking = false;
+    this.found = null;
+    this.drawn = ''; // what the picture shows
+    this.name = h('a', { href: `/runs/${run.id}/` });
+    this.state = h('span', { class: 'state' });
+    this.canvas = h('canvas', { role: 'img', width: 1, height: 1, 'aria-label': 'Allocation, loading' });
+    this.now = h('i', { class: 'now-line', hidden: true });
+    this.line = h('p', { class: 'muted small by' });
+    this.figures = h('dl', { class: 'run-figures' });
+    this.note = h('p', { class: 'muted small', hidden: true });
+    this.node = h(
+      'article',
+      { class: 'run-card', 'data-run': run.id },
+      h('header', {}, box, h('h3', {}, this.name), this.state),
+      h('a', { class: 'thumbnail', href: `/runs/${run.id}/`, tabindex: -1 }, this.canvas, this.now),
+      this.line,
+      this.figures,
+      this.note,
+    );
+  }
+
+  /** Below its parent the card is low, and named by what it changes. */
+  place(parent, depth) {
+    this.parent = parent;
+    this.node.classList.toggle('fork', Boolean(parent));
+    this.node.style.setProperty('--depth', String(Math.max(0, depth - 1)));
+  }
+
+  update(run, moment) {
+    this.run = run;
+    setText(this.name, `${run.id} · ${this.parent ? forkName(run, this.parent) : run.scenario_name}`);
+    this.name.title = run.scenario_name;
+    this.state.dataset.state = run.status;
+    setText(this.state, run.status);
+    setText(this.line, lineOf(run, moment, !this.parent));
+    this.line.title = this.line.textContent;
+    const cells = figuresOf(run, moment, this.metrics);
+    const key = JSON.stringify(cells);
+    if (key !== this.painted) {
+      this.painted = key;
+      fill(
+        this.figures,
+        cells.map(([title, value]) => h('div', {}, h('dt', {}, title), h('dd', {}, value))),
+      );
+    }
+    const note = run.message || run.activity?.text || '';
+    this.note.hidden = !note;
+    setText(this.note, note);
+    this.#ask();
+  }
+
+  show(visible) {
+    this.visible = visible;
+    this.#ask();
+  }
+
+  again() {
+    if (ACTIVE.includes(this.run.status)) this.#ask(true);
+  }
+
+  async #ask(again = false) {
+    const wanted = `${this.run.id} ${this.run.status}`;
+    if (!this.visible || this.asking || (!again && wanted === this.drawn)) return;
+    this.asking = true;
+    try {
+      this.found = await get(`/api/runs/${this.run.id}/thumbnail/`);
+      this.drawn = wanted;
+      this.paint();
+    } catch (error) {
+      this.drawn = wanted; // of a run that was just deleted, or whose log cannot be read
+      this.canvas.setAttribute('aria-label', error.message);
+      logError(error);
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  paint() {
+    if (!this.found) return;
+    paintThumbnail(this.canvas, this.found);
+    const share = passed(this.found);
+    this.now.hidden = share >= 1;
+    this.now.style.left = `${share * 100}%`;
+    this.canvas.setAttribute('aria-label', said(this.found));
+    this.canvas.parentElement.title = said(this.found);
+  }
+}
+
+/** 'OASiS · live · 12:24:44 · 2026-11-23 15:10 UTC': scheduler, mode, time of the run, start. */
+export function lineOf(run, moment, whole = true) {
+  const at = clock((ACTIVE.includes(run.status) ? moment?.sim_ms : null) ?? run.sim_ms);
+  return [inCharge(run.schedulers), ...(whole ? [run.mode] : []), at, wall(run.created_at)].join(' · ');
+}
+
+/** [[title, value]] of a run: jobs by outcome, then what was reached. table: the table of metrics. */
+export function figuresOf(run, moment, table) {
+  const metrics = run.metrics ?? {};
+  const jobs = moment?.jobs;
+  const running = jobs && jobs.running + (jobs.profiling ?? 0) + (jobs.moving ?? 0);
+  const completed = metrics.completed ?? jobs?.completed;
+  const cells = [
+    ...(ACTIVE.includes(run.status) ? [['Running', number(running, 0)]] : []),
+    ['Completed', completed === undefined ? '–' : `${number(completed, 0)} of ${number(run.job_count, 0)}`],
+    ['Rejected', number(metrics.rejected ?? jobs?.rejected, 0)],
+  ];
+  const utility = metrics.total_utility ?? moment?.utility ?? null;
+  if (utility !== null) cells.push(['Utility', number(utility, 0)]);
+  if (metrics.mean_jct_ms) cells.push([table.get('mean_jct_ms').title, duration(metrics.mean_jct_ms)]);
+  if (metrics.utilization?.gpu) cells.push(['GPU', percent(metrics.utilization.gpu)]);
+  return cells;
+}

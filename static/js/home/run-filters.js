@@ -1,0 +1,99 @@
+// What the list of runs shows: a search, a state, a scheduler, and cards or a table; kept in the URL.
+
+import { $, $$, debounce, fill, h } from '../ui/dom.js';
+import { number } from '../util/format.js';
+
+const STATUSES = ['running', 'queued', 'paused', 'finished', 'cancelled', 'failed'];
+const NAMES = ['q', 'status', 'scheduler', 'view'];
+const VIEW = 'runs-view'; // in the browser's storage
+
+export class RunFilters {
+  /** section: the card of the runs; titles: name -> title of schedulers; onChange() after another choice. */
+  constructor(section, onChange) {
+    const given = new URLSearchParams(location.search);
+    this.section = section;
+    this.onChange = onChange;
+    this.chosen = Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? '']));
+    this.chosen.view ||= localStorage.getItem(VIEW) ?? 'cards';
+    const search = $('#runs-q', section);
+    search.value = this.chosen.q;
+    search.addEventListener(
+      'input',
+      debounce(() => this.#set('q', search.value.trim()), 250),
+    );
+    $('#runs-scheduler', section).addEventListener('change', ({ target }) => this.#set('scheduler', target.value));
+    for (const button of $$('[data-view]', section))
+      button.addEventListener('click', () => {
+        localStorage.setItem(VIEW, button.dataset.view);
+        this.#set('view', button.dataset.view);
+      });
+    this.#views();
+  }
+
+  get view() {
+    return this.chosen.view === 'table' ? 'table' : 'cards';
+  }
+
+  /** Whether some runs are left out. */
+  get narrow() {
+    return NAMES.slice(0, 3).some((name) => this.chosen[name]);
+  }
+
+  /** The query of the list. */
+  query(size) {
+    const asked = NAMES.slice(0, 3).filter((name) => this.chosen[name]);
+    return String(new URLSearchParams([...asked.map((name) => [name, this.chosen[name]]), ['size', size]]));
+  }
+
+  /** Counts of an answer: states as buttons, schedulers as a menu. titles: name -> title. */
+  paint({ by_status: byStatus, by_scheduler: byScheduler }, titles) {
+    const { status, scheduler } = this.chosen;
+    fill(
+      $('#runs-by-status', this.section),
+      STATUSES.filter((name) => byStatus[name] || name === status).map((name) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'state quiet',
+            'data-state': name,
+            'aria-pressed': String(name === status),
+            onclick: () => this.#set('status', name === this.chosen.status ? '' : name),
+          },
+          `${number(byStatus[name], 0)} ${name}`,
+        ),
+      ),
+    );
+    const names = [...new Set([...Object.keys(byScheduler), ...(scheduler ? [scheduler] : [])])];
+    const title = (name) => titles.get(name) ?? name;
+    fill(
+      $('#runs-scheduler', this.section),
+      h('option', { value: '' }, 'All schedulers'),
+      names
+        .sort((a, b) => title(a).localeCompare(title(b), 'en'))
+        .map((name) =>
+          h(
+            'option',
+            { value: name, selected: name === scheduler },
+            `${title(name)} (${number(byScheduler[name] ?? 0, 0)})`,
+          ),
+        ),
+    );
+    this.#views();
+  }
+
+  #set(name, value) {
+    if (this.chosen[name] === value) return;
+    this.chosen[name] = value;
+    const kept = NAMES.filter((one) => this.chosen[one] && !(one === 'view' && this.view === 'cards'));
+    const query = new URLSearchParams(kept.map((one) => [one, this.chosen[one]]));
+    history.replaceState(null, '', query.size ? `?${query}` : location.pathname);
+    this.#views();
+    this.onChange(name);
+  }
+
+  #views() {
+    for (const button of $$('[data-view]', this.section))
+      button.setAttribute('aria-pressed', String(button.dataset.view === this.view));
+  }
+}

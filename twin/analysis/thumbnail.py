@@ -1,0 +1,117 @@
+"""The thumbnail of a run: a raster of how much of each group of servers is allocated over time, with what is planned.
+
+A row is a group of neighbouring servers of one site, a column an interval; all columns are equally long. The value of a
+cell is the mean over its interval of what bars hold of the group's servers, as a share of what these servers have at
+the newest time, of the resource of which that share is largest. It is computed once per event of the run.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduling.model.values import Server
+from twin.analysis.situation import load
+from twin.analysis.situation.load import MACHINE, OPEN, Held
+from twin.eventlog.fold import DIED, END, NEVER, SERVER, START, RunState
+from twin.eventlog.state_cache import Newest
+from twin.infra.kept import KEPT
+from twin.models import Run
+from twin.scenarios import store
+
+ROWS, COLUMNS = 16, 96  # at most, and exactly
+PER_CENT = 100
+NONE = 255  # of a group that has nothing of what is counted
+
+
+def thumbnail(run: Run) -> dict[str, Any]:
+    """{seq, sim_ms, from_ms, to_ms, measure, scale, columns, rows: [{site, servers}], raster}.
+
+    raster: a byte per cell, row by row, as base64: the share in per cent, rounded up, or NONE.
+    """
+    key, at = ("thumbnail", run.pk), (run.last_seq, run.status)
+    with KEPT.lock(key):
+        kept: tuple[Any, dict[str, Any]] | None = KEPT.take(key)
+        if kept is None or kept[0] != at:
+            kept = at, _thumbnail(run)
+        KEPT.put(key, kept)
+        return kept[1]
+
+
+def _thumbnail(run: Run) -> dict[str, Any]:
+    _, jobs = store.of_run(run)
+    with Newest(run) as state:
+        at_ms = max(state.sim_ms, run.sim_ms)
+        cluster = [one for begin, one in store.clusters(run) if begin <= at_ms][-1]
+        from_ms, to_ms = _span(run, state, at_ms, cluster.slot_ms)
+        held = load.held(run, state, cluster, jobs, at_ms, from_ms, to_ms)
+    groups, rows = grouped(cluster.servers)
+    edges = from_ms + (to_ms - from_ms) * np.arange(COLUMNS + 1) // COLUMNS
+    return {
+        "seq": state.last_seq, "sim_ms": at_ms, "from_ms": from_ms, "to_ms": to_ms,
+        "measure": held.measure, "scale": held.scale, "columns": COLUMNS, "rows": rows,
+        "raster": b64encode(raster(held, groups, len(rows), edges).tobytes()).decode(),
+    }  # fmt: skip
+
+
+def _span(run: Run, state: RunState, at_ms: int, slot_ms: int) -> tuple[int, int]:
+    """From the first arrival to the newest time, or to the last planned end; at most as much ahead as has passed."""
+    arrived = state.jobs.rows[:, 0]
+    from_ms = int(arrived[arrived >= 0].min(initial=at_ms))
+    to_ms = at_ms
+    if run.status in Run.ACTIVE:
+        bars = state.bars.rows
+        ends = bars[(bars[:, DIED] == NEVER) & (bars[:, END] < OPEN), END]
+        to_ms = min(int(ends.max(initial=at_ms)), at_ms + max(at_ms - from_ms, slot_ms))
+    return from_ms, max(to_ms, at_ms, from_ms + COLUMNS)
+
+
+def grouped(servers: Sequence[Server]) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    """([server] its row, [row] {site, servers}): at most ROWS rows of neighbours, all but a site's last of one size."""
+    sites = [server.site for server in servers]
+    names = list(dict.fromkeys(sites))
+    size = max(1, -(-len(servers) // (ROWS - len(names) + 1)))
+    of, rows = np.empty(len(servers), dtype=np.int64), list[dict[str, Any]]()
+    for name in names:
+        own = np.flatnonzero(np.array(sites) == name)
+        of[own] = len(rows) + np.arange(len(own)) // size
+        rows += [{"site": name, "servers": min(size, len(own) - first)} for first in range(0, len(own), size)]
+    return of, rows
+
+
+def raster(held: Held, groups: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:
+    """[row, column] uint8: the largest share of the scale in per cent, rounded up; NONE without capacity."""
+    bars, amounts = held.bars, held.amounts
+    if held.measure == MACHINE:  # its groups have a bar for each job: a machine is held once
+        bars, first = np.unique(bars[:, [SERVER, START, END]], axis=0, return_index=True)
+        amounts, (server, start, end) = amounts[first], bars.T
+    else:
+        server, start, end = bars[:, SERVER], bars[:, START], bars[:, END]
+    capacity = np.zeros((rows, len(held.scale)), dtype=np.int64)
+    np.add.at(capacity, groups, held.capacity)
+    used = _held_until(groups[server], start, amounts, rows, edges)
+    used -= _held_until(groups[server], end, amounts, rows, edges)
+    most = capacity[:, None, :] * np.diff(edges)[None, :, None]
+    shares = np.where(most > 0, -(-used * PER_CENT // np.maximum(most, 1)), -1).max(axis=2)
+    return np.where(shares < 0, NONE, np.minimum(shares, PER_CENT)).astype(np.uint8)
+
+
+def _held_until(group: np.ndarray, when: np.ndarray, amounts: np.ndarray, rows: int, edges: np.ndarray) -> np.ndarray:
+    """[row, column, scale] amount times ms within the column, if each amount is held from `when` on.
+
+    Sums may wrap around; the difference of two of them, which fits, is exact.
+    """
+    columns = len(edges) - 1
+    when = np.clip(when, edges[0], edges[-1])
+    column = np.minimum(np.searchsorted(edges, when, side="right") - 1, columns - 1)
+    cell = group * columns + column
+    first = np.zeros((rows * columns, amounts.shape[1]), dtype=np.int64)
+    begun = np.zeros_like(first)
+    np.add.at(first, cell, amounts * (edges[column + 1] - when)[:, None])
+    np.add.at(begun, cell, amounts)
+    here = begun.reshape(rows, columns, -1)
+    before = here.cumsum(axis=1) - here
+    return first.reshape(here.shape) + before * np.diff(edges)[None, :, None]
