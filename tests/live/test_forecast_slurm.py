@@ -51,6 +51,11 @@ class Twin:
     def poll(self):
         self.following.apply(self.connector.snapshot())
 
+    def passed(self):
+        """Waits until a start can no longer be in the second of the first look: such a job ran before the replay."""
+        begun_ms = self.mirror.at_ms
+        self.until(lambda: self.mirror.at_ms - begun_ms >= 1_000, "a second has passed")
+
     def forecast(self):
         """{key: row} of the waiting jobs; starts in Unix ms."""
         found = {"estimates": dict(self.connector.estimate()), "constraints": self.connector.constraints().plain()}
@@ -96,6 +101,7 @@ def test_starts_are_forecast_far_better_than_by_slurm_and_replayed_as_they_were(
     rng = random.Random(5)
     twin = Twin(cluster)
     mirror = twin.mirror
+    twin.passed()
     for _ in range(FIRST):
         submit(cluster, rng)
     sent, over, forecast_at = FIRST, time.monotonic() + PATIENCE_S, 0.0
@@ -149,6 +155,7 @@ def test_a_mixed_load_of_two_partitions_is_decided_as_slurm_decides(cluster):
     cluster.run("scontrol", "create", "partitionname=half", "nodes=edge[1-2]", "maxtime=infinite", "state=up")
     rng = random.Random(3)
     twin = Twin(cluster)
+    twin.passed()
     sent, over = 0, time.monotonic() + PATIENCE_S
     while time.monotonic() < over and (sent < JOBS or twin.mirror.open):
         if sent < JOBS and sum(not job.attempts for job in twin.mirror.jobs) < 8:

@@ -151,5 +151,7 @@ def test_a_command_that_prints_without_end(remote):
 def test_a_greeting_instead_of_an_answer(remote):
     connector = remote.connector(conf="/motd")
     connector._diagnostics = lambda: None
-    with pytest.raises(ConnectorError, match=r"^squeue: the answer breaks off in the middle of a row, or is none: 'We"):
+    with pytest.raises(
+        ConnectorError, match=r"^squeue: the answer ends in the middle of a row, or is not a table: 'We"
+    ):
         connector.snapshot(nodes=True)

@@ -90,11 +90,11 @@ def _why_not_calibrated(connection: Connection) -> str:
 def _why_too_old(proposal: Proposal) -> str:
     assert proposal.planned_at is not None
     age_s = (timezone.now() - proposal.planned_at).total_seconds()
-    why = f"the plan is {age_s:.0f} s old, at most {MAX_AGE_S:.0f} s are allowed; make a new plan"
+    why = f"the plan is {age_s:.0f} s old, but at most {MAX_AGE_S:.0f} s are allowed; make a new plan"
     return why if age_s > MAX_AGE_S else ""
 
 
 def _why_too_many(proposal: Proposal, rule: ActingRule) -> str:
     jobs = len({row["key"] for row in proposal.plan.get("rows", ())})
-    why = f"the plan changes {jobs} jobs, at most {rule.max_jobs} are allowed; make a new plan"
+    why = f"the plan changes {jobs} jobs, but at most {rule.max_jobs} are allowed; make a new plan"
     return why if jobs > rule.max_jobs else ""

@@ -63,6 +63,7 @@ class JobFact:
 
     key           name that the cluster prints (54_1, 55+0, namespace/name)
     submitted_ms  first submit time that is known; a cluster may use a key again: (key, submitted_ms) is the identity
+    uid           the cluster's own identity of the job, which no other job ever has; "" where it has none
     resubmitted_ms  later submit times of the same job, oldest first: Slurm gives it a new one at a requeue. Facts with
                   one key and a common submit time are about one job (twin/mirror/jobs/identity.py)
     restarts      number of earlier attempts that the cluster counts
@@ -99,6 +100,7 @@ class JobFact:
     reservation: str = ""
     ended_ms: int | None = None  # also of a job that ended without having run
     resubmitted_ms: tuple[int, ...] = ()
+    uid: str = ""
 
     def __post_init__(self) -> None:
         if self.state not in JOB_STATES:

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from scheduling.kernel.parameters import Parameters as Base
 from scheduling.kernel.parameters import parameter
+from scheduling.reporting.quantities import duration
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, JobFact, Snapshot
 from twin.infra import pubsub
@@ -68,13 +69,13 @@ class PushConnector(Connector):
             Finding(
                 "events", True,
                 f"{counted(row.last_seq, 'event')}; "
-                f"median delay of the newest {len(delays):,}: {delays[len(delays) // 2]:,} ms",
+                f"median delay of the newest {len(delays):,}: {duration(delays[len(delays) // 2])}",
             ),
             Finding(
                 "nodes", bool(snapshot.nodes), counted(len(snapshot.nodes or ()), 'node'),
                 "" if snapshot.nodes else "post node.changed for each node",
             ),
-            Finding("jobs", True, f"{counted(len(snapshot.jobs), 'job')}, open or ended within the hour"),
+            Finding("jobs", True, f"{counted(len(snapshot.jobs), 'job')}, open or ended in the last hour"),
         ]  # fmt: skip
         if held_back:
             remedy = "post job.submitted for them, or state submitted_ms in their events"

@@ -27,7 +27,7 @@ class ReplayConnector(Connector):
 
     @dataclass(frozen=True, slots=True)
     class Parameters(Base):
-        path: str = parameter("", "File .jsonl or folder with the recording", title="Recording")
+        path: str = parameter("", "Folder or .jsonl file with the recording", title="Recording")
         speed: float = parameter(
             1.0,
             "Recorded seconds that are played in one second; 0: without waiting",

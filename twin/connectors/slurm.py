@@ -34,7 +34,7 @@ MAX_IDS = 200  # in one call of sacct
 @dataclass(frozen=True, slots=True)
 class SlurmParameters(Parameters):
     prefix: str = parameter(
-        "", "Command before each call, for a cluster that another host reaches, e.g. ssh -o BatchMode=yes login1",
+        "", "Command put before each call, to reach the cluster through another host, e.g. ssh -o BatchMode=yes login1",
         title="Command prefix",
     )  # fmt: skip
     conf: str = configuration_file()
@@ -57,7 +57,12 @@ class SlurmParameters(Parameters):
     hook_host: str = parameter("127.0.0.1", "Address of this host at which hints are received", title="Host for hints")
     timeout_ms: int = call_timeout_ms()
     max_output_mb: int = parameter(
-        64, "Output after which a call of a Slurm command fails", low=1, high=1024, unit="MB", title="Output limit"
+        64,
+        "Size of the output above which a call of a Slurm command fails",
+        low=1,
+        high=1024,
+        unit="MB",
+        title="Output limit",
     )
     max_array_tasks: int = parameter(
         10_000, "Maximum number of waiting tasks shown per job array", low=1, high=1_000_000, unit="tasks",

@@ -63,6 +63,7 @@ class Mirror:
     since_ms: int = 0  # the cluster's time at which the run before ended; 0: there is none
     reservations: Reservations = field(default_factory=Reservations)
     uncertain: set[int] = field(default_factory=set)  # jobs whose attempts the accounting may know better
+    complete_ms: int = 0  # the cluster's time of the newest poll that had all jobs
     changed_jobs: set[int] = field(default_factory=set)  # since `take_changed`
 
     def apply(self, snapshot: Snapshot, awaited: Set[int] = frozenset()) -> list[EventData]:
@@ -90,6 +91,7 @@ class Mirror:
                 for known in self.reservations.apply(snapshot.reservations, self.at_ms)
             ]
         if snapshot.complete and not snapshot.partial:
+            self.complete_ms = self.at_ms
             for index in self.missing(snapshot):
                 if index in awaited:
                     continue
@@ -101,7 +103,7 @@ class Mirror:
 
         Not those that the account may not see now: nothing is known of them.
         """
-        there = {self.newest.get(fact.key) for fact in snapshot.jobs}
+        there = {known.index for known in map(self._known, snapshot.jobs) if known is not None}
         absent = sorted(self.open - there)
         return [index for index in absent if snapshot.own in ("", self.jobs[index].fact.user)]
 
@@ -230,7 +232,7 @@ class Mirror:
         index = self.newest.get(fact.key)
         while index is not None:
             known = self.jobs[index]
-            if is_same(known.fact, fact):
+            if is_same(known.fact, fact, forgotten=known.seen_ms < self.complete_ms):
                 return known
             if fact.submitted_ms > known.fact.submitted_ms:
                 return None

@@ -17,7 +17,8 @@ from scheduling.observed.scheduler import ObservedScheduler
 from twin.connectors.facts import ENDED, Attempt, JobFact, NodeFact, ReservationFact, Snapshot
 from twin.eventlog import event_log
 from twin.eventlog.additions import SLOT_MS
-from twin.files.job_table import JobTable, pack_jobs
+from twin.files.job_table import JobTable
+from twin.files.packed_jobs import pack_jobs
 from twin.infra import pubsub
 from twin.mirror.as_values import EventData
 from twin.mirror.differ import KnownJob, Mirror, epoch_of

@@ -155,7 +155,9 @@ EVENT_TYPES: Mapping[str, EventType] = {
     "job.suspended": EventType(JobData, "The execution was suspended; the job keeps its shares."),
     "job.resumed": EventType(JobData, "The suspended execution continues."),
     "job.ended": EventType(EndData, "The job ended with `outcome`, with or without having run."),
-    "job.stated": EventType(JobStatement, "All of the job at the time of the event; `attempts` lists its executions."),
+    "job.stated": EventType(
+        JobStatement, "The full state of the job at the time of the event; `attempts` lists its executions."
+    ),
     "node.changed": EventType(NodeData, "The node has the stated fields; an unknown node is added by it."),
     "node.removed": EventType(NodeRemoval, "The node no longer belongs to the cluster."),
 }

@@ -32,7 +32,9 @@ class SstatParameters(Parameters):
         10.0, "Time after which a call of a Slurm command fails", low=0.1, high=60, unit="s", title="Call timeout"
     )
     prefix: str = parameter(
-        "", "Command before each call, as for the connector, e.g. ssh -o BatchMode=yes login1", title="Command prefix"
+        "",
+        "Command put before each call, as for the connector, e.g. ssh -o BatchMode=yes login1",
+        title="Command prefix",
     )
     conf: str = configuration_file()
 

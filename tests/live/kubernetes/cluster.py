@@ -158,10 +158,11 @@ def reference(owner: Any) -> dict[str, Any]:
 
 def until(holds: Callable[[], Any], what: str, seconds: float = MAX_WAIT_S) -> Any:
     """Asks again and again until the answer is true."""
-    end = time.monotonic() + seconds
+    end, pause = time.monotonic() + seconds, 0.02
     while not (answer := holds()):
         assert time.monotonic() < end, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
+        time.sleep(pause)  # longer each time: every question is a request to the API server
+        pause = min(1.3 * pause, 0.2)
     return answer
 
 

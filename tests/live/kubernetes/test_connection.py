@@ -59,8 +59,8 @@ def test_check_tells_the_version_and_the_clock(connect):
     ("given", "message"),
     [
         ({"url": "https://no-such-host.invalid:6443"}, "the host name no-such-host.invalid is not known"),
-        ({"url": "https://127.0.0.1:1"}, "nothing listens at port 1 of 127.0.0.1"),
-        ({"ca_file": ""}, "its certificate does not fit the CA of the system"),
+        ({"url": "https://127.0.0.1:1"}, "nothing listens on port 1 of 127.0.0.1"),
+        ({"ca_file": ""}, "its certificate is not signed by the CA of the system"),
         ({"token_from": "$TWIN_WRONG_TOKEN"}, "the token of \\$TWIN_WRONG_TOKEN is not accepted"),
         ({"token_from": ""}, "it refuses requests without a token"),
     ],

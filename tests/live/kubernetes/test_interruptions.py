@@ -60,9 +60,9 @@ def test_a_server_that_is_killed_ends_no_job(cluster, watcher):
     running = watcher.job(f"default/pod/{name}", RUNNING)
     watcher.until(lambda watcher: watcher.jobs[running.key].reason == "", "its container runs")
     cluster.kill()
-    with pytest.raises(ConnectorError, match=r"nothing listens at port|the connection failed"):
+    with pytest.raises(ConnectorError, match=r"nothing listens on port|the connection failed"):
         watcher.until(lambda watcher: False, "the loss is reported")
-    with pytest.raises(ConnectorError, match="nothing listens at port"):
+    with pytest.raises(ConnectorError, match="nothing listens on port"):
         watcher.connector.snapshot()
     cluster.start()
     watcher.begin()

@@ -330,7 +330,7 @@ def test_a_stream_that_sends_no_events_is_lost(server, connector):
     server.put(PODS, pod("w"))
     follow(changes, lambda fact: fact.key == "ml/pod/w")
     server.play(PODS, '{"verb": "ADDED"}')
-    with pytest.raises(ConnectorError, match="sent what is not an event"):
+    with pytest.raises(ConnectorError, match="sent something that is not an event"):
         next(changes)
 
 

@@ -439,6 +439,15 @@ def test_a_key_that_is_used_again_is_another_job(world):
     assert (world.job().submitted_ms, world.store.changed(every=True)[0][0].key) == (at(90), "ml/pod/w")
 
 
+def test_the_uid_is_that_of_the_job_object_also_before_that_is_seen(world):
+    """Its pod tells it by reference, and keeps the identity when the oldest pod has gone."""
+    owner = job("train")
+    world.put(pod("train-1", owner=owner))
+    (early,), _ = world.store.changed(every=True)
+    world.put(owner)
+    assert early.uid == world.job().uid == owner["metadata"]["uid"]
+
+
 def test_what_a_list_does_not_have_is_gone_and_only_in_its_namespace(world):
     one, two = pod("one"), pod("two")
     two["metadata"]["namespace"] = "other"

@@ -103,6 +103,6 @@ def test_line_breaks_in_accounts_forge_no_row():
 
 def test_an_answer_that_breaks_off_gives_one_clear_sentence():
     with pytest.raises(
-        ConnectorError, match="sacct: the answer breaks off in the middle of a row, or is none: '21@ab12@"
+        ConnectorError, match="sacct: the answer ends in the middle of a row, or is not a table: '21@ab12@"
     ):
         read_records("21@ab12@COMPLETED@ab12@", TOKEN, 100)

@@ -151,11 +151,11 @@ def test_no_nodes_are_an_incomplete_look(site):
             "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1",
             "squeue failed with exit code 1",
         ),
-        ("squeue", "head -c 400 {recorded}/slurm-{version}-queue.txt", "squeue: the answer breaks off"),
+        ("squeue", "head -c 400 {recorded}/slurm-{version}-queue.txt", "squeue: the answer ends in the middle"),
         (
             "squeue",
             "echo Welcome to login1",
-            "squeue: the answer breaks off in the middle of a row, or is none: 'Welcome to login1'",
+            "squeue: the answer ends in the middle of a row, or is not a table: 'Welcome to login1'",
         ),
         ("squeue", "exec sleep 1000", "squeue did not answer within 1 s"),
         ("squeue", "exec yes", "squeue printed more than 1 MB"),

@@ -31,7 +31,7 @@ def test_what_jobs_ask_for():
         "2": Asked({"sw": 1, "matlab@flex": 2}), "3": Asked(exclusive=True, only=("edge2", "edge3")),
         "4": Asked({"sw": 1}), "5+1": Asked({"sw": 3}),
     }  # fmt: skip
-    with pytest.raises(ConnectorError, match="breaks off"):
+    with pytest.raises(ConnectorError, match="ends in the middle"):
         answers.read_asked("squeue: error", TOKEN)
 
 

@@ -248,9 +248,9 @@ def test_separators_differ_from_call_to_call():
     [
         (
             "slurm_load_jobs error\n",
-            "squeue: the answer breaks off in the middle of a row, or is none: 'slurm_load_jobs error'",
+            "squeue: the answer ends in the middle of a row, or is not a table: 'slurm_load_jobs error'",
         ),
-        (answer({})[:-40], "squeue: the answer breaks off in the middle of a row, or is none: '54@ab12@PENDING"),
+        (answer({})[:-40], "squeue: the answer ends in the middle of a row, or is not a table: '54@ab12@PENDING"),
         ("54@ab12@RUNNING@ab12+\n", "squeue: a row has 2 columns instead of 22: '54 RUNNING'"),
         (answer({"JobArrayID": "x"}), "job id 'x' cannot be read; expected 54, 54_1, 54_[5-6%2] or 55+0"),
         (answer({"SubmitTime": "2026-11-22T09:00:00"}), "time '2026-11-22T09:00:00' is not in Unix seconds"),

@@ -139,6 +139,79 @@ def test_a_number_used_again_after_a_final_end_is_another_job():
     assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
 
 
+def test_a_number_used_again_that_is_first_seen_after_its_own_requeue_is_another_job():
+    """The cluster had forgotten the first job, so it cannot have queued that one again."""
+    log = Log()
+    log.apply(polled(10, ended(running("1", 5), 9)))
+    log.apply(polled(400))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450))))
+    assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
+
+
+def test_a_completed_job_that_a_user_queues_again_is_the_same():
+    log = Log()
+    log.apply(polled(10, ended(running("1", 5), 9)))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450))))  # it was listed until then, or nobody looked
+    assert [known.name for known in log.mirror.jobs] == ["1"]
+
+
+def test_an_incomplete_poll_does_not_tell_that_a_job_is_forgotten():
+    log = Log()
+    log.apply(polled(10, ended(running("1", 5), 9)))
+    log.apply(replace(polled(400), complete=False))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450))))
+    assert [known.name for known in log.mirror.jobs] == ["1"]
+
+
+def test_a_job_of_another_user_is_another_job():
+    log = Log()
+    log.apply(polled(10, replace(ended(running("1", 5), 9), user="ada")))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450), user="bob")))
+    assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
+
+
+@pytest.mark.parametrize("outcome", [NODE_FAIL, REQUEUED])
+def test_a_failed_job_that_the_cluster_has_forgotten_is_not_queued_again(outcome):
+    log = Log()
+    log.apply(polled(10, ended(running("1", 5), 9, outcome)))
+    log.apply(polled(400))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450))))
+    assert [known.name for known in log.mirror.jobs] == ["1", "1~2"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_number_used_again_after_the_controller_lost_its_state_is_another_job(complete):
+    """The new job was submitted, and requeued, after a poll had missed the old one."""
+    log = Log()
+    log.apply(polled(10, running("1", 5)))
+    log.apply(polled(400))
+    log.apply(replace(polled(420), complete=complete))
+    log.apply(polled(500, waiting_again(submitted_ms=at(450))))
+    assert [(known.name, known.fact.outcome) for known in log.mirror.jobs] == [("1", "lost"), ("1~2", "")]
+    assert log.mirror.open == {1}
+
+
+def test_a_uid_of_the_cluster_decides_whatever_times_and_restarts_say():
+    log = Log()
+    log.apply(polled(10, running("a/job/b", 5, uid="x")))
+    log.apply(polled(20, running("a/job/b", 15, uid="y", submitted_ms=at(14), restarts=1)))  # deleted, created, failed
+    assert [(known.name, known.fact.outcome) for known in log.mirror.jobs] == [("a/job/b", "lost"), ("a/job/b~2", "")]
+    log.apply(polled(30, running("a/job/b", 15, uid="y", submitted_ms=at(16))))  # its oldest pod is gone
+    assert len(log.mirror.jobs) == 2
+
+
+def test_two_objects_with_one_name_are_two_jobs_in_any_order():
+    """A deleted job whose pods still run, and its successor, of the same second."""
+    old, new = running("a/job/b", 5, uid="x"), job("a/job/b", uid="y", restarts=1)
+    for order in ((old, new), (new, old)):
+        log = Log()
+        log.apply(polled(10, old))
+        log.apply(polled(20, *order))
+        assert log.mirror.open == {0, 1}
+        log.apply(polled(30, *reversed(order)))
+        assert (len(log.mirror.jobs), log.mirror.open) == (2, {0, 1})
+
+
 def test_a_requeued_job_that_ended_in_the_run_before_is_past_under_every_submit_time():
     log = Log()
     log.mirror.past = {("1", at(0)): 1, ("1", at(15)): 1}

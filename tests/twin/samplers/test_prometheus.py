@@ -121,7 +121,7 @@ def test_metrics_labels_and_matchers_enter_the_queries(prometheus):
         ({"url": ""}, "parameter url is missing"),
         ({"url": "prometheus:9090"}, "url must look like http://prometheus:9090, got 'prometheus:9090'"),
         ({"url": "http://user:secret@host"}, "url must look like http://prometheus:9090"),
-        ({"interval_s": 59}, "parameter interval_s must be >= 60, got 59"),
+        ({"interval_s": 59}, "parameter interval_s must be at least 60, got 59"),
         ({"cpu": "up) or vector(1"}, "parameter cpu must be the name of a metric"),
         ({"node_label": "a b"}, "parameter node_label must be names of labels"),
         ({"labels": "cluster"}, "parameter labels must have the form label=value"),
@@ -214,7 +214,7 @@ def test_a_server_that_hangs_or_trickles_is_given_up_at_the_deadline(prometheus)
 
 def test_a_server_that_is_away_is_said_to_be(prometheus):
     prometheus.close()
-    assert "nothing listens at port" in refused(prometheus)
+    assert "nothing listens on port" in refused(prometheus)
 
 
 def test_the_connection_test_says_what_is_missing_and_what_gives_it(prometheus):

@@ -64,7 +64,7 @@ class Client:
         except Refusal as refusal:
             if refusal.code not in (401, 403, 404):  # it cannot be asked
                 raise ConnectorError(
-                    f"{self._name}: the server is not ready ({refusal.code}); it starts or stops"
+                    f"{self._name}: the server is not ready ({refusal.code}); it is starting or stopping"
                 ) from refusal
 
     def post(self, path: str, body: Any) -> Any:
@@ -187,8 +187,8 @@ class Client:
         if status == 401:
             source = self.access.token_from or "the kubeconfig"
             sent = (
-                f"the token of {source} is not accepted: it has expired or is of another "
-                "cluster; make one by kubectl create token"
+                f"the token of {source} is not accepted: it has expired or belongs to another "
+                "cluster; create one with kubectl create token"
             )
             return Refusal(f"{self._name}: {sent} (401 Unauthorized)", status)
         if status == 403:
@@ -205,7 +205,7 @@ class Client:
         elif isinstance(error, ssl.SSLCertVerificationError):
             ca = self.access.ca_file or ("the kubeconfig" if self.access.ca_text else "the system")
             message = (
-                f"its certificate does not fit the CA of {ca} ({error.verify_message}); give "
+                f"its certificate is not signed by the CA of {ca} ({error.verify_message}); give "
                 "the cluster's own ca.crt as ca_file"
             )
         elif isinstance(error, ssl.SSLError):
@@ -216,7 +216,7 @@ class Client:
         elif isinstance(error, TimeoutError):
             message = f"no answer within {self.timeout_s:g} s; the server hangs, or a firewall drops what is sent"
         elif isinstance(error, ConnectionRefusedError):
-            message = f"nothing listens at port {port} of {host}; correct the URL, or start the server"
+            message = f"nothing listens on port {port} of {host}; correct the URL, or start the server"
         elif isinstance(error, OSError | http.client.HTTPException):
             message = f"the connection failed ({line(error) or type(error).__name__})"
         else:

@@ -68,11 +68,12 @@ def job_fact(family: Family) -> JobFact:
     count, demand = _asked(family)
     if root is not None:
         name, namespace, submitted = key(root.kind, root.namespace, root.name), root.namespace, root.created_ms
+        uid = root.uid
     else:
         assert some is not None, "a family without a job object has pods"
         named = family.reference or Owner("Pod", some.name, some.uid)
         name, namespace = key(named.kind, some.namespace, named.name), some.namespace
-        submitted = min(pod.created_ms for pod in pods)
+        submitted, uid = min(pod.created_ms for pod in pods), named.uid
     limits = [root.limit_ms if root else None, *(job.limit_ms for job in family.below), *(pod.limit_ms for pod in pods)]
     queues = [*(w.queue for w in family.workloads), root.queue if root else "", *(pod.queue for pod in pods)]
     priorities = [*(w.priority for w in family.workloads), *(pod.priority for pod in pods)]
@@ -97,6 +98,7 @@ def job_fact(family: Family) -> JobFact:
         gang=f"{namespace}/{some.gang}" if some is not None and some.gang else None,
         priority=next((priority for priority in priorities if priority is not None), None),
         ended_ms=ended_ms,
+        uid=uid,
     )
 
 

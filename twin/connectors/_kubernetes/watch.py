@@ -100,7 +100,9 @@ class _Watch(threading.Thread):
         except (KeyError, TypeError, ValueError) as error:
             self._end(
                 LOST,
-                ConnectorError(f"Kubernetes: the watch of {self._source} sent what is not an event ({error!r:.100})"),
+                ConnectorError(
+                    f"Kubernetes: the watch of {self._source} sent something that is not an event ({error!r:.100})"
+                ),
             )
 
     def _watch(self) -> None:
@@ -121,7 +123,7 @@ class _Watch(threading.Thread):
                 self._stream.close()
             empty = 0 if heard or time.monotonic() - began > 1 else empty + 1
             if empty == MAX_EMPTY:
-                raise ConnectorError(f"Kubernetes: the server ends each watch of {self._source} at once")
+                raise ConnectorError(f"Kubernetes: the server ends each watch of {self._source} immediately")
 
     def stop(self) -> None:
         """Wakes the thread, from another one."""

@@ -60,7 +60,9 @@ def read_records(text: str, separators: Separators, max_tasks: int) -> list[Reco
     cells = text.split(separators.column)
     width = len(COLUMNS)
     if len(cells) % width != 1 or cells[-1].strip():
-        raise ConnectorError(f"sacct: the answer breaks off in the middle of a row, or is none: {text.strip()[:100]!r}")
+        raise ConnectorError(
+            f"sacct: the answer ends in the middle of a row, or is not a table: {text.strip()[:100]!r}"
+        )
     for start in range(0, len(cells) - 1, width):
         row = {column: cell.strip() for column, cell in zip(COLUMNS, cells[start : start + width], strict=True)}
         if not row["Partition"]:

@@ -24,7 +24,7 @@ REMEDIES = (  # what Slurm and ssh print, and what helps
     (r"Protocol authentication error|Invalid authentication credential|Invalid credential",
      "the munge keys of this host and of the controller differ: copy /etc/munge/munge.key from the controller"),
     (r"Incompatible versions",
-     "the commands on this host are of another Slurm version than the controller: install its version"),
+     "the commands on this host have another Slurm version than the controller: install its version"),
     (r"cannot stat file|Unable to process configuration|establish a configuration source|DNS SRV",
      "no slurm.conf: set the parameter conf to its path on this host"),
     (r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED",

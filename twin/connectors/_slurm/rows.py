@@ -35,7 +35,7 @@ class Separators:
         *rows, rest = text.split(f"{self.row}\n")
         if rest.strip():
             raise ConnectorError(
-                f"{command}: the answer breaks off in the middle of a row, or is none: {rest.strip()[:100]!r}"
+                f"{command}: the answer ends in the middle of a row, or is not a table: {rest.strip()[:100]!r}"
             )
         return rows
 

@@ -45,11 +45,11 @@ def condition(connection: Connection, now: float | None = None) -> Condition:
     if seen_at is None:
         begun_at = max(connection.created_at.timestamp(), resumed_at)
         if now - begun_at <= FIRST_S:
-            return found(STARTING, begun_at, "Waits for the first poll by the follower.")
+            return found(STARTING, begun_at, "Waiting for the first poll by the follower.")
         message = "The follower, a process of manage.py up, has not polled yet; it may be down or overloaded."
         return found(STALE, begun_at, message)
     if seen_at < resumed_at and (now - resumed_at) * 1_000 <= stale_after_ms:
-        return found(STARTING, resumed_at, "Waits for the next poll by the follower.")
+        return found(STARTING, resumed_at, "Waiting for the next poll by the follower.")
     if (now - seen_at) * 1_000 > stale_after_ms:
         message = (
             "The follower, a process of manage.py up, has written nothing since then; it may be down or overloaded."

@@ -46,7 +46,7 @@ class Choice(Parameters):
     assumed_ms: int = parameter(
         HOUR_MS, "remaining work of a job without a time limit whose end is unknown", low=1_000, high=LARGEST, unit="ms"
     )
-    arrivals: bool = parameter(False, "include the jobs that arrived later, at the times at which they arrived")
+    arrivals: bool = parameter(False, "include the jobs that arrived later, at their own times")
 
 
 class Part(NamedTuple):

@@ -9,8 +9,8 @@ import orjson
 
 from scheduling.reporting.quantities import count, duration
 from twin.files.cluster_json import cluster_to_dict
-from twin.files.job_table import pack_jobs
 from twin.files.jobs_jsonl import job_to_dict
+from twin.files.packed_jobs import pack_jobs
 from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, PREDICTED, RUNNING, TURNED_OUT, WAITING
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace

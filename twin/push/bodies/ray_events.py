@@ -126,7 +126,7 @@ def _amounts(resources: Any) -> dict[str, int]:
     for name, field, scale in (("CPU", "cpus", 1), ("GPU", "gpus", 1), ("memory", "memory_mb", 2**20)):
         amount = resources.get(name, 0)
         if isinstance(amount, bool) or not isinstance(amount, int | float):
-            raise EventError(f"resources have {name} = {str(amount)[:60]!r}, which is no number")
+            raise EventError(f"resources have {name} = {str(amount)[:60]!r}, which is not a number")
         found[field] = math.ceil(amount / scale)
     return found
 

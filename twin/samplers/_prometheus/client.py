@@ -121,7 +121,7 @@ class Client:
         if isinstance(error, ssl.SSLError):
             return f"port {port} does not answer in TLS; correct the port, or begin the URL with http://"
         if isinstance(error, ConnectionRefusedError):
-            return f"nothing listens at port {port} of {host}; correct the URL, or start the server"
+            return f"nothing listens on port {port} of {host}; correct the URL, or start the server"
         return f"the connection failed ({' '.join(str(error).split())[:100] or type(error).__name__})"
 
 

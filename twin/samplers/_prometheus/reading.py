@@ -97,7 +97,7 @@ def _share(found: Reading, one: Series, key: str, scale: int) -> float | None:
     slack = ROUNDING if key == "cpu" else 0
     if one.value is None or not -slack <= one.value / scale <= 1 + slack:
         of = ", ".join(str(value) for value in one.labels.values())
-        found.odd.append(f"{key} {'is no number' if one.value is None else f'{one.value:g}'} of {of}"[:120])
+        found.odd.append(f"{key} {'is not a number' if one.value is None else f'{one.value:g}'} of {of}"[:120])
         return None
     return min(1.0, max(0.0, one.value / scale))
 
