@@ -12,6 +12,7 @@ from scheduling.reporting.metric_table import METRICS
 from twin.alerts.base import names, rule_class
 from twin.push.vocabulary import EVENT_TYPES, JobData
 from twin.traces import importers
+from twin.traces.importers.reading import UNIT_NAMES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -25,6 +26,16 @@ def cells(path: Path, column: int = 0) -> set[str]:
 
 def test_every_trace_format_is_listed():
     assert cells(DOCS / "traces.md") == set(importers.formats())
+
+
+def test_the_facts_of_a_trace_format_state_its_unit():
+    rows = [line.split("|")[1:-1] for line in (DOCS / "traces.md").read_text().splitlines() if line.startswith("| `")]
+    facts = {row[0].strip(" `"): row[1].strip() for row in rows if len(row) == 6}
+    assert set(facts) == set(importers.formats())
+    units = {name: getattr(module, "TIME_UNIT", "") for name, module in importers.formats().items()}
+    assert {name: facts[name].partition(";")[0] for name, unit in units.items() if unit} == {
+        name: UNIT_NAMES[unit] for name, unit in units.items() if unit
+    }
 
 
 def test_every_scheduler_is_listed():

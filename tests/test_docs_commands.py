@@ -23,10 +23,15 @@ from benchmarks._stack import environment
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.name != "changelog.md")]
 COMMAND = r"(?:(?:python )?manage\.py \w|bin/\w|celery |uvicorn |\. \.venv/)"
-# what does not end, needs a cluster, or runs this file
+# what does not end, needs a cluster or a running twin, installs packages, or runs this file
 SERVERS = (
     "bin/up",
     "bin/test",
+    "bin/serve",
+    "bin/prepare",
+    "manage.py doctor",
+    "manage.py backup",
+    "manage.py prune",
     "celery",
     "uvicorn",
     "manage.py up",

@@ -31,8 +31,9 @@ PRODUCT = ("scheduling", "twin", "dashboard")
 WORKBENCH = ("benchmarks", "experiments")  # they measure the product and are no part of it
 WORKBENCH_COMMANDS = {f"twin/management/commands/{name}.py" for name in ("bench", "reproduce", "screenshots")}
 MAX_MODULES = 16  # in one folder
-MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart
+MENUS = {  # folders whose files are entries of one list: a scheduler, a format, a chart, a command
     "benchmarks", "experiments", "scheduling/algorithms", "static/js/charts", "twin/alerts/rules",
+    "twin/management/commands",
     "twin/scenarios/edits", "twin/traces/importers",
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.http.body import body
 from dashboard.http.throttles import ClientErrorThrottle
 
 log = logging.getLogger(__name__)
@@ -33,9 +34,7 @@ class ClientErrorView(APIView):
     @extend_schema(request=ClientErrorSerializer, responses={204: None})
     def post(self, request: Request) -> Response:
         """Writes one line to the log; values from the browser are quoted to prevent log injection."""
-        form = ClientErrorSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        report = form.validated_data
+        report = body(ClientErrorSerializer, request)
         log.error(
             "in the browser of %s at %r: %r, %r",
             request.user.get_username(),

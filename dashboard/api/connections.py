@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.ingest.first_event import with_token
 from scheduling.kernel.parameters import UnknownName
@@ -204,36 +205,28 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @extend_schema(request=NewConnectionSerializer, responses={201: ConnectionSerializer})
     def create(self, request: Request) -> Response:
         """Stores a connection; the follower begins within seconds. Secrets are given as names of files or variables."""
-        given = _given(NewConnectionSerializer, request)
-        try:
-            name, interval_ms = (
-                connections.checked_name(given["name"]),
-                connections.checked_interval(given["interval_ms"]),
-            )
-            sites = connections.checked_sites(given["sites"])
-            connector = connections.checked_connector(given["connector"], given["parameters"])
-            connector.close()
-            sampler = checked_sampler(given["sampler"], given["sampler_parameters"])
-            made = connections.create(name, connector, sites, interval_ms, request.user, sampler)
-        except connections.FieldError as error:
-            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        given = body(NewConnectionSerializer, request)
+        name = connections.checked_name(given["name"])
+        interval_ms = connections.checked_interval(given["interval_ms"])
+        sites = connections.checked_sites(given["sites"])
+        connector = connections.checked_connector(given["connector"], given["parameters"])
+        connector.close()
+        sampler = checked_sampler(given["sampler"], given["sampler_parameters"])
+        made = connections.create(name, connector, sites, interval_ms, request.user, sampler)
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(request=ChangeSerializer, responses=ConnectionSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
         """Other parameters, site rule, interval or sampler; name and connector cannot be changed."""
-        connection, given = self.get_object(), _given(ChangeSerializer, request)
-        try:
-            before = connection.parameters
-            wanted = {**before, **given.get("parameters", {})}
-            rule = connections.checked_sites({**connection.sites, **given.get("sites", {})})
-            connector = connections.checked_connector(connection.connector, wanted, before)
-            connector.close()
-            interval_ms = given.get("interval_ms", connection.interval_ms)
-            sampler = _changed_sampler(connection, given)
-            connections.change(connection, connector, rule, interval_ms, request.user, sampler)
-        except connections.FieldError as error:
-            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        connection, given = self.get_object(), body(ChangeSerializer, request)
+        before = connection.parameters
+        wanted = {**before, **given.get("parameters", {})}
+        rule = connections.checked_sites({**connection.sites, **given.get("sites", {})})
+        connector = connections.checked_connector(connection.connector, wanted, before)
+        connector.close()
+        interval_ms = given.get("interval_ms", connection.interval_ms)
+        sampler = _changed_sampler(connection, given)
+        connections.change(connection, connector, rule, interval_ms, request.user, sampler)
         return Response(self.get_serializer(connection).data)
 
     def destroy(self, request: Request, name: str) -> Response:
@@ -281,13 +274,10 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @action(detail=False, methods=["post"], url_path="test")
     def test_settings(self, request: Request) -> Response:
         """Tests settings without storing them: findings with remedies, and the site of each node."""
-        given = _given(SettingsSerializer, request)
-        try:
-            connections.checked_sites(given["sites"])
-            connections.checked_connector(given["connector"], given["parameters"]).close()
-            checked_sampler(given["sampler"], given["sampler_parameters"])
-        except connections.FieldError as error:
-            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        given = body(SettingsSerializer, request)
+        connections.checked_sites(given["sites"])
+        connections.checked_connector(given["connector"], given["parameters"]).close()
+        checked_sampler(given["sampler"], given["sampler_parameters"])
         connections.record_test("", given["connector"], request.user)
         found = trial.run(
             given["connector"], given["parameters"], given["sites"],
@@ -299,11 +289,8 @@ class ConnectionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @action(detail=False, methods=["post"], url_path="sites")
     def sites(self, request: Request) -> Response:
         """{sites: [edge | cloud]} of the nodes, in their order, by another rule, without a request to a cluster."""
-        given = _given(PreviewSerializer, request)
-        try:
-            rule = connections.checked_sites(given["sites"])
-        except connections.FieldError as error:
-            raise serializers.ValidationError({error.field: [str(error)]}) from error
+        given = body(PreviewSerializer, request)
+        rule = connections.checked_sites(given["sites"])
         facts = (NodeFact(node["name"], queues=tuple(node["queues"]), labels=node["labels"]) for node in given["nodes"])
         return Response({"sites": [rule.site(fact) for fact in facts]})
 
@@ -313,9 +300,3 @@ def _changed_sampler(connection: Connection, given: dict[str, Any]) -> Sampler |
     name = given.get("sampler", connection.sampler)
     before = connection.sampler_parameters if name == connection.sampler else {}
     return checked_sampler(name, {**before, **given.get("sampler_parameters", {})}, before)
-
-
-def _given(form: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    read = form(data=request.data)
-    read.is_valid(raise_exception=True)
-    return dict(read.validated_data)

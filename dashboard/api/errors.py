@@ -13,9 +13,11 @@ from rest_framework.exceptions import Throttled, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from dashboard.http.field_sentences import in_own_words
 from scheduling.kernel.parameters import UnknownName
 from scheduling.model.values import ModelError, shorten
 from twin.infra import disk
+from twin.mirror.connecting.errors import FieldError
 from twin.runs.commands import Refused
 
 log = logging.getLogger(__name__)
@@ -26,11 +28,14 @@ NOUNS = {
     "ApiToken": "token",
     "AlertRule": "rule",
 }  # others are those of their models
+OWN = "This field "  # the subject of sentences of DRF
 SAID = (Refused, ModelError, UnknownName)
 
 
 def handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Exception handler of DRF, extended by errors of the lower layers."""
+    if isinstance(error, FieldError):
+        error = ValidationError({error.field: [str(error)]})
     if isinstance(error, SAID):
         return Response({"detail": str(error)}, status=400)
     if isinstance(error, ProtectedError):
@@ -51,6 +56,8 @@ def handler(error: Exception, context: dict[str, Any]) -> Response | None:
         answer.data["detail"] = f"There is no {noun} {wanted}; it may have been deleted."
     if answer is not None and isinstance(error, Throttled) and _of_account(error):
         answer.data["detail"] = f"This account sent too many requests; try again in {error.wait} s."
+    if answer is not None:
+        answer.data = in_own_words(answer.data)
     if answer is not None and isinstance(error, ValidationError):
         fields = answer.data if isinstance(answer.data, Mapping) else {}
         answer.data = {**fields, "detail": " ".join(_sentences(answer.data))}
@@ -63,7 +70,7 @@ def _of_account(error: Throttled) -> bool:
 
 
 def _sentences(found: Any, name: str = "") -> Iterator[str]:
-    """Each sentence after the name of its field: 'speed: A valid number is required.'"""
+    """Each sentence after the name of its field: 'speed must be a number.'"""
     if isinstance(found, Mapping):
         for key, inner in found.items():
             # a number is the place of a part of a list
@@ -73,4 +80,12 @@ def _sentences(found: Any, name: str = "") -> Iterator[str]:
         for inner in found:
             yield from _sentences(inner, name)
     else:
-        yield f"{name}: {found}" if name else str(found)
+        yield _sentence(name, str(found))
+
+
+def _sentence(name: str, found: str) -> str:
+    """The sentence with the name of its field, unless it names it itself."""
+    if found.startswith(OWN):
+        return f"{name or 'the body'} {found.removeprefix(OWN)}"
+    own = name.rpartition(".")[2]
+    return f"{name}: {found}" if own and own not in found.split() else found

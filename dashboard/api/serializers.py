@@ -9,6 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from dashboard.http.field_sentences import choice_field
 from scheduling.kernel.registry import parse_parameters, scheduler_class
 from scheduling.model.values import ModelError
 from twin.analysis.changed_jobs import job_count
@@ -18,7 +19,7 @@ from twin.runs import scheduler_history
 from twin.runs.activity import activity
 from twin.runs.clock import MAX_SPEED
 from twin.scenarios.edits import MAX_EDITS
-from twin.traces.importers import Choice, ImportRefused, formats
+from twin.traces.importers import Choice, Reading, formats
 from twin.traces.importers.openfile import MAX_FILES
 
 LARGEST = 2**63 - 1
@@ -78,6 +79,9 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     slot_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     mapping = serializers.JSONField(required=False)
+    time_unit = serializers.CharField(max_length=20, required=False)
+    time_zone = serializers.CharField(max_length=100, required=False)
+    cpu_jobs = serializers.CharField(max_length=20, required=False)
     groups = serializers.ListField(child=serializers.CharField(max_length=200), required=False, max_length=10_000)
     from_ms = serializers.IntegerField(required=False, min_value=0, max_value=LARGEST)
     to_ms = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
@@ -100,7 +104,8 @@ class ChoiceSerializer(serializers.Serializer[Any]):
             raise ModelError(f"unknown format {attrs['format']!r}; known: auto, {', '.join(formats())}")
         try:
             Choice.of(attrs)
-        except ImportRefused as refusal:
+            Reading.of(attrs)
+        except ValueError as refusal:
             raise ModelError(str(refusal)) from refusal
         return attrs
 
@@ -117,7 +122,7 @@ class UploadSerializer(ChoiceSerializer):
     """An upload in one request; several files under the same name `file` are one trace."""
 
     file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MAX_FILES)
-    stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.IMPORT)
+    stage = choice_field((Trace.SCAN, Trace.IMPORT), default=Trace.IMPORT)
 
     def options(self) -> dict[str, Any]:
         return {name: value for name, value in super().options().items() if name != "file"}
@@ -127,14 +132,16 @@ class AnnouncedFileSerializer(serializers.Serializer[Any]):
     """File of an upload in parts."""
 
     name = serializers.CharField(max_length=200)
-    size = serializers.IntegerField(min_value=0)
+    size = serializers.IntegerField(
+        min_value=1, error_messages={"min_value": "the file is empty: its size must be at least 1 byte"}
+    )
 
 
 class AnnouncedSerializer(ChoiceSerializer):
     """Upload in parts: PUT /api/traces/<id>/files/<n>/?offset=<bytes>."""
 
     files = serializers.ListField(child=AnnouncedFileSerializer(), min_length=1, max_length=MAX_FILES)
-    stage = serializers.ChoiceField(choices=(Trace.SCAN, Trace.IMPORT), default=Trace.SCAN)
+    stage = choice_field((Trace.SCAN, Trace.IMPORT), default=Trace.SCAN)
 
 
 class ClusterSerializer(serializers.ModelSerializer):
@@ -241,7 +248,7 @@ class RunSerializer(serializers.ModelSerializer):
     trace_name = serializers.CharField(source="scenario.trace.name", read_only=True)
     job_count = serializers.SerializerMethodField()
     speed = NumberField(write_only=True, required=False, min_value=1e-6, max_value=MAX_SPEED)
-    mode = serializers.ChoiceField(choices=(Run.BATCH, Run.LIVE), default=Run.BATCH)
+    mode = choice_field((Run.BATCH, Run.LIVE), default=Run.BATCH)
     activity = serializers.SerializerMethodField()
 
     @extend_schema_field(OpenApiTypes.OBJECT)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -12,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from dashboard.readmodels import replays, shadows
 from scheduling.model.values import LARGEST
@@ -47,9 +46,7 @@ class ShadowsView(APIView):
     @extend_schema(operation_id="live_shadows_start", request=WindowSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, name: str) -> Response:
         """Starts a set now; it is computed in the background."""
-        form = WindowSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given: dict[str, Any] = form.validated_data
+        given = body(WindowSerializer, request)
         connection = connection_of(name)
         sets.request(connection, round(given["hours"] * sets.HOUR_MS), given.get("until_ms"), request.user)
         return Response(shadows.payload(connection), status=status.HTTP_201_CREATED)
@@ -84,9 +81,7 @@ class ReplayView(APIView):
     @extend_schema(operation_id="live_replay_start", request=LengthSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, name: str) -> Response:
         """Starts a replay now; it is computed in the background."""
-        form = LengthSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given: dict[str, Any] = form.validated_data
+        given = body(LengthSerializer, request)
         connection = connection_of(name)
         sets.request(connection, round(given["hours"] * sets.HOUR_MS), user=request.user, purpose=ShadowSet.REPLAY)
         return Response(replays.payload(connection), status=status.HTTP_201_CREATED)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from dashboard.api.serializers import RunSerializer, ScenarioSerializer
+from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario
@@ -42,7 +43,8 @@ class ScenarioEditSerializer(KnownFields):
 class ForkSerializer(KnownFields):
     """Request for a fork: edits are added to those of the run; start: run it at once.
 
-    at_ms: start of the fork, by default the newest time of the run.
+    at_ms: start of the fork, by default the newest time of the run; reuse: return the caller's scenario of this run
+    that was never edited nor run, if there is one, moved to that time.
 
     The other fields are for forks of a run that mirrors a real cluster: scheduler (default: fifo with backfill) and its
     parameters; durations: as_it_turned_out or limit; assumed_ms: remaining work of
@@ -53,6 +55,7 @@ class ForkSerializer(KnownFields):
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
     edits = serializers.ListField(child=serializers.DictField(), max_length=MAX_EDITS, required=False, default=list)
     start = serializers.BooleanField(default=False)
+    reuse = serializers.BooleanField(default=False)
     scheduler = serializers.CharField(max_length=60, required=False)
     parameters = serializers.DictField(required=False)
     durations = serializers.CharField(max_length=40, required=False)
@@ -94,16 +97,15 @@ class AskView(APIView):
     @extend_schema(request=AskSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:
         """Outcome of the job, and of other jobs, if it were submitted now; nothing is stored."""
-        form = AskSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = body(AskSerializer, request)
         run = get_object_or_404(Run.objects.select_related("scenario"), pk=pk)
         if run.mode == Run.MIRROR:
-            return Response(ask_mirror.ask(run, **form.validated_data))
-        if form.validated_data["scheduler"]:
+            return Response(ask_mirror.ask(run, **given))
+        if given["scheduler"]:
             raise serializers.ValidationError(
                 {"scheduler": [f"Only for runs that mirror a real cluster; omit it: run {pk} has its own scheduler."]}
             )
-        job = ask.job_of(run, form.validated_data["like"], form.validated_data["changes"])
+        job = ask.job_of(run, given["like"], given["changes"])
         return Response(ask.ask(run, job))
 
 
@@ -115,10 +117,9 @@ class ScenarioEditsView(APIView):
     @extend_schema(request=EditsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, pk: int) -> Response:
         """Preview of edits with sentence and effect of each; nothing is stored."""
-        form = EditsSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = body(EditsSerializer, request)
         scenario = get_object_or_404(Scenario, pk=pk)
-        edits = form.validated_data["edits"]
+        edits = given["edits"]
         base = store.base(scenario)
         rows, state = preview(base, edits, scenario.edits)
         possible = [parse_one(n, edits[n - 1]) for n, row in enumerate(rows, 1) if not (row["error"] or row["off"])]
@@ -133,12 +134,11 @@ class ScenarioEditsView(APIView):
     @extend_schema(request=ScenarioEditSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, pk: int) -> Response:
         """Stores another name or other edits; 409 with the newest scenario if somebody else has changed it."""
-        form = ScenarioEditSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = body(ScenarioEditSerializer, request)
         get_object_or_404(Scenario, pk=pk)
-        changes = {name: form.validated_data[name] for name in ("name", "edits") if name in form.validated_data}
+        changes = {name: given[name] for name in ("name", "edits") if name in given}
         try:
-            scenario = commands.edit(pk, form.validated_data["version"], changes, request.user)
+            scenario = commands.edit(pk, given["version"], changes, request.user)
         except commands.Conflict as conflict:
             newest = ScenarioSerializer(Scenario.objects.select_related("cluster", "trace").get(pk=pk)).data
             return Response({"detail": str(conflict), "newest": newest}, status=status.HTTP_409_CONFLICT)
@@ -156,12 +156,10 @@ class ForkView(APIView):
     @extend_schema(request=ForkSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, pk: int) -> Response:
         """Creates a fork of the run with edits, and starts it on request."""
-        form = ForkSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = form.validated_data
+        given = body(ForkSerializer, request)
         scenario, run = commands.fork_and_start(
             pk, given.get("at_ms"), given["name"], given["edits"], given["start"], request.user,
-            {name: given[name] for name in OF_MIRRORS if name in given},
+            {name: given[name] for name in OF_MIRRORS if name in given}, reuse=given["reuse"],
         )  # fmt: skip
         created = {"scenario": ScenarioSerializer(scenario).data, "run": RunSerializer(run).data if run else None}
         return Response(created, status=status.HTTP_201_CREATED)

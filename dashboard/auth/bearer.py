@@ -31,7 +31,7 @@ class BearerAuthentication(BaseAuthentication):
             return None
         token = tokens.find(value)
         if token is None:
-            raise BadToken("The token is not known; an operator creates one on the page Tokens.")
+            raise BadToken("The token is unknown; operators create tokens on the page Tokens.")
         if why := tokens.why_ended(token):
             raise BadToken(why)
         user: Any = token.created_by

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from dashboard.auth import tokens
 from dashboard.auth.roles import OperatorsOnly
+from dashboard.http.body import body
 from dashboard.http.known_query import KnownQuery
 from dashboard.models import ApiToken
 
@@ -71,9 +72,8 @@ class TokenViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ApiToken]):
     @extend_schema(request=NewTokenSerializer, responses={201: MadeTokenSerializer})
     def create(self, request: Request) -> Response:
         """Creates a token; the answer is the only place that has its value."""
-        form = NewTokenSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        token, value = tokens.create(**form.validated_data, user=request.user)
+        given = body(NewTokenSerializer, request)
+        token, value = tokens.create(**given, user=request.user)
         answer = Response(dict(self.get_serializer(token).data) | {"value": value}, status=status.HTTP_201_CREATED)
         answer["Cache-Control"] = "no-store"
         return answer

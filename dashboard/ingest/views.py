@@ -19,6 +19,7 @@ from dashboard.auth.bearer import BearerOrBasicAuthentication
 from dashboard.auth.roles import Ingest
 from dashboard.http import throttles
 from dashboard.ingest import openapi
+from twin.infra import counters
 from twin.push import bodies, snapshots, storage
 from twin.push.vocabulary import EventError
 
@@ -91,6 +92,7 @@ class EventsView(IngestView):
         self.count(len(read))
         facts = [fact for events in read if not isinstance(events, EventError) for fact in events]
         accepted, cursor = storage.accept(source, facts, now_ms)
+        counters.count("events_pushed", by=accepted)
         return Response({
             "accepted": accepted,
             "duplicate": len(facts) - accepted,

@@ -21,7 +21,7 @@ from dashboard.live.hub import hub
 from dashboard.live.mailbox import Gap, Mailbox
 from twin.eventlog import event_log
 from twin.eventlog import frames as wire
-from twin.infra import pubsub
+from twin.infra import counters, pubsub
 from twin.infra.columns import MAGIC
 from twin.models import Run
 from twin.runs import deleted, readers
@@ -56,9 +56,11 @@ class StreamConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.box = Mailbox()
         self.forwarding: asyncio.Task[None] | None = None
+        counters.count("sockets")
         try:
             await super().__call__(scope, receive, send)
         finally:  # however it ends
+            counters.count("sockets", by=-1)
             if self.forwarding is not None:
                 self.forwarding.cancel()
             await hub().leave(self.box, *self.channels)
@@ -133,6 +135,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
                     await self.send(bytes_data=message)
                 else:
                     await self.send(text_data=message.decode())
+                counters.count("frames_sent")
         except Exception as error:  # a stream that ended without notice would look alive; the client reconnects instead
             log.info("a socket is closed: %s: %s", type(error).__name__, error)
             with suppress(Exception):

@@ -6,6 +6,8 @@ import asyncio
 from collections import deque
 from enum import Enum
 
+from twin.infra import counters
+
 MAX_MESSAGES = 512
 MAX_BYTES = 4 * 1024 * 1024
 
@@ -35,6 +37,7 @@ class Mailbox:
             return  # it will fetch a snapshot, which holds this message too
         size = len(message) if isinstance(message, bytes) else 0
         if len(self.messages) >= MAX_MESSAGES or self.size + size > MAX_BYTES:
+            counters.count("frames_dropped", by=len(self.messages) + 1)
             self.messages.clear()
             self.size, size, message = 0, 0, Gap.OVERFLOWED
         self.messages.append(message)

@@ -19,10 +19,10 @@ from twin.eventlog.fold import DIED, END, NEVER, START
 from twin.eventlog.state_cache import Newest
 from twin.files.groups_csv import NAME as GROUPS
 from twin.files.groups_csv import group_lines
-from twin.files.job_table import PackedJobs
 from twin.files.jobs_csv import columns_of, csv_lines
 from twin.files.jobs_jsonl import job_lines
 from twin.files.outputs import event_line, schedule_lines
+from twin.files.packed_jobs import PackedJobs
 from twin.files.perfetto import trace_lines
 from twin.files.swf import swf_lines
 from twin.models import Run, Trace

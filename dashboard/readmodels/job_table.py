@@ -13,7 +13,7 @@ from twin.analysis.job_reasons import newest_decisions, sentences, verdicts
 from twin.eventlog.fold import BORN, DIED, JOB_FIELDS, NEVER, PLANNED_FIELDS, RunState
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
-from twin.files.job_table import field_of, some_of
+from twin.files.stored_jobs import field_of, some_of
 from twin.models import Run
 from twin.scenarios import store
 

@@ -14,7 +14,7 @@ from twin.analysis.situation import load
 from twin.eventlog.fold import BAR_FIELDS, DIED, END, NEVER, START
 from twin.eventlog.job_states import STATES, job_states
 from twin.eventlog.state_cache import Newest
-from twin.files.job_table import any_utility, some_of
+from twin.files.stored_jobs import any_utility, some_of
 from twin.models import Run
 from twin.scenarios import store
 

@@ -36,7 +36,7 @@ def test_a_lost_server_opens_an_alert_that_is_acknowledged_and_ends(
     page, overview = open_page("/alerts/", refused=400), open_page("/")
     own = page.locator("#open tbody tr", has_text="alerting")
     expect(page.locator("#rules-list tbody tr")).not_to_have_count(0)
-    clear = page.get_by_label("Time in s after which alerts of Server unavailable end")
+    clear = page.get_by_label("Time in s after which alerts of the rule Unavailable server end")
     clear.fill("0")
     clear.blur()
     run = overview.locator("#present-run option", has_text="alerting").first

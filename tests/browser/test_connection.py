@@ -108,13 +108,13 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
     run, other = short_run("Short lived"), short_run("Stays")
     sentence = f"Run {run} {DELETED.format(name='Short lived')}"
     pages: dict[str, Page] = {}
-    for path in (f"/runs/{run}/", f"/runs/{run}/servers/0/", f"/compare/?runs={other},{run}", "/"):
+    for path in (f"/runs/{run}/", f"/runs/{run}/servers/0/", f"/compare/?runs={other},{run}", "/?view=table"):
         pages[path] = context.new_page()
         pages[path].goto(path)
     for path in (f"/runs/{run}/", f"/runs/{run}/servers/0/"):
         expect(pages[path].locator("#connection")).to_have_text(COMPLETE)
     expect(pages[f"/compare/?runs={other},{run}"].locator("#connection")).to_have_attribute("data-state", "live")
-    row = pages["/"].locator("#runs").get_by_role("link", name=f"{run} · Short lived")
+    row = pages["/?view=table"].locator("#runs").get_by_role("link", name=f"{run} · Short lived")
     expect(row).to_be_visible()
     remove(context, run)
     for path in list(pages)[:3]:

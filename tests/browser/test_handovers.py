@@ -100,7 +100,7 @@ def test_both_schedulers_are_named_where_runs_are_listed_and_who_decided_in_the_
     open_page: Callable[..., Page], handed: dict[tuple[str, str], int]
 ) -> None:
     run, other = handed["oasis", "srtf"], handed["srtf", "oasis"]
-    page = open_page("/")
+    page = open_page("/?view=table")
     row = page.locator("#runs tbody tr", has=page.get_by_role("link", name=re.compile(rf"^{run} · ")))
     expect(row).to_contain_text("oasis → srtf at 03:00:00")
     page.goto(f"/compare/?runs={run},{other}")

@@ -64,7 +64,7 @@ def test_a_cluster_is_connected_followed_paused_and_removed(open_page: Callable[
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Pause following").click()
     expect(page.locator("#follow span.state")).to_contain_text("paused since")
-    page.goto("/")
+    page.goto("/?view=table")
     row = page.locator("#live-clusters tbody tr", has_text="plant")
     expect(row).to_contain_text("paused")
     expect(page.locator("#runs tbody tr", has_text="plant").locator('[data-label="Jobs"]')).to_have_text("3")

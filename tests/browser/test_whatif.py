@@ -163,7 +163,7 @@ def test_a_cancelled_run_keeps_the_figures_that_it_had(
     expect(page.locator("#panel-metrics")).to_contain_text(
         re.compile(r"until cancelled at (\d+d )?\d\d:\d\d:\d\d: \d+ metrics")
     )
-    page.goto("/")
+    page.goto("/?view=table")
     row = page.locator("#runs tbody tr", has=page.locator(f"a[href='/runs/{run['id']}/']"))
     expect(row).to_contain_text(re.compile(r"metrics until cancelled at "))
     expect(row.locator("td").nth(8)).to_have_text(re.compile(r"^\d+$"))

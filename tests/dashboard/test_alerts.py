@@ -44,7 +44,7 @@ def test_an_open_alert_says_what_where_since_when_and_leads_there(lab, viewer):
     row = found["results"][0]
     assert row["sentence"] == words("server_unavailable", row["code"], row["values"])
     assert NODES[1].name in row["sentence"]
-    assert (row["title"], row["level"], row["target"]) == ("Server unavailable", "serious", "connection lab")
+    assert (row["title"], row["level"], row["target"]) == ("Unavailable server", "serious", "connection lab")
     assert (row["subject"], row["address"]) == (NODES[1].name, f"/runs/{lab.run_id}/servers/1/")
     assert (row["ended_at"], row["acknowledged_by"]) == (None, None)
     assert viewer.get("/api/alerts/?state=ended").json()["count"] == 0
@@ -99,25 +99,26 @@ def test_thresholds_level_and_switch_of_a_rule_can_be_changed(operator):
 @pytest.mark.parametrize(
     ("name", "body", "field", "sentence"),
     [
-        ("data_old", {"parameters": {"seconds": 1}}, "parameters.seconds", "parameter seconds must be >= 5, got 1.0"),
+        ("data_old", {"parameters": {"seconds": 1}}, "parameters.seconds",
+         "parameter seconds must be at least 5, got 1.0"),
         ("data_old", {"parameters": {"seconds": "old"}}, "parameters.seconds",
          "alert rule data_old: parameter seconds must be a number, got 'old'"),
         ("data_old", {"parameters": {"second": 9}}, "parameters.second",
          "alert rule data_old: unknown parameter 'second'; known: seconds"),
         ("forecast_off", {"parameters": {"low_percent": 90}}, "parameters.low_percent",
-         "parameter low_percent must be <= high_percent (85), got 90"),
+         "parameter low_percent must be at most high_percent (85), got 90"),
         ("drift", {"level": "urgent"}, "level", "level must be one of serious, notable, got 'urgent'"),
         ("drift", {"clear_s": -1}, "clear_s", "clear_s must be 0 to 86,400 s, got -1"),
         ("drift", {"clears": 1}, "clears", "unknown field of the body 'clears'; did you mean 'clear_s'?"),
         ("drift", {"target": "run 1"}, "target", "unknown field of the body 'target'"),
-        ("drift", {"parameters": [1]}, "parameters", 'Expected a dictionary of items but got type "list".'),
+        ("drift", {"parameters": [1]}, "parameters", "must be a JSON object."),
     ],
 )  # fmt: skip
 def test_a_wrong_change_is_refused_with_the_field_the_rule_and_the_value(operator, name, body, field, sentence):
     answer = changed(operator, name, body)
     assert answer.status_code == 400
-    assert answer.json()["detail"].startswith(f"{field}: {sentence}")
-    assert answer.json()[field][0].startswith(sentence)
+    assert sentence in answer.json()["detail"]
+    assert answer.json()[field][0].removeprefix("This field ").startswith(sentence)
     assert not AuditEntry.objects.exists()
 
 
@@ -129,9 +130,9 @@ def test_a_wrong_change_is_refused_with_the_field_the_rule_and_the_value(operato
          "target must be an existing `connection NAME` or `run NUMBER`, got 'lab'"),
         ({"rule": "drift", "target": "run 99999"}, "target", "target must be an existing"),
         ({"rule": "drift", "target": "run {batch}"}, "target",
-         "the rule drift is about a followed cluster; run {batch} is a batch run"),
+         "the rule drift applies to a followed cluster; run {batch} is a batch run"),
         ({"rule": "run_stalled", "target": "connection lab"}, "target",
-         "the rule run_stalled is about a live run or a batch run; connection lab is a followed cluster"),
+         "the rule run_stalled applies to a live run or a batch run; connection lab is a followed cluster"),
         ({"rule": "drift", "target": "run {mirror}"}, "target",
          "run {mirror} mirrors a followed cluster; name its connection: connection NAME"),
         ({"rule": "drift"}, "target", "This field is required."),
@@ -149,11 +150,11 @@ def test_a_rule_of_a_target_is_added_once_and_removed(lab, operator):
     made = post(operator, "/api/alert-rules/", body)
     assert (made.status_code, made.json()["created_by"], made.json()["level"]) == (201, "olga", "serious")
     twice = post(operator, "/api/alert-rules/", body)
-    assert twice.json()["target"] == ["connection lab has a rule server_unavailable; change that one"]
+    assert twice.json()["target"] == ["connection lab already has a rule server_unavailable; change that one"]
     assert operator.delete(f"/api/alert-rules/{made.json()['id']}/").status_code == 204
     refused = operator.delete(f"/api/alert-rules/{rule('drift').pk}/")
     assert (refused.status_code, refused.json()["detail"]) == (
-        400, "the rule drift is the one for everything; switch it off instead",
+        400, "the rule drift applies to all targets and cannot be removed; switch it off instead",
     )  # fmt: skip
 
 

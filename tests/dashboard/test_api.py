@@ -263,8 +263,8 @@ def test_true_is_no_number(operator, make_scenario, finished_run):
         (f"/api/runs/{finished_run.pk}/clock/", {}),
     ):
         assert post(operator, address, {**rest, "speed": True}).json() == {
-            "speed": ["A valid number is required."],
-            "detail": "speed: A valid number is required.",
+            "speed": ["This field must be a number."],
+            "detail": "speed must be a number.",
         }
 
 
@@ -286,7 +286,7 @@ def test_a_body_that_is_not_json_is_said(operator, finished_run, body):
     assert answer.status_code == 400
     assert "The body is not JSON" in answer.content.decode() or answer.json() == {
         "speed": ["This field is required."],
-        "detail": "speed: This field is required.",
+        "detail": "speed is required.",
     }
 
 

@@ -135,7 +135,7 @@ def test_a_cluster_that_prints_without_end_is_stopped():
         ({"name": "test"}, "name", "name must not be 'test', which is a part of an address; choose another one"),
         ({"connector": "pbs"}, "connector", "unknown connector 'pbs'; known: kubernetes, push, replay, slurm"),
         ({"parameters": {"speed": "fast"}}, "parameters.speed", "must be a number, got 'fast'"),
-        ({"parameters": {"speed": -1}}, "parameters.speed", "parameter speed must be >= 0, got -1"),
+        ({"parameters": {"speed": -1}}, "parameters.speed", "parameter speed must be at least 0, got -1"),
         ({"parameters": {"pace": 1}}, "parameters.pace", "unknown parameter 'pace'; known: path, speed"),
         (
             {"sites": {"edge_pattern": "("}},
@@ -177,7 +177,7 @@ SAMPLER = {"sampler": "prometheus", "sampler_parameters": {"url": "http://promet
         (
             SAMPLER | {"sampler_parameters": {"url": "http://x", "interval_s": 5}},
             "sampler_parameters.interval_s",
-            "must be >= 60, got 5",
+            "must be at least 60, got 5",
         ),
         (
             SAMPLER | {"sampler_parameters": {"url": "http://x", "cpu": "a b"}},
@@ -227,7 +227,7 @@ def test_a_test_says_of_how_many_nodes_there_are_samples(operator, recording, pr
     prometheus.close()
     found = post(operator, "/api/connections/test/", settings(recording, **sampler)).json()
     assert (found["well"], found["findings"][-1]["well"]) == (True, False), "a cluster is followed without samples"
-    assert "nothing listens at port" in found["findings"][-1]["message"]
+    assert "nothing listens on port" in found["findings"][-1]["message"]
 
 
 def test_the_state_of_samples_has_their_age(viewer, lab):
@@ -251,7 +251,7 @@ def test_a_name_is_given_once(operator, recording):
     post(operator, "/api/connections/", settings(recording, name="lab"))
     again = post(operator, "/api/connections/", settings(recording, name="lab"))
     assert again.json()["name"] == ["lab is the name of another connection; choose another one"]
-    assert again.json()["detail"] == "name: lab is the name of another connection; choose another one"
+    assert again.json()["detail"] == "lab is the name of another connection; choose another one"
 
 
 def test_parameters_that_a_shell_set_stay_and_cannot_be_made_from_a_page(operator):
@@ -364,7 +364,7 @@ def test_a_follower_that_is_there_is_not_missed(operator, recording, layer, sett
     pulse.beat()
     Connection.objects.create(name="lab", connector="replay")
     found = operator.get("/api/connections/lab/").json()["condition"]
-    assert found["message"] == "Waits for the first poll by the follower."
+    assert found["message"] == "Waiting for the first poll by the follower."
 
 
 def test_the_schema_describes_connections(viewer):

@@ -39,7 +39,9 @@ def test_what_there_is_no_time_for_says_so(viewer, finished_run):
     found = viewer.get(f"{url}?seconds=1e-9").json()
     assert {r["what"] for r in found["rows"]} >= {"priority", "workers", "arrival_ms"}
     assert not any(r["searched"] for r in found["rows"])
-    assert all(r["value"] is None and "Search not completed in the time limit" in r["sentence"] for r in found["rows"])
+    assert all(
+        r["value"] is None and "Search not completed within the time limit" in r["sentence"] for r in found["rows"]
+    )
     assert all(r["searched"] for r in viewer.get(f"{url}?seconds=30").json()["rows"])
     for wrong in ("0", "31", "-1", "nan", "soon"):
         answer = viewer.get(f"{url}?seconds={wrong}")

@@ -184,7 +184,7 @@ def test_the_test_of_the_connection(sender, connector):
     found = connector.check()
     assert found.well
     assert [finding.message for finding in found.findings[1:]] == [
-        "1 node", "1 job, open or ended within the hour", "1 job not shown: no event gives the time of submission",
+        "1 node", "1 job, open or ended in the last hour", "1 job not shown: no event gives the time of submission",
     ]  # fmt: skip
 
 

@@ -33,12 +33,12 @@ RUNS = {  # name -> (workload, scheduler, edits)
 }
 OF_RUN = (
     "", "static/", "snapshot/", "jobs/?page=1&size=25&sort=index&q=&state=", *(f"jobs/{job}/" for job in range(8)),
-    "forks/", "payoffs/?after=0", "certificate/", "now/", "situation/", "events/table/?kind=&decision=&size=50",
-    "prices/0/", "delays/", "jobs/0/counterfactuals/",
+    "forks/", "payoffs/?after=0", "certificate/", "now/", "situation/", "thumbnail/",
+    "events/table/?kind=&decision=&size=50", "prices/0/", "delays/", "jobs/0/counterfactuals/",
 )  # fmt: skip
 LISTS = (
-    "metrics/", "schedulers/", "edits/", "runs/?size=50", "scenarios/?size=100", "scenarios/?size=500",
-    "clusters/?size=200", "clusters/?size=500", "traces/?size=200", "traces/?size=500",
+    "metrics/", "schedulers/", "edits/", "runs/?size=50", "runs/?size=24", "scenarios/?size=100",
+    "scenarios/?size=500", "clusters/?size=200", "clusters/?size=500", "traces/?size=200", "traces/?size=500",
     "audit/?q=&user=&action=&since=&until=&page=1&size=50", "sweeps/?size=100", "runs/?q=&size=50",
     "alerts/?state=open&size=200", "alerts/?state=ended&page=1&size=25", "alerts/status/", "alert-rules/kinds/",
     "alert-rules/?size=500", "connections/?size=500", "runs/?size=200",

@@ -174,3 +174,80 @@ def test_the_same_files_are_recognised_and_may_be_chosen_from_again(operator, sc
     assert (same.status_code, same.json()["duplicate_of"]) == (409, scanned["id"])
     choosing(operator, third["id"], seed=3, groups=["a"])
     assert done(operator, third["id"])["job_count"] == 2
+
+
+TIRESIAS = b"job_id,num_gpu,submit_time,iterations,model_name,duration\n0,1,0,10,vgg16,60\n1,1,5,10,vgg16,60\n"
+
+
+def test_a_recognised_file_is_looked_at_again_in_another_unit(operator):
+    """The import then uses it; a unit that is not known is refused."""
+    trace = announced(operator, ("a.csv", len(TIRESIAS)), seed=3).json()
+    piece(operator, trace["id"], 0, TIRESIAS)
+    assert done(operator, trace["id"])["scan"]["run_ms"]["median"] == 60_000
+    refused = choosing(operator, trace["id"], "scan", time_unit="weeks")
+    assert refused.status_code == 400
+    assert "time_unit must be one of us, ms, s" in refused.json()["detail"]
+    assert choosing(operator, trace["id"], "scan", format="auto", time_unit="min", seed=3).status_code == 200
+    found = done(operator, trace["id"])
+    assert (found["scan"]["run_ms"]["median"], found["options"]["time_unit"]) == (3_600_000, "min")
+    assert choosing(operator, trace["id"], format="auto", time_unit="min", seed=3).status_code == 200
+    assert any("read as minutes" in note for note in done(operator, trace["id"])["report"]["notes"])
+
+
+def test_a_file_without_a_byte_is_refused_when_it_is_announced(operator):
+    """Two of them counted as the same file."""
+    answer = announced(operator, ("a.csv", 0))
+    assert answer.status_code == 400
+    assert "the file is empty: its size must be at least 1 byte" in answer.json()["detail"]
+    assert not Trace.objects.exists()
+
+
+OWN = b"job;submitted;done\na;2026-01-01 00:00:00;2026-01-01 01:00:00\nb;2026-01-01 00:05:00;2026-01-01 00:06:00\n"
+
+
+def uploaded(client, name: str, data: bytes) -> dict:
+    trace = announced(client, (name, len(data)), seed=3).json()
+    piece(client, trace["id"], 0, data)
+    return done(client, trace["id"])
+
+
+def shown(client, trace_id: int, chosen: dict, **query):
+    return client.get(f"/api/traces/{trace_id}/mapping/", {"mapping": orjson.dumps(chosen).decode(), **query})
+
+
+def test_a_mapping_is_guessed_shown_on_rows_and_remembered_by_the_header(operator, viewer):
+    trace = uploaded(operator, "own.csv", OWN)
+    (file,) = trace["scan"]["files"]
+    assert file["guess"] == {"id": "job", "arrival": "submitted", "arrival_unit": "datetime"}
+    assert file["remembered"] is None
+    mapping = file["guess"] | {"end": "done"}
+    found = shown(viewer, trace["id"], mapping, time_zone="Europe/Berlin").json()
+    assert [(row["line"], row["arrival"], row["run_ms"]) for row in found["rows"]] == [
+        (2, "2025-12-31 23:00:00", 3_600_000), (3, "2025-12-31 23:05:00", 60_000),
+    ]  # fmt: skip
+    assert "waiting before the start counts as work" in found["running"]
+    assert choosing(operator, trace["id"], "scan", mapping=mapping, seed=3).status_code == 200
+    assert done(operator, trace["id"])["scan"]["jobs"] == 2
+    choosing(operator, trace["id"], mapping=mapping, seed=3)
+    assert done(operator, trace["id"])["status"] == "ready"
+    again = uploaded(operator, "next.csv", OWN.replace(b"\na;", b"\nc;"))
+    assert again["scan"]["files"][0]["remembered"] == {"mapping": mapping, "trace": trace["id"], "name": "own.csv"}
+    other = uploaded(operator, "other.csv", OWN.replace(b"done", b"over"))
+    assert other["scan"]["files"][0]["remembered"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "sentence"),
+    [
+        ({"mapping": "{"}, 400, "mapping must be JSON"), ({"mapping": "[1]"}, 400, "a mapping must be an object"),
+        ({"file": "7"}, 404, "has no file 7"), ({"colour": "red"}, 400, "colour"),
+        ({"time_zone": "Mars"}, 400, "time_zone must be a name such as Europe/Berlin"),
+    ],
+)  # fmt: skip
+def test_a_preview_that_cannot_be_made_says_why(operator, query, status, sentence):
+    trace = uploaded(operator, "own.csv", OWN)
+    answer = shown(operator, trace["id"], {"arrival": "submitted"}, **query)
+    assert answer.status_code == status
+    assert sentence in answer.content.decode()
+    problem = shown(operator, trace["id"], {"arrival": "submitted"}).json()["problem"]
+    assert problem == "own.csv: the mapping has no column for run or end; it is required"

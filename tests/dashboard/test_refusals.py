@@ -17,10 +17,9 @@ def empty_file():
 
 def test_a_field_and_a_part_of_a_list_are_named_in_the_sentence(operator, empty_file):
     missing = operator.post("/api/traces/", {"name": "x"})
-    assert missing.json() == {"file": ["This field is required."], "detail": "file: This field is required."}
+    assert missing.json() == {"file": ["This field is required."], "detail": "file is required."}
     empty = operator.post("/api/traces/", {"file": empty_file}).json()
-    assert empty["detail"].startswith("file: ")
-    assert empty["detail"].endswith(" is empty.")
+    assert empty["detail"] == "The submitted file is empty."
 
 
 def test_a_misspelt_field_of_a_body_is_in_the_sentence(operator, finished_run):
@@ -86,3 +85,19 @@ def test_a_limit_with_its_own_sentence_keeps_it():
 def test_what_does_not_exist_is_named(viewer, path, what):
     answer = viewer.get(path)
     assert (answer.status_code, answer.json()["detail"]) == (404, f"There is no {what}; it may have been deleted.")
+
+
+@pytest.mark.parametrize(("path", "body", "sentence"), [
+    ("/api/runs/", {"scenario": 999_999}, "scenario must be the id of an existing object, got 999999."),
+    ("/api/runs/", {"scenario": {}}, "scenario must be an id, a whole number."),
+    ("/api/runs/", {"scenario": "{scenario}", "mode": "fast"}, "mode must be one of batch, live, got 'fast'."),
+    ("/api/runs/{run}/clock/", {"speed": "much"}, "speed must be a number."),
+    ("/api/runs/{run}/forks/", {"at_ms": "soon"}, "at_ms must be a whole number."),
+    ("/api/sweeps/", {"scenario": "{scenario}", "axes": []}, "axes must have at least one element."),
+    ("/api/scenarios/", ["oasis"], "The body must be a JSON object."),
+])  # fmt: skip
+def test_sentences_of_the_framework_are_in_the_words_of_the_api(operator, finished_run, path, body, sentence):
+    if isinstance(body, dict) and body.get("scenario") == "{scenario}":
+        body = {**body, "scenario": finished_run.scenario_id}
+    answer = post(operator, path.format(run=finished_run.pk), body)
+    assert (answer.status_code, answer.json()["detail"]) == (400, sentence)

@@ -9,12 +9,18 @@ from dashboard.auth import tokens
 from tests.dashboard.builders import WRITES, methods_of, routes
 from twin.models import Alert, AlertRule, AuditEntry, Connection, Proposal, Run, Scenario, Sweep, Trace
 
-OPEN = {"login", "login-link", "healthz"}
+OPEN = {"login", "login-link", "healthz", "readyz"}
 MACHINES = "/api/ingest/"  # for tokens alone, whoever is logged in (test_ingest.py)
 # whoever may only look does not see who else may act (test_tokens.py)
 OPERATORS = ("/api/tokens/", "/settings/tokens/", "/live/connect/")
 # needs two runs in its query; the run has no groups: reported after the role was checked
-REFUSED = {"/api/compare/": 400, "/api/scenarios/suitability/": 400, "/subtasks/": 404, "/groups.csv": 404}
+REFUSED = {
+    "/api/compare/": 400,
+    "/api/scenarios/suitability/": 400,
+    "/subtasks/": 404,
+    "/groups.csv": 404,
+    "/mapping/": 404,
+}
 # what would be, and what failed in a browser; nothing is kept (test_audit.py holds the views to it)
 ASKS = ("/ask/", "/edits/", "/client-errors/")
 
@@ -80,7 +86,7 @@ def test_a_stranger_gets_nothing(addresses):
     for path, _ in addresses:
         for method in ("get", *WRITES):
             answer = getattr(stranger, method)(path)
-            if path.startswith("/api/"):
+            if path.startswith("/api/") or path == "/metrics":  # both are for machines too
                 assert answer.status_code == (401 if path.startswith(MACHINES) else 403), (method, path)
             else:
                 assert answer.status_code == 302, (method, path)

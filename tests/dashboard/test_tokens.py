@@ -75,7 +75,7 @@ def test_every_way_in_which_a_token_is_not_accepted(make, operator):
         answer = Client().get("/api/runs/", **bearer(value))
         return answer.status_code, answer.json()["detail"]
 
-    assert detail("twin_wrong") == (401, "The token is not known; an operator creates one on the page Tokens.")
+    assert detail("twin_wrong") == (401, "The token is unknown; operators create tokens on the page Tokens.")
     assert Client().get("/api/runs/", **bearer("x")).headers["WWW-Authenticate"] == 'Bearer realm="api"'
     expired = make("read")
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))

@@ -51,7 +51,7 @@ test('the number in the header, endings and the newest check in words', () => {
 
 test('the webhook says where notices go, and what is undelivered', () => {
   const lines = (more) => webhookLines({ ...WEBHOOK, ...more }).map(({ text: line, error }) => [line, Boolean(error)]);
-  assert.deepEqual(lines({ receiver: null }), [['No webhook. The setting ALERT_WEBHOOK_URL names one.', false]]);
+  assert.deepEqual(lines({ receiver: null }), [['No webhook. Set ALERT_WEBHOOK_URL to the address of one.', false]]);
   assert.deepEqual(lines({ problem: 'ALERT_WEBHOOK_URL must be an address' }), [
     ['ALERT_WEBHOOK_URL must be an address.', true],
   ]);
@@ -62,15 +62,15 @@ test('the webhook says where notices go, and what is undelivered', () => {
   assert.deepEqual(lines({ ...failing, delivered_at: '2026-11-23T09:00:00Z', signed: false }), [
     ['Notices are posted to https://hooks.example.org, not signed, last notice delivered 2026-11-23 09:00 UTC.', false],
     ['2 notices undelivered: no answer in time. Next attempt 2026-11-23 10:00 UTC.', true],
-    ['1 notice of the last 7 days given up after a day.', true],
+    ['1 notice dropped in the last 7 days, a day after the event.', true],
   ]);
-  assert.deepEqual(lines({ waiting: 1 })[1], ['1 notice on the way.', false]);
+  assert.deepEqual(lines({ waiting: 1 })[1], ['1 notice waiting for delivery.', false]);
 });
 
 test('open alerts have their sentence, target and age, and can be acknowledged', needsPage, async () => {
   const { asked } = await visit([['/api/alerts/1/acknowledge/', {}]]);
   const row = $('#open tbody tr');
-  assert.match(row.textContent, /serious.*Server w0 \(edge\).*Server unavailable/);
+  assert.match(row.textContent, /serious.*Server w0 \(edge\).*Unavailable server/);
   assert.match(row.querySelector('a').getAttribute('href'), /^\/runs\/\d+\/servers\/0\/$/);
   assert.equal(text('#open-count'), '1 alert');
   const button = row.querySelector('button');
@@ -100,9 +100,9 @@ test('a threshold is stored when it changes, and a refusal stays beside its fiel
     { parameters: { seconds: '90' } },
   ]);
   assert.equal(input().value, '90');
-  answer = refusal('parameters.seconds: parameter seconds must be >= 5, got 1.0');
+  answer = refusal('parameter seconds must be at least 5, got 1.0');
   change('1');
-  await until(() => /Data old: parameters.seconds: parameter seconds must be >= 5/.test(text('#rules-error')), 'said');
+  await until(() => /Stale data: parameter seconds must be at least 5/.test(text('#rules-error')), 'said');
   assert.deepEqual([input().value, input().hasAttribute('aria-invalid')], ['1', true]);
 });
 
@@ -133,7 +133,7 @@ test('a rule for one target is offered where a target of its kind is there', nee
     $('#new-rule').dispatchEvent(new window.Event('change'));
     return $$('#new-target option').map((option) => option.textContent);
   };
-  assert.deepEqual(choose('run_stalled'), ['no live runs, batch runs now']);
+  assert.deepEqual(choose('run_stalled'), ['no live runs or batch runs now']);
   assert.equal($('#new-rule-form button').disabled, true);
   assert.deepEqual(choose('drift'), ['lab']);
   $('#new-rule-form').dispatchEvent(new window.Event('submit', { cancelable: true }));

@@ -58,7 +58,7 @@ test('an error is shown beside its field', () => {
     ],
   );
   assert.deepEqual(problems(cluster(row())), []);
-  assert.match(problems(cluster(row({ count: 20_001 })))[0][2], /At most 20,000 servers, these are 20,001/);
+  assert.match(problems(cluster(row({ count: 20_001 })))[0][2], /At most 20,000 servers; these are 20,001/);
 });
 
 test("the server's refusal finds its field", () => {

@@ -16,6 +16,7 @@ const GLOBALS = [
   'getComputedStyle',
   'MutationObserver',
   'ResizeObserver',
+  'IntersectionObserver',
   'localStorage',
   'matchMedia',
   'DOMParser',

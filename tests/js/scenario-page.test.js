@@ -59,7 +59,7 @@ test('an edit before the fork is refused in the form, with a time that works', n
   say('[data-parameter=for_ms]', 'soon');
   say('#e-at', '17:00:00');
   add();
-  assert.match(text('#add > .error'), /^For: “soon” is not a time; enter one/);
+  assert.match(text('#add > .error'), /^Duration: “soon” is not a time; enter one/);
   say('[data-parameter=for_ms]', '1 h');
   assert.equal($$('#edits li').length, 1);
   say('#e-at', /earliest time is (.*)\.$/.exec(refusal)[1]);

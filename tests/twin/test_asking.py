@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def paused(scheduler, jobs: list[Job], steps: int, **options) -> Run:
     """A live run of the jobs on two GPUs after so many instants."""
-    from twin.files.job_table import JobTable, pack_jobs
+    from twin.files.job_table import JobTable
+    from twin.files.packed_jobs import pack_jobs
     from twin.models import Trace
 
     spec = store_cluster(cluster(worker_server("w"), ps_server("p"), horizon=20), "test")

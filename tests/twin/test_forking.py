@@ -54,6 +54,26 @@ def test_a_fork_begins_at_the_nearest_state_of_its_parent():
     )
 
 
+def test_a_draft_that_nobody_used_takes_the_new_time(django_user_model):
+    """A page that opens a scenario at each click keeps one; an edited one, a run one and another user's stay."""
+    parent = played_out(commands.start_run(scenario_of("oasis", "fifo")))
+    ada, bob = (django_user_model.objects.create(username=name) for name in ("ada", "bob"))
+    first = commands.fork(parent.pk, H, "", ada, reuse=True)
+    moved = commands.fork(parent.pk, 2 * H, "", ada, reuse=True)
+    assert (moved.pk, moved.fork_ms, moved.version) == (first.pk, 2 * H, first.version + 1)
+    assert commands.fork(parent.pk, 2 * H, "", bob, reuse=True).pk != first.pk
+    assert commands.fork(parent.pk, 2 * H, "", ada).pk != first.pk  # another caller asks for one of its own
+    fail = {"verb": "fail_servers", "servers": "*", "for_ms": H, "at_ms": 3 * H}
+    with pytest.raises(commands.Conflict):  # a window that still shows the former time loses nothing silently
+        commands.edit(first.pk, first.version, {"edits": [fail]}, ada)
+    drafts = [moved, commands.fork(parent.pk, 2 * H, "", ada, reuse=True)]
+    for draft in drafts:
+        draft.refresh_from_db()
+    commands.edit(drafts[1].pk, drafts[1].version, {"edits": [fail]}, ada)
+    commands.edit(moved.pk, Scenario.objects.get(pk=moved.pk).version, {"name": "mine"}, ada)
+    assert commands.fork(parent.pk, 2 * H, "", ada, reuse=True).pk not in [draft.pk for draft in drafts]
+
+
 def keep_state(run, at_ms):
     """A state of the run at that moment, as a worker keeps one now and then."""
     simulation = store.simulation(run)

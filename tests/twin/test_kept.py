@@ -13,7 +13,8 @@ import pytest
 from django.conf import settings
 
 from scheduling.workloads import generate
-from twin.files.job_table import JobTable, StoredJobs
+from twin.files.job_table import JobTable
+from twin.files.stored_jobs import StoredJobs
 from twin.infra.kept import Kept
 from twin.infra.memory_size import measured
 

@@ -160,7 +160,7 @@ def test_windows_that_cannot_be(lab):
         sets.request(lab, until_ms=at(run, 2_401))
     with pytest.raises(Refused, match=r"so no window can end at .*; choose a later end"):
         sets.request(lab, until_ms=at(run, 0))
-    with pytest.raises(Refused, match="from 1 s to 168 h long, got 10 ms"):
+    with pytest.raises(Refused, match="must be 1 s to 168 h long, got 10 ms"):
         sets.request(lab, length_ms=10)
     fresh = Connection.objects.create(name="fresh", connector="slurm")
     with pytest.raises(Refused, match="has not been polled yet; wait for the first poll"):

@@ -81,7 +81,7 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are backfill"),
     ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be true or false, got None"),
     ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
-    ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be >= 0.001, got 0"),
+    ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be at least 0.001, got 0"),
 ])  # fmt: skip
 def test_what_cannot_be_swept_is_said_and_nothing_is_kept(axes, seeds, sentence):
     scenario = scenario_of("oasis", "fifo", jobs=4, servers=6)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from scheduling.kernel.parameters import Parameters
 from twin.alerts import rules
 from twin.analysis.situation import Situation
+from twin.infra.counts import counted
 from twin.infra.menu import Menu
 from twin.models.alerts import LEVELS, NOTABLE, SERIOUS
 from twin.scenarios.edits.moments import moment
 
-__all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen", "build",
-           "clock", "names", "rule_class", "sentence"]  # fmt: skip
+__all__ = ["BATCH", "CLUSTER", "LEVELS", "MORE", "NOTABLE", "RUN", "SERIOUS", "Finding", "Rule", "Seen",
+           "because", "build", "clock", "names", "newest", "rule_class", "sentence"]  # fmt: skip
 
 # what rules are about: a followed cluster, a live run, a run that computes as fast as it can
 CLUSTER, RUN, BATCH = "cluster", "run", "batch"
@@ -111,8 +113,18 @@ def clock(ms: int) -> str:
     return moment(ms - ms % 1_000)
 
 
+def newest(subject: str, seen_at: float, message: str = "") -> str:
+    """The sentence about what is old; seen_at: Unix s; message: why, if that is known."""
+    return f"The newest {subject} from {datetime.fromtimestamp(seen_at, UTC):%Y-%m-%d %H:%M:%S} UTC{because(message)}"
+
+
+def because(message: str) -> str:
+    """The end of a sentence that a message explains."""
+    return f": {message.rstrip('.')}" if message else ""
+
+
 def sentence(rule: str, code: str, values: dict[str, Any]) -> str:
     """A finding in words; its code where this version has no such rule."""
     if code == MORE:
-        return f"{values['findings']:,} more of this rule"
+        return f"{counted(values['findings'], 'more finding')} of this rule"
     return rule_class(rule).sentence(code, values) if rule in names() else code.replace("_", " ")

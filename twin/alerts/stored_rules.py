@@ -54,7 +54,7 @@ def create(values: Mapping[str, Any], user: Any = None) -> AlertRule:
             )
             _record(user, "create", made, _described(checked))
     except IntegrityError as error:
-        raise FieldError("target", f"{target} has a rule {name}; change that one") from error
+        raise FieldError("target", f"{target} already has a rule {name}; change that one") from error
     return made
 
 
@@ -74,7 +74,7 @@ def change(rule: AlertRule, values: Mapping[str, Any], user: Any = None) -> Aler
 def remove(rule: AlertRule, user: Any = None) -> None:
     """Removes the rule of a target; that for everything applies to it again."""
     if rule.target == EVERYTHING:
-        raise Refused(f"the rule {rule.rule} is the one for everything; switch it off instead")
+        raise Refused(f"the rule {rule.rule} applies to all targets and cannot be removed; switch it off instead")
     with transaction.atomic():
         _record(user, "delete", rule, {})
         rule.delete()
@@ -128,7 +128,7 @@ def _check_target(name: str, target: str) -> None:
         raise FieldError("target", f"{rule}, got {shorten(repr(target))}")
     possible = rule_class(name).about
     if about not in possible:
-        raise FieldError("target", f"the rule {name} is about {_kinds(possible)}; {target} is {_kinds((about,))}")
+        raise FieldError("target", f"the rule {name} applies to {_kinds(possible)}; {target} is {_kinds((about,))}")
 
 
 def _kinds(about: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from scheduling.model.values import Cluster, ModelError
 from scheduling.observed.execution import OBSERVED
 from scheduling.slotted.execution import SLOTTED
 from scheduling.typed_workers.execution import TYPED_WORKERS
-from twin.files.job_table import same_jobs
+from twin.files.stored_jobs import same_jobs
 from twin.mirror.whatif.inputs import FORMAT
 from twin.models import Run, Trace
 from twin.scenarios import store

@@ -22,8 +22,11 @@ from twin.scenarios.edits.base import Edit
 from twin.scenarios.edits.moments import moment
 
 
-def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
+def fork(run_id: int, at_ms: int | None, name: str, user: Any = None, *, reuse: bool = False) -> Scenario:
     """An editable scenario that goes on like the run until at_ms (None: its newest moment), with its edits.
+
+    reuse: the user's scenario of this run that was never edited nor run takes the new time, if there is one; a page
+    that opens a scenario at each click stores no more than one.
 
     Refused when the run is gone, has not come so far, or is edited at that very moment.
     """
@@ -54,12 +57,36 @@ def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenari
         if any(edit.at_ms == at_ms for edit in parse(run.edits)):
             raise Refused(f"run {run.pk} has an edit at {moment(at_ms)}; fork it 1 ms earlier or later")
         of = run.scenario
-        kept = [edit for edit in run.edits if edit.get("at_ms", 0) < at_ms and not edit.get("off")]
+        kept = _kept(run, at_ms)
+        title = (name or _title(run, at_ms))[:200]
+        if reuse and (draft := _untouched(run, user)):
+            draft.name, draft.fork_ms, draft.edits, draft.version = title, at_ms, kept, draft.version + 1
+            draft.save(update_fields=["name", "fork_ms", "edits", "version"])
+            return draft
         return Scenario.objects.create(
-            name=(name or f"{of.name}, fork of run {run.pk} at {moment(at_ms)}")[:200], cluster=of.cluster,
-            trace_id=of.trace_id, scheduler=of.scheduler, parameters=of.parameters, seed=of.seed, edits=kept,
-            parent=run, fork_ms=at_ms, created_by=user,
+            name=title, cluster=of.cluster, trace_id=of.trace_id, scheduler=of.scheduler, parameters=of.parameters,
+            seed=of.seed, edits=kept, parent=run, fork_ms=at_ms, created_by=user,
         )  # fmt: skip
+
+
+def _title(run: Run, at_ms: int) -> str:
+    return f"{run.scenario.name}, fork of run {run.pk} at {moment(at_ms)}"
+
+
+def _untouched(run: Run, user: Any) -> Scenario | None:
+    """The user's fork of the run that has its first name and edits, and that nothing has used."""
+    drafts = Scenario.objects.select_for_update(of=("self",)).filter(
+        parent=run, created_by=user, runs=None, sweeps=None
+    )
+    for draft in drafts.order_by("-pk"):
+        assert draft.fork_ms is not None
+        if draft.name == _title(run, draft.fork_ms)[:200] and len(draft.edits) == len(_kept(run, draft.fork_ms)):
+            return draft
+    return None
+
+
+def _kept(run: Run, at_ms: int) -> list[dict[str, Any]]:
+    return [edit for edit in run.edits if edit.get("at_ms", 0) < at_ms and not edit.get("off")]
 
 
 def _reached_ms(run: Run) -> int:

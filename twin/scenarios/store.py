@@ -16,8 +16,10 @@ from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError
 from twin.eventlog import additions
 from twin.files.cluster_json import cluster_from_dict, cluster_to_dict
-from twin.files.job_table import JobTable, StoredJobs, objects_of, pack_jobs, unpack_jobs
+from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import job_to_dict
+from twin.files.packed_jobs import pack_jobs, unpack_jobs
+from twin.files.stored_jobs import StoredJobs, objects_of
 from twin.infra.kept import KEPT
 from twin.models import ClusterSpec, Run, Scenario, Trace
 from twin.scenarios import beliefs

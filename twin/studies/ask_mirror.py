@@ -12,8 +12,8 @@ from typing import Any
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Job, ModelError
-from twin.files.job_table import StoredJobs, objects_of
 from twin.files.jobs_jsonl import job_from_dict, job_to_dict
+from twin.files.stored_jobs import StoredJobs, objects_of
 from twin.infra.errors import Refused
 from twin.mirror.whatif import cut, forking, inputs, jobs, moments
 from twin.mirror.whatif.moments import Made

@@ -14,7 +14,8 @@ from scheduling.model.values import Cluster, ModelError
 from twin.analysis.comparability import comparable, model_of, named
 from twin.analysis.suitability import able, alternatives_text, fields_needed
 from twin.files.job_fields import all_present, present
-from twin.files.job_table import JobTable, unpack_jobs
+from twin.files.job_table import JobTable
+from twin.files.packed_jobs import unpack_jobs
 from twin.models import Run, Scenario, Trace
 from twin.runs import commands, scheduler_history
 from twin.scenarios import store

@@ -21,10 +21,17 @@ from twin.models import Alert, AlertWork
 OPEN, ENDED = "open", "ended"
 
 
-class AlertSerializer(serializers.ModelSerializer[Alert]):
-    """An alert. began_ms: in ms of the log of its run; ending: cleared, unwatched, off, or empty while it is open."""
+class RuleTitle(serializers.CharField):
+    """Title of a rule; its name if this version does not have the rule."""
 
-    title = serializers.SerializerMethodField()
+    def to_representation(self, value: str) -> str:
+        return alerts.title(value)
+
+
+class AlertSerializer(serializers.ModelSerializer[Alert]):
+    """An alert. began_ms: time in the log of its run; ending: cleared, unwatched, off, or empty while it is open."""
+
+    title = RuleTitle(source="rule", read_only=True)
     sentence = serializers.SerializerMethodField()
     address = serializers.SerializerMethodField()
     acknowledged_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
@@ -37,10 +44,6 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
         )  # fmt: skip
         read_only_fields = fields
 
-    def get_title(self, alert: Alert) -> str:
-        """Title of its rule."""
-        return alerts.title(alert.rule)
-
     def get_sentence(self, alert: Alert) -> str:
         """The finding in words."""
         return sentence(alert.rule, alert.code, alert.values)
@@ -51,7 +54,8 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
 
 
 class WebhookSerializer(serializers.Serializer[Any]):
-    """Delivery of notices. receiver: scheme and host, null without one; problem: of its setting; error: the newest."""
+    """Delivery of notices. receiver: scheme and host, null without one; problem: what is wrong with the setting;
+    error: that of the newest attempt."""
 
     receiver = serializers.CharField(allow_null=True)
     signed = serializers.BooleanField()
@@ -64,8 +68,8 @@ class WebhookSerializer(serializers.Serializer[Any]):
 
 
 class AlertStatusSerializer(serializers.Serializer[Any]):
-    """open: {level: alerts that are not acknowledged}. evaluated_at, seconds: of the newest evaluation; watched: its
-    targets, left: those that its time did not reach."""
+    """open: {level: unacknowledged alerts}. evaluated_at, seconds: time and duration of the newest evaluation;
+    watched: its targets; left: those that it had no time for."""
 
     open = serializers.DictField(child=serializers.IntegerField())
     evaluated_at = serializers.DateTimeField(allow_null=True)
@@ -76,7 +80,7 @@ class AlertStatusSerializer(serializers.Serializer[Any]):
 
 
 class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Alert]):
-    """Alerts, newest first; open ones with the serious first."""
+    """Alerts, newest first; among open ones, serious ones come first."""
 
     queryset = Alert.objects.select_related("acknowledged_by")
     serializer_class = AlertSerializer
@@ -106,7 +110,7 @@ class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=None, responses=AlertSerializer)
     @action(detail=True, methods=["post"])
     def acknowledge(self, request: Request, pk: str) -> Response:
-        """Somebody takes care of it: it is no longer counted, and stays open until its finding is absent."""
+        """Acknowledges the alert: it is no longer counted, and stays open until its finding is absent."""
         return Response(self.get_serializer(acknowledge(self.get_object(), request.user)).data)
 
     @extend_schema(request=None, responses=AlertStatusSerializer, parameters=[])

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.serializers import ClusterDetailSerializer, ClusterSerializer
-from scheduling.model.values import ModelError
+from scheduling.model.values import ModelError, shorten
 from scheduling.workloads import generate
 from twin.files.cluster_json import cluster_from_dict
 from twin.infra.counts import counted
@@ -53,10 +53,10 @@ class ClusterViewSet(
             for name, value, least, most in (
                 ("servers", servers, 2, MAX_SERVERS),
                 ("seed", seed, 0, 2**63 - 1),
-                ("horizon_slots", horizon, 1, 100_000),
+                ("horizon_slots, the horizon in slots,", horizon, 1, 100_000),
             ):
                 if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                    raise ModelError(f"{name} must be an integer from {least} to {most}, got {value!r}")
+                    raise ModelError(f"{name} must be an integer from {least} to {most}, got {shorten(repr(value))}")
             cluster, _ = generate(
                 str(data["profile"]), num_jobs=0, num_servers=servers, seed=seed, horizon_slots=horizon
             )

@@ -16,6 +16,7 @@ from rest_framework.serializers import BaseSerializer
 from dashboard.api.audit import AuditedDelete, record
 from dashboard.api.inputs.run_form import SuitabilitySerializer, checked_form
 from dashboard.api.serializers import RaceSerializer, ScenarioSerializer
+from dashboard.http.body import body
 from scheduling.kernel.registry import build, unavailable
 from twin.files.cluster_json import cluster_from_dict
 from twin.models import ClusterSpec, Scenario
@@ -71,11 +72,10 @@ class ScenarioViewSet(
     @race.mapping.post
     def start_race(self, request: Request, pk: str) -> Response:
         """Starts one scenario and one batch run per scheduler."""
-        form = RaceSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
+        given = body(RaceSerializer, request)
         scenario = self.get_object()
         with transaction.atomic():
-            runs = races.race(scenario, form.validated_data.get("schedulers"), request.user)
+            runs = races.race(scenario, given.get("schedulers"), request.user)
             record(request.user, "scenario.race", scenario)
         rows = [{"id": run.pk, "scenario": run.scenario_id, "scheduler": run.scenario.scheduler} for run in runs]
         compare = f"/compare/?runs={','.join(str(run.pk) for run in runs)}&race={scenario.pk}"

@@ -12,6 +12,8 @@ from rest_framework.views import APIView
 
 from dashboard.api.audit import record
 from dashboard.api.serializers import LARGEST, ClusterSerializer, TraceSerializer
+from dashboard.http.body import body
+from dashboard.http.field_sentences import choice_field
 from scheduling.workloads import ABOUT, HORIZON, VARIANTS, generate
 from twin.infra.counts import counted
 from twin.scenarios.store import store_generated
@@ -24,8 +26,8 @@ MAX_SLOTS = 100_000
 class WorkloadSerializer(serializers.Serializer[None]):
     """Parameters of a generated workload."""
 
-    profile = serializers.ChoiceField(choices=list(ABOUT))
-    variant = serializers.ChoiceField(choices=VARIANTS, default=VARIANTS[0])
+    profile = choice_field(list(ABOUT))
+    variant = choice_field(VARIANTS, default=VARIANTS[0])
     jobs = serializers.IntegerField(min_value=1, max_value=MAX_JOBS)
     servers = serializers.IntegerField(min_value=2, max_value=MAX_SERVERS, default=100)
     seed = serializers.IntegerField(min_value=0, max_value=LARGEST, default=0)
@@ -45,9 +47,7 @@ class WorkloadsView(APIView):
     @extend_schema(request=WorkloadSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Generates a workload; equal values give identical jobs, byte for byte."""
-        form = WorkloadSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        p = form.validated_data
+        p = body(WorkloadSerializer, request)
         cluster, jobs = generate(
             p["profile"], variant=p["variant"], num_jobs=p["jobs"], num_servers=p["servers"], seed=p["seed"],
             horizon_slots=p.get("horizon_slots"),

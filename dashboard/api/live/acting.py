@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.http.body import body
 from dashboard.http.known_fields import KnownFields
 from twin.acting import gates, rules
 from twin.models import ActingRule, Connection
@@ -61,9 +62,7 @@ class ActingView(APIView):
     def patch(self, request: Request, name: str) -> Response:
         """Changes the permissions, or sets the kill switch, which undoes the changes of open plans."""
         connection = get_object_or_404(Connection, name=name)
-        form = ActingChangeSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        values = dict(form.validated_data)
+        values = body(ActingChangeSerializer, request)
         stopped = values.pop("stopped", None)
         try:
             if values:

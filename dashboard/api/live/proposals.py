@@ -12,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from dashboard.http.body import body
+from dashboard.http.field_sentences import choice_field
 from dashboard.http.known_fields import KnownFields
 from scheduling.kernel.registry import schedulers
 from twin.acting import gates, proposals, rules
@@ -88,7 +90,7 @@ class ProposeSerializer(KnownFields):
 
     scheduler = serializers.CharField(max_length=60, default="easy")
     parameters = serializers.DictField(default=dict)
-    kind = serializers.ChoiceField(choices=KINDS, default=ORDER)
+    kind = choice_field(KINDS, default=ORDER)
 
 
 class ApproveSerializer(KnownFields):
@@ -111,9 +113,8 @@ class ProposalsView(APIView):
     def post(self, request: Request, name: str) -> Response:
         """Requests a plan; it is proposed when its run has ended."""
         connection = get_object_or_404(Connection, name=name)
-        form = ProposeSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        made = proposals.propose(connection, **form.validated_data, user=request.user)
+        given = body(ProposeSerializer, request)
+        made = proposals.propose(connection, **given, user=request.user)
         return Response(ProposalSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -128,9 +129,8 @@ class ProposalViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Proposa
     def approve(self, request: Request, pk: str) -> Response:
         """Approves the plan, which the acting process then carries out."""
         proposal = self.get_object()
-        form = ApproveSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        return self._changed(proposals.approve(proposal, form.validated_data["digest"], request.user))
+        given = body(ApproveSerializer, request)
+        return self._changed(proposals.approve(proposal, given["digest"], request.user))
 
     @extend_schema(request=None, responses=ProposalSerializer)
     @action(detail=True, methods=["post"])

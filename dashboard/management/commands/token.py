@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        create = verbs.add_parser("create", help="print the value of a new token, once")
+        create = verbs.add_parser("create", help="create a token and print its value, once")
         create.add_argument("--name", required=True, help="what the token is for")
         create.add_argument(
             "--scope", action="append", required=True, help="read, operate or ingest:SOURCE; repeatable"

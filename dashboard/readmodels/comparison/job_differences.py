@@ -13,7 +13,7 @@ from scheduling.model.values import Job, ModelError
 from twin.analysis.comparison import Compared
 from twin.analysis.comparison.differences import BIT, counts, life, names_of
 from twin.analysis.comparison.outcomes import FOREVER
-from twin.files.job_table import field_of, some_of
+from twin.files.stored_jobs import field_of, some_of
 from twin.infra.columns import pack
 from twin.models import Run
 

@@ -8,7 +8,7 @@ from scheduling.model.values import ModelError
 from twin.analysis.changed_jobs import Changes, edits_of_jobs
 from twin.analysis.comparability import Basis, comparable, kin, named
 from twin.analysis.comparison import MAX_DRAWN, Compared
-from twin.files.job_table import field_of
+from twin.files.stored_jobs import field_of
 from twin.models import Run
 from twin.scenarios import store
 from twin.scenarios.edits.moments import moment

@@ -19,7 +19,7 @@ from twin.analysis.comparison.differences import KINDS
 from twin.analysis.comparison.metrics import COMPARED, against, stored_metrics
 from twin.analysis.comparison.outcomes import FOREVER
 from twin.analysis.proved_shares import Share, shares
-from twin.files.job_table import some_of
+from twin.files.stored_jobs import some_of
 from twin.models import Run
 from twin.runs import scheduler_history
 from twin.scenarios import store

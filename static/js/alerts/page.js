@@ -42,15 +42,12 @@ async function load() {
 
 const poll = new Poll(load, AGAIN_MS, (error) => say(pollError(error)));
 connectionBadge($('#connection'), poll, 'change');
-poll.now();
-rules
-  .load()
-  .catch((error) => {
-    logError(error);
-    sayRule(error.message);
-  })
-  .finally(() => {
-    // they are shown when their height is known, so that nothing moves
-    for (const id of ['#rules', '#past']) $(id).hidden = false;
-    if (location.hash === '#rules') $('#rules').scrollIntoView();
-  });
+const listed = rules.load().catch((error) => {
+  logError(error);
+  sayRule(error.message);
+});
+Promise.allSettled([poll.now(), listed]).then(() => {
+  // they are shown when the heights above them are known, so that nothing moves
+  for (const id of ['#notices', '#rules', '#past']) $(id).hidden = false;
+  if (location.hash === '#rules') $('#rules').scrollIntoView();
+});

@@ -88,7 +88,7 @@ export class Rules {
     if (!this.operator) return levelCell(rule.level);
     const select = h(
       'select',
-      { id: `rule-${rule.id}-level`, 'aria-label': `Level of ${rule.title}` },
+      { id: `rule-${rule.id}-level`, 'aria-label': `Level of the rule ${rule.title}` },
       LEVELS.map((one) => h('option', { value: one, selected: one === rule.level }, one)),
     );
     select.addEventListener('change', () => this.#store(rule, { level: select.value }, select));
@@ -97,7 +97,7 @@ export class Rules {
 
   #clear(rule) {
     if (!this.operator) return `${rule.clear_s} s`;
-    const label = `Time in s after which alerts of ${rule.title} end`;
+    const label = `Time in s after which alerts of the rule ${rule.title} end`;
     const input = h('input', {
       type: 'number',
       id: `rule-${rule.id}-clear`,
@@ -116,7 +116,7 @@ export class Rules {
     const box = h('input', {
       type: 'checkbox',
       id: `rule-${rule.id}-on`,
-      'aria-label': `${rule.title} on`,
+      'aria-label': `Rule ${rule.title} on`,
       disabled: !this.operator,
     });
     box.checked = rule.enabled;
@@ -147,7 +147,7 @@ export class Rules {
   }
 
   async #removed(rule) {
-    const question = `Remove the rule ${rule.title} for ${rule.target}? The one for all applies again.`;
+    const question = `Remove the rule ${rule.title} for ${rule.target}? The general rule applies again.`;
     if (!(await confirmed(question, 'Remove'))) return;
     try {
       await remove(`/api/alert-rules/${rule.id}/`);
@@ -181,14 +181,14 @@ export class Rules {
         kinds.map(({ rule: name, title }) => h('option', { value: name }, title)),
       ),
     );
-    const target = field('Target', h('select', { id: 'new-target' }), 'Replaces the rule for all there');
+    const target = field('Target', h('select', { id: 'new-target' }), 'Replaces the general rule for this target');
     const button = h('button', { class: 'primary' }, 'Add rule');
     const offer = () => {
       const { about } = this.kinds.get(rule.input.value);
       const fitting = targets.filter((one) => about.includes(one.about));
       fill(
         target.input,
-        fitting.length ? null : h('option', { value: '' }, `no ${aboutText(about)} now`),
+        fitting.length ? null : h('option', { value: '' }, `no ${aboutText(about, 'or')} now`),
         fitting.map((one) => h('option', { value: one.target }, one.text)),
       );
       button.disabled = !fitting.length;

@@ -3,7 +3,7 @@
 import { redraw } from '../core/render-loop.js';
 import { colors, onTheme } from '../util/colors.js';
 import { capacityAt, largest } from '../util/capacity.js';
-import { clock, number, percent } from '../util/format.js';
+import { clock, number, percent, plural } from '../util/format.js';
 import { gestures } from './gestures.js';
 import { inPanel } from '../ui/panel-isolation.js';
 import { addInterval, settle } from '../util/interval-sums.js';
@@ -95,7 +95,7 @@ export class Stack {
 
   /** Time by job, as drawn: {head, rows, total}. */
   table(limit = 500) {
-    const names = this.layers.map(({ job }) => (job < 0 ? `${this.rest} other jobs` : this.nameOf(job)));
+    const names = this.layers.map(({ job }) => (job < 0 ? plural(this.rest, 'other job') : this.nameOf(job)));
     const rows = [];
     const { from, width, bins } = this.grid ?? { bins: 0 };
     for (let bin = 0; bin < bins && rows.length < limit; bin++)
@@ -219,7 +219,7 @@ export class Stack {
     ];
     if (hit.layer)
       lines.push([
-        hit.layer.job < 0 ? `${this.rest} other jobs` : this.nameOf(hit.layer.job),
+        hit.layer.job < 0 ? plural(this.rest, 'other job') : this.nameOf(hit.layer.job),
         `${number(hit.amount, 2)} ${this.unit}`,
         ...(hit.layer.job < 0 ? [] : [hit.layer.job]),
       ]);

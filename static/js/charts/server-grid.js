@@ -7,7 +7,7 @@ import { h } from '../ui/dom.js';
 const TILE = 18;
 const GAP = 3;
 const HEAD = 20;
-const MARKS = { added: 'added', removed: 'removed', away: 'temporarily unavailable', resized: 'resized' };
+const MARKS = { added: 'added', removed: 'removed', away: 'unavailable', resized: 'resized' };
 
 export class ServerPicture {
   /** onChoose(names) is called with every new selection. */

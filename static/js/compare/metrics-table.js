@@ -109,7 +109,7 @@ const NOTES = {
   model: 'Jobs are grouped by model.',
   size:
     'Jobs are grouped by the GPUs of all requested workers; workers count as one GPU each if the ' +
-    'trace has no GPU numbers.',
+    'trace has no GPU counts.',
   site:
     'Jobs are grouped by the site of their workers in each run, so a group can hold different jobs in ' +
     'different runs.',

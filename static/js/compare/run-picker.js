@@ -33,7 +33,7 @@ export class ChooseRuns {
       this.rows = page.results;
       $('#choose-count').textContent =
         shown(page.results.length, page.count, page.count === 1 ? 'run' : 'runs') +
-        (page.results.length < page.count ? '; search to find the others' : '');
+        (page.results.length < page.count ? '; search for others' : '');
       if (page.count) this.#paint();
       else
         fill(

@@ -42,7 +42,7 @@ export class Gantts {
             { class: 'gantt-head' },
             runMark(i),
             h('strong', {}, `${run.title} · run ${run.id}`),
-            i === 0 ? h('span', { class: 'mark' }, 'base') : null,
+            i === 0 ? h('span', { class: 'mark' }, 'baseline') : null,
             count,
           ),
           h(

@@ -109,7 +109,7 @@ export function badgeOf(name, calibration) {
 /** {title, hint} of a calibration. */
 export function calibrationText({ state, count, least, share }) {
   if (state === 'learning') {
-    const hint = `Calibration is assessed from ${least} scored forecasts on; ${count} are scored so far.`;
+    const hint = `Calibration is assessed once ${least} forecasts are scored; so far: ${count}.`;
     return { title: `forecasts: learning (${count} of ${least})`, hint };
   }
   const hint = `${percent(share)} of ${count} starts were inside their 80 % band.`;

@@ -240,7 +240,7 @@ async function main() {
     deleted = true;
     setText($('#status'), 'deleted');
     $('#status').dataset.state = 'failed';
-    for (const selector of ['#controls', '#fork', '#panel-ask', '#panel-family'])
+    for (const selector of ['#controls', '#exports', '#fork', '#panel-ask', '#panel-family'])
       if ($(selector)) $(selector).hidden = true;
   });
 

@@ -10,6 +10,7 @@ import { choices, reasons } from '../scenarios/scheduler-choices.js';
 import { url } from '../core/time-range.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
 import { Warnings, suitability } from '../scenarios/suitability.js';
+import { wholeNumber } from '../ui/fields/form-field.js';
 import { parameterField, readParameters } from '../ui/fields/parameter-field.js';
 
 const operator = document.body.dataset.role === 'operator';
@@ -307,19 +308,20 @@ async function form() {
 async function start(errorBox, f) {
   errorBox.hidden = true;
   $('#start-run').disabled = true;
-  const value = (id) => ($(id).value === '' ? undefined : Number($(id).value));
+  const seed = wholeNumber(f.seed, 'Seed') ?? 0;
+  const horizon_slots = wholeNumber($('#f-horizon'), 'Horizon', 1);
   let cluster = f.cluster.value;
   if (cluster === GENERATED) {
     cluster = (
       await post('/api/clusters/', {
         profile: 'oasis',
-        servers: value('#f-servers'),
-        seed: Number(f.seed.value),
-        horizon_slots: value('#f-horizon') ?? 100,
+        servers: wholeNumber($('#f-servers'), 'Servers', 2),
+        seed,
+        horizon_slots: horizon_slots ?? 100,
       })
     ).id;
   }
-  const slot = value('#f-slot');
+  const slot = $('#f-slot').value === '' ? undefined : Number($('#f-slot').value);
   const chosen = f.trace.selectedOptions[0].textContent.replace(/ \(.*/, '');
   const scenario = await post('/api/scenarios/', {
     name: f.name.value || `${chosen}, ${f.scheduler.selectedOptions[0].textContent}`,
@@ -327,9 +329,9 @@ async function start(errorBox, f) {
     trace: Number(f.trace.value),
     scheduler: f.scheduler.value,
     parameters: readParameters(f.parameters),
-    seed: Number(f.seed.value),
+    seed,
     slot_ms: slot === undefined ? undefined : Math.round(slot * 60_000),
-    horizon_slots: value('#f-horizon'),
+    horizon_slots,
   });
   const live = f.mode.value === 'live';
   const run = await post('/api/runs/', {

@@ -9,7 +9,7 @@ const ACTIVE = ['queued', 'running', 'paused'];
 
 /** Creates a scenario that continues from atMs with these edits, and opens its page with the fields of `form`. */
 export async function forkAt(runId, atMs, edits = [], form = {}) {
-  const { scenario } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, edits });
+  const { scenario } = await post(`/api/runs/${runId}/forks/`, { at_ms: atMs, edits, reuse: true });
   const query = new URLSearchParams(form).toString();
   location.assign(`/scenarios/${scenario.id}/${query && `?${query}`}`);
 }

@@ -61,7 +61,9 @@ export class Operate {
 
   #speed(current) {
     const known = SPEEDS.some(([value]) => value === current) || !current;
-    const options = known ? SPEEDS : [...SPEEDS, [current, duration(current * 1000)]].sort((a, b) => a[0] - b[0]);
+    const options = known
+      ? SPEEDS
+      : [...SPEEDS, [current, duration(current * 1000).replace(/(?<=\d)(?=[a-z])/g, ' ')]].sort((a, b) => a[0] - b[0]);
     return h(
       'select',
       {

@@ -61,7 +61,7 @@ export function problems({ name, slot_ms, horizon_slots, rows }) {
     found.push([
       null,
       'rows',
-      `At most ${MAX_SERVERS.toLocaleString('en-US')} servers, these are ${total.toLocaleString('en-US')}.`,
+      `At most ${MAX_SERVERS.toLocaleString('en-US')} servers; these are ${total.toLocaleString('en-US')}.`,
     ]);
   return found;
 }

@@ -139,7 +139,7 @@ export class EditForm {
       : declared;
     const element = parameterField({
       ...shown,
-      title: declared.title || titleOf(declared.name),
+      title: titleOf(declared),
     });
     const control = $('[data-parameter]', element);
     if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';
@@ -179,7 +179,7 @@ export class EditForm {
         if (control.value.trim() === '' && time === 'optional') continue;
         edit[parameter] = parseTime(control.value);
         if (edit[parameter] === null)
-          return this.say(`${titleOf(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
+          return this.say(`${this.#title(parameter)}: “${control.value}” is not a time; enter one, ${EXAMPLE}.`);
       } else if (control.value !== '' || kind === 'str')
         edit[parameter] =
           kind === 'int' || kind === 'float'
@@ -191,6 +191,10 @@ export class EditForm {
     return edit;
   }
 
+  #title(name) {
+    return titleOf(this.verb.parameters.find((declared) => declared.name === name));
+  }
+
   say(sentence) {
     this.error.hidden = false;
     this.error.textContent = sentence;
@@ -198,8 +202,8 @@ export class EditForm {
   }
 }
 
-/** 'for_ms' -> 'For': the title of a field, and of its error. */
-function titleOf(name) {
-  const words = name.replace(/_ms$/, '').replaceAll('_', ' ');
+/** The title of a field, and of its error: 'target_slots' -> 'Target slots' where the declaration has none. */
+function titleOf({ name, title }) {
+  const words = title || name.replace(/_ms$/, '').replaceAll('_', ' ');
   return `${words[0].toUpperCase()}${words.slice(1)}`;
 }

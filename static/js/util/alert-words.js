@@ -26,8 +26,13 @@ export const endingText = (ending) => ENDINGS[ending] ?? ending;
 /** @type {Record<string, string>} */
 const ABOUT = { cluster: 'followed clusters', run: 'live runs', batch: 'batch runs' };
 
-/** @param {string[]} about */
-export const aboutText = (about) => about.map((kind) => ABOUT[kind] ?? kind).join(', ');
+/**
+ * 'followed clusters and live runs'.
+ *
+ * @param {string[]} about
+ * @param {'and' | 'or'} [joint]
+ */
+export const aboutText = (about, joint = 'and') => about.map((kind) => ABOUT[kind] ?? kind).join(` ${joint} `);
 
 /**
  * Number of open alerts for the header: '', '3', '99+'.
@@ -62,7 +67,7 @@ export function evaluationText({ evaluated_at: at, watched, left }, nowMs) {
 export function webhookLines(webhook) {
   const { receiver, signed, problem, waiting, given_up: lost, delivered_at: delivered, next_at: next, error } = webhook;
   if (problem) return [{ text: `${problem}.`, error: true }];
-  if (!receiver) return [{ text: 'No webhook. The setting ALERT_WEBHOOK_URL names one.' }];
+  if (!receiver) return [{ text: 'No webhook. Set ALERT_WEBHOOK_URL to the address of one.' }];
   const last = delivered ? `, last notice delivered ${wall(delivered)}` : ', no notice delivered yet';
   /** @type {{text: string, error?: boolean}[]} */
   const lines = [{ text: `Notices are posted to ${receiver}, ${signed ? 'signed' : 'not signed'}${last}.` }];
@@ -71,7 +76,8 @@ export function webhookLines(webhook) {
       text: `${plural(waiting, 'notice')} undelivered: ${error}. Next attempt ${wall(next)}.`,
       error: true,
     });
-  else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} on the way.` });
-  if (lost) lines.push({ text: `${plural(lost, 'notice')} of the last 7 days given up after a day.`, error: true });
+  else if (waiting) lines.push({ text: `${plural(waiting, 'notice')} waiting for delivery.` });
+  if (lost)
+    lines.push({ text: `${plural(lost, 'notice')} dropped in the last 7 days, a day after the event.`, error: true });
   return lines;
 }

@@ -7,7 +7,7 @@ from tests.dashboard.compare.builders import address
 from tests.twin.runtime.conftest import work
 from twin.analysis import changed_jobs
 from twin.analysis.changed_jobs import NOT_OF_THE_JOB
-from twin.files.job_table import StoredJobs
+from twin.files.stored_jobs import StoredJobs
 from twin.models import Run
 from twin.runs import commands, runner
 from twin.scenarios import store

@@ -53,13 +53,13 @@ def test_each_server_that_is_away_for_long_enough_is_a_finding():
 @pytest.mark.parametrize(
     ("waiting", "given", "expected"),
     [
-        ([0, 2, 4, 9], {}, ["The queue grows: 4 jobs waited 4h earlier, now 9"]),
+        ([0, 2, 4, 9], {}, ["The queue has grown from 4 to 9 waiting jobs within 4h"]),
         ([0, 0, 7, 5], {}, []),  # it shrinks
         ([0, 2, 3, 5], {}, []),  # less than twice
-        ([0, 2, 2, 5], {}, ["The queue grows: 2 jobs waited 4h earlier, now 5"]),
+        ([0, 2, 2, 5], {}, ["The queue has grown from 2 to 5 waiting jobs within 4h"]),
         ([0, 2, 2, 4], {}, []),  # too short
-        ([0, 2, 2, 4], {"waiting": 4}, ["The queue grows: 2 jobs waited 4h earlier, now 4"]),
-        ([0, 2, 3, 5], {"factor": 1.5}, ["The queue grows: 3 jobs waited 4h earlier, now 5"]),
+        ([0, 2, 2, 4], {"waiting": 4}, ["The queue has grown from 2 to 4 waiting jobs within 4h"]),
+        ([0, 2, 3, 5], {"factor": 1.5}, ["The queue has grown from 3 to 5 waiting jobs within 4h"]),
         ([9, 9, 9, 9], {"factor": 1}, []),  # it stays
     ],
 )
@@ -101,7 +101,7 @@ def test_a_price_is_at_its_ceiling_where_the_resource_is_allocated():
     prices = {"edge": {"gpu": 38.3, "cpu": 1.5}, "cloud": {"gpu": 2.0}}
     shown = situation(site_shares=shares, prices=prices)
     assert said("price_ceiling", situation=shown) == [
-        "GPU at the edge: price 38.3 has been at its ceiling since 04:00:00"
+        "The price of GPU at the edge has been at its ceiling since 04:00:00; it is 38.3"
     ]
     assert said("price_ceiling", {"minutes": 8 * 60}, situation=shown) != []
     assert said("price_ceiling", {"minutes": 9 * 60}, situation=shown) == []
@@ -123,7 +123,7 @@ def test_data_are_old_by_their_age():
         return Data(state, age_s, seen_at, "squeue does not answer.")
 
     assert said("data_old", data=data("failing", 61.0)) == [
-        "The newest data are of 1970-01-11 21:06:40 UTC: squeue does not answer"
+        "The newest data are from 1970-01-11 21:06:40 UTC: squeue does not answer"
     ]
     assert said("data_old", data=data("following", 60.0)) == []
     assert said("data_old", {"seconds": 600}, data=data("failing", 61.0)) == []
@@ -136,7 +136,7 @@ def test_data_are_old_by_their_age():
 def test_samples_are_old_while_the_sampler_fails():
     failing = {"state": "failing", "at": 999_000.0, "message": "no answer"}
     assert said("samples_old", samples=failing) == [
-        "The newest samples are of 1970-01-12 13:30:00 UTC: no answer",
+        "The newest samples are from 1970-01-12 13:30:00 UTC: no answer",
     ]
     assert said("samples_old", samples=failing | {"state": "sampling"}) == []
     assert said("samples_old", {"minutes": 17}, samples=failing) == []
@@ -153,9 +153,9 @@ def test_forecasts_are_off_where_their_coverage_is_certainly_outside_or_they_are
     assert said("forecast_off", {"low_percent": 60}, forecasts={"coverage": coverage, "made_at": None}) == []
     assert said("forecast_off", forecasts={"coverage": coverage | {"count": 99}, "made_at": None}) == []
     old = {"coverage": {"count": 0}, "made_at": 999_000.0}
-    assert said("forecast_off", forecasts=old) == ["The newest forecast is of 1970-01-12 13:30:00 UTC"]
+    assert said("forecast_off", forecasts=old) == ["The newest forecast is from 1970-01-12 13:30:00 UTC"]
     assert said("forecast_off", forecasts=old, data=Data("failing", 999.0, 1.0, "")) == []
-    with pytest.raises(ModelError, match="parameter low_percent must be <= high_percent"):
+    with pytest.raises(ModelError, match="parameter low_percent must be at most high_percent"):
         build("forecast_off", {"low_percent": 90})
 
 
@@ -178,4 +178,4 @@ def test_a_run_is_stalled_after_a_while_and_not_while_it_is_pausing():
 
 def test_an_unknown_rule_still_has_words():
     assert sentence("of_another_version", "some_code", {}) == "some code"
-    assert sentence("drift", "more", {"findings": 1_200}) == "1,200 more of this rule"
+    assert sentence("drift", "more", {"findings": 1_200}) == "1,200 more findings of this rule"

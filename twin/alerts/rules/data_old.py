@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from twin.alerts.base import CLUSTER, SERIOUS, Finding, Rule, Seen
+from twin.alerts.base import CLUSTER, SERIOUS, Finding, Rule, Seen, because, newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class DataOld(Rule):
     """At most one finding."""
 
     name = "data_old"
-    title = "Data old"
+    title = "Stale data"
     summary = "The newest data of a followed cluster are older than the given time."
     level = SERIOUS
     about = (CLUSTER,)
@@ -37,8 +36,6 @@ class DataOld(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        message = f": {values['message'].rstrip('.')}" if values["message"] else ""
         if code == "no_data":
-            return f"The cluster has not been polled yet{message}"
-        seen_at = datetime.fromtimestamp(values["seen_at"], UTC)
-        return f"The newest data are of {seen_at:%Y-%m-%d %H:%M:%S} UTC{message}"
+            return f"The cluster has not been polled yet{because(values['message'])}"
+        return newest("data are", values["seen_at"], values["message"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from scheduling.forecast.scoring import BAND, LEAST
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import ModelError
-from twin.alerts.base import CLUSTER, Finding, Rule, Seen
+from twin.alerts.base import CLUSTER, Finding, Rule, Seen, newest
 from twin.mirror.connecting.condition import FOLLOWING
 
 
@@ -26,7 +25,7 @@ class Thresholds(Parameters):
         super(Thresholds, self).__post_init__()
         if self.low_percent > self.high_percent:
             raise ModelError(
-                f"parameter low_percent must be <= high_percent ({self.high_percent:g}), got {self.low_percent:g}"
+                f"parameter low_percent must be at most high_percent ({self.high_percent:g}), got {self.low_percent:g}"
             )
 
 
@@ -34,8 +33,10 @@ class ForecastOff(Rule):
     """At most one finding of each code."""
 
     name = "forecast_off"
-    title = "Forecast off"
-    summary = "The share of starts inside their 80 % band is certainly outside the given limits, or forecasts are old."
+    title = "Uncalibrated forecasts"
+    summary = (
+        "The share of starts inside their 80 % band is outside the limits with 95 % confidence, or forecasts are stale."
+    )
     about = (CLUSTER,)
     page = "fidelity"
     Parameters = Thresholds
@@ -62,6 +63,6 @@ class ForecastOff(Rule):
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
         if code == "forecast_old":
-            return f"The newest forecast is of {datetime.fromtimestamp(values['made_at'], UTC):%Y-%m-%d %H:%M:%S} UTC"
+            return newest("forecast is", values["made_at"])
         limits = f"{values['low_percent']:g} to {values['high_percent']:g} %"
         return f"{values['percent']:g} % of {values['starts']:,} starts were inside their 80 % band, expected {limits}"

@@ -22,10 +22,14 @@ class Thresholds(Parameters):
     """Thresholds of the rule."""
 
     percent: float = parameter(
-        95.0, "minimum position of a price from floor to ceiling, on a logarithmic scale", low=50, high=100, unit="%"
+        95.0,
+        "minimum position of a price between its floor and its ceiling, on a logarithmic scale",
+        low=50,
+        high=100,
+        unit="%",
     )
     minutes: float = parameter(
-        60.0, "minimum time at its ceiling, at most the window of the overview", low=0, high=100_000, unit="min"
+        60.0, "minimum time at the ceiling; at most the window of the overview", low=0, high=100_000, unit="min"
     )
 
 
@@ -58,10 +62,11 @@ class PriceCeiling(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        resource = values["resource"].upper() if len(values["resource"]) == 3 else values["resource"].capitalize()
+        resource = {"gpu": "GPU", "cpu": "vCPU"}.get(values["resource"], values["resource"])
+        place = "in the cloud" if values["site"] == "cloud" else f"at the {values['site']}"
         return (
-            f"{resource} at the {values['site']}: price {values['price']:.4g} has been at its ceiling since "
-            f"{clock(values['since_ms'])}"
+            f"The price of {resource} {place} has been at its ceiling since {clock(values['since_ms'])}; "
+            f"it is {values['price']:.4g}"
         )
 
 

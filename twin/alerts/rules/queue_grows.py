@@ -23,8 +23,8 @@ class QueueGrows(Rule):
     """At most one finding."""
 
     name = "queue_grows"
-    title = "Queue grows"
-    summary = "The queue is at its longest and has grown by the factor in half of the window of the overview."
+    title = "Growing queue"
+    summary = "The queue is at its longest and has grown by the given factor within half of the window of the overview."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:
@@ -41,5 +41,5 @@ class QueueGrows(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        before = count(values["before"], "job")
-        return f"The queue grows: {before} waited {duration(values['ago_ms'])} earlier, now {values['now']:,}"
+        grown = f"from {values['before']:,} to {count(values['now'], 'waiting job')}"
+        return f"The queue has grown {grown} within {duration(values['ago_ms'])}"

@@ -23,8 +23,8 @@ class RunStalled(Rule):
     """At most one finding."""
 
     name = "run_stalled"
-    title = "Run stalled"
-    summary = "A run in progress has waited for a worker, was held or has not ended a decision for the given time."
+    title = "Stalled run"
+    summary = "A run in progress has waited for a worker, been held, or not finished a decision for the given time."
     level = SERIOUS
     about = (RUN, BATCH)
     Parameters = Thresholds

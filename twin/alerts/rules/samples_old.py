@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from scheduling.kernel.parameters import Parameters, parameter
-from twin.alerts.base import CLUSTER, Finding, Rule, Seen
+from twin.alerts.base import CLUSTER, Finding, Rule, Seen, because, newest
 from twin.mirror.sampling import FAILING
 
 
@@ -23,7 +22,7 @@ class SamplesOld(Rule):
     """At most one finding."""
 
     name = "samples_old"
-    title = "Samples old"
+    title = "Stale samples"
     summary = "The sampler of a followed cluster fails, and its newest samples are older than the given time."
     about = (CLUSTER,)
     Parameters = Thresholds
@@ -37,7 +36,6 @@ class SamplesOld(Rule):
 
     @classmethod
     def sentence(cls, code: str, values: dict[str, Any]) -> str:
-        message = f": {values['message'].rstrip('.')}" if values["message"] else ""
         if values["at"] is None:
-            return f"The sampler has never answered{message}"
-        return f"The newest samples are of {datetime.fromtimestamp(values['at'], UTC):%Y-%m-%d %H:%M:%S} UTC{message}"
+            return f"The sampler has never answered{because(values['message'])}"
+        return newest("samples are", values["at"], values["message"])

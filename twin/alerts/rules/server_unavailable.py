@@ -14,15 +14,15 @@ from twin.alerts.base import SERIOUS, Finding, Rule, Seen, clock
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    away_s: float = parameter(0.0, "minimum time for which a server is unavailable", low=0, high=2_592_000, unit="s")
+    away_s: float = parameter(0.0, "minimum duration of the outage", low=0, high=2_592_000, unit="s")
 
 
 class ServerUnavailable(Rule):
     """One finding for each server."""
 
     name = "server_unavailable"
-    title = "Server unavailable"
-    summary = "A server is unavailable for at least the given time of the run."
+    title = "Unavailable server"
+    summary = "A server has been unavailable for at least the given time, by the clock of the run."
     level = SERIOUS
     Parameters = Thresholds
 

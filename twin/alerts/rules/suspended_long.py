@@ -27,7 +27,7 @@ class SuspendedLong(Rule):
 
     name = "suspended_long"
     title = "Long suspension"
-    summary = "A job that has begun has been suspended for longer than the given time of the run."
+    summary = "A job that has started has been suspended for longer than the given time, by the clock of the run."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:

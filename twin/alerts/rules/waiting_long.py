@@ -27,7 +27,7 @@ class WaitingLong(Rule):
 
     name = "waiting_long"
     title = "Long wait"
-    summary = "A job has waited for longer than the given time of the run."
+    summary = "A job has waited for longer than the given time, by the clock of the run."
     Parameters = Thresholds
 
     def check(self, seen: Seen) -> Sequence[Finding]:

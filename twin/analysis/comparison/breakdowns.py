@@ -11,7 +11,8 @@ from scheduling.model.values import Job
 from scheduling.reporting.metric_table import BY_KEY
 from twin.analysis.comparison.metrics import against, mean
 from twin.analysis.comparison.outcomes import CLOUD, EDGE, Outcomes
-from twin.files.job_table import any_utility, coded, demands_of, field_of
+from twin.files.job_table import coded
+from twin.files.stored_jobs import any_utility, demands_of, field_of
 
 MAX_MODELS = 12  # the others are one group
 GROUPED = ("mean_jct_ms", "mean_delay_factor", "completed", "rejected", "total_utility")  # keys of the table of metrics

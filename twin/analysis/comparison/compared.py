@@ -21,7 +21,7 @@ from twin.analysis.comparison.divergence import Divergence, first_divergence
 from twin.analysis.comparison.metrics import figures, slowdown, unknown
 from twin.analysis.comparison.outcomes import FOREVER, Outcomes, believed, outcomes_of
 from twin.eventlog.fold import BAR_FIELDS, RunState
-from twin.files.job_table import field_of
+from twin.files.stored_jobs import field_of
 from twin.models import Run
 from twin.scenarios import store
 

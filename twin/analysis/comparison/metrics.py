@@ -16,7 +16,7 @@ from scheduling.reporting.quantities import value_text
 from twin.analysis.comparability import BY_TRAINING, observed
 from twin.analysis.comparison.outcomes import JOB, ROLE, SERVER, Outcomes
 from twin.eventlog.fold import BAR_FIELDS, END, START
-from twin.files.job_table import any_utility, demands_of, objects_of
+from twin.files.stored_jobs import any_utility, demands_of, objects_of
 
 COUNT = BAR_FIELDS.index("count")
 ALIKE = 0.001  # relative difference of values that are the same if they are also displayed alike

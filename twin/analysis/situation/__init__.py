@@ -16,7 +16,7 @@ from twin.analysis.situation import load, queue
 from twin.eventlog.fold import JOB_FIELDS, RunState
 from twin.eventlog.job_states import COMPLETED, STATES, job_states
 from twin.eventlog.state_cache import Newest
-from twin.files.job_table import any_utility, some_of
+from twin.files.stored_jobs import any_utility, some_of
 from twin.infra.kept import KEPT
 from twin.models import Run
 from twin.runs import scheduler_history

@@ -26,7 +26,7 @@ from twin.eventlog.fold import (
     WORKER_SLOT,
     RunState,
 )
-from twin.files.job_table import demands_of
+from twin.files.stored_jobs import demands_of
 from twin.models import Run
 from twin.scenarios import store
 
@@ -54,11 +54,20 @@ class Held(NamedTuple):
     offered: np.ndarray
 
 
-def held(run: Run, state: RunState, cluster: Cluster, jobs: Sequence[Job], at_ms: int, since_ms: int) -> Held:
-    """What the bars of the window hold, by the measure of the model that runs now."""
+def held(
+    run: Run,
+    state: RunState,
+    cluster: Cluster,
+    jobs: Sequence[Job],
+    at_ms: int,
+    since_ms: int,
+    until_ms: int | None = None,
+) -> Held:
+    """What the bars of the window hold, by the measure of the model that runs at at_ms, by default its end."""
     bars = state.bars.rows
+    until_ms = at_ms if until_ms is None else until_ms
     bars = bars[
-        (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= at_ms)
+        (bars[:, DIED] == NEVER) & (bars[:, SERVER] >= 0) & (bars[:, END] > since_ms) & (bars[:, START] <= until_ms)
     ]
     packed = store.packed(run, at_ms)
     servers = cluster.servers

@@ -12,7 +12,7 @@ from scheduling.model.values import Job
 from twin.analysis.job_reasons import newest_decisions, sentences
 from twin.eventlog.fold import BAR_FIELDS, BORN, DIED, END, JOB_FIELDS, NEVER, ROLE, WORKER, RunState
 from twin.eventlog.job_states import MOVING, PLANNED, PROFILING, QUEUED, REJECTED, RUNNING, STATES, SUSPENDED
-from twin.files.job_table import some_of
+from twin.files.stored_jobs import some_of
 from twin.models import Forecasting, Run
 
 ARRIVED, _, START, FINISH, COMPLETED, _, REJECTED_AT = range(len(JOB_FIELDS))

@@ -12,6 +12,7 @@ from scheduling.kernel.parameters import parse_declared
 from scheduling.model.values import ModelError
 from twin.connectors.base import Connector, build
 from twin.connectors.facts import ConnectorError, Found
+from twin.infra.counts import counted
 from twin.management.connector_options import add_connector_arguments
 from twin.management.headless import HeadlessCommand, pairs, positive
 from twin.management.sampler_options import add_sampler_arguments, built_sampler, sampler_given
@@ -64,7 +65,7 @@ class Command(HeadlessCommand):
             return
         connections.change(before, connector, rule, options["interval_ms"] or before.interval_ms, sampler=sampler)
         counts = Counter(rule.site(node) for node in stored.nodes_of(before))
-        self.report(f"{name}: changed; {counts['edge']} nodes at the edge, {counts['cloud']} in the cloud")
+        self.report(f"{name}: changed; {counted(counts['edge'], 'node')} at the edge, {counts['cloud']:,} in the cloud")
 
     def _sampler(self, options: dict[str, Any], before: Connection | None) -> Sampler | None:
         """The sampler by the options; without any, that of the connection until now."""

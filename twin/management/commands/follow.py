@@ -86,9 +86,9 @@ class Command(HeadlessCommand):
                 "wall_s": round(time.perf_counter() - began, 3),
             })  # fmt: skip
         self.report(
-            f"{options['name']}: {len(mirror.nodes)} nodes, {metrics['jobs']} jobs, {metrics['completed']} ended after "
-            f"running, {metrics['rejected']} ended without running, {len(mirror.open)} open; {following.health.looks} "
-            f"polls; written to {options['out']}"
+            f"{options['name']}: {counted(len(mirror.nodes), 'node')}, {counted(metrics['jobs'], 'job')}, "
+            f"{metrics['completed']:,} ended after running, {metrics['rejected']:,} ended without running, "
+            f"{len(mirror.open):,} open; {counted(following.health.looks, 'poll')}; written to {options['out']}"
         )
         if following.health.error:
             self.report(f"{options['name']}: {following.health.error}")

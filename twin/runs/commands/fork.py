@@ -25,10 +25,10 @@ class Conflict(Refused):
     """Refusal because the scenario has been changed in the meantime, in another window or by another user."""
 
 
-def fork(run_id: int, at_ms: int | None, name: str, user: Any = None) -> Scenario:
+def fork(run_id: int, at_ms: int | None, name: str, user: Any = None, *, reuse: bool = False) -> Scenario:
     """Scenario that continues from a time of the run (forks.py)."""
     with transaction.atomic():
-        return _audited(forks.fork(run_id, at_ms, name, user), run_id, user)
+        return _audited(forks.fork(run_id, at_ms, name, user, reuse=reuse), run_id, user)
 
 
 def _audited(made: Scenario, run_id: int, user: Any) -> Scenario:
@@ -38,11 +38,12 @@ def _audited(made: Scenario, run_id: int, user: Any) -> Scenario:
 
 def fork_and_start(
     run_id: int, at_ms: int | None, name: str, edits: Sequence[Any], start: bool, user: Any = None,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None, *, reuse: bool = False,
 ) -> tuple[Scenario, Run | None]:  # fmt: skip
     """A fork with edits of its own, and its run if it is to begin at once: all of it or nothing.
 
-    options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run (mirror/whatif).
+    reuse: see forks.fork. options: scheduler, parameters, durations, assumed_ms, arrivals of a fork of a mirrored run
+    (mirror/whatif).
     """
     run = Run.objects.select_related("scenario__cluster").filter(pk=run_id).first()
     mirrored = run is not None and run.mode == Run.MIRROR
@@ -54,7 +55,7 @@ def fork_and_start(
     prepared = forking.prepared(run, at_ms, **(options or {})) if run is not None and mirrored else None
     with transaction.atomic():
         if prepared is None:
-            scenario = fork(run_id, at_ms, name, user)
+            scenario = fork(run_id, at_ms, name, user, reuse=reuse)
         else:
             scenario = _audited(forking.fork(*prepared, name, user), run_id, user)
         if edits:

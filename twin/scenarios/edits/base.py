@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -10,6 +11,7 @@ from typing import Any, ClassVar
 from scheduling.kernel.parameters import Parameters, UnknownName, describe, parameter
 from scheduling.kernel.registry import build
 from scheduling.model.values import LARGEST, Cluster, Job, ModelError, Server, shorten
+from scheduling.reporting.quantities import count
 from twin.scenarios.edits.moments import moment
 
 SHOWN = 5  # names that a message lists
@@ -48,7 +50,7 @@ def _built(state: ScenarioState) -> Any:
 
 
 @dataclass(frozen=True)
-class Edit:
+class Edit(ABC):
     """Edit with its parameters and time; `number` is its position in the list, for messages."""
 
     at_ms: int
@@ -78,9 +80,9 @@ class Edit:
         """True if it takes effect before anything has happened."""
         return self.at_ms == 0
 
+    @abstractmethod
     def apply(self, state: ScenarioState) -> ScenarioState:
         """The scenario state from `at_ms` on; ModelError if the edit is impossible."""
-        raise NotImplementedError
 
     def checked(self, state: ScenarioState) -> ScenarioState:
         """Result of `apply`; the ModelError names the edit. The edit must take effect before the horizon."""
@@ -110,8 +112,8 @@ class Edit:
         words = self._words()
         return words if self.whole else f"From {moment(self.at_ms)}: {words[0].lower()}{words[1:]}"
 
-    def _words(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _words(self) -> str: ...
 
 
 def servers_field() -> Any:
@@ -154,7 +156,7 @@ def chosen_jobs(state: ScenarioState, text: str, at_ms: int) -> list[int]:
     later = [i for i in named if to_come(state.jobs[i], at_ms)]
     if not later:
         raise ModelError(
-            f"all {len(named)} jobs that match {shorten(text)!r} have arrived before {moment(at_ms)}; "
+            f"no job that matches {shorten(text)!r} arrives after {moment(at_ms)} ({count(len(named), 'job')} before); "
             "select future jobs"
         )
     return later

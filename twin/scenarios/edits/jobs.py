@@ -32,12 +32,12 @@ _WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in
 
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
-    like: str = parameter("", "id of the job to copy")
+    like: str = parameter("", "id of the job to copy", title="Job to copy")
     count: int = parameter(1, "number of jobs", low=1, high=MAX_ADDED)
     arrival_ms: int | None = parameter(
         None, "arrival of the first job; empty = when the edit takes effect", type=int, low=0, high=LARGEST, unit="ms"
     )
-    every_ms: int = parameter(0, "time between two arrivals", low=0, high=LARGEST, unit="ms")
+    every_ms: int = parameter(0, "time between two arrivals", low=0, high=LARGEST, unit="ms", title="Interval")
 
 
 class AddJobs(Edit):
@@ -141,7 +141,7 @@ class ChangeJobs(Edit):
 @dataclass(frozen=True, slots=True)
 class _Delay(Parameters):
     jobs: str = jobs_field()
-    by_ms: int = parameter(3_600_000, "delay of the arrival", low=1, high=LARGEST, unit="ms")
+    by_ms: int = parameter(3_600_000, "delay of the arrival", low=1, high=LARGEST, unit="ms", title="Delay")
 
 
 class DelayJobs(Edit):

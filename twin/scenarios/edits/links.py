@@ -43,7 +43,9 @@ class ChangeBandwidth(Edit):
 
 @dataclass(frozen=True, slots=True)
 class _Upload(Parameters):
-    where: str = parameter("both", "uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"))
+    where: str = parameter(
+        "both", "uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"), title="Uploads"
+    )
     factor: float = parameter(1.0, "factor of the upload time", low=0.0, high=1e3)
 
 
@@ -79,7 +81,7 @@ class ChangeUploads(Edit):
 
 @dataclass(frozen=True, slots=True)
 class _Cloud(Parameters):
-    on: bool = parameter(True, "enable an unlimited cloud")
+    on: bool = parameter(True, "enable an unlimited cloud", title="Unlimited cloud")
 
 
 class SwitchCloud(Edit):

@@ -16,7 +16,7 @@ MAX_SERVERS = 20_000  # of a cluster
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
     count: int = parameter(1, "number of servers", low=1, high=MAX_SERVERS)
-    like: str = parameter("", "name of the server to copy")
+    like: str = parameter("", "name of the server to copy", title="Server to copy")
     site: str = parameter("", "edge or cloud; empty = site of the copied server", choices=("", *SITES))
 
 
@@ -125,7 +125,7 @@ class ResizeServers(Edit):
 @dataclass(frozen=True, slots=True)
 class _Fail(Parameters):
     servers: str = servers_field()
-    for_ms: int = parameter(3_600_000, "duration of the outage", low=1, high=LARGEST, unit="ms")
+    for_ms: int = parameter(3_600_000, "duration of the outage", low=1, high=LARGEST, unit="ms", title="Duration")
 
 
 class FailServers(Edit):
@@ -158,9 +158,10 @@ class _Drain(Parameters):
         low=0,
         high=LARGEST,
         unit="ms",
+        title="Start",
     )
     to_ms: int | None = parameter(
-        None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms"
+        None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms", title="End"
     )
 
 

@@ -19,7 +19,7 @@ from twin.analysis.comparison.metrics import mean
 from twin.analysis.comparison.outcomes import FOREVER, JOB, ROLE, SERVER, believed, outcomes_of
 from twin.eventlog import stored_states
 from twin.eventlog.fold import BAR_FIELDS, END, START
-from twin.files.job_table import demands_of, field_of
+from twin.files.stored_jobs import demands_of, field_of
 from twin.infra.columns import pack, unpack
 from twin.mirror.as_values import bars_of
 from twin.mirror.whatif.cut import Part, end_ms

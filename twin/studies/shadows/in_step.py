@@ -17,7 +17,7 @@ from scheduling.algorithms.slurm import Slurm
 from scheduling.kernel.resource_vector import GUARD
 from scheduling.model.values import NOTHING, Cluster, Job
 from scheduling.slotted.gang_queue import Units
-from scheduling.slotted.reallocation import WORKER
+from scheduling.slotted.gangs.packing import WORKER
 
 MOST_JOBS = 2_000  # more would take minutes
 

@@ -27,7 +27,8 @@ from twin.analysis.comparison.decisions import decisions_of
 from twin.analysis.comparison.outcomes import FOREVER, outcomes_of
 from twin.connectors.constraints import Constraints, from_plain
 from twin.eventlog import stored_states
-from twin.files.job_table import JobTable, field_of
+from twin.files.job_table import JobTable
+from twin.files.stored_jobs import field_of
 from twin.mirror import stored
 from twin.mirror.as_values import plain_name
 from twin.mirror.connecting import condition

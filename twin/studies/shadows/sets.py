@@ -45,7 +45,7 @@ def request(
     run: a mirrored run of the connection (None: the newest).
     """
     if not 1_000 <= length_ms <= MOST_MS:
-        raise Refused(f"a window is from 1 s to {MOST_MS // HOUR_MS} h long, got {length_ms:,} ms")
+        raise Refused(f"the window must be 1 s to {MOST_MS // HOUR_MS} h long, got {length_ms:,} ms")
     run, until_ms, from_ms = bounds(connection, length_ms, until_ms, run)
     with transaction.atomic():
         Connection.objects.select_for_update().get(pk=connection.pk)

@@ -2,7 +2,7 @@
 
 import { OPEN, PS, TRANSFER, endAt } from '../../core/bars.js';
 import { stripes } from '../../util/colors.js';
-import { clock, duration, number } from '../../util/format.js';
+import { clock, duration, number, plural } from '../../util/format.js';
 import { LEVEL, Layer } from './layer.js';
 import { addStrip, fillAll } from './strips.js';
 import { roleName } from '../roles.js';
@@ -75,7 +75,7 @@ export class Bars extends Layer {
       const who = row.kind === 'job' ? frame.serverName(bars.server[bar]) : frame.jobName(bars.job[bar]);
       return [who, `${this.#what(bar, frame)}, ${spanOf(bars, bar, frame)}`, bars.job[bar]];
     });
-    if (shown.length > MAX_LINES) lines.push(['', `and ${shown.length - MAX_LINES} more bars`]);
+    if (shown.length > MAX_LINES) lines.push(['', `and ${plural(shown.length - MAX_LINES, 'more bar')}`]);
     return lines;
   }
 

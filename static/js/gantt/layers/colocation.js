@@ -3,7 +3,7 @@
 
 import { get } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
-import { clock, duration, number, percent } from '../../util/format.js';
+import { clock, duration, number, percent, plural } from '../../util/format.js';
 import { NEVER } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
 
@@ -75,7 +75,7 @@ export class GroupBands extends Layer {
   title(data) {
     return (
       `group ${data.group}: ${data.jobs.length} ${data.jobs.length === 1 ? 'job' : 'jobs'} × ` +
-      `${data.machines} machines, CPU ${percent(data.cpu_utilization)}, network ` +
+      `${plural(data.machines, 'machine')}, CPU ${percent(data.cpu_utilization)}, network ` +
       `${percent(data.net_utilization)}`
     );
   }
@@ -95,7 +95,7 @@ export class GroupBands extends Layer {
     const lines = [
       [
         `group ${data.group}`,
-        `${data.machines} machines, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`,
+        `${plural(data.machines, 'machine')}, since ${clock(from)}${until === NEVER ? '' : ` until ${clock(until)}`}`,
       ],
       ['utilization (Eq. 3)', `CPU ${percent(data.cpu_utilization)}, network ${percent(data.net_utilization)}`],
     ];
@@ -112,7 +112,7 @@ export class GroupBands extends Layer {
         job,
       ]);
     });
-    if (data.jobs.length > 8) lines.push(['', `and ${data.jobs.length - 8} more jobs`]);
+    if (data.jobs.length > 8) lines.push(['', `and ${plural(data.jobs.length - 8, 'more job')}`]);
     return lines;
   }
 

@@ -215,7 +215,7 @@ function label(ctx, [x, right], top, height, data, ink, area) {
   ctx.textBaseline = 'middle';
   ctx.fillStyle = ink;
   const text = [
-    `group ${data.group} × ${data.machines} machines`,
+    `group ${data.group} × ${plural(data.machines, 'machine')}`,
     `group ${data.group} × ${data.machines}`,
     `${data.group} × ${data.machines}`,
   ].find((each) => ctx.measureText(each).width < right - left - 8);

@@ -35,7 +35,7 @@ export class Selection extends Layer {
     const at = (x) => Math.round(view.from + within(x) * (view.to - view.from));
     if (right - left <= CLICK_PX) {
       const high = Math.abs(this.box.y1 - this.box.y0) > CLICK_PX;
-      return high ? { why: 'The selection has no duration: drag along the time axis, too.' } : null;
+      return high ? { why: 'The selection has no duration: also drag along the time axis.' } : null;
     }
     if (!servers.length) return { why: frame.rows.order === 'servers' ? EMPTY : OTHER_ROWS };
     return { servers, from: Math.max(0, at(left)), to: at(right) };

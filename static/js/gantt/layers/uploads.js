@@ -5,7 +5,7 @@
 
 import { getColumns } from '../../core/api.js';
 import { stripes } from '../../util/colors.js';
-import { clock, duration, number } from '../../util/format.js';
+import { clock, duration, number, plural } from '../../util/format.js';
 import { lowerBound } from '../../util/binary-search.js';
 import { CLOUD, NEVER, WORKER } from '../../core/bars.js';
 import { LEVEL, Layer } from './layer.js';
@@ -128,7 +128,7 @@ export class Uploads extends Layer {
         group.job,
       ];
     });
-    if (groups.length > MAX_LINES) lines.push(['', `and ${groups.length - MAX_LINES} more uploads`]);
+    if (groups.length > MAX_LINES) lines.push(['', `and ${plural(groups.length - MAX_LINES, 'more upload')}`]);
     return lines;
   }
 

@@ -27,6 +27,15 @@ export function field(title, input, help = '') {
   };
 }
 
+/** The whole number in an input, undefined if it is empty; an Error with one sentence if it is none or is too large. */
+export function wholeNumber(input, title, least = 0) {
+  if (input.value === '' && !input.validity?.badInput) return undefined;
+  const value = Number(input.value || NaN);
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  const most = Number.MAX_SAFE_INTEGER.toLocaleString('en-US');
+  throw new Error(`${title}: a whole number from ${least} to ${most} is needed.`);
+}
+
 /** A field for a number; step 'any' unless it is whole. */
 export function numberField(id, title, { help, whole, min, value = '', placeholder } = {}) {
   return field(

@@ -1,6 +1,7 @@
 // One form field per declared parameter of a scheduler (scheduling/kernel/registry.py `describe`), and their values
 // back.
 
+import { number } from '../../util/format.js';
 import { $$, h } from '../dom.js';
 
 /**
@@ -67,9 +68,12 @@ export function readParameters(form) {
   return given;
 }
 
+/** 600,000; 1e-12 stays as it is. */
+const bound = (value) => (Math.abs(value) >= 1e4 ? number(value) : String(value));
+
 function range({ low, high, choices }) {
   if (choices || ((low ?? null) === null && (high ?? null) === null)) return '';
-  if ((high ?? null) === null) return `(at least ${low})`;
-  if ((low ?? null) === null) return `(at most ${high})`;
-  return `(${low} to ${high})`;
+  if ((high ?? null) === null) return `(at least ${bound(low)})`;
+  if ((low ?? null) === null) return `(at most ${bound(high)})`;
+  return `(${bound(low)} to ${bound(high)})`;
 }
