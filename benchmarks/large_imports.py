@@ -64,7 +64,7 @@ def measure() -> None:
     import resource
 
     from twin.traces import importers
-    from twin.traces.importers.scan import summary_of
+    from twin.traces.importing.scan import summary_of
     from twin.traces.synthesis import SLOT_MS
 
     options = orjson.loads(sys.argv[1])

@@ -12,7 +12,7 @@ from scheduling.reporting.metric_table import METRICS
 from twin.alerts.base import names, rule_class
 from twin.push.vocabulary import EVENT_TYPES, JobData
 from twin.traces import importers
-from twin.traces.importers.reading import UNIT_NAMES
+from twin.traces.importing.reading import UNIT_NAMES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -20,7 +20,7 @@ from twin.runs.activity import activity
 from twin.runs.clock import MAX_SPEED
 from twin.scenarios.edits import MAX_EDITS
 from twin.traces.importers import Choice, Reading, formats
-from twin.traces.importers.openfile import MAX_FILES
+from twin.traces.uploads.openfile import MAX_FILES
 
 LARGEST = 2**63 - 1
 MAX_EARLIER = 5  # imports of the same files that are named

@@ -6,7 +6,7 @@ import pytest
 
 from scheduling.model.training_models import oasis_minibatch_ms, pd_ors_sample_ms
 from twin.traces.importers import Choice, ImportRefused, Upload, read, sniff
-from twin.traces.importers.openfile import opened
+from twin.traces.uploads.openfile import opened
 
 PHILLY = "philly_derived/philly_2017-10-01_2017-10-15.csv"
 

@@ -33,7 +33,7 @@ class Trace(models.Model):
     files = models.JSONField(default=list)
     seed = models.BigIntegerField(default=0)
     options = models.JSONField(default=dict)  # {slot_ms, mapping} and the fields of importers.Choice
-    scan = models.JSONField(default=dict)  # result of the scan (importers/scan.py), or why the files are unclear
+    scan = models.JSONField(default=dict)  # result of the scan (importing/scan.py), or why the files are unclear
     job_count = models.IntegerField(default=0)
     server_count = models.IntegerField(default=0)
     report = models.JSONField(default=dict)  # counts, the first skipped rows with line and reason, provenance counts

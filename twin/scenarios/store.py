@@ -189,8 +189,8 @@ def store_cluster(cluster: Cluster, source: str, trace: Trace | None = None) -> 
 
 def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int) -> tuple[ClusterSpec, Trace]:
     """Stored trace and cluster of a generated workload."""
-    from twin.traces.importers.imports import PREVIEW
-    from twin.traces.importers.report import Origins
+    from twin.traces.importing.imports import PREVIEW
+    from twin.traces.importing.report import Origins
 
     table, origins = JobTable.of(jobs), Origins()
     origins.add(table)

@@ -20,8 +20,9 @@ from twin.models import Trace
 from twin.processes import bounded_process
 from twin.processes.dispatch import send
 from twin.scenarios import store
-from twin.traces import importers, known_mappings, scan_cache, synthesis
-from twin.traces.importers.scan import summary_of
+from twin.traces import importers, scan_cache, synthesis
+from twin.traces.importing.scan import summary_of
+from twin.traces.mappings import known as known_mappings
 
 log = logging.getLogger(__name__)
 PUBLISH_S = 0.2

@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 
 from twin.models import Trace
-from twin.traces.importers.imports import Part
-from twin.traces.importers.reading import Reading
+from twin.traces.importing.imports import Part
+from twin.traces.importing.reading import Reading
 
 log = logging.getLogger(__name__)
 SUFFIX, UNFINISHED = ".look", ".new"  # the name that stored scans have

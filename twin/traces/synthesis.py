@@ -20,7 +20,7 @@ import numpy as np
 
 from twin.files.job_table import MISSING, Coded, JobTable, coded
 from twin.files.packed_jobs import BLOCK
-from twin.traces.importers.drafts import Drafts, ImportRefused
+from twin.traces.importing.drafts import Drafts, ImportRefused
 
 SLOT_MS = 300_000  # 5 minutes: the median job of the Philly trace runs for 40
 COMPUTE_SHARE = 0.1  # least share of the work that is computation, when communication has to give way

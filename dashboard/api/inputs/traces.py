@@ -41,8 +41,9 @@ from twin.infra.errors import Refused
 from twin.models import Trace
 from twin.studies.shadows import sets
 from twin.traces import import_commands, import_task
-from twin.traces.importers import Reading, mapping_preview
-from twin.traces.importers.drafts import Skipped
+from twin.traces.importers import Reading
+from twin.traces.importing.drafts import Skipped
+from twin.traces.mappings import preview as mapping_preview
 
 
 class TraceViewSet(

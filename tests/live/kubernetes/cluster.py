@@ -87,7 +87,7 @@ class Cluster:
         request.add_header("Authorization", f"Bearer {token or self.token}")
         request.add_header("Content-Type", "application/merge-patch+json" if method == "PATCH" else "application/json")
         try:
-            with urllib.request.urlopen(request, context=self._tls, timeout=10) as answer:
+            with urllib.request.urlopen(request, context=self._tls, timeout=MAX_WAIT_S) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()[:500]}") from error

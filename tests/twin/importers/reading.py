@@ -3,7 +3,7 @@
 import io
 from types import ModuleType
 
-from twin.traces.importers.drafts import Read, ReadOptions, Source
+from twin.traces.importing.drafts import Read, ReadOptions, Source
 
 
 def read_texts(module: ModuleType, *texts: str | bytes, seed: int = 0, slot_ms: int = 300_000) -> Read:

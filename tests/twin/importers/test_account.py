@@ -5,8 +5,8 @@ import io
 import pytest
 
 from twin.traces.importers import ImportRefused, Reading, Upload, formats, parse, read
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.report import check_lines
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.importing.report import check_lines
 
 TIRESIAS = "job_id,num_gpu,submit_time,iterations,model_name,duration\n"
 SPEC = "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,{},4,64,256\n"

@@ -4,9 +4,9 @@ import io
 
 import pytest
 
-from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
-from twin.traces.importers.tables import Table
+from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.uploads.bulk import BulkTable
+from twin.traces.uploads.tables import Table
 
 MESSY = """a,b,c
 1,"two, quoted",3

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.traces.importers.cells import DAY, MONTH, dates, durations, is_date, is_undecided, numbers, order_of_dates
-from twin.traces.importers.cells import quantities as amounts
-from twin.traces.importers.reading import AS_STATED, Reading
+from twin.traces.importing.reading import AS_STATED, Reading
+from twin.traces.uploads.cells import DAY, MONTH, dates, durations, is_date, is_undecided, numbers, order_of_dates
+from twin.traces.uploads.cells import quantities as amounts
 
 
 def alike(found, wanted) -> bool:

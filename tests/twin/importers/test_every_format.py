@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.twin.importers.samples import MAPPING, SAMPLES
 from twin.traces.importers import ImportRefused, Upload, formats, parse, read, sniff
-from twin.traces.importers.scan import summary_of
+from twin.traces.importing.scan import summary_of
 
 CELLS = [
     "",

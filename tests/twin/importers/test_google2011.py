@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.twin.importers.reading import first_bytes, is_accounted, listed, read_texts
-from twin.traces.importers import ImportRefused, Upload, google2011, lines, read
+from twin.traces.importers import ImportRefused, Upload, google2011, read
+from twin.traces.uploads import lines
 
 AFTER = 2**63 - 1
 SUBMIT, SCHEDULE, EVICT, FAIL, FINISH, KILL, LOST, PENDING, RUNNING = range(9)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.traces.importers import read
-from twin.traces.importers.line_ends import LineEnds
+from twin.traces.uploads.line_ends import LineEnds
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 import pytest
 
-from twin.traces.importers import ImportRefused, machines
-from twin.traces.importers.drafts import ReadOptions
-from twin.traces.importers.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers import ImportRefused
+from twin.traces.importers._shared import machines
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import ReadOptions
 
 
 def test_it_fills_what_a_list_lacks_and_says_so():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from twin.traces.importers.mapping_guess import guess
-from twin.traces.importers.mapping_preview import preview
-from twin.traces.importers.reading import Reading
+from twin.traces.importing.reading import Reading
+from twin.traces.mappings.guess import guess
+from twin.traces.mappings.preview import preview
 
 PLAIN = Reading()
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from twin.traces.importers.models import PARAMETERS, gradient_mb, known_models, model_name
+from twin.traces.importers._shared.models import PARAMETERS, gradient_mb, known_models, model_name
 
 
 @pytest.mark.parametrize(

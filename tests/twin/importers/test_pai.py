@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from twin.traces.importers import ImportRefused, read
-from twin.traces.importers.imports import parse, sniff
-from twin.traces.importers.openfile import Upload
-from twin.traces.importers.pai_tables import TABLES
+from twin.traces.importers._shared.pai_tables import TABLES
+from twin.traces.importing.imports import parse, sniff
+from twin.traces.uploads.openfile import Upload
 
 # job_name, inst_id, user, status, start_time, end_time
 JOB = [

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from twin.traces.importers import ImportRefused, Unclear, Upload, parse, read
-from twin.traces.importers.parquet import as_csv
+from twin.traces.uploads.parquet import as_csv
 
 GANGS = (
     "SELECT i AS job_id, 1 + i % 4 AS num_gpu, i * 60 AS submit_time, 10 AS iterations, 'vgg16' AS model_name, "

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from twin.traces.importers import ImportRefused, read
-from twin.traces.importers.imports import parse
-from twin.traces.importers.openfile import Upload
+from twin.traces.importing.imports import parse
+from twin.traces.uploads.openfile import Upload
 
 
 def attempt(start, end, *machines):

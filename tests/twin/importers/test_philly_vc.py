@@ -3,7 +3,7 @@
 import pytest
 
 from twin.traces.importers import ImportRefused
-from twin.traces.importers.imports import parse
+from twin.traces.importing.imports import parse
 
 
 def found(tmp_path, text):

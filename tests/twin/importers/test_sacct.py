@@ -3,9 +3,9 @@
 import pytest
 
 from twin.traces.importers import ImportRefused, read
-from twin.traces.importers.imports import parse, sniff
-from twin.traces.importers.openfile import Upload
-from twin.traces.importers.reading import Reading
+from twin.traces.importing.imports import parse, sniff
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.openfile import Upload
 
 REAL = """\
 JobID|JobName|Partition|User|Submit|Start|End|Elapsed|State|NNodes|NCPUS|ReqMem|AllocTRES|ReqTRES

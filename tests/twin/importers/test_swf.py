@@ -3,7 +3,8 @@
 import pytest
 
 from tests.twin.importers.reading import is_accounted, listed, read_texts
-from twin.traces.importers import ImportRefused, Upload, lines, read, swf
+from twin.traces.importers import ImportRefused, Upload, read, swf
+from twin.traces.uploads import lines
 
 HEADER = (
     "; Version: 2.2\n; MaxJobs: 3\n; MaxNodes: 4\n; MaxProcs: 10\n; UnixStartTime: 749458803\n; "

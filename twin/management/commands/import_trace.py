@@ -15,9 +15,10 @@ from twin.files.outputs import writing
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, place, positive
 from twin.traces import importers
-from twin.traces.importers import Choice, Reading, Upload, mapping_file
-from twin.traces.importers.imports import ImportResult, cluster_with
-from twin.traces.importers.reading import CPU_JOBS, UNITS
+from twin.traces.importers import Choice, Reading, Upload
+from twin.traces.importing.imports import ImportResult, cluster_with
+from twin.traces.importing.reading import CPU_JOBS, UNITS
+from twin.traces.mappings import file as mapping_file
 from twin.traces.synthesis import SLOT_MS
 
 WRITTEN = ("cluster.json", "jobs.jsonl", "report.json", "skipped.csv")

@@ -24,7 +24,7 @@ from twin.files.outputs import FILES, OutputWriter
 from twin.infra.counts import counted
 from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
-from twin.traces.importers.imports import cluster_with
+from twin.traces.importing.imports import cluster_with
 
 CERTIFICATE = ("kind", "achieved", "bound", "ratio")
 MAX_PRICED = 2_000_000  # slots x servers whose prices are read for the certificate

@@ -15,7 +15,7 @@ from twin.mirror.whatif.cut import ARRIVING, ASSUMED, LEFT_OUT, LIMIT, PREDICTED
 from twin.mirror.whatif.moments import Made
 from twin.models import ClusterSpec, Scenario, Trace
 from twin.scenarios.edits.moments import moment
-from twin.traces.importers.report import Origins
+from twin.traces.importing.report import Origins
 
 FORMAT = "cut of a mirrored run"
 PREVIEW = 20  # jobs that the trace's page shows

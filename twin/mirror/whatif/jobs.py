@@ -16,8 +16,8 @@ from scheduling.model.values import RESOURCES, Job
 from twin.files.job_table import Coded, JobTable, coded
 from twin.mirror.as_values import plain_name
 from twin.mirror.whatif.cut import ASSUMED, LEAST_MS, LIMIT, RUNNING, TURNED_OUT, Part
-from twin.traces.importers.drafts import Drafts
-from twin.traces.importers.shapes import shapes
+from twin.traces.importers._shared.shapes import shapes
+from twin.traces.importing.drafts import Drafts
 from twin.traces.synthesis import fill
 
 SEED = 0  # of what is drawn: one job has the same fields in every cut

@@ -1,10 +1,10 @@
 """One trace format per file; `sniff` says which formats fit, `read` imports. The folder is the menu."""
 
-from twin.traces.importers.choice import Choice
-from twin.traces.importers.drafts import ImportCancelled, ImportRefused
-from twin.traces.importers.imports import ImportResult, Unclear, formats, parse, read, sniff
-from twin.traces.importers.openfile import Upload
-from twin.traces.importers.reading import Reading
+from twin.traces.importing.choice import Choice
+from twin.traces.importing.drafts import ImportCancelled, ImportRefused
+from twin.traces.importing.imports import ImportResult, Unclear, formats, parse, read, sniff
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.openfile import Upload
 
 __all__ = [
     "Choice",

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.traces.importers.accounting import MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
-from twin.traces.importers.cells import DAY, dates
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.tables import Chunk, Table, closeness, header
+from twin.traces.importers._shared.accounting import MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.cells import DAY, dates
+from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
 FORMAT = "acme"
 TITLE = "Acme traces (Seren, Kalos)"

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from twin.traces.importers.accounting import Accounts, Entry
-from twin.traces.importers.cells import DAY, dates
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks
-from twin.traces.importers.reading import Reading
+from twin.traces.importers._shared.accounting import Accounts, Entry
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.cells import DAY, dates
+from twin.traces.uploads.lines import chunks
 
 FORMAT = "bacct"
 TITLE = "LSF accounting (bacct -l)"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Read, ReadOptions, Source
-from twin.traces.importers.simulators import read_gangs, stray
-from twin.traces.importers.tables import Chunk, as_floats, closeness, header
+from twin.traces.importers._shared.simulators import read_gangs, stray
+from twin.traces.importing.drafts import Read, ReadOptions, Source
+from twin.traces.uploads.tables import Chunk, as_floats, closeness, header
 
 FORMAT = "chronus"
 TITLE = "Chronus simulator trace"

@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
-from twin.traces.importers.tables import Table, closeness, header
+from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "cluster_spec"
 TITLE = "simulator cluster spec (CSV) or Gavel cluster spec (JSON)"

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Read, ReadOptions, Source
-from twin.traces.importers.simulators import read_gangs
-from twin.traces.importers.tables import Chunk, closeness, header
+from twin.traces.importers._shared.simulators import read_gangs
+from twin.traces.importing.drafts import Read, ReadOptions, Source
+from twin.traces.uploads.tables import Chunk, closeness, header
 
 FORMAT = "elasticflow"
 TITLE = "ElasticFlow simulator trace"

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.lines import first_lines
-from twin.traces.importers.models import known_models
-from twin.traces.importers.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
-from twin.traces.importers.tables import Chunk, Table
+from twin.traces.importers._shared.models import known_models
+from twin.traces.importers._shared.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.lines import first_lines
+from twin.traces.uploads.tables import Chunk, Table
 
 FORMAT = "gavel"
 TITLE = "Gavel trace"

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks, first_lines, floats
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import Draws
+from twin.traces.uploads.lines import chunks, first_lines, floats
 
 FORMAT = "google2011"
 TITLE = "Google cluster data 2011 (job_events, task_events)"

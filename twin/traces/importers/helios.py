@@ -13,10 +13,10 @@ from itertools import compress, pairwise
 
 import numpy as np
 
-from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
-from twin.traces.importers.tables import Chunk, Table, closeness, header
+from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.bulk import BulkTable
+from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
 FORMAT = "helios"
 TITLE = "Helios cluster_log.csv and GPUs by day"

@@ -17,10 +17,10 @@ from twin.connectors._kubernetes.jobs import Family, job_fact
 from twin.connectors._kubernetes.pods import PodRow, pod_row
 from twin.connectors.facts import ConnectorError, JobFact
 from twin.connectors.kubernetes import GPU_RESOURCES
-from twin.traces.importers.accounting import Accounts, Entry
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.json_text import values
-from twin.traces.importers.machines import LARGEST, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.accounting import Accounts, Entry
+from twin.traces.importers._shared.machines import LARGEST, Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.json_text import values
 
 FORMAT = "kubectl"
 TITLE = "Kubernetes pods and nodes (kubectl get pods,nodes -A -o json)"

@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from twin.traces.importers.accounting import Accounts, Entry, number_of
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks, first_lines
+from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.lines import chunks, first_lines
 
 FORMAT = "lsf"
 TITLE = "LSF accounting (lsb.acct)"

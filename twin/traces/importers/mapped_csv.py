@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers import cells as forms
-from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import first_lines
-from twin.traces.importers.reading import UNITS, Reading
-from twin.traces.importers.tables import Chunk, delimiter, header
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import UNITS, Reading
+from twin.traces.uploads import cells as forms
+from twin.traces.uploads.bulk import BulkTable
+from twin.traces.uploads.lines import first_lines
+from twin.traces.uploads.tables import Chunk, delimiter, header
 
 FORMAT = "mapped_csv"
 TITLE = "CSV with mapped columns"

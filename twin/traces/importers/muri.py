@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import Read, ReadOptions, Source
-from twin.traces.importers.simulators import read_gangs
-from twin.traces.importers.tables import closeness, header
+from twin.traces.importers._shared.simulators import read_gangs
+from twin.traces.importing.drafts import Read, ReadOptions, Source
+from twin.traces.uploads.tables import closeness, header
 
 FORMAT = "muri"
 TITLE = "Muri simulator trace"

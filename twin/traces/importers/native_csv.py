@@ -12,9 +12,9 @@ from twin.files.job_table import DEMANDS, INTEGERS, MISSING, REALS, TEXTS, Coded
 from twin.files.jobs_csv import ALL, UTILITY, to_thousandths
 from twin.files.jobs_jsonl import PROVENANCES
 from twin.files.packed_jobs import narrow
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.tables import Chunk, Table, closeness, header
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.synthesis import MAX_JOBS
+from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
 FORMAT = "jobs_csv"
 TITLE = "native jobs.csv"

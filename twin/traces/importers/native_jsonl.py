@@ -9,7 +9,7 @@ import orjson
 from scheduling.model.values import Job
 from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import load_jobs
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_jsonl"
 TITLE = "native jobs.jsonl"

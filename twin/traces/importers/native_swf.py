@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from twin.files.job_table import JobTable
 from twin.files.swf import MARK, restored
 from twin.traces.importers import swf
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 
 FORMAT = "jobs_swf"
 TITLE = "native jobs.swf"

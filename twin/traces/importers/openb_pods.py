@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
 from twin.traces.importers.openb_nodes import LARGEST, MIB_TO_MB
-from twin.traces.importers.tables import Chunk, Table, closeness, header
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.tables import Chunk, Table, closeness, header
 
 FORMAT = "openb_pods"
 TITLE = "Alibaba openb pod list"

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twin.traces.importers.bulk import BulkTable
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.machines import Machine, is_server_name, to_cluster
-from twin.traces.importers.pai_jobs import Jobs
-from twin.traces.importers.pai_tables import TABLES, USED, table_of
-from twin.traces.importers.tables import Chunk, header
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.pai_jobs import Jobs
+from twin.traces.importers._shared.pai_tables import TABLES, USED, table_of
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.bulk import BulkTable
+from twin.traces.uploads.tables import Chunk, header
 
 FORMAT = "pai"
 TITLE = "Alibaba PAI v2020 tables"

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.json_text import values
-from twin.traces.importers.machines import Machine, is_server_name, to_cluster
-from twin.traces.importers.reading import Reading
-from twin.traces.importers.tables import CHUNK, Chunk, Table
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.json_text import values
+from twin.traces.uploads.tables import CHUNK, Chunk, Table
 
 FORMAT = "philly"
 TITLE = "Philly cluster_job_log (JSON) and machine list"

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.tables import Table, closeness, header
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "philly_derived"
 TITLE = "derived Philly CSV"

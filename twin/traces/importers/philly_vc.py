@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
-from twin.traces.importers.tables import Table, closeness, header
+from twin.traces.importers._shared.machines import MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "philly_vc"
 TITLE = "nodes of the Philly virtual clusters"

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.models import known_models
-from twin.traces.importers.simulators import LATEST_MS, MAX_BATCH, MAX_GPUS, ONE_GPU, is_id
-from twin.traces.importers.tables import Table, closeness, header
+from twin.traces.importers._shared.models import known_models
+from twin.traces.importers._shared.simulators import LATEST_MS, MAX_BATCH, MAX_GPUS, ONE_GPU, is_id
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "pollux"
 TITLE = "Pollux or Sia workload"

@@ -14,12 +14,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from twin.infra.counts import counted
-from twin.traces.importers.accounting import LARGEST, MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks
-from twin.traces.importers.reading import Reading
-from twin.traces.importers.sacct_cells import NULLS, duration_of, memory_of, moment_of, moments_of, state_of, tres_of
-from twin.traces.importers.tables import Chunk
+from twin.traces.importers._shared.accounting import LARGEST, MAX_RUN_MS, MAX_WORKERS, NAME, Accounts
+from twin.traces.importers._shared.sacct_cells import (
+    NULLS,
+    duration_of,
+    memory_of,
+    moment_of,
+    moments_of,
+    state_of,
+    tres_of,
+)
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.lines import chunks
+from twin.traces.uploads.tables import Chunk
 
 FORMAT = "sacct"
 TITLE = "Slurm accounting (sacct -P)"

@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from twin.traces.importers.accounting import Accounts, Entry, number_of
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.json_text import values
+from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
 from twin.traces.importers.sacct import GOING, STATES, WAITING
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.json_text import values
 
 FORMAT = "sacct_json"
 TITLE = "Slurm accounting (sacct --json)"

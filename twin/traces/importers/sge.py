@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 
 from twin.infra.counts import counted
-from twin.traces.importers.accounting import Accounts, Entry, number_of
-from twin.traces.importers.cells import durations, quantities
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks, first_lines
+from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.cells import durations, quantities
+from twin.traces.uploads.lines import chunks, first_lines
 
 FORMAT = "sge"
 TITLE = "Grid Engine accounting"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from twin.traces.importers.drafts import Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.machines import Machine, is_server_name, to_cluster
-from twin.traces.importers.tables import Table, closeness, header
+from twin.traces.importers._shared.machines import Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "spot_nodes"
 TITLE = "Alibaba spot GPU node list"

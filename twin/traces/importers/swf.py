@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
-from twin.traces.importers.lines import chunks, first_lines, floats
-from twin.traces.importers.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.uploads.lines import chunks, first_lines, floats
 
 FORMAT = "swf"
 TITLE = "Standard Workload Format"

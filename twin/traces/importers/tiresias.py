@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twin.traces.importers.drafts import ImportRefused, Read, ReadOptions, Source
-from twin.traces.importers.simulators import read_gangs, stray
-from twin.traces.importers.tables import closeness, header
+from twin.traces.importers._shared.simulators import read_gangs, stray
+from twin.traces.importing.drafts import ImportRefused, Read, ReadOptions, Source
+from twin.traces.uploads.tables import closeness, header
 
 FORMAT = "tiresias"
 TITLE = "Tiresias simulator trace"

@@ -14,7 +14,7 @@ from tests.twin.mirror.builders import NODES, Log, S, job, polled, running
 from tests.twin.mirror.whatif.builders_servers import servers_of
 from twin.mirror.whatif.cut import ASSUMED, LIMIT, Choice, cut
 from twin.mirror.whatif.jobs import SLOTS_MS, drafts_of, job_of, job_table, slot_for
-from twin.traces.importers.shapes import shapes
+from twin.traces.importers._shared.shapes import shapes
 
 MINUTE = 60 * S
 

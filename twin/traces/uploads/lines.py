@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Source
+from twin.traces.importing.drafts import ImportRefused, ReadOptions, Source
 
 CHUNK = 50_000  # lines
 BLOCK = 1024 * 1024

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduling.model.values import Cluster
-from twin.traces.importers.drafts import Drafts, Read
+from twin.traces.importing.drafts import Drafts, Read
 
 FEW = 20  # jobs, below which nothing is doubted
 SHORT_RUN_MS, LONG_RUN_MS = 1_000, 60 * 86_400_000  # of the median job

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.imports import Part, first_jobs, unit_of
-from twin.traces.importers.report import Origins, build_report
+from twin.traces.importing.imports import Part, first_jobs, unit_of
+from twin.traces.importing.report import Origins, build_report
 
 BINS = 120  # of the arrivals
 MAX_GROUPS = 200  # virtual clusters that are named; the others are counted together

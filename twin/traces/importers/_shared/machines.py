@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scheduling.model.values import Cluster, Server
-from twin.traces.importers.drafts import ImportRefused, ReadOptions
+from twin.traces.importing.drafts import ImportRefused, ReadOptions
 from twin.traces.synthesis import uniform
 
 STORAGE = 500_000  # thousandths of a GB

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import ImportRefused
+from twin.traces.importing.drafts import ImportRefused
 
 LARGEST = 2**53  # what every reader of our files can count to
 MAX_RATE = 1e6

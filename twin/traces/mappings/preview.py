@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
 from twin.traces.importers.mapped_csv import DATETIME, Rows, checked, running
-from twin.traces.importers.reading import Reading
-from twin.traces.importers.tables import Table
+from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import Reading
+from twin.traces.uploads.tables import Table
 
 ROWS = 10
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.traces.importers.reading import AS_STATED, Reading
+from twin.traces.importing.reading import AS_STATED, Reading
 
 NULLS = {"", "Unknown", "None", "N/A", "INVALID"}
 DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:\.\d*)?)")

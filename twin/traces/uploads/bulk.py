@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from twin.traces.importers.drafts import ReadOptions, Skipped, Source
-from twin.traces.importers.lines import chunks
-from twin.traces.importers.tables import Chunk, header, positions
+from twin.traces.importing.drafts import ReadOptions, Skipped, Source
+from twin.traces.uploads.lines import chunks
+from twin.traces.uploads.tables import Chunk, header, positions
 
 PIECE = 10_000  # rows of a chunk: their cells stay in the processor's cache
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from twin.traces.importers import cells as forms
 from twin.traces.importers.mapped_csv import DATETIME, FIELDS
-from twin.traces.importers.reading import AS_STATED, UNITS
+from twin.traces.importing.reading import AS_STATED, UNITS
+from twin.traces.uploads import cells as forms
 
 # common names of the columns of a field, the most specific first, in the order in which fields take their columns
 HINTS = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Source
-from twin.traces.importers.pai_tables import STATUSES
-from twin.traces.importers.tables import Chunk
+from twin.traces.importers._shared.pai_tables import STATUSES
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Source
+from twin.traces.uploads.tables import Chunk
 
 ENDED = ("Terminated", "Failed")
 ROLES = {"ps": 2, "evaluator": 1}  # every other one is a worker, 0

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import Drafts, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.models import known_models
-from twin.traces.importers.tables import Chunk, Table
+from twin.traces.importers._shared.models import known_models
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
+from twin.traces.uploads.tables import Chunk, Table
 
 LATEST_MS = 10**14  # absolute Unix times are below it
 MAX_RUN_MS = 100 * 366 * 86_400_000  # a century

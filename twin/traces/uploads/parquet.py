@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers.drafts import ImportRefused
+from twin.traces.importing.drafts import ImportRefused
 
 MAGIC = b"PAR1"
 ROWS = 10_000  # of a block

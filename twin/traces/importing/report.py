@@ -11,9 +11,9 @@ import numpy as np
 
 from twin.files.job_table import MISSING, JobTable
 from twin.infra.counts import counted
-from twin.traces.importers.choice import LARGEST
-from twin.traces.importers.drafts import Drafts, ImportRefused, Read, Source
-from twin.traces.importers.plausible import doubts
+from twin.traces.importing.choice import LARGEST
+from twin.traces.importing.drafts import Drafts, ImportRefused, Read, Source
+from twin.traces.importing.plausible import doubts
 
 YEAR_MS = 366 * 86_400_000
 MAX_RUN_MS = 100 * YEAR_MS

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Source
+from twin.traces.importing.drafts import ImportRefused, ReadOptions, Source
 
 BLOCK = 256 * 1024  # bytes
 BLANKS = re.compile(r"[ \t\r\n]*")

@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.reading import AS_STATED, Reading
-from twin.traces.importers.tables import as_floats
+from twin.traces.importing.reading import AS_STATED, Reading
+from twin.traces.uploads.tables import as_floats
 
 DECIMAL_COMMA = re.compile(r"([+-]?)(\d{1,3}(?:\.\d{3})+|\d*),(\d+)")
 CLOCK = re.compile(r"(?:(\d{1,6})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,4}):(\d{1,4}(?:[.,]\d*)?)")

@@ -20,14 +20,14 @@ from twin.files.job_table import JobTable
 from twin.files.jobs_jsonl import job_to_dict
 from twin.files.packed_jobs import PackedJobs
 from twin.traces import synthesis
-from twin.traces.importers.choice import LARGEST, Choice
-from twin.traces.importers.drafts import ImportCancelled, ImportRefused, Read, ReadOptions, Skipped, Source
-from twin.traces.importers.lines import first_lines
-from twin.traces.importers.mapping_guess import guess
-from twin.traces.importers.openfile import Upload, opened
-from twin.traces.importers.reading import AS_STATED, UNIT_NAMES, UNITS, Reading
-from twin.traces.importers.report import Origins, build_report, check_lines, in_unit
-from twin.traces.importers.tables import delimiter, header
+from twin.traces.importing.choice import LARGEST, Choice
+from twin.traces.importing.drafts import ImportCancelled, ImportRefused, Read, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import AS_STATED, UNIT_NAMES, UNITS, Reading
+from twin.traces.importing.report import Origins, build_report, check_lines, in_unit
+from twin.traces.mappings.guess import guess
+from twin.traces.uploads.lines import first_lines
+from twin.traces.uploads.openfile import Upload, opened
+from twin.traces.uploads.tables import delimiter, header
 
 PREVIEW = 20
 FIRST_LINES = 5
@@ -73,15 +73,15 @@ class Unclear(ImportRefused):
 
 @cache
 def formats() -> Mapping[str, ModuleType]:
-    """{name: module} of every format in this folder: a module with FORMAT, TITLE, sniff and read."""
+    """{name: module} of every format in twin/traces/importers: a module with FORMAT, TITLE, sniff and read."""
     import twin.traces.importers as folder
 
     found: dict[str, ModuleType] = {}
     for info in sorted(pkgutil.iter_modules(folder.__path__), key=lambda i: i.name):
-        module = importlib.import_module(f"twin.traces.importers.{info.name}")
-        name = getattr(module, "FORMAT", None)
-        if name is None:
+        if info.ispkg:  # _shared
             continue
+        module = importlib.import_module(f"twin.traces.importers.{info.name}")
+        name = module.FORMAT
         if name in found:
             raise ValueError(f"format {name!r} is defined by {found[name].__name__} and {module.__name__}")
         found[name] = module

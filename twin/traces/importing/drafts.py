@@ -17,7 +17,7 @@ from scheduling.model.values import Cluster
 from twin.files.job_table import JobTable
 from twin.files.outputs import cell
 from twin.infra.counts import counted
-from twin.traces.importers.reading import AS_STATED, Reading
+from twin.traces.importing.reading import AS_STATED, Reading
 
 HEAD = 64 * 1024
 MAX_LISTED = 1_000  # skipped rows that a report shows; its CSV has them all

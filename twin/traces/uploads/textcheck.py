@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.files import textcheck
 from twin.files.textcheck import BOM
-from twin.traces.importers.drafts import ImportRefused
+from twin.traces.importing.drafts import ImportRefused
 
 __all__ = ["BOM", "TextCheck"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from twin.traces.importers.lines import first_lines
-from twin.traces.importers.tables import header
+from twin.traces.uploads.lines import first_lines
+from twin.traces.uploads.tables import header
 
 TABLES = {
     "job": ("job_name", "inst_id", "user", "status", "start_time", "end_time"),

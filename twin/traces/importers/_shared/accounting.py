@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.infra.counts import counted
-from twin.traces.importers.drafts import Drafts, Read, Skipped, Source
-from twin.traces.importers.reading import Reading
-from twin.traces.importers.shapes import shapes
+from twin.traces.importers._shared.shapes import shapes
+from twin.traces.importing.drafts import Drafts, Read, Skipped, Source
+from twin.traces.importing.reading import Reading
 
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
 COMPONENT = re.compile(r"\+\d+$")  # of a heterogeneous job

@@ -19,10 +19,10 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
-from twin.traces.importers import parquet
-from twin.traces.importers.drafts import ImportCancelled, ImportRefused, Source
-from twin.traces.importers.line_ends import LineEnds
-from twin.traces.importers.textcheck import BOM, TextCheck
+from twin.traces.importing.drafts import ImportCancelled, ImportRefused, Source
+from twin.traces.uploads import parquet
+from twin.traces.uploads.line_ends import LineEnds
+from twin.traces.uploads.textcheck import BOM, TextCheck
 
 MAX_BYTES = 4 * 1024**3  # of plain text: the largest public table, instances of PAI, has 2 GB
 MAX_RATIO = 100

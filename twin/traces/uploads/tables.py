@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers.drafts import ImportRefused, ReadOptions, Skipped, Source
-from twin.traces.importers.reading import AS_STATED, Reading
+from twin.traces.importing.drafts import ImportRefused, ReadOptions, Skipped, Source
+from twin.traces.importing.reading import AS_STATED, Reading
 
 CHUNK = 20_000  # rows
 DELIMITERS = ",\t;|"

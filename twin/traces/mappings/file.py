@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from twin.traces.importers.drafts import ImportRefused
+from twin.traces.importing.drafts import ImportRefused
 
 LONGEST = 64 * 1024  # bytes
 

@@ -1,0 +1,1 @@
+"""Column mappings of tables of one's own: guessed, previewed, saved and remembered."""

@@ -1,0 +1,1 @@
+"""Uploaded files as lines, cells and tables."""
