@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.twin.push.builders import NOW, T0, pushed
@@ -107,8 +107,18 @@ def arrivals(draw):
     return events, [other[a:b] for a, b in zip([0, *cuts], [*cuts, len(other)], strict=True) if a < b]
 
 
+def late_start():
+    """A start that comes after the end of its attempt: the end was taken for that of the attempt before."""
+    first, late = (
+        pushed("job.started", "b", T0 + t, submitted_ms=T0, shares=[{"node": "n", "gpus": 1}]) for t in (0, 1)
+    )
+    requeued = pushed("job.requeued", "b", T0 + 2, submitted_ms=T0)
+    return [first, late, requeued], [[first, requeued], [late]]
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrivals())
+@example(late_start())
 def test_late_repeated_and_reordered_events_end_in_the_same_state(db, both):
     """What the connector shows, and what the differ's picture is after each batch has come as a change of its own."""
     events, batches = both

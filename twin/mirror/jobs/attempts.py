@@ -98,5 +98,7 @@ def _with_details(known: Attempt | None, reported: Attempt) -> Attempt:
         for share in reported.shares or known.shares
     )
     unknown = reported.ended_ms is None and known.ended_ms is not None and known.outcome not in ("", LOST)
-    estimated = reported.ended_after_ms is not None and _is_exact(known)
+    # An end after the latest possible one belongs to a later attempt, whose start was not known yet.
+    possible = known.ended_ms is not None and reported.ended_ms is not None and known.ended_ms <= reported.ended_ms
+    estimated = reported.ended_after_ms is not None and _is_exact(known) and possible
     return replace(known, shares=shares) if unknown or estimated else replace(reported, shares=shares)
