@@ -53,5 +53,5 @@ def generate(
     ):  # fmt: skip
         if not least <= value <= most:
             limit = f"at least {least:,}" if value < least else f"at most {most:,}"
-            raise ModelError(f"a workload has {limit} {name}, got {value:,}")
+            raise ModelError(f"{name} of a workload must be {limit}, got {value:,}")
     return PROFILES[profile](variant, num_jobs, num_servers, seed, horizon_slots, slot_ms, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -120,7 +121,7 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     """Event as a sentence."""
     if kind == "decided":
         sentence = readable(data["code"], data["values"], servers)
-        return sentence if sentence.lower().startswith(data["kind"]) else f"{data['kind']}: {sentence}"
+        return _decision_text(data["kind"], sentence)
     if kind == "plan_changed":
         return _plan_text(data)
     if kind == "grouped":
@@ -128,13 +129,14 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
             return f"group {data['group']} ended"
         return (
             f"group {data['group']}: {counted(len(data['jobs']), 'job')} on {counted(data['machines'], 'machine')}, "
-            f"CPU {data['cpu_utilization']:.0%}, network {data['net_utilization']:.0%}"
+            f"CPU {_percent(data['cpu_utilization'])}, network {_percent(data['net_utilization'])}"
         )
     if kind == "regrouped":
         (cpu, net), (new_cpu, new_net) = data["before"], data["after"]
         return (
-            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {cpu:.0%} to "
-            f"{new_cpu:.0%}, network {net:.0%} to {new_net:.0%}, {counted(len(data['jobs']), 'job')} affected"
+            f"regrouped after {data['cause'].replace('machines', 'a change of machines')}: CPU {_percent(cpu)} "
+            f"to {_percent(new_cpu)}, network {_percent(net)} to {_percent(new_net)}, "
+            f"{counted(len(data['jobs']), 'job')} affected"
         )
     if kind == "edited":
         return (
@@ -162,6 +164,18 @@ def _text(kind: str, data: Mapping[str, Any], servers: list[str], job: Job | Non
     if kind == "priced":
         return "prices of all slots" if data["slots"] == "all" else f"prices of {counted(len(data['slots']), 'slot')}"
     return kind.replace("_", " ")
+
+
+def _decision_text(kind: str, sentence: str) -> str:
+    """The kind and the sentence, as the drawer of the job shows them (leadOf in static/js/run/drawer/job-drawer.js)."""
+    kind = {"waits": "waiting"}.get(kind, kind)
+    if re.match("[^:.]{1,24}:", sentence) or sentence.lower().startswith(kind):
+        return sentence
+    return f"{kind.capitalize()}. {sentence}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _changed_text(fields: Mapping[str, Any]) -> str:

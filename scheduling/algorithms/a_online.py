@@ -61,11 +61,11 @@ _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 class AOnlineParameters(Parameters):
     storage: str = parameter(
         "none",
-        "storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)",
-        choices=storing.KINDS
+        "Storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)",
+        choices=storing.KINDS, title="Storage limit"
     )  # fmt: skip
     speed_augmentation: float = parameter(
-        0.0, "epsilon: chunks run at 1 + epsilon times their speed, as in the analysis of the paper", low=0.0, high=10.0
+        0.0, "Epsilon: chunks run at 1 + epsilon times their speed, as in the analysis of the paper", low=0.0, high=10.0
     )  # fmt: skip
 
 

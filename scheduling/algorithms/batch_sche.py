@@ -49,9 +49,12 @@ RULES = ("sequential", "period")
 @dataclass(frozen=True, slots=True)
 class BatchParameters(Parameters):
     rule: str = parameter(
-        "sequential", "start of the next batch: after the previous one (sequential) or in each period", choices=RULES
+        "sequential",
+        "Start of the next batch: after the previous one (sequential) or in each period",
+        choices=RULES,
+        title="Start of batches",
     )
-    period_hours: float = parameter(24.0, "length of a period", low=0.001, high=100_000.0, unit="h")
+    period_hours: float = parameter(24.0, "Length of a period", low=0.001, high=100_000.0, unit="h", title="Period")
 
 
 class Choice(NamedTuple):

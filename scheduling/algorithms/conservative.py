@@ -34,9 +34,10 @@ from scheduling.slotted.gang_queue import Units
 class ConservativeParameters(BackfillParameters):
     depth: int = parameter(
         100,
-        "number of jobs at the head of the queue that may get an earlier reservation when a job ends early",
+        "Number of jobs at the head of the queue that may get an earlier reservation when a job ends early",
         low=1,
         high=1_000_000,
+        title="Replanning depth",
     )
 
 

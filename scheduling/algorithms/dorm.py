@@ -54,21 +54,29 @@ MAX_PAIRS = 400  # of jobs and types
 class DormParameters(GangParameters):
     theta1: float = parameter(
         0.1,
-        "bound on unfairness: total deviation from fair shares, relative to 2 x the number of resources",
+        "Bound on unfairness: total deviation from fair shares, relative to twice the number of resources",
         low=0.0,
         high=1.0,
+        title="Bound on unfairness",
     )
     theta2: float = parameter(
-        0.1, "share of running jobs whose number of workers may change per event", low=0.0, high=1.0
+        0.1,
+        "Share of running jobs whose number of workers may change per event",
+        low=0.0,
+        high=1.0,
+        title="Bound on reallocations",
     )
-    gap: float = parameter(0.01, "relative optimality gap at which the solver may stop", low=0.0, high=1.0)
+    gap: float = parameter(
+        0.01, "Relative optimality gap at which the solver may stop", low=0.0, high=1.0, title="Optimality gap"
+    )
     narrow: bool = parameter(
         True,
-        "select the running jobs that may change before solving the integer program; faster, but not always optimal",
+        "Select the running jobs that may change before solving the integer program; faster, but not always optimal",
+        title="Preselection of jobs",
     )
-    node_limit: int = parameter(1, "maximum number of branch-and-bound nodes", low=1)
+    node_limit: int = parameter(1, "Maximum number of branch-and-bound nodes", low=1)
     time_limit: float = parameter(
-        60.0, "safety limit, normally not reached; if reached, results may differ between runs",
+        60.0, "Safety limit, normally not reached; if reached, results may differ between runs",
         low=0.01, high=3600.0, unit="s",
     )  # fmt: skip
 

@@ -32,7 +32,12 @@ from scheduling.slotted.gangs.packing import Packing
 @dataclass(frozen=True, slots=True)
 class EasyParameters(BackfillParameters):
     backfill_ms: int = parameter(
-        0, "time between two passes of backfilling; 0: every slot", low=0, high=86_400_000, unit="ms"
+        0,
+        "Time between two passes of backfilling; 0: every slot",
+        low=0,
+        high=86_400_000,
+        unit="ms",
+        title="Backfill interval",
     )
 
 

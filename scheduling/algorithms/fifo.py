@@ -27,7 +27,7 @@ from scheduling.slotted.gangs.rates import GangParameters
 
 @dataclass(frozen=True, slots=True)
 class FifoParameters(GangParameters):
-    backfill: bool = parameter(False, "start later jobs when the head of the queue does not fit")
+    backfill: bool = parameter(False, "Start later jobs when the head of the queue does not fit", title="Backfilling")
 
 
 class Fifo(GangQueue):

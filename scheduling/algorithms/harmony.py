@@ -47,33 +47,51 @@ class RegroupingParameters(GroupParameters):
     """Parameters of Harmony and of the Oracle."""
 
     cpu_weight: float = parameter(
-        WEIGHT, "weight of the CPU in the combined utilization of CPU and network; above 0.5", low=0.5, high=1.0
+        WEIGHT,
+        "Weight of the CPU in the combined utilization of CPU and network; above 0.5",
+        low=0.5,
+        high=1.0,
+        title="CPU weight",
     )
-    regroup_gain: float = parameter(GAIN, "minimum relative gain in utilization for a regrouping", low=0.0, high=10.0)
+    regroup_gain: float = parameter(
+        GAIN, "Minimum relative gain in utilization for a regrouping", low=0.0, high=10.0, title="Regrouping threshold"
+    )
     profiling: str = parameter(
         "instant",
-        "source of iteration times: instant (known at arrival) or online (measured in a group)",
+        "Source of iteration times: instant (known at arrival) or online (measured in a group)",
         choices=("instant", "online"),
+        title="Iteration times",
     )
-    profile_error: float = parameter(0.0, "maximum relative error of a job's estimated times", low=0.0, high=0.95)
-    opposed_errors: bool = parameter(False, "opposite signs for the errors of computation and communication")
+    profile_error: float = parameter(
+        0.0, "Maximum relative error of a job's estimated times", low=0.0, high=0.95, title="Estimation error"
+    )
+    opposed_errors: bool = parameter(
+        False, "Opposite signs for the errors of computation and communication", title="Opposite errors"
+    )
     memory: str = parameter(
-        "adaptive", "spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
-        choices=MODES,
+        "adaptive", "Spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
+        choices=MODES, title="Spilling to disk",
     )  # fmt: skip
-    disk_ratio: float = parameter(0.3, "share of each input on disk if memory is fixed", low=0.0, high=1.0)
-    sites: str = parameter("edge_first", "site of a job that fits both sites", choices=("edge_first", "balanced"))
+    disk_ratio: float = parameter(
+        0.3, "Share of each input on disk if memory is fixed", low=0.0, high=1.0, title="Share on disk"
+    )
+    sites: str = parameter(
+        "edge_first", "Site of a job that fits both sites", choices=("edge_first", "balanced"), title="Choice of site"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class HarmonyParameters(RegroupingParameters):
-    window: int = parameter(1, "search window around the balanced number of groups, to either side", low=0, high=20)
+    window: int = parameter(
+        1, "Search window around the balanced number of groups, to either side", low=0, high=20, title="Search window"
+    )
     patience: float = parameter(
         PATIENCE,
-        "prefixes without gain before Algorithm 1 stops, as a multiple of the number of "
-        "groups; 0 = as printed in the paper",
+        "Prefixes without gain before Algorithm 1 stops, as a multiple of the number of "
+        "groups; 0: as printed in the paper",
         low=0.0,
         high=1e6,
+        title="Prefixes without gain",
     )
 
 

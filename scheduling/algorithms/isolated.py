@@ -19,8 +19,12 @@ from scheduling.kernel.parameters import parameter
 
 @dataclass(frozen=True, slots=True)
 class IsolatedParameters(GroupParameters):
-    at_once: int = parameter(8, "maximum number of concurrent jobs per site", low=1, high=100_000)
-    machines: int = parameter(0, "machines per job; 0 = allocation by CPU utilization", low=0, high=100_000)
+    at_once: int = parameter(
+        8, "Maximum number of concurrent jobs per site", low=1, high=100_000, title="Concurrent jobs"
+    )
+    machines: int = parameter(
+        0, "Machines per job; 0: allocation by CPU utilization", low=0, high=100_000, title="Machines per job"
+    )
 
 
 class Isolated(GroupedScheduler):

@@ -27,18 +27,19 @@ from scheduling.kernel.parameters import parameter
 @dataclass(frozen=True, slots=True)
 class NaiveParameters(GroupParameters):
     partitions: int = parameter(
-        8, "number of equal partitions of a site; at most its number of machines", low=1, high=100_000
+        8, "Number of equal partitions of a site; at most its number of machines", low=1, high=100_000
     )
-    jobs: int = parameter(2, "jobs per partition", low=1, high=100)
+    jobs: int = parameter(2, "Jobs per partition", low=1, high=100, title="Jobs per partition")
     contention: float = parameter(
-        CONTENTION, "relative slowdown per additional subtask on a resource", low=0.0, high=10.0
+        CONTENTION, "Relative slowdown per additional subtask on a resource", low=0.0, high=10.0
     )
     sharing: str = parameter(
         "processor",
-        "processor: subtasks contend; subtasks: coordinated as in Harmony",
+        "Processor: subtasks contend; subtasks: coordinated as in Harmony",
         choices=("processor", "subtasks"),
+        title="Sharing of resources",
     )
-    forced: bool = parameter(False, "place jobs even if memory is insufficient")
+    forced: bool = parameter(False, "Place jobs even if memory is insufficient", title="Placement without memory")
 
 
 class NaiveColocation(GroupedScheduler):

@@ -72,9 +72,18 @@ class OasisParameters(PriceParameters):
     """Parameters of OASiS."""
 
     model: str = parameter(
-        "oasis", "training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)", choices=TRAINING_MODELS
+        "oasis",
+        "Training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)",
+        choices=TRAINING_MODELS,
+        title="Training model",
     )
-    worker_share: float = parameter(0.5, "share of servers with both roles that host workers", low=0.0, high=1.0)
+    worker_share: float = parameter(
+        0.5,
+        "Share of the servers with both roles that are used for workers",
+        low=0.0,
+        high=1.0,
+        title="Share of worker servers",
+    )
 
 
 class Oasis(PriceBased):

@@ -22,7 +22,7 @@ class Oracle(Harmony):
     name = "oracle"
     title = "Oracle (all-pairs search)"
     paper = "Exhaustive search of Harmony (ICDCS 2021)"
-    no_beliefs = "it searches with the true times of all jobs"
+    no_beliefs = "it searches with the actual times of all jobs"
     summary = (
         "Harmony with a wider search for groups: exhaustive for small cases, otherwise all "
         "combinations of job count and group count."

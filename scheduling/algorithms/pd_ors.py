@@ -69,32 +69,43 @@ class PdOrsParameters(PriceParameters):
 
     mode: str = parameter(
         "production",
-        "placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
-        choices=PLACEMENTS,
+        "Placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
+        choices=PLACEMENTS, title="Placement",
     )  # fmt: skip
     refine: bool = parameter(
-        True, "production: replace the chosen placements by the cheapest ones, found by integer programs"
+        True,
+        "Production: replace the chosen placements by the cheapest ones, found by integer programs",
+        title="Refinement",
     )
     rounding_gain: float = parameter(
         1.0,
-        "paper: factor for fractions before rounding; above 1 favours covering the work, below 1 respecting capacities",
+        "Paper: factor for fractions before rounding; above 1 favours completing the work, below 1 keeping to the "
+        "capacities",
         low=0.01, high=10.0,
     )  # fmt: skip
     failure_probability: float | None = parameter(
-        None, "paper: delta; if given, G_delta replaces the gain: Eq. (29), or Eq. (30) if rounding_gain is above 1",
+        None, "Paper: delta; if given, G_delta replaces the gain: Eq. (29), or Eq. (30) if rounding_gain is above 1",
         type=float, low=1e-9, high=1.0,
     )  # fmt: skip
     tries: int = parameter(
-        50, "paper: random roundings per slot and number of workers (5000 in the paper)", low=1, high=100_000
+        50,
+        "Paper: random roundings per slot and number of workers (5000 in the paper)",
+        low=1,
+        high=100_000,
+        title="Roundings",
     )
     solver_seconds: float = parameter(
         2.0,
-        "time limit of one integer or linear program; afterwards the best known placement is used, and the decision "
+        "Time limit of one integer or linear program; afterwards the best known placement is used, and the decision "
         "reports it",
-        low=0.0, high=3600.0, unit="s",
+        low=0.0, high=3600.0, unit="s", title="Solver time limit",
     )  # fmt: skip
     first_feasible: int = parameter(
-        5, "paper: number of feasible roundings, of which the cheapest is used", low=1, high=1000
+        5,
+        "Paper: number of feasible roundings, of which the cheapest is used",
+        low=1,
+        high=1000,
+        title="Feasible roundings",
     )
 
 

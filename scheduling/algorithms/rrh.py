@@ -38,8 +38,12 @@ from scheduling.slotted.reallocation import GangScheduler
 
 @dataclass(frozen=True, slots=True)
 class RrhParameters(GangParameters):
-    discount: float = parameter(0.01, "discount rate of utility per slot until completion", low=0.0, unit="1/slot")
-    threshold: float = parameter(0.0, "minimum excess of discounted utility over cost for admission", unit="utility")
+    discount: float = parameter(
+        0.01, "Discount rate of utility per slot until completion", low=0.0, unit="1/slot", title="Discount rate"
+    )
+    threshold: float = parameter(
+        0.0, "Minimum excess of discounted utility over cost for admission", unit="utility", title="Admission threshold"
+    )
 
 
 class Rrh(GangScheduler):

@@ -37,24 +37,44 @@ DAY_MS = 86_400_000
 class SlurmParameters(BackfillParameters):
     main_ms: int = parameter(
         3_000,
-        "minimum time between two passes of the main scheduler (batch_sched_delay)",
+        "Minimum time between two passes of the main scheduler (batch_sched_delay)",
         low=0,
         high=DAY_MS,
         unit="ms",
+        title="Main interval",
     )
     backfill_ms: int = parameter(
-        30_000, "time between two backfill passes (bf_interval)", low=1, high=DAY_MS, unit="ms"
+        30_000,
+        "Time between two backfill passes (bf_interval)",
+        low=1,
+        high=DAY_MS,
+        unit="ms",
+        title="Backfill interval",
     )
     resolution_ms: int = parameter(
-        60_000, "resolution of the times of reservations (bf_resolution)", low=1, high=DAY_MS, unit="ms"
+        60_000,
+        "Resolution of the times of reservations (bf_resolution)",
+        low=1,
+        high=DAY_MS,
+        unit="ms",
+        title="Reservation resolution",
     )
     window_ms: int = parameter(
-        DAY_MS, "time ahead for which reservations are made (bf_window)", low=1, high=2**53, unit="ms"
+        DAY_MS,
+        "Time ahead for which reservations are made (bf_window)",
+        low=1,
+        high=2**53,
+        unit="ms",
+        title="Reservation window",
     )
     depth: int = parameter(
-        500, "number of jobs that a backfill pass considers (bf_max_job_test)", low=1, high=1_000_000
+        500,
+        "Number of jobs that a backfill pass considers (bf_max_job_test)",
+        low=1,
+        high=1_000_000,
+        title="Backfill depth",
     )
-    spread: bool = parameter(False, "place each worker of a job on a separate server")
+    spread: bool = parameter(False, "Place each worker of a job on a separate server", title="Separate servers")
 
 
 class Slurm(BackfillScheduler):
@@ -63,7 +83,7 @@ class Slurm(BackfillScheduler):
     name = "slurm"
     title = "Slurm's main and backfill scheduler"
     paper = "Jette and Wickberg: Architecture of the Slurm Workload Manager, JSSPP 2023"
-    summary = "Starts jobs in order, queue by queue; at intervals it backfills beside reservations of whole servers."
+    summary = "Starts jobs in order, queue by queue; at intervals it backfills around reservations of whole servers."
     reasons = sentences("slurm")
     Parameters = SlurmParameters
 

@@ -17,7 +17,7 @@ from scheduling.typed_workers.gang_scheduler import TypedGangScheduler
 @dataclass(frozen=True, slots=True)
 class SrtfParameters(Parameters):
     overhead_ms: int = parameter(
-        0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms"
+        0, "Loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms", title="Loading time"
     )
 
 

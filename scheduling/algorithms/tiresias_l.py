@@ -35,13 +35,19 @@ _NEVER = 1 << 60  # ms
 @dataclass(frozen=True, slots=True)
 class TiresiasParameters(Parameters):
     limits: str = parameter(
-        "500", "service limits of all queues except the last, ascending, for example 500,2000", unit="worker-hours"
+        "500",
+        "Service limits of all queues except the last, ascending, for example 500,2000",
+        unit="worker-hours",
+        title="Service limits",
     )
     knob: float = parameter(
-        0.0, "promotion to the first queue after waiting this multiple of the run time; 0 = never", low=0.0
+        0.0,
+        "Promotion to the first queue after waiting this multiple of the run time; 0: never",
+        low=0.0,
+        title="Promotion factor",
     )
     overhead_ms: int = parameter(
-        0, "loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms"
+        0, "Loading time of a suspended gang before it resumes", low=0, high=86_400_000, unit="ms", title="Loading time"
     )
 
     def __post_init__(self) -> None:
@@ -71,7 +77,7 @@ class TiresiasL(TypedGangScheduler):
     paper = "Gu et al.: Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019; baseline of A_online"
     summary = (
         "Runs the gangs with the least attained service first, in multi-level queues on "
-        "typed edge workers; all or nothing."
+        "typed edge workers; a gang gets all of its workers or none."
     )
     Parameters = TiresiasParameters
 

@@ -33,10 +33,12 @@ COLOCATION = Sentences("colocation", {
     "left_out": lambda v: (
         f"Paused after {v['iterations']:.1f} iterations: utilization is currently higher without this job."
     ),
-    "measured": lambda v: f"Paused after {v['iterations']:.1f} iterations: profiling is complete; waiting for a group.",
+    "measured": lambda v: (
+        f"Paused after {v['iterations']:.1f} iterations: profiling is complete, and the job waits for a group."
+    ),
     "out_of_memory": lambda v: (
-        f"Out of memory on the machines of its group: {v['lost']:.1f} iterations since the last epoch are lost, "
-        f"{v['iterations']:.0f} are kept."
+        f"Out of memory on the machines of its group: it resumes from iteration {v['iterations']:.0f}, the end "
+        f"of its last epoch, and loses {v['lost']:.1f} iterations."
     ),
     "memory_too_small": _memory,
     "no_machines": lambda v: "Rejected: no server of the cluster accepts workers.",

@@ -29,10 +29,16 @@ class GroupParameters(Parameters):
     """Parameters of every scheduler that forms groups."""
 
     quantise: bool = parameter(
-        False, "decide only at the start of slots, as slotted schedulers do, instead of immediately"
+        False,
+        "Decide only at the start of slots, as slotted schedulers do, instead of immediately",
+        title="Decisions at slots only",
     )
     cloud_pool: int = parameter(
-        100, "maximum number of machines of the cloud site; the first ones are used", low=0, high=100_000
+        100,
+        "Maximum number of machines of the cloud site; the first ones are used",
+        low=0,
+        high=100_000,
+        title="Machines of the cloud",
     )
 
 

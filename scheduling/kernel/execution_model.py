@@ -42,7 +42,9 @@ class ExecutionModel(ABC):
     title: str  # as printed on screen
     trainings: Mapping[str, str]  # {name: as printed in comparisons} of the models by which its jobs train (`training`)
     supports: tuple[str, ...]  # those of them that a scheduler of this model can be asked for
-    no_beliefs: str = ""  # why its schedulers cannot run on beliefs, behind "cannot run on predicted run times: "
+    no_beliefs: str = (
+        ""  # why its schedulers cannot run on beliefs, behind "cannot run on predicted run times, because "
+    )
 
     @abstractmethod
     def ledger(self, cluster: Cluster, jobs: Sequence[Job], scheduler: BaseScheduler) -> Ledger:

@@ -30,8 +30,8 @@ def parse_declared(subject: str, declared: type, given: Mapping[str, Any]) -> An
     values: dict[str, Any] = {}
     for key, raw in given.items():
         if key not in known:
-            names = ", ".join(known) or "none: it has no parameters"
-            raise UnknownName(f"{subject}: unknown parameter {key!r}; known: {names}")
+            hint = f"known: {', '.join(known)}" if known else "it has no parameters"
+            raise UnknownName(f"{subject}: unknown parameter {key!r}; {hint}")
         values[key] = _convert(subject, key, known[key].metadata, raw)
     return declared(**values)
 
@@ -44,6 +44,7 @@ def describe(declared: type) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": f.name,
+                "title": title_of(f.name, f.metadata),
                 "default": default,
                 **{k: v for k, v in f.metadata.items() if k != "type"},
                 "type": f.metadata["type"].__name__,
@@ -52,9 +53,15 @@ def describe(declared: type) -> list[dict[str, Any]]:
     return rows
 
 
+def title_of(name: str, metadata: Mapping[str, Any]) -> str:
+    """Label of a parameter: the declared title, or its name in words without the unit ("half_life_ms": "Half life")."""
+    words = name.removesuffix(f"_{metadata['unit']}").replace("_", " ")
+    return metadata.get("title") or words[:1].upper() + words[1:]
+
+
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
               choices: Sequence[str] | None = None, unit: str = "", title: str = "") -> Any:  # fmt: skip
-    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is none."""
+    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is not a label."""
     kind = type or default.__class__
     metadata: dict[str, Any] = {
         "type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,

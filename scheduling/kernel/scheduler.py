@@ -37,7 +37,7 @@ class BaseScheduler:
     keeps_plans: ClassVar[bool] = False
     believes: ClassVar[bool] = False  # it can run on beliefs: it has `on_overrun`, and uses no records but those given
     no_beliefs: ClassVar[str] = (
-        ""  # why it cannot, behind "cannot run on predicted run times: "; empty: as its model says
+        ""  # why it cannot, behind "cannot run on predicted run times, because "; empty: as its model says
     )
     Parameters: ClassVar[type] = Parameters
 

@@ -7,13 +7,13 @@ from scheduling.reporting.sentences import Sentences, Values
 
 DESCRIPTIONS = {  # by the cluster's code
     "Priority": "jobs with a higher priority are ahead of it",
-    "Resources": "it is next, and the resources that it requests are not free",
+    "Resources": "it is next, but the resources that it requests are not free",
     "Dependency": "it depends on another job that has not ended",
     "DependencyNeverSatisfied": "it depends on a job that did not end as required, so it will never start",
     "BeginTime": "its begin time is in the future",
-    "JobHeldUser": "its owner holds it",
-    "JobHeldAdmin": "an administrator holds it",
-    "JobHoldMaxRequeue": "it was requeued too often, and is held",
+    "JobHeldUser": "it is held by its owner",
+    "JobHeldAdmin": "it is held by an administrator",
+    "JobHoldMaxRequeue": "it is held after too many requeues",
     "Reservation": "its reservation has not begun",
     "ReqNodeNotAvail": "a node that it requests is not available",
     "PartitionDown": "its partition is down",
@@ -28,7 +28,7 @@ DESCRIPTIONS = {  # by the cluster's code
     "AssocGrpGRES": "its account has reached its GPU limit",
     "AssocMaxJobsLimit": "its account has reached its job limit",
     "Unschedulable": "no node has the resources that it requests",
-    "SchedulingGated": "a scheduling gate holds it",
+    "SchedulingGated": "it is held by a scheduling gate",
     "Suspended": "it was created suspended",
 }
 
@@ -51,8 +51,16 @@ def _ended(values: Values) -> str:
         "out_of_memory": "Stopped because it ran out of memory",
         "preempted": "Stopped by a job with a higher priority",
     }.get(outcome, "Ended")
-    unseen = " at an unknown time since the cluster last showed it" if "after_ms" in values or outcome == "lost" else ""
+    unseen = (
+        " at an unknown time after the cluster last reported it" if "after_ms" in values or outcome == "lost" else ""
+    )
     return f"{label}{unseen}{_why(values)}."
+
+
+def _held(values: Values) -> str:
+    """A hold is a reason to wait; the sentence states it once."""
+    why = _why(values)
+    return f"Waiting{why}." if ": it is held" in why else f"Waiting on hold{why}."
 
 
 def _started(values: Values) -> str:
@@ -61,8 +69,8 @@ def _started(values: Values) -> str:
 
 
 OBSERVED = Sentences("observed", {
-    "waits": lambda v: f"Waits{_why(v)}.",
-    "held": lambda v: f"Held{_why(v)}.",
+    "waits": lambda v: f"Waiting{_why(v)}.",
+    "held": _held,
     "started": _started,
     "resumed": lambda v: "Resumed by the cluster.",
     "suspended": lambda v: f"Suspended by the cluster{_why(v)}.",

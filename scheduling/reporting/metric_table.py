@@ -45,7 +45,7 @@ METRICS = (
     Metric("rejected", "Rejected jobs", "", LOWER,
            "Number of jobs that are rejected, on arrival or after a hand-over."),
     Metric("completed", "Completed jobs", "", HIGHER,
-           "Number of jobs whose work is done; of a real cluster: that have ended in any way."),
+           "Number of jobs whose work is done; on a real cluster, number of jobs that have ended in any way."),
     Metric("mean_jct_ms", "Mean JCT", "ms", LOWER, "Mean of completion − arrival over the completed jobs."),
     Metric("median_jct_ms", "Median JCT", "ms", LOWER, "Median of completion − arrival over the completed jobs."),
     Metric("p95_jct_ms", "95th percentile of JCT", "ms", LOWER,

@@ -41,24 +41,41 @@ LineName = tuple[int | str | None, ...]  # GPUs and CPUs of a worker in thousand
 class BackfillParameters(GangParameters):
     order: str = parameter(
         ARRIVAL,
-        "order of the queue: arrival; utility (highest priority first); shortest (estimated run time first); or "
+        "Order of the queue: arrival; utility (highest priority first); shortest (estimated run time first); or "
         "fair-share (users with the least recent usage first)",
         choices=ORDERS,
+        title="Order of the queue",
     )
     estimates: str = parameter(
         LIMITS,
-        "estimated run time of a job: limits (its time limit, or the actual run time if it has none), actual (always "
+        "Estimated run time of a job: limits (its time limit, or the actual run time if it has none), actual (always "
         "the actual run time), or a predictor that learns from ended jobs (until one has ended, as with limits)",
         choices=ESTIMATES,
+        title="Run-time estimates",
     )
     half_life_ms: int = parameter(
-        7 * 86_400_000, "order fair-share: time after which past usage counts half", low=60_000, high=2**53, unit="ms"
+        7 * 86_400_000,
+        "Order fair-share: time after which past usage counts half",
+        low=60_000,
+        high=2**53,
+        unit="ms",
+        title="Half-life of usage",
     )
     user_percent: int = parameter(
-        100, "largest share of the cluster that running jobs of one user may hold", low=1, high=100, unit="%"
+        100,
+        "Largest share of the cluster that running jobs of one user may hold",
+        low=1,
+        high=100,
+        unit="%",
+        title="Quota of a user",
     )
     queue_percent: int = parameter(
-        100, "largest share of the cluster that running jobs of one queue may hold", low=1, high=100, unit="%"
+        100,
+        "Largest share of the cluster that running jobs of one queue may hold",
+        low=1,
+        high=100,
+        unit="%",
+        title="Quota of a queue",
     )
 
 
@@ -308,7 +325,7 @@ def sentences(name: str) -> dict[str, Any]:
         f"{name}.in_turn": lambda v: f"Started in its turn with {_gang(v)}, {since_arrival(v['waited_ms'])}.",
         f"{name}.backfilled": _backfilled,
         f"{name}.exceeds_quota": lambda v: (
-            f"Rejected: {_gang(v)} exceed {v['percent']} % of the cluster, the quota of a {v['of']}."
+            f"Rejected: its request of {_gang(v)} exceeds {v['percent']} % of the cluster, the quota of a {v['of']}."
         ),
     }
 

@@ -20,7 +20,7 @@ from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.training_models import most_workers
 from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import Job, Reason
-from scheduling.reporting.quantities import duration
+from scheduling.reporting.quantities import count, duration
 
 MAX_PRIORITY = 1e6  # times the job's own: beyond, no priority helps
 CLOSE = 1e-3  # relative, of a priority
@@ -83,18 +83,25 @@ def _priority_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> s
 
 def _target_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
-        return f"Not admitted with any target later than its {found.actual:.4g} slots."
+        return f"Not admitted with any target later than its {_slots(found.actual)}."
     if was_admitted:
-        return f"Admitted with a target down to {found.value:.4g} slots; it has {found.actual:.4g}."
-    return f"Admitted with a target of at least {found.value:.4g} slots; it has {found.actual:.4g}."
+        return f"Admitted with a target down to {_slots(found.value)}; it has {found.actual:.4g}."
+    return f"Admitted with a target of at least {_slots(found.value)}; it has {found.actual:.4g}."
+
+
+def _slots(target: float) -> str:
+    text = f"{target:.4g}"
+    return f"{text} slot" if text == "1" else f"{text} slots"
 
 
 def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         return f"Not admitted with any number of concurrent workers up to {MAX_MORE} times its {found.actual:.0f}."
     if was_admitted:
-        return f"Admitted with down to {found.value:.0f} concurrent workers; it has {found.actual:.0f}."
-    return f"Admitted with at least {found.value:.0f} concurrent workers; it has at most {found.actual:.0f}."
+        return f"Admitted with down to {count(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
+    return (
+        f"Admitted with at least {count(round(found.value), 'concurrent worker')}; it has at most {found.actual:.0f}."
+    )
 
 
 def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:

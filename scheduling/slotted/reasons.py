@@ -53,12 +53,10 @@ def _unfinished(values: Values, solver: str, subject: str, outcome: str) -> str:
 def _payoff(values: Values, verb: str) -> str:
     """Payoff first, then the schedule that it belongs to."""
     utility, cost, payoff = _adding_up(values["utility"], values["cost"], values["payoff"])
-    comparison = "its utility exceeds its cost" if verb == "Admitted" else "its cost exceeds its utility"
-    if verb == "Rejected" and values["payoff"] >= 0:
-        comparison = "its utility does not exceed its cost"
+    comparison = "exceeds" if verb == "Admitted" else "does not exceed"
     return (
-        f"{verb}: {comparison}: utility {utility} - cost {cost} = {payoff}. Best schedule found: slots "
-        f"{values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
+        f"{verb}: its utility of {utility} {comparison} its cost of {cost} (payoff {payoff}). Best schedule found: "
+        f"slots {values['start_slot']} to {values['finish_slot']}, at most {count(values['workers_peak'], 'worker')}."
     )
 
 
@@ -132,7 +130,7 @@ def _reward(values: Values, verb: str, comparison: str) -> str:
 
 def _nothing(values: Values) -> str:
     return (
-        f"none of the {values['wanted']} workers assigned by the solver fits"
+        f"no capacity for the {count(values['wanted'], 'worker')} assigned by the solver"
         if values["wanted"]
         else "the solver assigned no workers"
     )
@@ -149,7 +147,7 @@ def _solver(values: Values) -> str:
     }.get(values["solver"], "")
     if text and not text.endswith("."):
         gap = values.get("gap")
-        text += "; the last allocation is kept." if gap is None else f"; gap to the bound: {gap:.1%}."
+        text += "; the last allocation is kept." if gap is None else f"; gap to the bound: {100 * gap:.1f} %."
     return text
 
 
@@ -159,8 +157,8 @@ SLOTTED = Sentences("slotted", {
     "fits_nowhere": _fits_nowhere,
     "fits_nowhere_together": _fits_together,
     "too_late": lambda v: (
-        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}; {v['left_slots']} remain "
-        "before the horizon."
+        f"Rejected: even with all its workers the job needs {count(v['need_slots'], 'slot')}, more than the "
+        f"{v['left_slots']} left before the horizon."
     ),
     "no_capacity": lambda v: (
         f"Rejected: given the existing plans, the {ROLE[v['role']]}s for its work do not fit into the "
@@ -185,11 +183,12 @@ SLOTTED = Sentences("slotted", {
     ),
     "server_gone": lambda v: "Stopped: a server of the job is unavailable. Completed work is kept.",
     "fair_share": lambda v: (
-        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, {v['share']:.2%} of all "
-        f"{v['resource']}: its share among {count(v['jobs'], 'job')} by dominant resource fairness."
+        f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}, "
+        f"{100 * v['share']:.2f} % of all {v['resource']}: its share among {count(v['jobs'], 'job')} by "
+        "dominant resource fairness."
     ),
     "no_share": lambda v: (
-        f"Stopped: {count(v['jobs'], 'job')} share the cluster, and no capacity remains for a worker of this job. "
+        f"Stopped: no capacity remains for a worker of this job among {count(v['jobs'], 'job')}. "
         "Completed work is kept."
     ),
     "reward_exceeds_cost": lambda v: _reward(v, "Admitted", "more than"),
@@ -200,8 +199,8 @@ SLOTTED = Sentences("slotted", {
         "per slot."
     ),
     "outbid": lambda v: (
-        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and its "
-        f"{count(v['workers'], 'worker')} do not fit in addition to jobs with higher utility per slot."
+        f"Paused: its utility per slot is {v['reward']:.4g} over {count(v['rest_slots'], 'slot')}, and "
+        f"the jobs with higher utility per slot leave no room for its {count(v['workers'], 'worker')}."
     ),
     "shared_out": lambda v: (
         f"Allocated {count(v['workers'], 'worker')} and {count(v['ps'], 'parameter server')}; the solver assigned "

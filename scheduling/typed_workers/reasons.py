@@ -51,7 +51,7 @@ TYPED_WORKERS = Sentences("typed_workers", {
     "dispatched": _dispatched,
     "displaced": lambda v: (
         f"Preempted by job {v['by_id']}, which has a higher rate: {count(v['chunks'], 'chunk')} will be suspended. "
-        f"With that job {_cost(v)}."
+        f"With that job, {_cost(v)}."
     ),
     "no_worker_of_type": _no_worker,
     "too_much_work": lambda v: (
@@ -59,8 +59,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         "scheduled."
     ),
     "storage_full": lambda v: (
-        f"Waiting for storage: its {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB do not fit in the free "
-        f"storage; position {v['waiting']} in the queue for storage."
+        f"Waiting for storage: the free storage is too small for its {count(v['chunks'], 'chunk')} of "
+        f"{v['chunk_mb']:g} MB; position {v['waiting']} in the queue for storage."
     ),
     "storage_too_small": lambda v: (
         f"Rejected: it has {count(v['chunks'], 'chunk')} of {v['chunk_mb']:g} MB; empty servers with workers of its "
@@ -80,8 +80,8 @@ TYPED_WORKERS = Sentences("typed_workers", {
         f"Promoted to the first queue: it waited {duration(v['waited_ms'])}, longer than the starvation limit."
     ),
     "outranked": lambda v: (
-        f"Stopped: job {v['by_id']} has a higher priority, and fewer than the {count(v['workers'], 'worker')} of this "
-        "job remain free. Completed work is kept."
+        f"Stopped: job {v['by_id']} has a higher priority, and too few workers remain free for the gang of "
+        f"{count(v['workers'], 'worker')}. Completed work is kept."
     ),
     "batched": _batched,
     "lane_left": lambda v: (

@@ -69,7 +69,7 @@ def test_time_travel_shows_what_was_known_then(operator):
     assert states(700) == {"1": "running", "2": "running", "3": "queued"}
     assert states(1_811) == {"1": "completed", "2": "running", "3": "queued", "4": "queued"}
     story = operator.get(f"/api/runs/{run.pk}/jobs/2/?at_ms={at(run, 800)}").json()
-    assert any("Held" in row["sentence"] for row in story["decisions"]), story["decisions"]
+    assert any("on hold" in row["sentence"] for row in story["decisions"]), story["decisions"]
     now = operator.get(f"/api/runs/{run.pk}/now/").json()["jobs"]
     assert (now["running"], now["queued"], now["completed"]) == (1, 2, 1)
     events = operator.get(f"/api/runs/{run.pk}/events/table/?until_ms={at(run, 700)}").json()["rows"]

@@ -46,7 +46,7 @@ test('what is written as 0.00 is not listed among what costs', () => {
 test('the drawer says it, marks the finish and lists what costs; a bar is the share itself', needsPage, async () => {
   open('/runs/1/', '<main><dialog id="drawer"></dialog></main>');
   const { Drawer } = await import('../../static/js/run/drawer/job-drawer.js');
-  const sentence = 'Rejected: its cost exceeds its utility: utility 0.00 - cost 1.10 = -1.10.';
+  const sentence = 'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10).';
   const decision = { seq: 3, at_ms: 0, kind: 'rejected', code: 'payoff_not_positive', values: VALUES, sentence };
   const story = { id: 'j6', state: 'rejected', arrived_ms: 0, worth: WORTH, decisions: [decision], utility: 0 };
   serve([
@@ -65,7 +65,7 @@ test('the drawer says it, marks the finish and lists what costs; a bar is the sh
   const reason = await until(() => element.querySelector('.reason'), 'the story has come');
   assert.equal(
     reason.firstChild.textContent + reason.childNodes[1].textContent,
-    'Rejected: its cost exceeds its utility: utility 0.00 - cost 1.10 = -1.10.',
+    'Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10).',
   );
   assert.equal(
     reason.querySelector('.found').textContent,
@@ -88,7 +88,7 @@ test('the kind of a decision is not repeated by its sentence', async () => {
   const { leadOf } = await import('../../static/js/run/drawer/job-drawer.js');
   assert.deepEqual(leadOf('rejected', 'Rejected: no samples.'), ['Rejected:', ' no samples.']);
   assert.deepEqual(leadOf('started', 'Started in order of arrival.'), ['Started', ' in order of arrival.']);
-  assert.deepEqual(leadOf('waits', 'Waits.'), ['Waits', '.']);
+  assert.deepEqual(leadOf('waits', 'Waiting.'), ['Waiting', '.']);
   assert.deepEqual(leadOf('resized', 'Allocated 2 workers.'), ['Resized.', ' Allocated 2 workers.']);
 });
 

@@ -236,7 +236,7 @@ def test_nothing_is_known_of_a_job_without_a_limit_and_without_history():
 @pytest.mark.parametrize("name", sorted(set(schedulers()) - set(BELIEVING)))
 def test_other_schedulers_refuse_in_one_sentence(name):
     machines = cluster(worker_server("w", 1), ps_server("p"))
-    with pytest.raises(ModelError, match=rf"^scheduler {name}: cannot run on predicted run times: .+[a-z]$"):
+    with pytest.raises(ModelError, match=rf"^scheduler {name}: cannot run on predicted run times, because .+[a-z]$"):
         Simulation(machines, [job("a")], build(name, {}), 0, beliefs=Learned("limit"))
 
 

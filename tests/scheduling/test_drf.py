@@ -57,7 +57,7 @@ def test_the_example_of_the_paper():
         {"workers": 2, "ps": 1, "jobs": 2, "share": 6 / 9, "resource": "cpu"},
     ]
     assert sentence("fair_share", started[0]) == (
-        "Allocated 3 workers and 1 parameter server, 66.67% of all memory: its share among 2 "
+        "Allocated 3 workers and 1 parameter server, 66.67 % of all memory: its share among 2 "
         "jobs by dominant resource fairness."
     )
 

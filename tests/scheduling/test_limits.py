@@ -187,10 +187,10 @@ def test_the_room_of_workers_that_need_nothing_is_infinite():
 
 
 @pytest.mark.parametrize(("given", "sentence"), [
-    ({"num_jobs": 10**9}, "a workload has at most 1,000,000 jobs, got 1,000,000,000"),
-    ({"num_servers": 10**9}, "a workload has at most 20,000 servers, got 1,000,000,000"),
-    ({"slot_ms": 2**53}, "a workload has at most 31,536,000,000 slot_ms, got 9,007,199,254,740,992"),
-    ({"horizon_slots": 2**53}, r"a workload has at most 9,007,199,254,740,992 slot_ms x horizon_slots, got 3"),
+    ({"num_jobs": 10**9}, "jobs of a workload must be at most 1,000,000, got 1,000,000,000"),
+    ({"num_servers": 10**9}, "servers of a workload must be at most 20,000, got 1,000,000,000"),
+    ({"slot_ms": 2**53}, "slot_ms of a workload must be at most 31,536,000,000, got 9,007,199,254,740,992"),
+    ({"horizon_slots": 2**53}, r"slot_ms x horizon_slots of a workload must be at most 9,007,199,254,740,992, got 3"),
     ({"profile": "x" * 500}, "unknown profile 'x{76}[.][.][.]; known: oasis"),
 ])  # fmt: skip
 def test_generated_workloads_have_limits(given, sentence):

@@ -17,21 +17,21 @@ PAYOFF = {
 
 EXAMPLES = [
     ("payoff_not_positive", PAYOFF,
-     "Rejected: its cost exceeds its utility: utility 3.20 - cost 7.85 = -4.65. Best schedule found: slots 4 to 9, "
-     "at most 1 worker. Highest cost: GPU on server w1 in slot 6, 5.00 at 2.5 per GPU."),
+     "Rejected: its utility of 3.20 does not exceed its cost of 7.85 (payoff -4.65). Best schedule found: slots 4 to "
+     "9, at most 1 worker. Highest cost: GPU on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive",
      PAYOFF | {"utility": 3e-13, "cost": 1.1, "payoff": -1.1, "cells": [[1, 2, 6, 2.6e-5, 0.004]]},
-     "Rejected: its cost exceeds its utility: utility 0.00 - cost 1.10 = -1.10. Best schedule found: slots 4 to 9, "
-     "at most 1 worker."),
+     "Rejected: its utility of 0.00 does not exceed its cost of 1.10 (payoff -1.10). Best schedule found: slots 4 to "
+     "9, at most 1 worker."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.0, "cost": 0.0, "payoff": 0.0, "cells": []},
-     "Rejected: its utility does not exceed its cost: utility 0.00 - cost 0.00 = 0.00. Best schedule found: slots 4 "
+     "Rejected: its utility of 0.00 does not exceed its cost of 0.00 (payoff 0.00). Best schedule found: slots 4 "
      "to 9, at most 1 worker."),
     ("payoff_positive", PAYOFF | {"utility": 5.0, "cost": 4.9996, "payoff": 0.0004, "workers_peak": 2},
-     "Admitted: its utility exceeds its cost: utility 5.00000 - cost 4.99960 = 0.00040. Best schedule found: slots 4 "
+     "Admitted: its utility of 5.00000 exceeds its cost of 4.99960 (payoff 0.00040). Best schedule found: slots 4 "
      "to 9, at most 2 workers. Highest cost: GPU on server w1 in slot 6, 5.00 at 2.5 per GPU."),
     ("payoff_not_positive", PAYOFF | {"utility": 0.004, "cost": 0.138, "payoff": -0.134, "cells": []},
-     "Rejected: its cost exceeds its utility: utility 0.004 - cost 0.138 = -0.134. Best schedule found: slots 4 to "
-     "9, at most 1 worker."),
+     "Rejected: its utility of 0.004 does not exceed its cost of 0.138 (payoff -0.134). Best schedule found: slots 4 "
+     "to 9, at most 1 worker."),
     ("fits_nowhere", {"role": "ps", "resource": "memory", "need": 64.0, "most": 60.0},
      "Rejected: one parameter server needs 64 GB of memory; the largest server has 60 GB."),
     ("fits_nowhere_together", {"role": "worker", "need": [1.0, 0.0, 8.0, 0.0, 0.5]},
@@ -58,9 +58,9 @@ EXAMPLES = [
     ("no_worker_of_type", {"type": "", "types": ["any"]},
      "Rejected: no server has a worker; without declared types of workers, each GPU is one."),
     ("outranked", {"workers": 16, "by": 2, "by_id": "j3"},
-     "Stopped: job j3 has a higher priority, and fewer than the 16 workers of this job remain free. "
+     "Stopped: job j3 has a higher priority, and too few workers remain free for the gang of 16 workers. "
      "Completed work is kept."),
-    ("ended", {"outcome": "lost"}, "Ended at an unknown time since the cluster last showed it."),
+    ("ended", {"outcome": "lost"}, "Ended at an unknown time after the cluster last reported it."),
     ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
     ("stuck", {}, "Unfinished: no events remain, and the job has no plan to finish."),
 ]  # fmt: skip

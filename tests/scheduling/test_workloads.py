@@ -73,5 +73,5 @@ def test_wrong_names_are_answered_with_the_right_ones():
         generate("oaisis", num_jobs=1)
     with pytest.raises(ModelError, match="unknown variant 'exact'; known: calibrated, literal"):
         generate("oasis", variant="exact", num_jobs=1)
-    with pytest.raises(ModelError, match="a workload has at least 2 servers, got 1"):
+    with pytest.raises(ModelError, match="servers of a workload must be at least 2, got 1"):
         generate("oasis", num_jobs=1, num_servers=1)

@@ -103,7 +103,7 @@ def test_shadows_on_beliefs_know_what_was_known():
     shadows = {shadow.scheduler: shadow for shadow in of.shadows.filter(durations=sets.BELIEVED)}
     assert {shadow.status for shadow in shadows.values()} == {Shadow.DONE}, [s.message for s in shadows.values()]
     left_out = {one["scheduler"]: one["reason"] for one in of.facts["cannot_believe"]}
-    assert left_out["a_online"] == "cannot run on predicted run times: it places each chunk of a job separately"
+    assert left_out["a_online"] == "cannot run on predicted run times, because it places each chunk of a job separately"
     turned_out = of.shadows.filter(durations=sets.TURNED_OUT)
     assert len(shadows) + len(left_out) == turned_out.count()
     run = shadows["srtf"].run

@@ -23,7 +23,7 @@ def cannot_believe(scheduler: BaseScheduler, cluster: Cluster) -> str:
     """Why a scheduler cannot run on beliefs; empty if it can."""
     if scheduler.believes and scheduler.model.pace(scheduler, cluster) is not None:
         return ""
-    return f"cannot run on predicted run times: {scheduler.no_beliefs or scheduler.model.no_beliefs}"
+    return f"cannot run on predicted run times, because {scheduler.no_beliefs or scheduler.model.no_beliefs}"
 
 
 class Knowledge:

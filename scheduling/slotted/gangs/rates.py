@@ -26,8 +26,8 @@ from scheduling.model.values import (
 class GangParameters(Parameters):
     model: str | None = parameter(
         None,
-        "training model: oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty = by the cluster",
-        type=str, choices=TRAINING_MODELS,
+        "Training model: oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty: by the cluster",
+        type=str, choices=TRAINING_MODELS, title="Training model",
     )  # fmt: skip
 
 

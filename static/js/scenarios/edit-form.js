@@ -137,10 +137,7 @@ export class EditForm {
           help: `${declared.help}; ${EXAMPLE}`,
         }
       : declared;
-    const element = parameterField({
-      ...shown,
-      title: titleOf(declared),
-    });
+    const element = parameterField(shown);
     const control = $('[data-parameter]', element);
     if (isTime) control.dataset.time = declared.optional ? 'optional' : 'needed';
     control.dataset.kind = declared.type;
@@ -192,7 +189,7 @@ export class EditForm {
   }
 
   #title(name) {
-    return titleOf(this.verb.parameters.find((declared) => declared.name === name));
+    return this.verb.parameters.find((declared) => declared.name === name).title;
   }
 
   say(sentence) {
@@ -200,10 +197,4 @@ export class EditForm {
     this.error.textContent = sentence;
     return null;
   }
-}
-
-/** The title of a field, and of its error: 'target_slots' -> 'Target slots' where the declaration has none. */
-function titleOf({ name, title }) {
-  const words = title || name.replace(/_ms$/, '').replaceAll('_', ' ');
-  return `${words[0].toUpperCase()}${words.slice(1)}`;
 }

@@ -36,12 +36,12 @@ def test_exact_beliefs_are_an_ordinary_run(inputs, tmp_path):
         (
             "harmony",
             "limit",
-            "scheduler harmony: cannot run on predicted run times: the times of its groups depend on the remaining ",
+            "scheduler harmony: cannot run on predicted run times, because the times of its groups depend on",
         ),
         (
             "a_online",
             "limit",
-            "scheduler a_online: cannot run on predicted run times: it places each chunk of a job separately",
+            "scheduler a_online: cannot run on predicted run times, because it places each chunk of a job separately",
         ),
     ],
 )

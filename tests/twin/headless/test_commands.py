@@ -13,11 +13,12 @@ from twin.management.commands.verify import problems_of
 
 
 @pytest.mark.parametrize(("option", "value", "sentence"), [
-    ("--servers", 10**9, "a workload has at most 20,000 servers, got 1,000,000,000"),
-    ("--jobs", 10**9, "a workload has at most 1,000,000 jobs"),
-    ("--horizon-slots", 2**53, "a workload has at most 9,007,199,254,740,992 slot_ms x horizon_slots"),
-    ("--slot-ms", 2**53, "a workload has at most 31,536,000,000 slot_ms"),
-    ("--servers", 1, "a workload has at least 2 servers, got 1"), ("--profile", "x" * 400, "unknown profile 'xxx"),
+    ("--servers", 10**9, "servers of a workload must be at most 20,000, got 1,000,000,000"),
+    ("--jobs", 10**9, "jobs of a workload must be at most 1,000,000"),
+    ("--horizon-slots", 2**53, "slot_ms x horizon_slots of a workload must be at most 9,007,199,254,740,992"),
+    ("--slot-ms", 2**53, "slot_ms of a workload must be at most 31,536,000,000"),
+    ("--servers", 1, "servers of a workload must be at least 2, got 1"),
+    ("--profile", "x" * 400, "unknown profile 'xxx"),
 ])  # fmt: skip
 def test_a_workload_that_is_too_large_is_refused_with_the_limit(tmp_path, option, value, sentence):
     given = {"--profile": "oasis", "--jobs": 3, "--seed": 1, "--out": tmp_path / "out", option: value}

@@ -14,7 +14,7 @@ from twin.alerts.base import CLUSTER, SERIOUS, Finding, Rule, Seen, because, new
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    seconds: float = parameter(60.0, "maximum age of the newest data", low=5, high=1_000_000, unit="s")
+    seconds: float = parameter(60.0, "Maximum age of the newest data", low=5, high=1_000_000, unit="s")
 
 
 class DataOld(Rule):

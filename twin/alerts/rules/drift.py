@@ -15,7 +15,7 @@ from twin.alerts.base import CLUSTER, SERIOUS, Finding, Rule, Seen
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    differences: int = parameter(1, "minimum number of differences", low=1, high=1_000_000)
+    differences: int = parameter(1, "Minimum number of differences", low=1, high=1_000_000)
 
 
 class Drift(Rule):

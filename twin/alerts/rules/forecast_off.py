@@ -17,9 +17,9 @@ from twin.mirror.connecting.condition import FOLLOWING
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    low_percent: float = parameter(100 * BAND[0], "minimum coverage of the 80 % band", low=0, high=100, unit="%")
-    high_percent: float = parameter(100 * BAND[1], "maximum coverage of the 80 % band", low=0, high=100, unit="%")
-    minutes: float = parameter(10.0, "maximum age of the newest forecast", low=2, high=100_000, unit="min")
+    low_percent: float = parameter(100 * BAND[0], "Minimum coverage of the 80 % band", low=0, high=100, unit="%")
+    high_percent: float = parameter(100 * BAND[1], "Maximum coverage of the 80 % band", low=0, high=100, unit="%")
+    minutes: float = parameter(10.0, "Maximum age of the newest forecast", low=2, high=100_000, unit="min")
 
     def __post_init__(self) -> None:
         super(Thresholds, self).__post_init__()

@@ -23,13 +23,13 @@ class Thresholds(Parameters):
 
     percent: float = parameter(
         95.0,
-        "minimum position of a price between its floor and its ceiling, on a logarithmic scale",
+        "Minimum position of a price between its floor and its ceiling, on a logarithmic scale",
         low=50,
         high=100,
         unit="%",
     )
     minutes: float = parameter(
-        60.0, "minimum time at the ceiling; at most the window of the overview", low=0, high=100_000, unit="min"
+        60.0, "Minimum time at the ceiling; at most the window of the overview", low=0, high=100_000, unit="min"
     )
 
 

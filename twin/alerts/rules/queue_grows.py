@@ -15,8 +15,8 @@ from twin.alerts.base import Finding, Rule, Seen
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    waiting: int = parameter(5, "minimum number of waiting jobs", low=1, high=1_000_000, unit="jobs")
-    factor: float = parameter(2.0, "minimum growth over half of the window", low=1.0, high=1_000.0, unit="×")
+    waiting: int = parameter(5, "Minimum number of waiting jobs", low=1, high=1_000_000, unit="jobs")
+    factor: float = parameter(2.0, "Minimum growth over half of the window", low=1.0, high=1_000.0, unit="×")
 
 
 class QueueGrows(Rule):

@@ -25,7 +25,7 @@ REASONS = {  # short forms of codes, behind one number of jobs or many; others a
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    jobs: int = parameter(10, "minimum number of rejected jobs in the window", low=1, high=1_000_000, unit="jobs")
+    jobs: int = parameter(10, "Minimum number of rejected jobs in the window", low=1, high=1_000_000, unit="jobs")
 
 
 class Rejections(Rule):

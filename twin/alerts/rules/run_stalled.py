@@ -16,7 +16,7 @@ STATES = ("held", "stalled", "waiting")  # of runs/activity.py; pausing is wante
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    seconds: float = parameter(60.0, "minimum time without progress", low=3, high=1_000_000, unit="s")
+    seconds: float = parameter(60.0, "Minimum time without progress", low=3, high=1_000_000, unit="s")
 
 
 class RunStalled(Rule):

@@ -15,7 +15,7 @@ from twin.mirror.sampling import FAILING
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    minutes: float = parameter(15.0, "maximum age of the newest samples", low=1, high=100_000, unit="min")
+    minutes: float = parameter(15.0, "Maximum age of the newest samples", low=1, high=100_000, unit="min")
 
 
 class SamplesOld(Rule):

@@ -14,7 +14,7 @@ from twin.alerts.base import SERIOUS, Finding, Rule, Seen, clock
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    away_s: float = parameter(0.0, "minimum duration of the outage", low=0, high=2_592_000, unit="s")
+    away_s: float = parameter(0.0, "Minimum duration of the outage", low=0, high=2_592_000, unit="s")
 
 
 class ServerUnavailable(Rule):

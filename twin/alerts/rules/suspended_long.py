@@ -19,7 +19,7 @@ HOUR_MS = 3_600_000
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    hours: float = parameter(4.0, "maximum suspension", low=0.01, high=10_000.0, unit="h")
+    hours: float = parameter(4.0, "Maximum suspension", low=0.01, high=10_000.0, unit="h")
 
 
 class SuspendedLong(Rule):

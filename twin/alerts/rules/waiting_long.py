@@ -19,7 +19,7 @@ HOUR_MS = 3_600_000
 class Thresholds(Parameters):
     """Thresholds of the rule."""
 
-    hours: float = parameter(24.0, "maximum wait", low=0.01, high=10_000.0, unit="h")
+    hours: float = parameter(24.0, "Maximum wait", low=0.01, high=10_000.0, unit="h")
 
 
 class WaitingLong(Rule):

@@ -118,12 +118,12 @@ class Edit(ABC):
 
 def servers_field() -> Any:
     """Declaration of the parameter that selects servers."""
-    return parameter("", "server names, separated by spaces; wildcards * and ?")
+    return parameter("", "Server names, separated by spaces; wildcards * and ?")
 
 
 def jobs_field() -> Any:
     """Declaration of the parameter that selects jobs."""
-    return parameter("*", "job ids, separated by spaces; wildcards * and ?; model:NAME selects all jobs of a model")
+    return parameter("*", "Job ids, separated by spaces; wildcards * and ?; model:NAME selects all jobs of a model")
 
 
 def chosen_servers(cluster: Cluster, text: str, at_ms: int) -> list[int]:

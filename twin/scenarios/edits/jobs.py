@@ -32,12 +32,18 @@ _WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in
 
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
-    like: str = parameter("", "id of the job to copy", title="Job to copy")
-    count: int = parameter(1, "number of jobs", low=1, high=MAX_ADDED)
+    like: str = parameter("", "Id of the job to copy", title="Job to copy")
+    count: int = parameter(1, "Number of jobs", low=1, high=MAX_ADDED, title="Number of jobs")
     arrival_ms: int | None = parameter(
-        None, "arrival of the first job; empty = when the edit takes effect", type=int, low=0, high=LARGEST, unit="ms"
+        None,
+        "Arrival of the first job; empty: when the edit takes effect",
+        type=int,
+        low=0,
+        high=LARGEST,
+        unit="ms",
+        title="Arrival",
     )
-    every_ms: int = parameter(0, "time between two arrivals", low=0, high=LARGEST, unit="ms", title="Interval")
+    every_ms: int = parameter(0, "Time between two arrivals", low=0, high=LARGEST, unit="ms", title="Interval")
 
 
 class AddJobs(Edit):
@@ -110,8 +116,8 @@ class DropJobs(Edit):
 @dataclass(frozen=True, slots=True)
 class _Change(Parameters):
     jobs: str = jobs_field()
-    field: str = parameter("epochs", "field to change", choices=CHANGEABLE)
-    factor: float = parameter(1.0, "factor; integers are rounded and at least 1", low=1e-6, high=1e6)
+    field: str = parameter("epochs", "Field to change", choices=CHANGEABLE)
+    factor: float = parameter(1.0, "Factor; integers are rounded and at least 1", low=1e-6, high=1e6)
 
 
 class ChangeJobs(Edit):
@@ -141,7 +147,7 @@ class ChangeJobs(Edit):
 @dataclass(frozen=True, slots=True)
 class _Delay(Parameters):
     jobs: str = jobs_field()
-    by_ms: int = parameter(3_600_000, "delay of the arrival", low=1, high=LARGEST, unit="ms", title="Delay")
+    by_ms: int = parameter(3_600_000, "Delay of the arrival", low=1, high=LARGEST, unit="ms", title="Delay")
 
 
 class DelayJobs(Edit):
@@ -164,7 +170,7 @@ class DelayJobs(Edit):
 
 @dataclass(frozen=True, slots=True)
 class _Rate(Parameters):
-    factor: float = parameter(1.0, "factor of the arrival rate", low=1e-3, high=1e3)
+    factor: float = parameter(1.0, "Factor of the arrival rate", low=1e-3, high=1e3)
 
 
 class ScaleArrivals(Edit):
@@ -192,9 +198,9 @@ class ScaleArrivals(Edit):
 @dataclass(frozen=True, slots=True)
 class _Worth(Parameters):
     jobs: str = jobs_field()
-    priority: float = parameter(1.0, "factor of the priority", low=1e-6, high=1e6)
-    sensitivity: float = parameter(1.0, "factor of the time sensitivity", low=0.0, high=1e6)
-    target_slots: float = parameter(1.0, "factor of the target", low=0.0, high=1e6)
+    priority: float = parameter(1.0, "Factor of the priority", low=1e-6, high=1e6)
+    sensitivity: float = parameter(1.0, "Factor of the time sensitivity", low=0.0, high=1e6)
+    target_slots: float = parameter(1.0, "Factor of the target", low=0.0, high=1e6, title="Target")
 
 
 class ChangeUtility(Edit):

@@ -14,7 +14,7 @@ BANDWIDTH = RESOURCES.index("bandwidth")
 @dataclass(frozen=True, slots=True)
 class _Link(Parameters):
     servers: str = servers_field()
-    factor: float = parameter(1.0, "factor of the bandwidth", low=1e-3, high=1e3)
+    factor: float = parameter(1.0, "Factor of the bandwidth", low=1e-3, high=1e3)
 
 
 class ChangeBandwidth(Edit):
@@ -44,9 +44,9 @@ class ChangeBandwidth(Edit):
 @dataclass(frozen=True, slots=True)
 class _Upload(Parameters):
     where: str = parameter(
-        "both", "uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"), title="Uploads"
+        "both", "Uploads to the edge, to the cloud, or both", choices=("edge", "cloud", "both"), title="Uploads"
     )
-    factor: float = parameter(1.0, "factor of the upload time", low=0.0, high=1e3)
+    factor: float = parameter(1.0, "Factor of the upload time", low=0.0, high=1e3)
 
 
 class ChangeUploads(Edit):
@@ -81,7 +81,7 @@ class ChangeUploads(Edit):
 
 @dataclass(frozen=True, slots=True)
 class _Cloud(Parameters):
-    on: bool = parameter(True, "enable an unlimited cloud", title="Unlimited cloud")
+    on: bool = parameter(True, "Enable an unlimited cloud", title="Unlimited cloud")
 
 
 class SwitchCloud(Edit):

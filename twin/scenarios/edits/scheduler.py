@@ -13,8 +13,8 @@ from twin.scenarios.edits.base import Edit, ScenarioState
 
 @dataclass(frozen=True, slots=True)
 class _Scheduler(Parameters):
-    scheduler: str = parameter("fifo", "new scheduler")
-    parameters: str = parameter("", "name=value pairs, separated by spaces; other parameters keep their defaults")
+    scheduler: str = parameter("fifo", "New scheduler")
+    parameters: str = parameter("", "Name=value pairs, separated by spaces; other parameters keep their defaults")
 
 
 class ChangeScheduler(Edit):

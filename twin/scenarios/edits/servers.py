@@ -15,9 +15,9 @@ MAX_SERVERS = 20_000  # of a cluster
 
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
-    count: int = parameter(1, "number of servers", low=1, high=MAX_SERVERS)
-    like: str = parameter("", "name of the server to copy", title="Server to copy")
-    site: str = parameter("", "edge or cloud; empty = site of the copied server", choices=("", *SITES))
+    count: int = parameter(1, "Number of servers", low=1, high=MAX_SERVERS, title="Number of servers")
+    like: str = parameter("", "Name of the server to copy", title="Server to copy")
+    site: str = parameter("", "Edge or cloud; empty: site of the copied server", choices=("", *SITES))
 
 
 class AddServers(Edit):
@@ -88,8 +88,8 @@ class RemoveServers(Edit):
 @dataclass(frozen=True, slots=True)
 class _Resize(Parameters):
     servers: str = servers_field()
-    resource: str = parameter("gpu", "resource to resize", choices=RESOURCES)
-    amount: float = parameter(1.0, "new amount per server, in whole units", low=0.0, high=1e9)
+    resource: str = parameter("gpu", "Resource to resize", choices=RESOURCES)
+    amount: float = parameter(1.0, "New amount per server, in whole units", low=0.0, high=1e9)
 
 
 class ResizeServers(Edit):
@@ -125,7 +125,7 @@ class ResizeServers(Edit):
 @dataclass(frozen=True, slots=True)
 class _Fail(Parameters):
     servers: str = servers_field()
-    for_ms: int = parameter(3_600_000, "duration of the outage", low=1, high=LARGEST, unit="ms", title="Duration")
+    for_ms: int = parameter(3_600_000, "Duration of the outage", low=1, high=LARGEST, unit="ms", title="Duration")
 
 
 class FailServers(Edit):
@@ -153,7 +153,7 @@ class _Drain(Parameters):
     servers: str = servers_field()
     from_ms: int | None = parameter(
         None,
-        "start of the outage; empty = when the edit takes effect",
+        "Start of the outage; empty: when the edit takes effect",
         type=int,
         low=0,
         high=LARGEST,
@@ -161,7 +161,7 @@ class _Drain(Parameters):
         title="Start",
     )
     to_ms: int | None = parameter(
-        None, "end of the outage; empty = permanent", type=int, low=1, high=LARGEST, unit="ms", title="End"
+        None, "End of the outage; empty: permanent", type=int, low=1, high=LARGEST, unit="ms", title="End"
     )
 
 

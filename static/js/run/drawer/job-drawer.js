@@ -30,10 +30,11 @@ const MAX_SEARCH_S = 20; // of a longer search for counterfactuals
  * @param {string} text
  */
 export function leadOf(kind, text) {
+  const lead = kind === 'waits' ? 'waiting' : kind;
   const colon = /^[^:.]{1,24}:/.exec(text);
   if (colon) return [colon[0], text.slice(colon[0].length)];
-  if (text.toLowerCase().startsWith(kind)) return [text.slice(0, kind.length), text.slice(kind.length)];
-  return [`${kind[0].toUpperCase()}${kind.slice(1)}.`, ` ${text}`];
+  if (text.toLowerCase().startsWith(lead)) return [text.slice(0, lead.length), text.slice(lead.length)];
+  return [`${lead[0].toUpperCase()}${lead.slice(1)}.`, ` ${text}`];
 }
 
 /** Sentence of a job without decisions; state: of the job. */

@@ -5,8 +5,8 @@ import { number } from '../../util/format.js';
 import { $$, h } from '../dom.js';
 
 /**
- * declared: {name, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, a title if the
- * name is none, and an id if another field of the page has the name
+ * declared: {name, title, default, type, low, high, choices, titles: {choice: text}, unit, help, optional}, and an id
+ * if another field of the page has the name
  */
 export function parameterField(declared) {
   const { name, type, choices, unit, help } = declared;
@@ -48,8 +48,7 @@ export function parameterField(declared) {
   control.dataset.parameter = name;
   control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
   control.dataset.start = control.value;
-  const own = unit ? name.replace(new RegExp(`_${unit}$`, 'i'), '') : name; // interval_ms, ms
-  const title = `${declared.title || own.replaceAll('_', ' ')}${unit ? `, ${unit}` : ''}`;
+  const title = `${declared.title ?? name}${unit ? `, ${unit}` : ''}`;
   return h(
     'div',
     { class: 'field' },
