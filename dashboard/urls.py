@@ -7,13 +7,10 @@ from rest_framework.routers import SimpleRouter
 from dashboard.api.alerts.alerts import AlertViewSet
 from dashboard.api.alerts.rules import AlertRuleViewSet
 from dashboard.api.audit import AuditViewSet
-from dashboard.api.certificates import CertificateView
 from dashboard.api.client_errors import ClientErrorView
 from dashboard.api.compare import CompareViewSet
 from dashboard.api.connections import ConnectionViewSet
-from dashboard.api.counterfactuals import CounterfactualsView
 from dashboard.api.forecasts import FidelityView, ForecastView
-from dashboard.api.groups import SubtasksView
 from dashboard.api.inputs.clusters import ClusterViewSet
 from dashboard.api.inputs.connectors import connector_list
 from dashboard.api.inputs.scenarios import ScenarioViewSet
@@ -23,8 +20,12 @@ from dashboard.api.inputs.workloads import WorkloadsView
 from dashboard.api.live.acting import ActingView
 from dashboard.api.live.proposals import ProposalsView, ProposalViewSet
 from dashboard.api.metrics import metric_list
-from dashboard.api.prices import PricesView, ServerPricesView
+from dashboard.api.run_parts.certificates import CertificateView
+from dashboard.api.run_parts.counterfactuals import CounterfactualsView
+from dashboard.api.run_parts.groups import SubtasksView
+from dashboard.api.run_parts.prices import PricesView, ServerPricesView
 from dashboard.api.runs import RunViewSet
+from dashboard.api.search import SearchView
 from dashboard.api.shadows import CancelReplayView, CancelShadowsView, ReplayView, ShadowsView
 from dashboard.api.sweeps import SweepViewSet
 from dashboard.api.whatif import AskView, DiscardView, ForkView, PromoteView, ScenarioEditsView, verb_list
@@ -94,6 +95,7 @@ urlpatterns = [
     path("api/live/<slug:name>/fidelity/", FidelityView.as_view(), name="live-fidelity-figures"),
     path("api/live/<slug:name>/replay/", ReplayView.as_view(), name="replay"),
     path("api/live/<slug:name>/replay/cancel/", CancelReplayView.as_view(), name="replay-cancel"),
+    path("api/search/", SearchView.as_view(), name="search"),
     path("api/metrics/", metric_list, name="metric-list"),
     path("api/live/<slug:name>/acting/", ActingView.as_view(), name="connection-acting"),
     path("api/live/<slug:name>/proposals/", ProposalsView.as_view(), name="connection-proposals"),

@@ -1,4 +1,4 @@
-// On every page: the theme button, toolbars, faults of the twin, and reports of errors to the server.
+// On every page: theme, command palette, toolbars, faults of the twin, and reports of errors to the server.
 
 import { tellUncaught } from '../core/client-errors.js';
 import { themeChanged } from '../util/colors.js';
@@ -34,6 +34,24 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
 });
 label();
 for (const element of $$('[role="toolbar"]')) toolbar(element);
+
+const search = document.getElementById('search');
+let palette = null; // loaded when it is first used
+
+async function openPalette() {
+  const { Palette } = await import('../search/palette.js');
+  palette ??= new Palette();
+  palette.open();
+}
+
+search?.addEventListener('click', openPalette);
+if (search) {
+  addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    openPalette();
+  });
+}
 
 const HEALTH_MS = 5000;
 const FAULTY_MS = 2000; // between two polls during a fault

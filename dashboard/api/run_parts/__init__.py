@@ -1,0 +1,1 @@
+"""Views of parts of a run: prices, groups, certificates, explanations."""

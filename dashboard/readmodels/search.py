@@ -1,0 +1,110 @@
+"""Search over what has a page: runs, scenarios, traces, sweeps and followed clusters; jobs and servers of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+from dashboard.readmodels import job_table
+from twin.models import Connection, Run, Scenario, Sweep, Trace
+from twin.runs import scheduler_history
+from twin.scenarios import store
+
+SHOWN = 6  # of each kind
+MAX_TEXT = 200  # characters, as of the longest names
+
+
+class Hit(NamedTuple):
+    """One thing that was found: its name, what it is in a few words, and its page."""
+
+    title: str
+    detail: str
+    href: str
+
+
+class Found(NamedTuple):
+    """The things of one kind: how many there are, and the first of them."""
+
+    total: int
+    hits: list[Hit]
+
+
+def search(text: str, run: Run | None) -> list[dict[str, Any]]:
+    """[{kind, title, count, hits: [{title, detail, href}]}] of the kinds that have a match, at most SHOWN hits of each.
+
+    text: part of a name, of a scheduler or of a trace, or the number of a run; "" finds the newest runs and the
+    followed clusters. run: the one whose jobs and servers are searched too.
+    """
+    kinds: dict[str, tuple[str, Callable[[], Found]]] = {"run": ("Runs", lambda: _runs(text))}
+    kinds["live"] = ("Live", lambda: _named(Connection.objects.all(), text, _live))
+    if text:
+        if run is not None:
+            of_run = {"job": (f"Jobs of run {run.pk}", lambda: _jobs(text, run))}
+            of_run["server"] = (f"Servers of run {run.pk}", lambda: _servers(text, run))
+            kinds = of_run | kinds
+        listed = Scenario.objects.filter(unlisted=False).defer("edits", "beliefs")
+        kinds["scenario"] = ("Scenarios", lambda: _named(listed, text, _scenario))
+        kinds["trace"] = ("Traces", lambda: _named(Trace.objects.only("name", "status", "job_count"), text, _trace))
+        kinds["sweep"] = ("Sweeps", lambda: _named(Sweep.objects.only("name"), text, _sweep))
+    groups = []
+    for kind, (title, find) in kinds.items():
+        total, hits = find()
+        if total:
+            groups.append({"kind": kind, "title": title, "count": total, "hits": [hit._asdict() for hit in hits]})
+    return groups
+
+
+def _runs(text: str) -> Found:
+    found = Run.objects.filter(scenario__unlisted=False).select_related("scenario").defer("scenario__beliefs")
+    if text:
+        named = Q(scenario__name__icontains=text) | Q(scenario__trace__name__icontains=text)
+        numbered = Q(pk=int(text)) if text.isdecimal() and len(text) < 19 else Q()
+        found = found.filter(named | scheduler_history.found_by(text) | numbered)
+    hits = []
+    for run in found[:SHOWN]:
+        title = scheduler_history.present(run).title
+        hits.append(Hit(f"{run.pk} · {run.scenario.name}", f"{title}, {run.status}", f"/runs/{run.pk}/"))
+    return Found(found.count(), hits)
+
+
+def _named(rows: QuerySet[Any], text: str, hit: Callable[[Any], Hit]) -> Found:
+    found = rows.filter(name__icontains=text)
+    return Found(found.count(), [hit(row) for row in found[:SHOWN]])
+
+
+def _live(connection: Connection) -> Hit:
+    return Hit(connection.name, connection.connector, f"/live/{connection.name}/")
+
+
+def _scenario(scenario: Scenario) -> Hit:
+    return Hit(scenario.name, scenario.scheduler, f"/scenarios/{scenario.pk}/")
+
+
+def _trace(trace: Trace) -> Hit:
+    jobs = f"{trace.job_count:,} job{'' if trace.job_count == 1 else 's'}"
+    return Hit(trace.name, jobs if trace.status == Trace.READY else trace.status, f"/traces/{trace.pk}/")
+
+
+def _sweep(sweep: Sweep) -> Hit:
+    return Hit(sweep.name, f"sweep {sweep.pk}", f"/sweeps/{sweep.pk}/")
+
+
+def _jobs(text: str, run: Run) -> Found:
+    """Jobs by part of the id or model, as in the table of jobs."""
+    found = job_table.page(run, {"q": text, "size": str(SHOWN)})
+    hits = [
+        Hit(row["id"], ", ".join(filter(None, (row["model"], row["state"]))), f"/runs/{run.pk}/?job={row['index']}")
+        for row in found["rows"]
+    ]
+    return Found(found["count"], hits)
+
+
+def _servers(text: str, run: Run) -> Found:
+    cluster, _ = store.of_run(run)
+    asked = text.lower()
+    found = [place for place, server in enumerate(cluster.servers) if asked in server.name.lower()]
+    servers = [(place, cluster.servers[place]) for place in found[:SHOWN]]
+    hits = [Hit(server.name, server.site, f"/runs/{run.pk}/servers/{place}/") for place, server in servers]
+    return Found(len(found), hits)
