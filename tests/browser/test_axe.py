@@ -76,9 +76,8 @@ def test_the_pages_of_live_clusters_have_no_fault(
     assert {path: found for path, found in by_page.items() if found} == {}
 
 
-def test_the_page_to_log_in_has_no_fault(chromium, twin) -> None:
-    context = chromium.new_context(base_url=twin.url)
-    page = context.new_page()
-    page.goto("/login/")
-    assert faults(page) == []
-    context.close()
+def test_the_page_to_log_in_has_no_fault(contexts) -> None:
+    with contexts.lent() as context:
+        page = context.new_page()
+        page.goto("/login/")
+        assert faults(page) == []

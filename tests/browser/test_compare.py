@@ -164,11 +164,9 @@ def test_the_page_fits_its_width(
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
-def test_a_run_that_is_gone_is_said(chromium, twin, operator_session) -> None:
+def test_a_run_that_is_gone_is_said(context) -> None:
     """The refusal is on the console, so this page is opened without a watch on it."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
     page = context.new_page()
     page.goto("/compare/?runs=1,987654")
     expect(page.locator("#notice")).to_contain_text("Run 987654 does not exist; it may have been deleted.")
     expect(page.locator("#choose-list tbody tr").first).to_be_visible()
-    context.close()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
+from playwright.sync_api import BrowserContext, Page, StorageState, WebSocketRoute, expect
 
-from tests.browser.conftest import PATIENCE_MS, Twin, posted
+from tests.browser.conftest import posted
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LAST_DATA = re.compile(r"^offline: last data \d\d:\d\d:\d\d UTC, .* ago; reconnecting$")
@@ -17,15 +18,6 @@ DELETED = "(OASiS, “{name}”) was deleted by operator on"
 REMOVE = """(path) => fetch(path, { method: 'DELETE',
   headers: { 'X-CSRFToken': document.querySelector('meta[name="csrf-token"]').content } })
   .then((answer) => answer.status)"""
-
-
-@pytest.fixture
-def context(chromium: Browser, twin: Twin, operator_session: dict) -> Iterator[BrowserContext]:
-    """Of pages whose console may report a lost connection."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
-    context.set_default_timeout(PATIENCE_MS)
-    yield context
-    context.close()
 
 
 @pytest.fixture
@@ -137,7 +129,7 @@ def test_a_run_that_is_deleted_while_it_is_open_says_so_everywhere(
 
 
 def test_a_page_that_was_offline_meanwhile_finds_out_when_it_is_back(
-    context: BrowserContext, chromium: Browser, twin: Twin, operator_session: dict, short_run: Callable[[str], int]
+    context: BrowserContext, contexts: Contexts, operator_session: StorageState, short_run: Callable[[str], int]
 ) -> None:
     run = short_run("Missed")
     page = context.new_page()
@@ -145,9 +137,8 @@ def test_a_page_that_was_offline_meanwhile_finds_out_when_it_is_back(
     expect(page.locator("#connection")).to_have_text(COMPLETE)
     context.set_offline(True)
     expect(page.locator("#connection")).to_have_attribute("data-state", "offline")
-    elsewhere = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
-    remove(elsewhere, run)
-    elsewhere.close()
+    with contexts.lent(operator_session) as elsewhere:
+        remove(elsewhere, run)
     context.set_offline(False)
     expect(page.locator("#notice")).to_contain_text(f"Run {run} {DELETED.format(name='Missed')}")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, StorageState, expect
 
-from tests.browser.conftest import Twin
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 START = """async (parameters) => {
@@ -24,14 +24,12 @@ ROW = """([index, ms]) => { const { gantt } = window.twin; const area = gantt.ch
 
 
 @pytest.fixture(scope="module")
-def grouped_runs(chromium: Browser, twin: Twin, operator_session: dict) -> list[int]:
+def grouped_runs(contexts: Contexts, operator_session: StorageState) -> list[int]:
     """One whose jobs are profiled first, and one whose times are known."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto("/")
-    runs = [page.evaluate(START, parameters) for parameters in ({"profiling": "online"}, {})]
-    context.close()
-    return runs
+    with contexts.lent(operator_session) as context:
+        page = context.new_page()
+        page.goto("/")
+        return [page.evaluate(START, parameters) for parameters in ({"profiling": "online"}, {})]
 
 
 def finished(page: Page) -> None:

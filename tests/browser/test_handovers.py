@@ -7,9 +7,10 @@ from collections.abc import Callable
 from itertools import combinations, permutations
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, StorageState, expect
 
 from tests.browser.conftest import Twin, posted
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HOUR = 3_600_000
@@ -23,24 +24,23 @@ TALLY = """['not-arrived', 'queued', 'planned', 'profiling', 'moving', 'running'
 
 
 @pytest.fixture(scope="module")
-def handed(chromium: Browser, twin: Twin, operator_session: dict) -> dict[tuple[str, str], int]:
+def handed(contexts: Contexts, operator_session: StorageState) -> dict[tuple[str, str], int]:
     """A finished run of each pair: the second scheduler takes over after three hours."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto("/")
-    made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 20, "servers": 8, "seed": 5})
-    runs = {}
-    for first, then in PAIRS:
-        edits = [{"verb": "change_scheduler", "scheduler": then, "at_ms": 3 * HOUR}]
-        body = {
-            "name": f"{first} to {then}",
-            "cluster": made["cluster"]["id"],
-            "trace": made["trace"]["id"],
-            "scheduler": first,
-        }
-        scenario = posted(page, "/api/scenarios/", {**body, "seed": 1, "edits": edits})
-        runs[first, then] = int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
-    context.close()
+    with contexts.lent(operator_session) as context:
+        page = context.new_page()
+        page.goto("/")
+        made = posted(page, "/api/workloads/", {"profile": "oasis", "jobs": 20, "servers": 8, "seed": 5})
+        runs = {}
+        for first, then in PAIRS:
+            edits = [{"verb": "change_scheduler", "scheduler": then, "at_ms": 3 * HOUR}]
+            body = {
+                "name": f"{first} to {then}",
+                "cluster": made["cluster"]["id"],
+                "trace": made["trace"]["id"],
+                "scheduler": first,
+            }
+            scenario = posted(page, "/api/scenarios/", {**body, "seed": 1, "edits": edits})
+            runs[first, then] = int(posted(page, "/api/runs/", {"scenario": scenario["id"], "mode": "batch"})["id"])
     return runs
 
 
@@ -110,9 +110,8 @@ def test_both_schedulers_are_named_where_runs_are_listed_and_who_decided_in_the_
 
 
 def test_a_panel_that_fails_says_so_in_its_place_and_the_others_go_on(
-    chromium: Browser, twin: Twin, operator_session: dict, handed: dict[tuple[str, str], int]
+    context: BrowserContext, twin: Twin, handed: dict[tuple[str, str], int]
 ) -> None:
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)  # type: ignore[arg-type]
     page = context.new_page()
     written: list[str] = []
     page.on("console", lambda message: written.append(message.text))
@@ -149,4 +148,3 @@ def test_a_panel_that_fails_says_so_in_its_place_and_the_others_go_on(
     page.evaluate("() => { window.twin.gantt.rows = window.twin.kept; window.twin.gantt.update(); }")
     expect(page.locator("#panel-gantt .broken")).to_have_count(0)
     expect(page.locator("#gantt")).to_be_visible()
-    context.close()

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Twin, posted, watched
+from tests.browser.contexts import Contexts
 from tests.browser.pushed import Pushed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -111,8 +112,8 @@ def test_the_rule_of_sites_is_changed_while_the_run_goes_on(open_page: Callable[
     expect(page).to_have_url(re.compile("/live/$"))
 
 
-def test_a_viewer_looks_at_live_clusters_and_connects_none(chromium: Browser, twin: Twin) -> None:
-    with watched(chromium, twin, None) as open_page:
+def test_a_viewer_looks_at_live_clusters_and_connects_none(contexts: Contexts, twin: Twin) -> None:
+    with watched(contexts, None) as open_page:
         page = open_page(twin.login_link("viewer"), refused=403)
         page.goto("/live/")
         expect(page.get_by_role("heading", name="Live clusters")).to_be_visible()

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Twin, watched
+from tests.browser.contexts import Contexts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATHS = ("/", "/traces/", "/traces/1/", "/clusters/", "/scenarios/", "/compare/", "/alerts/")
@@ -22,20 +23,19 @@ BADGES = """() => { window.badges = []; const badge = document.querySelector('#c
   window.twin.stream.addEventListener('connection', () => window.badges.push(badge.textContent)); }"""
 
 
-def test_nothing_is_open_without_a_login_and_a_link_works_once(chromium: Browser, twin: Twin) -> None:
-    with watched(chromium, twin, None) as open_page:
+def test_nothing_is_open_without_a_login_and_a_link_works_once(contexts: Contexts, twin: Twin) -> None:
+    with watched(contexts, None) as open_page:
         page = open_page("/")
         expect(page).to_have_url(re.compile("/login/"))
         link = twin.login_link()
         page.goto(link)
         expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-    context = chromium.new_context()
-    assert context.new_page().goto(link).status == 403
-    context.close()
+    with contexts.lent() as context:
+        assert context.new_page().goto(link).status == 403
 
 
-def test_a_viewer_sees_everything_and_can_change_nothing(chromium: Browser, twin: Twin, live_run: int) -> None:
-    with watched(chromium, twin, None) as open_page:
+def test_a_viewer_sees_everything_and_can_change_nothing(contexts: Contexts, twin: Twin, live_run: int) -> None:
+    with watched(contexts, None) as open_page:
         page = open_page(twin.login_link("viewer"))
         expect(page.locator(".run-card").first).to_be_visible()
         expect(page.get_by_role("link", name="New run")).to_have_count(0)

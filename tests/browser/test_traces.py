@@ -9,9 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-
-from tests.browser.conftest import Twin
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PIECE = 4 * 2**20
@@ -194,11 +192,8 @@ def test_an_upload_goes_on_after_a_reload(open_page: Callable[..., Page], tmp_pa
     assert asked == [str(PIECE), str(2 * PIECE)]
 
 
-def test_the_same_bytes_again_lead_to_the_first_trace(
-    chromium: Browser, twin: Twin, operator_session: dict, traces: Path
-) -> None:
+def test_the_same_bytes_again_lead_to_the_first_trace(context: BrowserContext, traces: Path) -> None:
     """A page of its own: the browser itself writes the server's 409 on the console."""
-    context = chromium.new_context(base_url=twin.url, storage_state=operator_session)
     page = context.new_page()
     page.goto("/traces/")
     page.locator("#file").set_input_files(traces / "tiresias" / "60_job.csv")
@@ -207,7 +202,6 @@ def test_the_same_bytes_again_lead_to_the_first_trace(
     page.locator("#file").set_input_files(traces / "tiresias" / "60_job.csv")
     row_of(page, "60_job.csv").get_by_role("link", name="Open trace").click()
     expect(page.locator("#chosen-line")).to_contain_text("All 60 jobs")
-    context.close()
 
 
 def test_a_cluster_is_made_by_the_form(open_page: Callable[..., Page]) -> None:
