@@ -93,7 +93,7 @@ def test_the_dashboard_shows_metrics_that_exist(tmp_path):
 @pytest.mark.slow
 def test_the_processes_of_bin_serve_are_a_whole_twin(tmp_path, valkey):  # noqa: F811
     broker = valkey.replace("unix://", "redis+socket://")
-    stack = Stack(tmp_path, BROKER_URL=broker, LAYER_URL=valkey, HOST="127.0.0.1", WORKERS="1")
+    stack = Stack(tmp_path, fresh=True, BROKER_URL=broker, LAYER_URL=valkey, HOST="127.0.0.1", WORKERS="1")
     stack.env["PORT"] = str(stack.port)
     assert run(ROOT / "bin" / "serve", "migrate", env=stack.env).returncode == 0
     log = (tmp_path / "log").open("w")

@@ -15,11 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduling.kernel.registry import build
-from scheduling.kernel.simulation import simulate
-from scheduling.workloads import generate
-from tests.twin.builders_stack import START, WORKLOAD, completes, row
-from twin.eventlog.event_log import event_line
+from tests.twin.builders_stack import START, completes, row
 from twin.infra import broker
 
 from .runtime.stack import ROOT, Stack, free_port, wait_until
@@ -28,12 +24,6 @@ pytestmark = pytest.mark.slow
 
 LOCK_WAIT_S = 1.0
 HUNG_S = 4.0
-
-
-@pytest.fixture(scope="module")
-def undisturbed() -> str:
-    cluster, jobs = generate("oasis", **WORKLOAD)
-    return b"".join(map(event_line, simulate(cluster, jobs, build("oasis"), 11))).decode()
 
 
 @pytest.fixture(scope="module")
@@ -53,40 +43,40 @@ def begun(stack: Stack) -> int:
     return run
 
 
-def test_a_killed_pool_child(stack, undisturbed):
+def test_a_killed_pool_child(stack):
     run = begun(stack)
     wait_until(lambda: row(stack, run)["lease_owner"], "a child holds the lease")
     owner = int(str(row(stack, run)["lease_owner"] or "/0.0").split("/")[1].split(".")[0])
     for child in stack.workers()[1]:
         if child.pid == owner or owner == 0:
             child.kill()
-    completes(stack, run, undisturbed)
+    completes(stack, run)
 
 
-def test_a_killed_worker(stack, undisturbed):
+def test_a_killed_worker(stack):
     run = begun(stack)
     main, children = stack.workers()
     main.kill()
     wait_until(lambda: not any(child.is_running() for child in children), "its pool children are gone with it")
-    completes(stack, run, undisturbed)
+    completes(stack, run)
 
 
-def test_a_killed_broker(stack, undisturbed):
+def test_a_killed_broker(stack):
     run = begun(stack)
     stack.processes("valkey-server")[0].kill()
-    completes(stack, run, undisturbed)
+    completes(stack, run)
 
 
-def test_a_killed_web_server(stack, undisturbed):
+def test_a_killed_web_server(stack):
     run = begun(stack)
     stack.processes("uvicorn")[0].kill()
     wait_until(lambda: not stack.healthy(), "the web server is away")
-    completes(stack, run, undisturbed)
+    completes(stack, run)
     wait_until(stack.healthy, "the web server is back")
 
 
 @pytest.mark.parametrize("name", ["runs worker", "dispatcher of the runs worker", "ticker", "broker", "web"])
-def test_a_process_that_hangs_is_noticed_and_replaced(stack, undisturbed, name):
+def test_a_process_that_hangs_is_noticed_and_replaced(stack, name):
     """Stopped in the middle of a run, as a machine that swaps or a file system that is away would do it."""
     run = begun(stack)
     main, children = stack.workers()
@@ -103,11 +93,11 @@ def test_a_process_that_hangs_is_noticed_and_replaced(stack, undisturbed, name):
         f"{name} has not answered for" if name == "broker" else f"{name} (process {hung.pid}) has not answered for"
     )
     wait_until(lambda: message in stack.output(), "the replacement is reported")
-    completes(stack, run, undisturbed)
+    completes(stack, run)
     wait_until(stack.healthy, "all is well again")
 
 
-def test_a_locked_database_holds_the_run_up_and_it_goes_on_by_itself(stack, undisturbed):
+def test_a_locked_database_holds_the_run_up_and_it_goes_on_by_itself(stack):
     run = begun(stack)
     locker = sqlite3.connect(stack.folder / "twin.sqlite3", timeout=30, isolation_level=None)
     locker.execute("BEGIN IMMEDIATE")
@@ -119,7 +109,7 @@ def test_a_locked_database_holds_the_run_up_and_it_goes_on_by_itself(stack, undi
     finally:  # the tests after this one use the same database
         locker.execute("ROLLBACK")
         locker.close()
-    completes(stack, run, undisturbed)
+    completes(stack, run)
     held = stack.sql("select detail from twin_auditentry where action = 'run.held' and subject = ?", f"run {run}")
     assert "database is locked" in held[0][0]
 
@@ -167,7 +157,7 @@ def test_of_two_that_are_started_together_on_one_port_one_says_that_it_is_taken(
     command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", str(port)]
     twins = []
     for name in ("one", "two"):
-        twin = Stack(tmp_path / name)
+        twin = Stack(tmp_path / name, fresh=True)
         twin.folder.mkdir()
         twin.process = subprocess.Popen(
             command, env=twin.env, stdout=(tmp_path / name / "up.log").open("w"), stderr=subprocess.STDOUT, text=True
@@ -202,7 +192,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_holds_the_run_up_and_everybody_is_informed(small_disk, undisturbed):
+def test_a_full_disk_holds_the_run_up_and_everybody_is_informed(small_disk):
     twin = Stack(small_disk).up()
     try:
         run = begun(twin)
@@ -218,7 +208,7 @@ def test_a_full_disk_holds_the_run_up_and_everybody_is_informed(small_disk, undi
         wait_until(lambda: twin.processes("valkey-server"), "the broker is back though nothing can be written", 20)
         filler.unlink()
         wait_until(twin.healthy, "all is well again", 20)
-        completes(twin, run, undisturbed)
+        completes(twin, run)
         assert f"the disk of {small_disk} is full; runs wait until space is free" in twin.output()
         assert f"the disk of {small_disk} has free space again; runs resume" in twin.output()
         assert "worker ended" not in twin.output()
@@ -240,7 +230,7 @@ def fill(path: Path) -> None:
             file.write(b"x" * 4096)
 
 
-def test_a_killed_supervisor_leaves_no_process_and_the_next_start_completes_the_run(stack, undisturbed):
+def test_a_killed_supervisor_leaves_no_process_and_the_next_start_completes_the_run(stack):
     """The last test of the module: it ends the stack that the others share and starts it again."""
     run = begun(stack)
     stack.process.kill()
@@ -248,7 +238,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_start_completes_the_
     wait_until(lambda: not stack.processes(), "every process of the stack is gone")
     (stack.folder / "up.log").write_text("")
     stack.up()
-    completes(stack, run, undisturbed)
+    completes(stack, run)
 
 
 def test_ctrl_c_leaves_no_process(stack):

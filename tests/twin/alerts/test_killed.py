@@ -14,6 +14,7 @@ from django.conf import settings
 
 from benchmarks._stack import environment
 from tests.twin.alerts.http_receiver import Receiving
+from tests.twin.runtime import prepared
 
 pytestmark = pytest.mark.slow
 TURN = """
@@ -53,9 +54,9 @@ def manage(folder: Path, url: str, *arguments: str) -> subprocess.CompletedProce
 
 
 def test_a_worker_killed_between_opening_and_delivering_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    prepared.fill(tmp_path)
     server = Receiving()
     try:
-        assert manage(tmp_path, server.url, "migrate").returncode == 0
         for where, received in (
             ("before the notice is kept", 0),
             ("before the notice is sent", 0),

@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 
 from benchmarks._stack import environment
+from tests.twin.runtime import prepared
 
 pytestmark = pytest.mark.slow
 SETUP = """
@@ -53,7 +54,7 @@ def manage(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("where", ["before the old run is closed", "after the old run is closed"])
 def test_a_follower_that_is_killed_at_the_border_loses_and_doubles_nothing(tmp_path: Path, where: str) -> None:
-    assert manage(tmp_path, "migrate").returncode == 0
+    prepared.fill(tmp_path)
     made = manage(tmp_path, "shell", "-c", SETUP)
     assert made.returncode == 0, made.stderr
     killed = manage(tmp_path, "shell", "-c", CROSS.format(where=where))

@@ -18,16 +18,20 @@ from typing import Any
 import psutil
 import psycopg
 
+from tests.twin.runtime import prepared
+
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 90.0
 LONGEST_PAUSE_S = 0.15
 
 
 class Stack:
-    """`manage.py up` and what a test asks of it."""
+    """`manage.py up` and what a test asks of it; `fresh`: on an empty folder, as at the first start."""
 
-    def __init__(self, folder: Path, **env: str) -> None:
+    def __init__(self, folder: Path, fresh: bool = False, **env: str) -> None:
         self.folder, self.port = folder, free_port()
+        if not fresh:
+            prepared.fill(folder)
         own = {
             "TWIN_VAR_DIR": str(folder),
             "DJANGO_SETTINGS_MODULE": "twin.config.settings",
