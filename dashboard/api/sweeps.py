@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from scheduling.model.values import LARGEST
 from twin.models import Run, Scenario, Sweep
 from twin.runs import scheduler_history
-from twin.studies import sweeps
+from twin.studies import axis_titles, sweeps
 
 
 class SweepSerializer(serializers.ModelSerializer):
@@ -35,6 +35,7 @@ class SweepSerializer(serializers.ModelSerializer):
     total = serializers.IntegerField(read_only=True)
     finished = serializers.IntegerField(read_only=True)
     active = serializers.IntegerField(read_only=True)
+    titles = serializers.SerializerMethodField()
 
     class Meta:
         model = Sweep
@@ -44,12 +45,17 @@ class SweepSerializer(serializers.ModelSerializer):
             "scenario",
             "scenario_name",
             "axes",
+            "titles",
             "seeds",
             "total",
             "finished",
             "active",
             "created_at",
         )
+
+    def get_titles(self, sweep: Sweep) -> list[str]:
+        """Labels of the axes."""
+        return [axis_titles.title(axis, sweep.scenario.scheduler) for axis in sweep.axes]
 
 
 class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.GenericViewSet[Sweep]):
@@ -84,10 +90,9 @@ class SweepViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, viewsets.Ge
     def points(self, request: Request, pk: str) -> Response:
         """Points with their runs and metrics."""
         sweep = self.get_object()
-        names = [sweeps.title(axis) for axis in sweep.axes]
         charges = scheduler_history.in_order(sweep.scenario.scheduler, sweep.scenario.edits)
         return Response({
-            **self._plain(sweep), "titles": names, "figures": sweeps.FIGURES,
+            **self._plain(sweep), "figures": sweeps.FIGURES,
             "scheduler": scheduler_history.words(charges), "points": sweeps.points_of(sweep),
             "unranked": sweeps.unranked(sweep),
         })  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 
 RESOURCES = ("gpu", "cpu", "memory", "storage", "bandwidth")
 RESOURCE_UNITS = ("GPU", "vCPU", "GB", "GB", "Gbps")
+RESOURCE_TITLES = ("GPU", "vCPU", "Memory", "Storage", "Bandwidth")
 SITES = ("edge", "cloud")
 ROLES = ("worker", "ps")
 

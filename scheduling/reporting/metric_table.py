@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduling.model.values import RESOURCE_TITLES, RESOURCES
+
 HIGHER, LOWER = "higher", "lower"
 UNITS = ("", "ms", "share", "x")  # a plain number, milliseconds, a share from 0 to 1, a multiple
 RUN, COMPARISON, JOB = "run", "comparison", "job"
@@ -108,11 +110,10 @@ METRICS = (
            "Number of times at which a running job changed its group, or its group changed machines."),
     *(
         Metric(f"utilization.{name}", f"{title} allocated", "share", HIGHER,
-               f"{title} held × time / ({title} capacity × time), from the first arrival to the end of the last bar; a "
+               f"{title} held × time / (capacity × time), from the first arrival to the end of the last bar; a "
                "server has no capacity while it is unavailable, and resources that the execution model does not count "
                "have no value.")
-        for name, title in (("gpu", "GPU"), ("cpu", "vCPU"), ("memory", "Memory"), ("storage", "Storage"),
-                            ("bandwidth", "Bandwidth"))
+        for name, title in zip(RESOURCES, RESOURCE_TITLES, strict=True)
     ),
     Metric("gpu_hours", "GPU hours", "", None,
            "GPUs held × time in hours, within the window of a set of shadows.", COMPARISON),

@@ -40,7 +40,7 @@ def test_a_mirrored_run_is_forked_compared_and_asked(open_page: Callable[..., Pa
     page.evaluate("() => window.twin.playhead.scrub(window.twin.store.simMs - 1150e3)")  # minute 11
     page.get_by_role("button", name="What-if", exact=True).click()
     dialog = page.locator("dialog.confirm")
-    expect(dialog.get_by_role("heading")).to_contain_text("What if, from")
+    expect(dialog.get_by_role("heading")).to_contain_text("What-if from")
     inside = "(form) => form.scrollWidth <= form.clientWidth && form.getBoundingClientRect().right <= innerWidth"
     assert page.locator("#cut-form").evaluate(inside)
     page.locator("#cut-assumed").fill("soon")

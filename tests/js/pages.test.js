@@ -46,7 +46,7 @@ test(
 test('the overview shows the present, lists runs, and follows what comes on the socket', needsPage, async () => {
   const { window, asked } = await visit('overview', '/?view=table', {});
   const rows = await until(() => $$('#runs tbody tr').length >= 5 && $$('#runs tbody tr'), 'runs are listed');
-  assert.match(rows.map((row) => row.textContent).join(), /oasis → srtf at 03:00:00/);
+  assert.match(rows.map((row) => row.textContent).join(), /OASiS → SRTF at 03:00:00/);
   await until(() => /5 finished/.test(text('#runs-by-status')), 'runs are counted by status');
   await until(() => $$('#present-figures .tile').length > 5, 'the present is shown');
   assert.match(text('#present-attention'), /\S/);

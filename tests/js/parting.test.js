@@ -25,13 +25,13 @@ test('a job whose earlier plan stands does not wait', () => {
 test('where runs cannot be compared, the reason is shown instead of a divergence', () => {
   assert.equal(
     noneText({ why: null }, null),
-    'None: up to the end both runs decide the same about every job that they share.',
+    'No divergence up to the end: both runs decide the same about every common job.',
   );
   assert.equal(
     noneText({}, 2 * HOUR),
-    'None: up to 02:00:00 both runs decide the same about every job that they share.',
+    'No divergence up to 02:00:00: both runs decide the same about every common job.',
   );
-  assert.equal(noneText({ why: 'Other jobs.' }, null), 'None: Other jobs.');
+  assert.equal(noneText({ why: 'Other jobs.' }, null), 'No first divergence. Other jobs.');
 });
 
 test('the plan of a job in a group names no servers', () => {

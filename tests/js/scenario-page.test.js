@@ -100,7 +100,7 @@ test(
     $('#save').click();
     await until(() => !$('#conflict').hidden, 'the conflict is shown');
     assert.match(text('#conflict'), /Version 2 was saved in another window or by another user/);
-    assert.match(text('#conflict'), /Fail servers at 20:00:00: servers edge-0, for 6h/);
+    assert.match(text('#conflict'), /Fail servers at 20:00:00: servers edge-0, duration 6h/);
     assert.doesNotMatch(text('#conflict'), /reload|_ms|21600000/);
     button($('#conflict'), 'Use theirs').click();
     assert.equal(text('#saved'), '');
@@ -123,7 +123,7 @@ test('the audit list states times and edits in words', () => {
   );
   assert.equal(
     detailText({ seconds: 24.1, reason: 'no worker', clock_ms: 50_400_000 }),
-    'seconds 24.1, reason no worker, clock 14:00:00',
+    'duration 24.1 s, reason no worker, clock 14:00:00',
   );
   assert.equal(detailText({ name: 'lab', scopes: ['read'], since: null }), 'lab, scopes ["read"], since null');
   assert.equal(detailText({ after: { edits: [], seed: 3 } }), 'after: no edits, seed 3', 'nothing is left out');

@@ -8,7 +8,7 @@ import { Family, obstacle, successor } from '../../static/js/run/forks.js';
 import { offered } from '../../static/js/charts/allocation.js';
 import { History } from '../../static/js/scenarios/undo-history.js';
 import { momentText, parseTime, timeText } from '../../static/js/util/time-text.js';
-import { cells, confidence, fieldTitle, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
+import { cells, confidence, editFieldTitle, named, parseValues } from '../../static/js/scenarios/sweep-axes.js';
 
 test('times are read as people type them, and written so that they are read back', () => {
   const H = 3_600_000;
@@ -99,15 +99,21 @@ test('a server that was resized offers what it had at the time', () => {
 });
 
 test('an axis in ms is read as a length of time', () => {
-  const axis = named({ edit: 1, field: 'for_ms' }, 'edit 1: fail servers, for_ms');
-  assert.deepEqual([axis.title, axis.text(3_600_000)], ['edit 1: fail servers, for', '1h']);
+  const axis = named({ edit: 1, field: 'for_ms' }, 'Duration of edit 1 (Fail servers)');
+  assert.deepEqual([axis.title, axis.text(3_600_000)], ['Duration of edit 1 (Fail servers)', '1h']);
   assert.equal(named({ edit: 1, field: 'at_ms' }, 'at_ms').text(95_400_000), '1d 02:30:00', 'a moment, to the second');
   const other = named({ parameter: 'floor_scale' }, 'floor_scale');
   assert.deepEqual([other.title, other.text(0.5)], ['floor scale', '0.5']);
 });
 
 test('a field of an edit is a label with its unit', () => {
-  assert.deepEqual(['at_ms', 'for_ms', 'floor_scale'].map(fieldTitle), ['time, ms', 'for, ms', 'floor scale']);
+  const verbs = [
+    { name: 'fail_servers', title: 'Fail servers', parameters: [{ name: 'for_ms', title: 'Duration', unit: 'ms' }] },
+  ];
+  const label = (field) => editFieldTitle(verbs, 'fail_servers', 2, field);
+  assert.equal(label('at_ms'), 'Time of edit 2 (Fail servers), ms');
+  assert.equal(label('for_ms'), 'Duration of edit 2 (Fail servers), ms');
+  assert.equal(label('strange'), 'strange of edit 2 (Fail servers)', 'a field that is not declared');
 });
 
 test('what a job would do to others separates rejections from delays', () => {

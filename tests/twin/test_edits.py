@@ -340,7 +340,7 @@ def test_what_is_nothing_or_means_several_is_refused_by_its_edit(edit, sentence)
     ({"verb": "change_bandwidth", "servers": "*"}, "edit 1 (change bandwidth): changes nothing"),
     ({"verb": "change_uploads"}, "edit 1 (change upload times): changes nothing"),
     ({"verb": "resize_servers", "servers": "*", "amount": 4},
-     "edit 1 (resize servers): changes nothing (“Set gpu of * to 4 GPU per server”)"),
+     "edit 1 (resize servers): changes nothing (“Set GPU of * to 4 GPU per server”)"),
     ({"verb": "change_scheduler", "scheduler": "oasis", "at_ms": H}, "edit 1 (change the scheduler): changes nothing"),
     ({"verb": "change_scheduler", "scheduler": "oasis", "parameters": "model=oasis", "at_ms": H},
      "(change the scheduler): changes nothing"),

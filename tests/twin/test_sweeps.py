@@ -78,7 +78,7 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     ([{"edit": True, "field": "factor", "values": [1]}], [], "got True; the scenario has 1"),
     ([{"parameter": "backfill", "edit": 1, "field": "factor", "values": [1]}], [],
      "must contain a parameter of the scheduler, or an edit"),
-    ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are backfill"),
+    ([{"parameter": "backfill", "values": [True]}] * 2, [], "the axes must differ, but both are “Backfilling”"),
     ([{"parameter": "backfill", "values": [None]}], [], "parameter backfill must be true or false, got None"),
     ([{"parameter": "backfill", "values": ["x" * 1000]}], [], "xxx..."),
     ([{"edit": 1, "field": "factor", "values": [0]}], [], "parameter factor must be at least 0.001, got 0"),
@@ -140,7 +140,9 @@ def test_a_sweep_whose_edit_is_gone_cannot_make_new_points():
     sweep = sweeps.start(scenario, "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [])
     commands.delete(played_out(sweep.points.all()[0].run))
     commands.edit(scenario.pk, 2, {"edits": []})
-    with pytest.raises(Refused, match="edit 1 of its scenario can no longer scale arrivals; start a new sweep"):
+    with pytest.raises(
+        Refused, match="edit 1 of its scenario is no longer “Scale the arrival rate”; start a new sweep"
+    ):
         sweeps.resume(Sweep.objects.get(pk=sweep.pk))
 
 
@@ -165,7 +167,7 @@ def test_points_whose_jobs_train_by_different_models_are_not_ranked():
     )
     load = sweeps.start(_with_rate(scenario), "", [{"edit": 1, "field": "factor", "values": [2, 4]}], [3])
     assert sweeps.unranked(load) == (
-        "The points do not have the same jobs (edit 1: scale arrivals, factor), so their metrics are not ranked."
+        "“Factor of edit 1 (Scale the arrival rate)” changes the jobs of the points, so their metrics are not ranked."
     )
     alike = sweeps.start(scenario, "", [{"parameter": "backfill", "values": ["true", "false"]}], [3])
     assert sweeps.unranked(alike) is None

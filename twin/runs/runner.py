@@ -33,7 +33,7 @@ from twin.scenarios import store
 log = logging.getLogger(__name__)
 SLICE_S = 2.0  # then the worker is free for others
 LATE_S = 5.0  # a live run whose next event was due before that, with nobody working on it, was away
-AWAY = "no process worked on it: the ticker or the workers were stopped or busy"
+AWAY = "no process worked on it, because the ticker or the workers were stopped or busy"
 
 
 def advance(run_id: int) -> None:

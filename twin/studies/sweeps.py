@@ -29,6 +29,7 @@ from twin.scenarios import store
 from twin.scenarios.edits import verbs
 from twin.scenarios.edits.moments import moment
 from twin.scenarios.forks import past_edits
+from twin.studies import axis_titles
 
 MAX_POINTS = 500  # runs of one sweep
 MAX_AXES = 2
@@ -44,8 +45,9 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     axes = [_axis(scenario, number, axis) for number, axis in enumerate(axes, start=1)]
     if not 1 <= len(axes) <= MAX_AXES:
         raise ModelError(f"a sweep has one or two axes, got {len(axes)}")
-    if len({title(axis) for axis in axes}) != len(axes):
-        raise ModelError(f"the axes must differ, but both are {title(axes[0])}; change one of them")
+    if len({_column(axis) for axis in axes}) != len(axes):
+        both = axis_titles.title(axes[0], scenario.scheduler)
+        raise ModelError(f"the axes must differ, but both are “{both}”; change one of them")
     seeds = list(dict.fromkeys(seeds)) or [scenario.seed]
     count = len(seeds)
     for axis in axes:
@@ -137,9 +139,14 @@ def points_of(sweep: Sweep) -> list[dict[str, Any]]:
 
 def unranked(sweep: Sweep) -> str | None:
     """Reason why figures of the points cannot be ranked, or None: an axis changes the jobs or their training."""
-    of_jobs = [title(axis) for axis in sweep.axes if "verb" in axis and verbs()[axis["verb"]].of_jobs]
+    of_jobs = [
+        f"“{axis_titles.title(axis, sweep.scenario.scheduler)}”"
+        for axis in sweep.axes
+        if "verb" in axis and verbs()[axis["verb"]].of_jobs
+    ]
     if of_jobs:
-        return f"The points do not have the same jobs ({', '.join(of_jobs)}), so their metrics are not ranked."
+        changes = "changes" if len(of_jobs) == 1 else "change"
+        return f"{' and '.join(of_jobs)} {changes} the jobs of the points, so their metrics are not ranked."
     deciding = [
         i
         for i, axis in enumerate(sweep.axes)
@@ -162,8 +169,7 @@ def unranked(sweep: Sweep) -> str | None:
 
 def as_csv(sweep: Sweep) -> Iterable[str]:
     """Rows, one per point: the value on each axis, the seed, the run, its status and its metrics."""
-    titles = [title(axis) for axis in sweep.axes]
-    yield _line([*titles, "seed", "run", "status", *FIGURES])
+    yield _line([*map(_column, sweep.axes), "seed", "run", "status", *FIGURES])
     for point in points_of(sweep):
         values = [axis["values"][i] for axis, i in zip(sweep.axes, point["place"], strict=True)]
         yield _line(
@@ -177,8 +183,8 @@ def as_csv(sweep: Sweep) -> Iterable[str]:
         )
 
 
-def title(axis: Any) -> str:
-    """Title of the axis: the parameter, or the edit's number, verb and field."""
+def _column(axis: Any) -> str:
+    """Name of the axis in CSV files: the parameter, or the edit's number, verb and field."""
     return (
         axis["parameter"]
         if "parameter" in axis
@@ -226,8 +232,8 @@ def _check_axes(sweep: Sweep) -> None:
     for axis in sweep.axes:
         if "edit" in axis and (len(edits) < axis["edit"] or edits[axis["edit"] - 1]["verb"] != axis["verb"]):
             raise Refused(
-                f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario can no "
-                f"longer {axis['verb'].replace('_', ' ')}; start a new sweep of the scenario as it is now"
+                f"sweep {sweep.pk}: some of its runs were deleted, and edit {axis['edit']} of its scenario is no "
+                f"longer “{verbs()[axis['verb']].title}”; start a new sweep of the scenario as it is now"
             )
 
 
@@ -242,7 +248,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
             parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
         else:
             edits[axis["edit"] - 1][axis["field"]] = value
-        labels.append(_label(axis.get("parameter") or axis["field"], value))
+        labels.append(f"{axis_titles.word(axis, scenario.scheduler)} {_value_text(axis, value)}")
     made = Scenario(
         name=f"{scenario.name[:120]}: {', '.join(labels)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
         trace_id=scenario.trace_id, scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits,
@@ -274,8 +280,7 @@ def _line(cells: Sequence[Any]) -> str:
     return out.getvalue()
 
 
-def _label(name: str, value: Any) -> str:
+def _value_text(axis: Any, value: Any) -> str:
     """Value of an axis in a name, with durations as text."""
-    if name.endswith("_ms") and isinstance(value, int):
-        return f"{name.removesuffix('_ms')} {moment(value)}"
-    return f"{name} {value}"
+    is_time = str(axis.get("parameter") or axis["field"]).endswith("_ms") and isinstance(value, int)
+    return moment(value) if is_time else str(value)

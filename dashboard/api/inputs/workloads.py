@@ -40,7 +40,7 @@ class WorkloadsView(APIView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Profiles with descriptions, and limits."""
-        rows = [{"name": name, "about": about} for name, about in ABOUT.items()]
+        rows = [{"name": name, "title": _title(name), "about": about} for name, about in ABOUT.items()]
         limits = {"jobs": MAX_JOBS, "servers": MAX_SERVERS, "horizon_slots": MAX_SLOTS}
         return Response({"profiles": rows, "variants": VARIANTS, "limits": limits, "horizon_slots": HORIZON})
 
@@ -52,7 +52,8 @@ class WorkloadsView(APIView):
             p["profile"], variant=p["variant"], num_jobs=p["jobs"], num_servers=p["servers"], seed=p["seed"],
             horizon_slots=p.get("horizon_slots"),
         )  # fmt: skip
-        name = f"{p['profile']} workload, {p['variant']}, {counted(p['jobs'], 'job')}, seed {p['seed']}"
+        size = f"{counted(p['jobs'], 'job')}, seed {p['seed']}"
+        name = f"{_title(p['profile'])} workload, {p['variant']}, {size}"
         with transaction.atomic():
             spec, trace = store_generated(name, cluster, jobs, p["seed"])
             record(request.user, "trace.generate", trace)
@@ -60,3 +61,8 @@ class WorkloadsView(APIView):
             {"trace": TraceSerializer(trace).data, "cluster": ClusterSerializer(spec).data},
             status=status.HTTP_201_CREATED,
         )
+
+
+def _title(profile: str) -> str:
+    """Name of the paper's scheduler: "OASiS"."""
+    return ABOUT[profile].partition(":")[0]

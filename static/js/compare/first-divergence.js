@@ -1,7 +1,7 @@
 // First divergence of two runs: the job, the time, and both decisions as text.
 
 import { fill, h } from '../ui/dom.js';
-import { clock, number, plural } from '../util/format.js';
+import { capital, clock, number, plural } from '../util/format.js';
 import { runMark } from './metrics-table.js';
 
 /**
@@ -46,7 +46,9 @@ export function paintParting(body, actions, answer, position, parting, onShow) {
 /** Why there is no first divergence: nothing differs, or the jobs cannot be compared. */
 export function noneText({ why }, untilMs) {
   const end = untilMs === null ? 'the end' : clock(untilMs);
-  return `None: ${why ?? `up to ${end} both runs decide the same about every job that they share.`}`;
+  return why
+    ? `No first divergence. ${why}`
+    : `No divergence up to ${end}: both runs decide the same about every common job.`;
 }
 
 /**
@@ -91,7 +93,7 @@ export function standingText({ state, at_ms: since, plan }) {
 /** Sentence with the verdict in front, once: 'Rejected: ...' or 'Started ...'. */
 function reasonParts(kind, sentence) {
   if (sentence === null) return ['Planned', ' without a separate decision.'];
-  const word = `${kind[0].toUpperCase()}${kind.slice(1)}`;
+  const word = capital(kind === 'waits' ? 'waiting' : kind);
   const [, lead, rest] =
     /^([^:.]{1,24}:)(.*)$/s.exec(sentence) ??
     (sentence.startsWith(word) ? [null, word, sentence.slice(word.length)] : [null, `${word}.`, ` ${sentence}`]);

@@ -56,8 +56,7 @@ export class ChooseRuns {
 
   #chosen() {
     const count = this.ids.length;
-    const name = (id) =>
-      this.known.has(id) ? `${inCharge(this.known.get(id).schedulers, 'name')} · ${id}` : `run ${id}`;
+    const name = (id) => (this.known.has(id) ? `${inCharge(this.known.get(id).schedulers)} · ${id}` : `run ${id}`);
     const chips = this.ids.map((id, i) =>
       h(
         'button',
@@ -137,7 +136,7 @@ export class ChooseRuns {
             cell: (run) => h('label', { for: `pick-${run.id}`, class: 'ink' }, `${run.id} · ${run.scenario_name}`),
           },
           { title: 'State', cell: (run) => h('span', { class: 'state', 'data-state': run.status }, run.status) },
-          { title: 'Scheduler', cell: (run) => inCharge(run.schedulers, 'name') },
+          { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },
           { title: 'Trace', cell: (run) => run.trace_name },
           { title: 'Jobs', number: true, cell: (run) => number(run.job_count, 0) },
           { title: this.utilityTitle, number: true, cell: (run) => number(run.metrics?.total_utility) },

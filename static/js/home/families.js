@@ -1,5 +1,7 @@
 // Runs with their forks: a fork stands below the run that it continues, where that one is listed too.
 
+import { capital } from '../util/format.js';
+
 /** [{run, forks: [{run, depth}]}] in the order of the runs; forks in the order of their start. */
 export function families(runs) {
   const known = new Map(runs.map((run) => [run.id, run]));
@@ -16,5 +18,5 @@ export function forkName(run, parent) {
   const name = run.scenario_name.startsWith(parent.scenario_name)
     ? run.scenario_name.slice(parent.scenario_name.length).replace(/^[\s,]+/, '')
     : run.scenario_name;
-  return name ? name[0].toUpperCase() + name.slice(1) : run.scenario_name;
+  return name ? capital(name) : run.scenario_name;
 }

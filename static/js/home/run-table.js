@@ -24,7 +24,7 @@ export function runColumns({ metrics, tick, figures, moment, isPartial }) {
       cell: (run) => h('a', { href: `/runs/${run.id}/` }, `${run.id} · ${run.scenario_name}`),
     },
     { title: 'State', value: (run) => run.status, cell: (run) => stateCell(run, isPartial(run)) },
-    { title: 'Scheduler', cell: (run) => inCharge(run.schedulers, 'name') },
+    { title: 'Scheduler', cell: (run) => inCharge(run.schedulers) },
     { title: 'Mode', value: (run) => run.mode, cell: (run) => run.mode },
     {
       title: 'Simulated time',

@@ -3,7 +3,7 @@
 import { Tip, tipElement } from '../ui/tooltip.js';
 import { fill, h } from '../ui/dom.js';
 import { STEPS, colors, onTheme } from '../util/colors.js';
-import { percent, plural } from '../util/format.js';
+import { capital, percent, plural } from '../util/format.js';
 
 const SIZES = [18, 14, 10, 7, 5, 3]; // px of a square: the largest with which the grid is low enough
 const MAX_HEIGHT = 300;
@@ -54,7 +54,7 @@ export function layout(sites, width, shown = sites.map((_, i) => i)) {
     let y = 0;
     for (const site of new Set(shown.map((i) => sites[i]))) {
       const own = shown.filter((i) => sites[i] === site);
-      heads.push([`${site[0].toUpperCase()}${site.slice(1)}, ${plural(own.length, 'server')}`, y]);
+      heads.push([`${capital(site)}, ${plural(own.length, 'server')}`, y]);
       y += HEAD;
       own.forEach((i, n) => (at[i] = [(n % columns) * (size + gap), y + Math.floor(n / columns) * (size + gap)]));
       y += Math.ceil(own.length / columns) * (size + gap) + 6;

@@ -2,7 +2,7 @@
 
 import { fill, h } from '../ui/dom.js';
 import { shown, table } from '../ui/data-table.js';
-import { duration, number, plural } from '../util/format.js';
+import { capital, duration, number, plural } from '../util/format.js';
 import { bySite, remedyParts } from './condition.js';
 
 const MAX_ROWS = 100; // nodes in the table
@@ -17,7 +17,7 @@ export function paintTrial(box, found) {
   return fill(
     box,
     h('h2', {}, heading),
-    found.error ? h('p', { class: 'error', role: 'alert' }, capital(found.error)) : null,
+    found.error ? h('p', { class: 'error', role: 'alert' }, sentence(found.error)) : null,
     found.error && !found.findings.length ? null : h('p', { class: 'muted small' }, about(found), answered),
     h('ul', { class: 'findings' }, found.findings.map(finding)),
     preview,
@@ -120,6 +120,6 @@ function labels(all) {
     : '–';
 }
 
-function capital(text) {
-  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+function sentence(text) {
+  return `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -7,9 +7,9 @@ export function phaseAt(phases, ms) {
   return phases.findLast(({ from_ms: from }) => from <= ms) ?? phases[0];
 }
 
-/** 'FIFO → SRTF at 1d 02:00:00': of [{from_ms, name, title}], by title or by name. */
-export function inCharge(phases, key = 'title') {
-  return phases.map((phase, i) => (i ? `${phase[key]} at ${clock(phase.from_ms)}` : phase[key])).join(' → ');
+/** 'FIFO → SRTF at 1d 02:00:00': the titles of [{from_ms, title}]. */
+export function inCharge(phases) {
+  return phases.map(({ title, from_ms: from }, i) => (i ? `${title} at ${clock(from)}` : title)).join(' → ');
 }
 
 /** values[bin] if the middle of the bin is in a phase of the model with that name, else NaN. */

@@ -78,7 +78,7 @@ function countAlerts(open) {
   if (!badge || !open) return;
   setText(badge, badgeText(open));
   badge.dataset.level = open.serious ? 'serious' : 'notable';
-  badge.title = badge.textContent ? `${badge.textContent} open alerts that nobody has acknowledged` : '';
+  badge.title = badge.textContent ? `Open alerts that nobody has acknowledged: ${badge.textContent}` : '';
 }
 
 if (notice) checkHealth();

@@ -74,7 +74,7 @@ function take(found) {
     .map(([k, v]) => `, ${k} ${v}`)
     .join('');
   const [first, ...later] = found.schedulers;
-  const charge = inCharge([{ ...first, name: `${first.name}${parameters}` }, ...later], 'name');
+  const charge = inCharge([{ ...first, title: `${first.title}${parameters}` }, ...later]);
   fill(
     $('#about'),
     `${found.cluster_name} (${plural(found.server_count, 'server')}), ${found.trace_name} ` +

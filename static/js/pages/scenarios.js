@@ -50,7 +50,7 @@ const columns = [
     title: 'Scheduler',
     value: (s) => s.scheduler,
     cell: (s) => [
-      inCharge(s.schedulers, 'name'),
+      inCharge(s.schedulers),
       Object.keys(s.parameters).length
         ? h(
             'div',
@@ -197,17 +197,17 @@ async function form() {
   const servers = field(
     'Servers to generate',
     h('input', { id: 'f-servers', type: 'number', min: 2, max: 20000, value: 60 }),
-    'half edge, half cloud',
+    'Half edge, half cloud',
   );
   const slot = field(
     'Slot length, min',
     h('input', { id: 'f-slot', type: 'number', min: 0.001, step: 'any', placeholder: "the cluster's own" }),
-    'duration of a slot of slotted schedulers',
+    'Duration of a slot of slotted schedulers',
   );
   const horizon = field(
     'Horizon, slots',
     h('input', { id: 'f-horizon', type: 'number', min: 1, placeholder: "the cluster's own" }),
-    'slotted schedulers that plan ahead reject jobs that cannot finish by then',
+    'Slotted schedulers that plan ahead reject jobs that cannot finish by then',
   );
   const speed = field(
     'Speed',
@@ -216,7 +216,7 @@ async function form() {
       { id: 'f-speed' },
       SPEEDS.map(([value, text]) => option(value, text, value === 3600)),
     ),
-    'simulated time per second',
+    'Simulated time per second',
   );
   const mode = h(
     'select',
@@ -250,9 +250,9 @@ async function form() {
     fill(
       belongs,
       came
-        ? 'cluster of this trace'
+        ? 'Cluster of this trace'
         : cluster.value
-          ? 'not the cluster of this trace'
+          ? 'Not the cluster of this trace'
           : 'The jobs fit on none of the newest clusters; choose one, or generate one.',
     );
     servers.hidden = cluster.value !== GENERATED;
@@ -283,7 +283,7 @@ async function form() {
     field('Cluster', cluster, belongs),
     servers,
     field('Scheduler', scheduler, about),
-    field('Seed', seed, 'runs with equal seeds have equal logs, byte for byte'),
+    field('Seed', seed, 'Runs with equal seeds have equal logs, byte for byte'),
     slot,
     horizon,
     parameters,

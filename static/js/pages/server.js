@@ -4,7 +4,7 @@ import { Refusal, logError } from '../core/client-errors.js';
 import { onTheme } from '../util/colors.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { capacityAt } from '../util/capacity.js';
-import { clock, number, percent, plural, significant } from '../util/format.js';
+import { capital, clock, number, percent, plural, significant } from '../util/format.js';
 import { Later, atMost } from '../util/throttle.js';
 import { empty, shown as counted, table } from '../ui/data-table.js';
 import { get } from '../core/api.js';
@@ -202,7 +202,7 @@ function panel({ key, title, unit, capacity }, make) {
     id,
     tabindex: 0,
     role: 'img',
-    'aria-label': `${title} over time by job; the Table button shows the same numbers`,
+    'aria-label': `${capital(title)} over time by job; the Table button shows the same numbers`,
   });
   const tip = tipElement();
   $('#resources').append(
@@ -212,7 +212,7 @@ function panel({ key, title, unit, capacity }, make) {
       h(
         'header',
         {},
-        h('h2', {}, title),
+        h('h2', {}, capital(title)),
         h(
           'span',
           { class: 'muted small' },
@@ -266,7 +266,7 @@ function tiles(measures, source, info) {
         const held = now.reduce((sum, bar) => sum + amountOf(bar), 0);
         const whole = capacityAt(capacity, playhead.ms);
         return tile(
-          title === unit ? title : `${title}, ${unit}`,
+          title === unit ? title : `${capital(title)}, ${unit}`,
           [number(held, 2), h('small', {}, ` of ${number(whole, 2)}`)],
           { more: meter(whole ? held / whole : 0) },
         );

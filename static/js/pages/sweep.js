@@ -96,7 +96,7 @@ function paint() {
   $('#curves').hidden = !numeric;
   if (numeric) {
     const curves = (down?.values ?? [null]).map((value, j) => ({
-      title: down ? `${downNamed.title} ${downNamed.text(value)}` : '',
+      title: down ? `${downNamed.title}: ${downNamed.text(value)}` : '',
       points: across.values
         .map((x, i) => ({ x, ...found.get(down ? `${i},${j}` : `${i}`) }))
         .filter(({ mean }) => mean !== null && mean !== undefined),
@@ -116,7 +116,7 @@ function paint() {
   setText(
     $('#count'),
     points.length > rows.length
-      ? `First ${rows.length} of ${number(points.length, 0)} points; the CSV file has all`
+      ? `First ${number(rows.length, 0)} of ${number(points.length, 0)} points; the CSV file has all of them`
       : plural(points.length, 'point'),
   );
   fill(

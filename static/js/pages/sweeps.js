@@ -4,11 +4,11 @@ import { get, post } from '../core/api.js';
 import { $, fill, h, setText } from '../ui/dom.js';
 import { number, plural, wall } from '../util/format.js';
 import { DataTable, empty, shown } from '../ui/data-table.js';
-import { fieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
+import { editFieldTitle, named, parseValues } from '../scenarios/sweep-axes.js';
 import { url } from '../core/time-range.js';
 
 const operator = document.body.dataset.role === 'operator';
-const HELP = 'such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
+const HELP = 'Such as 1, 2, 5 or 0.1..1 by 0.1 or 1..64 times 2';
 const columns = [
   { title: 'Sweep', value: (s) => s.name, cell: (s) => h('a', { href: `/sweeps/${s.id}/` }, s.name) },
   {
@@ -19,13 +19,7 @@ const columns = [
   {
     title: 'Axes',
     cell: (s) =>
-      s.axes
-        .map(
-          (axis) =>
-            `${named(axis, axis.parameter ?? `edit ${axis.edit}, ${axis.field}`).title}: ` +
-            `${axis.values.map(named(axis, '').text).join(', ')}`,
-        )
-        .join('; '),
+      s.axes.map((axis, i) => `${s.titles[i]}: ${axis.values.map(named(axis, '').text).join(', ')}`).join('; '),
   },
   {
     title: 'Finished',
@@ -51,7 +45,9 @@ async function list() {
 }
 
 async function form() {
-  const [schedulers, scenarios] = await Promise.all([get('/api/schedulers/'), get('/api/scenarios/?size=500')]);
+  const [schedulers, verbs, scenarios] = await Promise.all(
+    ['/api/schedulers/', '/api/edits/', '/api/scenarios/?size=500'].map((path) => get(path)),
+  );
   const box = $('#new');
   if (!scenarios.results.length)
     return fill(box, empty('No scenarios yet', h('a', { href: '/scenarios/' }, 'Create a scenario first')));
@@ -87,19 +83,11 @@ async function form() {
       fill(
         what,
         optional ? h('option', { value: '' }, 'none') : null,
-        declared.map((p) =>
-          h('option', { value: `p:${p.name}` }, `${chosen.scheduler}: ${p.name.replaceAll('_', ' ')}`),
-        ),
+        declared.map((p) => h('option', { value: `p:${p.name}` }, `${p.title}${p.unit ? `, ${p.unit}` : ''}`)),
         chosen.edits.map((edit, i) =>
           Object.keys(edit)
             .filter((key) => key !== 'verb' && key !== 'off')
-            .map((key) =>
-              h(
-                'option',
-                { value: `e:${i + 1}:${key}` },
-                `edit ${i + 1} (${edit.verb.replaceAll('_', ' ')}): ` + fieldTitle(key),
-              ),
-            ),
+            .map((key) => h('option', { value: `e:${i + 1}:${key}` }, editFieldTitle(verbs, edit.verb, i + 1, key))),
         ),
       );
       if ([...what.options].some((o) => o.value === before)) what.value = before;
@@ -136,7 +124,7 @@ async function form() {
     labelled('Scenario', scenario),
     axes.map(({ what, values }, i) => [
       labelled(i ? 'Second axis' : 'First axis', what),
-      labelled('Values', values, HELP),
+      labelled(i ? 'Values of the second axis' : 'Values of the first axis', values, HELP),
     ]),
     labelled(
       'Seeds',

@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { fill, h } from '../ui/dom.js';
 import { field, numberField } from '../ui/fields/form-field.js';
-import { wall } from '../util/format.js';
+import { capital, wall } from '../util/format.js';
 
 export class Rule {
   /** onChange(): after the rule was stored. */
@@ -122,5 +122,5 @@ const listed = (text) =>
 /** A reason as a sentence. */
 export function sentence(text) {
   if (!text) return '';
-  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  return `${capital(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -53,7 +53,7 @@ export class Ask {
         h(
           'span',
           { class: 'help', id: 'ask-changes-help' },
-          'one “field = value” per line, or one line of a jobs.jsonl file; empty: no changes' +
+          'One “field = value” per line, or one line of a jobs.jsonl file; empty: no changes' +
             (real ? '. run_ms: duration of the job' : ''),
         ),
       ),

@@ -49,7 +49,7 @@ export function cutForm(atMs, schedulers) {
   return h(
     'form',
     { class: 'form', id: 'cut-form' },
-    h('h2', { id: 'cut-title', class: 'wide' }, `What if, from ${clock(atMs)}`),
+    h('h2', { id: 'cut-title', class: 'wide' }, `What-if from ${clock(atMs)}`),
     h(
       'p',
       { class: 'wide muted small' },
@@ -65,13 +65,13 @@ export function cutForm(atMs, schedulers) {
         { id: 'cut-durations' },
         DURATIONS.map(([value, text]) => h('option', { value }, text)),
       ),
-      'time limit for jobs whose end is unknown',
+      'Time limit for jobs whose end is unknown',
     ),
     field(
       'cut-assumed',
       'Without a time limit',
       h('input', { id: 'cut-assumed', type: 'text', value: timeText(ASSUMED_MS) }),
-      `remaining work of such a job, ${EXAMPLE}`,
+      `Remaining work of such a job; ${EXAMPLE}`,
     ),
     field(
       'cut-arrivals',

@@ -1,7 +1,7 @@
 // Tiles of the newest sample of a server: what it really used, and how old that is.
 
 import { UNKNOWN } from '../util/samples.js';
-import { duration, number, percent } from '../util/format.js';
+import { capital, duration, number, percent } from '../util/format.js';
 import { h } from '../ui/dom.js';
 import { tile } from '../ui/tile.js';
 
@@ -38,7 +38,7 @@ export function sampleTiles({ samples: { newest } }, info, server, p, present = 
   const used = USED.flatMap((name, r) => {
     const amount = newest[name][server];
     if (amount === UNKNOWN || !capacity[r]) return [];
-    const title = `${info.names[r]} used${info.units[r] === info.names[r] ? '' : `, ${info.units[r]}`}`;
+    const title = `${capital(info.names[r])} used${info.units[r] === info.names[r] ? '' : `, ${info.units[r]}`}`;
     const value = [number(amount / 1000, 2), h('small', {}, ` of ${number(capacity[r] / 1000, 2)}`)];
     return [tile(title, value, { hint, id: `sample-${name}` })];
   });

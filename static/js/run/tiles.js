@@ -3,7 +3,7 @@
 import { fill, h } from '../ui/dom.js';
 import { sparkline } from '../charts/sparkline.js';
 import { setTileText, tile } from '../ui/tile.js';
-import { duration, number, percent } from '../util/format.js';
+import { capital, duration, number, percent } from '../util/format.js';
 import { ABSENT, COMPLETED, JOB_STATES, jobCounts, jobStates } from '../core/job-state.js';
 import { modelsOf, stateMeaning, stateWord, statesOf } from '../models/index.js';
 import { whileIn } from '../models/phases.js';
@@ -38,7 +38,7 @@ export class Tiles {
     this.models = modelsOf(info);
     const states = ['not arrived', ...statesOf(info)].map((name) => {
       const word = stateWord(info, name);
-      return [name, `${word[0].toUpperCase()}${word.slice(1)}`, stateMeaning(info, name)];
+      return [name, capital(word), stateMeaning(info, name)];
     });
     const shares = this.models.flatMap((model) => model.tiles(info));
     const achieved = info.worth ? ['utility', 'total_utility'] : ['jct', 'mean_jct_ms'];

@@ -16,6 +16,7 @@ function field(key, value) {
     const lines = edits.map((edit) => editLine(edit, [])).join('; ') || 'no edits';
     return [`${key}: ${lines}`, ...Object.entries(others).map(([name, other]) => field(name, other))].join(', ');
   }
+  if (key === 'seconds') return `duration ${value} s`;
   const { title, text } = named({ field: key }, key);
   return `${title} ${typeof value === 'number' ? text(value) : plain(value)}`;
 }

@@ -20,13 +20,13 @@ export function clusterForm(form, onMade) {
   const slot = numberField('n-slot', 'Slot length, min', {
     min: 0,
     value: 60,
-    help: 'duration of a slot of slotted schedulers',
+    help: 'Duration of a slot of slotted schedulers',
   });
   const horizon = numberField('n-horizon', 'Horizon, slots', {
     whole: true,
     min: 1,
     placeholder: 'none',
-    help: 'slotted schedulers reject jobs that cannot finish by then',
+    help: 'Slotted schedulers reject jobs that cannot finish by then',
   });
   const box = h('div', { class: 'machine-rows' });
   const sum = h('div', { class: 'scroll', id: 'sums', 'aria-live': 'polite' });

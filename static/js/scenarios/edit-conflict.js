@@ -45,11 +45,13 @@ export function showConflict(box, { verbs, theirs, mine, onCopy, onTheirs, onMin
 
 /** 'Fail servers at 10:00:00: servers edge-0, for 6h'. */
 export function editLine(edit, verbs) {
-  const title = verbs.find(({ name }) => name === edit.verb)?.title ?? edit.verb.replaceAll('_', ' ');
+  const verb = verbs.find(({ name }) => name === edit.verb);
+  const title = verb?.title ?? edit.verb.replaceAll('_', ' ');
+  const label = (key) => verb?.parameters?.find(({ name }) => name === key)?.title.toLowerCase() ?? key;
   const fields = Object.entries(edit)
     .filter(([key, value]) => !['verb', 'at_ms', 'off'].includes(key) && value !== null && value !== '')
     .map(([key, value]) => {
-      const { title: name, text } = named({ field: key }, key);
+      const { title: name, text } = named({ field: key }, label(key));
       return `${name} ${text(value)}`;
     });
   const detail = fields.length ? `: ${fields.join(', ')}` : '';

@@ -51,12 +51,19 @@ export function cells(points, figure) {
 }
 
 /**
- * Field of an edit or of a scheduler as a label: 'time, ms' of at_ms, 'for, ms' of for_ms.
+ * Field of an edit as a label: 'Duration of edit 1 (Fail servers), ms'. verbs: from /api/edits/.
  *
+ * @param {{name: string, title: string, parameters: {name: string, title: string, unit: string}[]}[]} verbs
+ * @param {string} verb
+ * @param {number} place
  * @param {string} field
  */
-export const fieldTitle = (field) =>
-  field === 'at_ms' ? 'time, ms' : field.replace(/_ms$/, ', ms').replaceAll('_', ' ');
+export function editFieldTitle(verbs, verb, place, field) {
+  const known = verbs.find(({ name }) => name === verb);
+  const declared = field === 'at_ms' ? { title: 'Time', unit: 'ms' } : known?.parameters.find((p) => p.name === field);
+  const unit = declared?.unit ? `, ${declared.unit}` : '';
+  return `${declared?.title ?? field} of edit ${place} (${known?.title ?? verb})${unit}`;
+}
 
 /** {title, text(value)} of an axis; `title` is its name from the API, or a given one. */
 export function named(axis, title) {

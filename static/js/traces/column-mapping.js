@@ -2,19 +2,19 @@
 // JavaScript.
 
 export const FIELDS = [
-  { name: 'arrival', title: 'Arrival', help: 'submission time of the job', needed: true },
-  { name: 'run', title: 'Run time', help: 'run time of the job; alternatively select its end' },
-  { name: 'start', title: 'Start', help: 'start time, in the unit of the arrival' },
-  { name: 'end', title: 'End', help: 'end time, in the unit of the arrival' },
-  { name: 'id', title: 'ID', help: 'default: the row number' },
-  { name: 'workers', title: 'Workers', help: 'requested number of workers' },
-  { name: 'gpus', title: 'GPUs', help: 'total of the job' },
-  { name: 'cpus', title: 'vCPU', help: 'per worker' },
-  { name: 'memory_gb', title: 'Memory', help: 'per worker' },
-  { name: 'model', title: 'Model', help: 'e.g. resnet50' },
-  { name: 'group', title: 'Virtual cluster', help: 'also a queue or partition' },
-  { name: 'user', title: 'User', help: 'submitting user' },
-  { name: 'status', title: 'Status', help: 'rows of pending or running jobs are skipped' },
+  { name: 'arrival', title: 'Arrival', help: 'Submission time of the job', needed: true },
+  { name: 'run', title: 'Run time', help: 'Run time of the job; alternatively select its end' },
+  { name: 'start', title: 'Start', help: 'Start time, in the unit of the arrival' },
+  { name: 'end', title: 'End', help: 'End time, in the unit of the arrival' },
+  { name: 'id', title: 'ID', help: 'Default: the row number' },
+  { name: 'workers', title: 'Workers', help: 'Requested number of workers' },
+  { name: 'gpus', title: 'GPUs', help: 'Total of the job' },
+  { name: 'cpus', title: 'vCPU', help: 'Per worker' },
+  { name: 'memory_gb', title: 'Memory', help: 'Per worker' },
+  { name: 'model', title: 'Model', help: 'For example resnet50' },
+  { name: 'group', title: 'Virtual cluster', help: 'Also a queue or partition' },
+  { name: 'user', title: 'User', help: 'Submitting user' },
+  { name: 'status', title: 'Status', help: 'Rows of pending or running jobs are skipped' },
 ];
 
 export const UNITS = [

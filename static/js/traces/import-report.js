@@ -2,8 +2,8 @@
 // fields.
 
 import { fill, h } from '../ui/dom.js';
-import { fieldText, originText } from '../util/job-fields.js';
-import { duration, number, plural } from '../util/format.js';
+import { fieldText, fieldTitle, originText } from '../util/job-fields.js';
+import { capital, duration, number, plural } from '../util/format.js';
 import { empty, shown, table } from '../ui/data-table.js';
 import { tile } from '../ui/tile.js';
 
@@ -119,7 +119,7 @@ export function preview(rows, without) {
   ];
   return table(
     names.map((name) => ({
-      title: name,
+      title: fieldTitle(name),
       number: typeof rows[0][name] === 'number',
       cell: (row) => cell(name, row[name], row.provenance),
     })),
@@ -150,15 +150,18 @@ export function provenance(report) {
   const fields = [...new Set([...Object.keys(report.provenance ?? {}), ...Object.keys(clamped)])];
   if (!fields.length) return empty('No jobs', 'Machines have no sampled fields.');
   const count = (name) => ({
-    title: originText(name),
+    title: capital(originText(name)),
     number: true,
     cell: (field) => number(report.provenance?.[field]?.[name] ?? 0, 0),
   });
   const present = Object.values(report.provenance ?? {}).flatMap((counts) => Object.keys(counts));
   const origins = [...new Set(['trace', 'derived', 'drawn', ...present])];
-  const columns = [{ title: 'Field', cell: (field) => field }, ...origins.map(count)];
+  const columns = [
+    { title: 'Field', cell: (field) => h('span', { title: field }, fieldTitle(field)) },
+    ...origins.map(count),
+  ];
   if (Object.keys(clamped).length)
-    columns.push({ title: 'outside', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
+    columns.push({ title: 'Outside', number: true, cell: (field) => number(clamped[field] ?? 0, 0) });
   return table(columns, fields);
 }
 

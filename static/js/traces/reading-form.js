@@ -72,17 +72,17 @@ export function readingForm(trace, formats, onDone) {
   const stop = unclear ? h('button', { type: 'button' }, 'Cancel') : null;
   const field = (label, control, help) =>
     h('div', { class: 'field' }, h('label', { for: control.id }, label), control, h('span', { class: 'help' }, help));
-  const unitField = field('Time unit', unit, 'of numbers that are times');
+  const unitField = field('Time unit', unit, 'Unit of numbers that are times');
   const element = h(
     'form',
     { id: 'reading-form', class: 'stack', novalidate: true },
     h(
       'div',
       { class: 'form' },
-      field('Format', format, 'of the files of this upload'),
+      field('Format', format, 'Format of the files of this upload'),
       unitField,
-      field('Time zone', zone, 'of dates without a time zone'),
-      field('Jobs without GPUs', cpu, 'of accounting logs'),
+      field('Time zone', zone, 'Time zone of dates without one'),
+      field('Jobs without GPUs', cpu, 'Jobs of accounting logs without GPUs'),
     ),
     columns.element,
     errorLine,

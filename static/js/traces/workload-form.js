@@ -11,7 +11,7 @@ export async function generateForm(form, onDone) {
   const profile = h(
     'select',
     { id: 'g-profile' },
-    profiles.map((p) => h('option', { value: p.name }, p.name)),
+    profiles.map((p) => h('option', { value: p.name }, p.title)),
   );
   const variant = h(
     'select',
@@ -51,11 +51,11 @@ export async function generateForm(form, onDone) {
   fill(
     form,
     field('Paper', profile, about),
-    field('Variant', variant, "calibrated: at the scale of the paper's figures; literal: as printed"),
+    field('Variant', variant, "Calibrated: at the scale of the paper's figures; literal: as printed"),
     field('Jobs', jobs, `1 to ${number(limits.jobs, 0)}`),
     field('Servers', servers, `2 to ${number(limits.servers, 0)}`),
     field('Horizon, slots', end, `${number(horizon, 0)} if the paper has a fixed horizon`),
-    field('Seed', seed, 'equal seeds give equal jobs'),
+    field('Seed', seed, 'Equal seeds give equal jobs'),
     h('div', { class: 'wide' }, button),
     status,
   );

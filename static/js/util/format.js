@@ -232,3 +232,10 @@ function isNumber(value) {
 function trim(value, digits) {
   return String(Number(value.toFixed(digits)));
 }
+
+/**
+ * The text with a capital letter at its beginning: 'memory' -> 'Memory'.
+ *
+ * @param {string} text
+ */
+export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,5 +1,7 @@
 // Faults of the twin as sentences, shown to operators on every page.
 
+import { capital } from './format.js';
+
 /**
  * @typedef {{
  *   database?: boolean, database_fault?: string, broker?: boolean, missing?: string[], disk?: string,
@@ -21,7 +23,7 @@ export function faults({ database, database_fault: fault, broker, missing = [], 
   const troubled = processes.filter(({ answers, trouble }) => trouble || !answers);
   for (const { kind, trouble } of troubled) {
     const text = trouble || `the ${kind} does not respond`;
-    found.push(`${text[0].toUpperCase()}${text.slice(1)}.`);
+    found.push(`${capital(text)}.`);
   }
   for (const kind of missing) {
     if (!troubled.some((process) => process.kind === kind)) found.push(`No ${kind} is running.`);

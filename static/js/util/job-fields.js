@@ -8,6 +8,50 @@ const UNITS = [
   ['_gbps', 'Gbps'],
 ];
 
+/** Titles of the fields of a job, as in scheduling/reporting/job_fields.py. */
+export const TITLES = {
+  id: 'Id',
+  arrival_ms: 'Arrival',
+  model: 'Model',
+  epochs: 'Epochs',
+  num_chunks: 'Chunks',
+  minibatches_per_chunk: 'Mini-batches per chunk',
+  minibatch_ms: 'Time per mini-batch',
+  gradient_mb: 'Gradient size',
+  worker: 'Resources of a worker',
+  ps: 'Resources of a parameter server',
+  num_samples: 'Samples',
+  global_batch: 'Global batch size',
+  sample_ms: 'Time per sample',
+  workers_per_ps: 'Workers per parameter server',
+  internal_gbps: 'Internal bandwidth',
+  external_gbps: 'External bandwidth',
+  ps_update_ms: 'Time per parameter update',
+  worker_type: 'Worker type',
+  ps_type: 'Parameter server type',
+  upload_ms: 'Upload times',
+  cloud_upload_ms: 'Upload time to the cloud',
+  chunk_mb: 'Chunk size',
+  requested_workers: 'Requested workers',
+  comp_machine_ms: 'Computation per iteration on one machine',
+  comm_ms: 'Communication per iteration',
+  iterations: 'Iterations',
+  iterations_per_epoch: 'Iterations per epoch',
+  input_gb: 'Input size',
+  model_gb: 'Model size',
+  user: 'User',
+  limit_ms: 'Time limit',
+  group: 'Queue',
+  utility: 'Utility',
+};
+
+/**
+ * The label of a field; a field that has no title keeps its name.
+ *
+ * @param {string} name
+ */
+export const fieldTitle = (name) => /** @type {Record<string, string>} */ (TITLES)[name] ?? name;
+
 /**
  * @param {string} name
  * @param {any} value
@@ -32,7 +76,7 @@ export function fieldText(name, value) {
     const slots = `${number(sensitivity, 4)} per slot, target ${number(target)} slots`;
     return `priority ${number(priority)}, sensitivity ${slots}`;
   }
-  if (Array.isArray(value)) return value.length > 6 ? spread(value) : value.join(', ');
+  if (Array.isArray(value)) return value.length > 6 ? spread(name, value) : value.join(', ');
   if (typeof value === 'object') return JSON.stringify(value);
   if (typeof value !== 'number') return String(value);
   for (const [suffix, unit] of UNITS) if (name.endsWith(suffix)) return `${number(value, 3)} ${unit}`;
@@ -40,10 +84,13 @@ export function fieldText(name, value) {
   return number(value, 4);
 }
 
-/** @param {number[]} values */
-function spread(values) {
+/**
+ * @param {string} name
+ * @param {number[]} values
+ */
+function spread(name, values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  return `${values.length} values, ${fieldText('', least)} to ${fieldText('', most)}`;
+  return `${values.length} values, ${fieldText(name, least)} to ${fieldText(name, most)}`;
 }
 
 /**

@@ -45,13 +45,13 @@ def test_changed_work_is_not_ranked(answer_of):
     assert (cells["mean_jct_ms"]["verdict"], cells["mean_jct_ms"]["delta"]) == (None, None)
     assert cells["common_jct_ms"]["value"] is None, "no job is unchanged"
     assert answer["notes"] == [
-        f"The jobs of run {other.pk} are not those of run {first.pk} because of edits (run {other.pk}: “Multiply num "
+        f"The jobs of run {other.pk} are not those of run {first.pk} because of edits (run {other.pk}: “Multiply the "
         "chunks of jobs * by 0.2”): 20 with other work, arrival or demands. So the metrics are not ranked, except for "
         "the mean JCT of common jobs, which covers the unchanged jobs."
     ]
     assert not any(row["completed"][1]["ranked"] for row in answer["groups"]["model"])
     assert answer["runs"][0]["edits"] == []
-    assert answer["runs"][1]["edits"] == ["Multiply num chunks of jobs * by 0.2"]
+    assert answer["runs"][1]["edits"] == ["Multiply the chunks of jobs * by 0.2"]
 
 
 def test_changed_utilities_are_not_ranked(answer_of):

@@ -63,12 +63,18 @@ class Edit(ABC):
     of_jobs: ClassVar[bool] = False  # whether it changes what jobs there are, or what they are
     later: ClassVar[bool] = False  # whether it cannot take effect from the beginning on
     Parameters: ClassVar[type] = Parameters
+    choice_titles: ClassVar[Mapping[str, str]] = {}  # of choices that are not labels
     begins: ClassVar[Mapping[str, Any]] = {}  # what its form begins with where the default changes nothing
 
     @classmethod
     def form(cls) -> list[dict[str, Any]]:
         """Declarations of the parameters as plain data, from which the form is generated."""
-        return [row | {"default": cls.begins.get(row["name"], row["default"])} for row in describe(cls.Parameters)]
+        return [
+            row
+            | {"default": cls.begins.get(row["name"], row["default"])}
+            | ({"titles": cls.choice_titles} if row["choices"] else {})
+            for row in describe(cls.Parameters)
+        ]
 
     @property
     def subject(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.model.values import LARGEST, Job, ModelError, shorten
+from scheduling.reporting import job_fields
 from scheduling.reporting.quantities import duration
 from twin.scenarios.edits.base import (
     SHOWN,
@@ -126,6 +127,7 @@ class ChangeJobs(Edit):
     name, title, about = "change_jobs", "Change jobs", "Scales work, data, workers or communication of future jobs."
     Parameters, of_jobs = _Change, True
     begins = {"factor": 2.0}
+    choice_titles = {name: job_fields.TITLES[name] for name in CHANGEABLE}
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
@@ -141,7 +143,7 @@ class ChangeJobs(Edit):
 
     def _words(self) -> str:
         p = self.parameters
-        return f"Multiply {p.field.replace('_', ' ')} of jobs {listed(p.jobs)} by {p.factor:g}"
+        return f"Multiply the {job_fields.TITLES[p.field].lower()} of jobs {listed(p.jobs)} by {p.factor:g}"
 
 
 @dataclass(frozen=True, slots=True)

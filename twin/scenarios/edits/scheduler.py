@@ -52,5 +52,6 @@ class ChangeScheduler(Edit):
         return dict(word.split("=", 1) for word in words)
 
     def _words(self) -> str:
-        p = self.parameters
-        return f"Change the scheduler to {p.scheduler}" + (f" with {p.parameters}" if p.parameters else "")
+        p, known = self.parameters, schedulers().get(self.parameters.scheduler)
+        title = known.title if known else p.scheduler
+        return f"Change the scheduler to {title}" + (f" with {p.parameters}" if p.parameters else "")

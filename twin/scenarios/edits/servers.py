@@ -5,19 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from scheduling.kernel.parameters import Parameters, parameter
-from scheduling.model.values import LARGEST, RESOURCE_UNITS, RESOURCES, SITES, Demand, Job, ModelError, Server, shorten
+from scheduling.model.values import (
+    LARGEST,
+    RESOURCE_TITLES,
+    RESOURCE_UNITS,
+    RESOURCES,
+    SITES,
+    Demand,
+    Job,
+    ModelError,
+    Server,
+    shorten,
+)
 from scheduling.reporting.quantities import duration
 from twin.scenarios.edits.base import Edit, ScenarioState, away_from, chosen_servers, listed, servers_field
 from twin.scenarios.edits.moments import moment
 
 MAX_SERVERS = 20_000  # of a cluster
+RESOURCE_WORDS = {name: name for name in RESOURCES} | {"gpu": "GPU", "cpu": "vCPU"}  # within a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
     count: int = parameter(1, "Number of servers", low=1, high=MAX_SERVERS, title="Number of servers")
     like: str = parameter("", "Name of the server to copy", title="Server to copy")
-    site: str = parameter("", "Edge or cloud; empty: site of the copied server", choices=("", *SITES))
+    site: str = parameter("", "Site of the new servers", choices=("", *SITES))
 
 
 class AddServers(Edit):
@@ -25,6 +37,7 @@ class AddServers(Edit):
 
     name, title, about = "add_servers", "Add servers", "Adds copies of an existing server."
     Parameters = _Add
+    choice_titles = {"": "that of the copied server"}
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
@@ -101,6 +114,7 @@ class ResizeServers(Edit):
         "Sets the amount of one resource; jobs that no longer fit are displaced.",
     )
     Parameters = _Resize
+    choice_titles = dict(zip(RESOURCES, RESOURCE_TITLES, strict=True))
 
     def apply(self, state: ScenarioState) -> ScenarioState:
         p = self.parameters
@@ -116,7 +130,7 @@ class ResizeServers(Edit):
     def _words(self) -> str:
         p = self.parameters
         return (
-            f"Set {p.resource} of {listed(p.servers)} to {p.amount:g} "
+            f"Set {RESOURCE_WORDS[p.resource]} of {listed(p.servers)} to {p.amount:g} "
             f"{RESOURCE_UNITS[RESOURCES.index(p.resource)]} "
             "per server"
         )

@@ -4,8 +4,8 @@ import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
 import { JOB_COLORS } from '../../util/colors.js';
 import { $, fill, h } from '../../ui/dom.js';
-import { fieldText, originText } from '../../util/job-fields.js';
-import { clock, duration, fixed, number, significant } from '../../util/format.js';
+import { fieldText, fieldTitle, originText } from '../../util/job-fields.js';
+import { capital, clock, duration, fixed, number, significant } from '../../util/format.js';
 import { costly, finishOf, finishSentence } from './found-schedule.js';
 import { finder } from '../../ui/focus.js';
 import { shown, table } from '../../ui/data-table.js';
@@ -34,7 +34,7 @@ export function leadOf(kind, text) {
   const colon = /^[^:.]{1,24}:/.exec(text);
   if (colon) return [colon[0], text.slice(colon[0].length)];
   if (text.toLowerCase().startsWith(lead)) return [text.slice(0, lead.length), text.slice(lead.length)];
-  return [`${lead[0].toUpperCase()}${lead.slice(1)}.`, ` ${text}`];
+  return [`${capital(lead)}.`, ` ${text}`];
 }
 
 /** Sentence of a job without decisions; state: of the job. */
@@ -346,7 +346,7 @@ export class Drawer {
         : null,
       table(
         [
-          { title: 'Field', cell: (field) => field.name.replaceAll('_', ' ').replace(/ ms$/, '') },
+          { title: 'Field', cell: (field) => h('span', { title: field.name }, fieldTitle(field.name)) },
           { title: 'Value', cell: (field) => fieldText(field.name, field.value) },
           {
             title: 'Provenance',

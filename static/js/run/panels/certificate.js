@@ -4,7 +4,7 @@ import { Curves } from '../../charts/line-panel.js';
 import { get, post, remove } from '../../core/api.js';
 import { colors } from '../../util/colors.js';
 import { h, setText } from '../../ui/dom.js';
-import { clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
+import { capital, clock, duration, number, plural, provedShare, significant } from '../../util/format.js';
 import { searchSentence } from './oracle-gap.js';
 
 const ENDED = ['finished', 'cancelled', 'failed'];
@@ -50,7 +50,7 @@ function timesSentence(certificate) {
       ? ' It does not cover single jobs or utility.'
       : ' The competitive ratio of the paper is not claimed here, because its proof does not hold as ' + 'written.';
   return (
-    `${what[0].toUpperCase()}${what.slice(1)}, completed and planned jobs: ${duration(achieved)}. No ` +
+    `${capital(what)}, completed and planned jobs: ${duration(achieved)}. No ` +
     `schedule of the ${plural(jobs, 'job')} known at ${clock(at)}, not even a clairvoyant one, ` +
     `can take less than ${duration(bound)}. Bound: ${proof}. ${factor}${rest}${size}${note} Computed in ` +
     `${number(seconds, 2)} s.${older(certificate)}`

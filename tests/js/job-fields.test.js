@@ -1,0 +1,18 @@
+// Fields of a job: their titles are those of scheduling/reporting/job_fields.py, their values have units.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+
+import { TITLES, fieldText, fieldTitle } from '../../static/js/util/job-fields.js';
+
+test('the titles are those of the sentences', () => {
+  assert.deepEqual(TITLES, JSON.parse(readFileSync(new URL('../fixtures/job_fields.json', import.meta.url), 'utf8')));
+  assert.equal(fieldTitle('gradient_mb'), 'Gradient size');
+  assert.equal(fieldTitle('worker.gpu'), 'worker.gpu', 'a field without a title');
+});
+
+test('a long list of times has the least and the longest one', () => {
+  const values = [3_600_000, 0, 0, 0, 0, 0, 14_400_000];
+  assert.equal(fieldText('upload_ms', values), '7 values, 0 ms to 4h');
+});

@@ -1,0 +1,36 @@
+"""Titles of the axes of sweeps: labels of pages, and words in the names of their runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduling.kernel.parameters import describe
+from scheduling.kernel.registry import schedulers
+from twin.scenarios.edits import verbs
+
+
+def title(axis: Any, scheduler: str) -> str:
+    """Label: the title of the parameter, or "Duration of edit 1 (Fail servers)"."""
+    label = _label(axis, scheduler)
+    return label if "parameter" in axis else f"{label} of edit {axis['edit']} ({_verb(axis).title})"
+
+
+def word(axis: Any, scheduler: str) -> str:
+    """The same without the edit, within a sentence: "duration"."""
+    label = _label(axis, scheduler)
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def _label(axis: Any, scheduler: str) -> str:
+    if "parameter" in axis:
+        known = schedulers().get(scheduler)
+        return _titles(known.Parameters if known else None).get(axis["parameter"], axis["parameter"])
+    return "Time" if axis["field"] == "at_ms" else _titles(_verb(axis).Parameters).get(axis["field"], axis["field"])
+
+
+def _verb(axis: Any) -> Any:
+    return verbs()[axis["verb"]]
+
+
+def _titles(declared: type | None) -> dict[str, str]:
+    return {row["name"]: row["title"] for row in describe(declared)} if declared else {}
