@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from dashboard.api import certificates
+from dashboard.api.run_parts import certificates
 from tests.twin.runtime.conftest import work
 from twin.analysis import certificate_task
 from twin.eventlog import frames
