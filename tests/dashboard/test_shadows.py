@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.twin.builders_shadows import busy_cluster, computed
+from tests.twin.builders_shadows import busy_cluster, computed, only
 from twin.models import Connection, Run, ShadowSet
 from twin.studies.shadows import sets, task
 
@@ -84,7 +84,8 @@ def test_a_set_that_cannot_be_says_why(operator):
     assert operator.get("/live/other/shadows/").status_code == 404
 
 
-def test_a_failed_set_and_a_cluster_that_is_away_are_said(operator):
+def test_a_failed_set_and_a_cluster_that_is_away_are_said(operator, monkeypatch):
+    only(monkeypatch, "fifo")
     connection = busy_cluster()
     Connection.objects.update(wanted=Connection.PAUSED)
     connection.refresh_from_db()
@@ -95,7 +96,8 @@ def test_a_failed_set_and_a_cluster_that_is_away_are_said(operator):
     assert (answer["failed"], answer["set"]["id"]) == ("no node was available", of.pk)
 
 
-def test_shadows_go_with_their_connection(operator):
+def test_shadows_go_with_their_connection(operator, monkeypatch):
+    only(monkeypatch, "fifo", "oasis", "srtf")
     computed(busy_cluster())
     assert operator.delete("/api/connections/lab/").status_code == 204
     assert not ShadowSet.objects.exists()

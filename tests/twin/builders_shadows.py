@@ -5,6 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
+from scheduling.kernel.registry import scheduler_class
 from tests.twin.mirror.builders import EPOCH, S, ended, job, polled, running
 from tests.twin.mirror.builders_stored import following
 from twin.connectors.base import build
@@ -65,6 +68,11 @@ def seen(connection: Connection) -> Connection:
     Connection.objects.filter(pk=connection.pk).update(health={"seen_ms": polled(END_S).at_ms})
     connection.refresh_from_db()
     return connection
+
+
+def only(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Sets have shadows of these schedulers alone: the others take seconds, and a test may not look at them."""
+    monkeypatch.setattr("twin.studies.shadows.entrants.schedulers", lambda: {n: scheduler_class(n) for n in names})
 
 
 def computed(connection: Connection, **asked) -> ShadowSet:

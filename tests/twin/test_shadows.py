@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from scheduling.kernel.registry import scheduler_class
 from scheduling.model.values import LARGEST
-from tests.twin.builders_shadows import busy_cluster, computed, replayed
+from tests.twin.builders_shadows import busy_cluster, computed, only, replayed
 from tests.twin.mirror.builders import job, polled
 from tests.twin.mirror.builders_stored import following
 from tests.twin.mirror.whatif.builders_forty import MINUTE, at, mirrored_run
@@ -74,8 +74,7 @@ def test_every_scheduler_that_can_gets_an_ordinary_run_and_its_figures():
 
 
 def test_shadows_of_a_recording_are_those_of_the_cluster(tmp_path, monkeypatch):
-    only = ("fifo", "easy", "srtf")
-    monkeypatch.setattr("twin.studies.shadows.entrants.schedulers", lambda: {n: scheduler_class(n) for n in only})
+    only(monkeypatch, "fifo", "easy", "srtf")
     direct, played = computed(busy_cluster()), computed(replayed(tmp_path / "hour.jsonl", "recorded"))
     assert {key: played.facts["real"][key] for key in ("completed", "mean_wait_ms", "mean_jct_ms")} == {
         "completed": 20, "mean_wait_ms": 246_000, "mean_jct_ms": 846_000,
@@ -85,7 +84,8 @@ def test_shadows_of_a_recording_are_those_of_the_cluster(tmp_path, monkeypatch):
         assert (shadow.status, shadow.deltas["mean_wait_ms"]) == (Shadow.DONE, other.deltas["mean_wait_ms"])
 
 
-def test_differences_are_over_the_jobs_that_completed_in_both():
+def test_differences_are_over_the_jobs_that_completed_in_both(monkeypatch):
+    only(monkeypatch, "pd_ors")
     of = computed(busy_cluster())
     shadow = of.shadows.get(scheduler="pd_ors", durations=sets.TURNED_OUT)
     history = History.of(of)
@@ -261,6 +261,7 @@ def test_kept_are_the_newest_one_an_hour_and_one_a_day():
 
 def test_what_is_not_kept_goes_with_its_runs_and_its_cut(lab, monkeypatch):
     monkeypatch.setattr(readers, "unread", list)
+    only(monkeypatch, "fifo", "oasis", "srtf")
     old, new = computed(lab), computed(lab)
     runs = Run.objects.exclude(mode=Run.MIRROR)
     many = runs.count()
