@@ -22,8 +22,9 @@ def prometheus():
 
 
 @pytest.fixture
-def recording(tmp_path):
-    """Looks at the small cluster, one each tenth of a second."""
+def recording(tmp_path, monkeypatch):
+    """Looks at the small cluster, one each tenth of a second; following it ends as soon as its time has passed."""
+    monkeypatch.setattr("twin.connectors.replay.ALIVE_S", 0.1)
     polls = (polled(3_600 + second, running("1", 3_500), job("2")) for second in range(20))
     path = tmp_path / "cluster.jsonl"
     path.write_bytes(b"".join(dumps(each) + b"\n" for each in polls))
