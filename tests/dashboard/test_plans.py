@@ -122,7 +122,7 @@ def test_each_level_allows_its_kind(operator, lab, cluster):
     ("change", "why"),
     [
         ({"stopped": True}, "plans are stopped by the kill switch"),
-        ({"max_jobs": 1}, "the plan changes 2 jobs, but at most 1 are allowed; make a new plan"),
+        ({"max_jobs": 1}, "the plan changes 2 jobs, more than the limit of 1; make a new plan"),
     ],
 )
 def test_a_rule_that_changes_refuses_the_plan(operator, lab, cluster, change, why):
@@ -142,7 +142,7 @@ def test_old_plans_and_old_data_are_refused(operator, lab, cluster):
     actor(lab, cluster).step()
     Proposal.objects.update(planned_at=timezone.now() - timezone.timedelta(seconds=400))
     refused = operator.get(f"/api/proposals/{plan['id']}/").json()["refused"]
-    assert refused == "the plan is 400 s old, but at most 300 s are allowed; make a new plan"
+    assert refused == "the plan is 400 s old, more than the limit of 300 s; make a new plan"
     Connection.objects.update(health={"last_look_at": time.time() - 60})
     refused = operator.get(f"/api/proposals/{plan['id']}/").json()["refused"]
     assert refused == "lab is stale, its newest data are 60 s old; a plan needs fresh data"

@@ -50,7 +50,7 @@ def test_a_cancelled_sweep_goes_on_and_keeps_what_is_finished():
     sweep = sweeps.start(scenario, "mine", [{"parameter": "backfill", "values": [True, False]}], [])
     first, second = sweep.points.all()
     played_out(first.run)
-    with pytest.raises(Refused, match="are not finished; cancel it before deleting it"):
+    with pytest.raises(Refused, match="has 1 unfinished run; cancel it before deleting it"):
         sweeps.delete(sweep)
     assert sweeps.cancel(sweep) == 1
     assert sweeps.resume(sweep) == 1

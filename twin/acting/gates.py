@@ -10,6 +10,7 @@ from scheduling.forecast.scoring import CALIBRATED, LEARNING, LEAST
 from twin.acting import rules
 from twin.acting.plan import ORDER
 from twin.actuators import base as actuators
+from twin.infra.counts import counted
 from twin.mirror.connecting.condition import FOLLOWING, condition
 from twin.models import ActingRule, Connection, Forecasting, Proposal
 
@@ -90,11 +91,11 @@ def _why_not_calibrated(connection: Connection) -> str:
 def _why_too_old(proposal: Proposal) -> str:
     assert proposal.planned_at is not None
     age_s = (timezone.now() - proposal.planned_at).total_seconds()
-    why = f"the plan is {age_s:.0f} s old, but at most {MAX_AGE_S:.0f} s are allowed; make a new plan"
+    why = f"the plan is {age_s:.0f} s old, more than the limit of {MAX_AGE_S:.0f} s; make a new plan"
     return why if age_s > MAX_AGE_S else ""
 
 
 def _why_too_many(proposal: Proposal, rule: ActingRule) -> str:
     jobs = len({row["key"] for row in proposal.plan.get("rows", ())})
-    why = f"the plan changes {jobs} jobs, but at most {rule.max_jobs} are allowed; make a new plan"
+    why = f"the plan changes {counted(jobs, 'job')}, more than the limit of {rule.max_jobs}; make a new plan"
     return why if jobs > rule.max_jobs else ""

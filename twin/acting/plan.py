@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from twin.actuators.facts import NICE, NODES, NOT_BEFORE, Change, WaitingJob
+from twin.infra.counts import counted
 
 ORDER, PLACEMENT = "order", "placement"
 KINDS = (ORDER, PLACEMENT)
@@ -69,7 +70,7 @@ def plan(
         job = waiting.get(one.key)
         why = _why_not(job, one, allowed, kind)
         if not why and len(chosen) == allowed.max_jobs:
-            why = f"the plan has its maximum of {allowed.max_jobs} jobs"
+            why = f"the plan is at its limit of {counted(allowed.max_jobs, 'job')}"
         if why or job is None:
             left_out.append((one.key, why))
         else:

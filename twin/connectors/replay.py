@@ -13,6 +13,7 @@ from scheduling.kernel.parameters import parameter
 from twin.connectors import recording
 from twin.connectors.base import Connector
 from twin.connectors.facts import ConnectorError, Finding, Found, Snapshot
+from twin.infra.counts import counted
 
 ALIVE_S = 5.0  # between two polls while nothing happens
 
@@ -50,7 +51,9 @@ class ReplayConnector(Connector):
         if not polls:
             return Found(findings=(Finding("recording", False, f"{self.path} is empty", "record a cluster first"),))
         seconds = (polls[-1].at_ms - polls[0].at_ms) / 1_000
-        return Found("recording", findings=(Finding("recording", True, f"{len(polls):,} polls over {seconds:,.0f} s"),))
+        return Found(
+            "recording", findings=(Finding("recording", True, f"{counted(len(polls), 'poll')} over {seconds:,.0f} s"),)
+        )
 
     def snapshot(self, *, nodes: bool = True) -> Snapshot:
         """The newest poll played; at first, and if a complete one is needed, the next complete one."""

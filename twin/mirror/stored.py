@@ -66,7 +66,9 @@ def begin(connection: Connection, first: Snapshot) -> tuple[Run, Mirror]:
     """A new run of the connection, with its first event; the run before, if any, is over."""
     name = connection.name
     cluster = {"name": name, "slot_ms": SLOT_MS, "horizon_slots": None, "cloud": {"unlimited": True}, "servers": []}
-    spec = ClusterSpec.objects.create(name=name, source=f"followed by {connection.connector}", spec=cluster)
+    spec = ClusterSpec.objects.create(
+        name=name, source=f"followed cluster, connector {connection.connector}", spec=cluster
+    )
     trace = Trace.objects.create(
         name=name, format="mirror", status=Trace.READY, progress=1, jobs=pack_jobs([JobTable.of([])]),
         report={"rows": 0, "imported": 0, "skipped": [], "provenance": {}},

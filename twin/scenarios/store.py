@@ -200,7 +200,7 @@ def store_generated(name: str, cluster: Cluster, jobs: Sequence[Job], seed: int)
         preview=[job_to_dict(job) for job in jobs[:PREVIEW]],
         report={"rows": len(jobs), "imported": len(jobs), "skipped": [], "provenance": origins.plain()},
     )  # fmt: skip
-    return store_cluster(cluster, f"generated with {name}", trace), trace
+    return store_cluster(cluster, f"generated with the trace {name}", trace), trace
 
 
 def describe(scenario: Scenario) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from scheduling.model.values import ModelError, shorten
 from scheduling.reporting.metric_table import value_of
 from twin.analysis.comparability import models_of, named
 from twin.files.outputs import cell
+from twin.infra.counts import counted
 from twin.infra.errors import Refused
 from twin.models import Run, Scenario, Sweep, SweepPoint
 from twin.runs import commands
@@ -108,7 +109,7 @@ def delete(sweep: Sweep, user: Any = None) -> None:
     runs = [point.run for point in sweep.points.select_related("run__scenario") if point.run is not None]
     busy = sum(run.status in Run.ACTIVE for run in runs)
     if busy:
-        raise Refused(f"{busy} runs of sweep {sweep.pk} are not finished; cancel it before deleting it")
+        raise Refused(f"sweep {sweep.pk} has {counted(busy, 'unfinished run')}; cancel it before deleting it")
     with transaction.atomic():
         sweep_id = sweep.pk
         commands.audit(user, "sweep.delete", f"sweep {sweep_id}", {"name": sweep.name})

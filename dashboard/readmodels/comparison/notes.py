@@ -111,9 +111,9 @@ def _note_of_changes(first: Run, run: Run, change: Changes) -> str:
 def _note_of_cut(run: Run) -> str:
     cut = run.scenario.trace.report["cut"]
     return (
-        f"Run {run.pk} is cut from run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
-        "then; their JCT counts from then. It assigns those that ran then to servers again, so the first divergence "
-        "leaves them out."
+        f"Run {run.pk} is a cut of run {cut['run']} at {moment(cut['at_ms'])}: it begins with the jobs that were open "
+        "at that time, and their JCT counts from it. Jobs that were running are assigned to servers again, so the "
+        "first divergence leaves them out."
     )
 
 

@@ -11,7 +11,7 @@ const THOUSAND = 1000; // amounts of resources are in thousandths of a unit
 /** [{title, value, small, hint, curve}] of a situation, from left to right. */
 export function figuresOf(found, mirrored = false) {
   const { jobs, load, queue, rejected, utility, certificate } = found;
-  const over = `Curve: the last ${duration(found.window_ms)} of simulated time`;
+  const over = `Curve: the last ${duration(found.window_ms)}${mirrored ? '' : ' of simulated time'}`;
   const arrived = Object.values(jobs).reduce((sum, count) => sum + count, 0);
   const oldest = queue.oldest[0];
   return [

@@ -59,7 +59,7 @@ export class Rule {
         field(
           title,
           h('input', { id, value: value.join(', ') }),
-          'Plans may change jobs of these only: names separated by commas; empty: all',
+          `${title} whose jobs plans may change, separated by commas; empty: all`,
         );
       this.fields = {
         level: field('Level', h('select', { id: 'level' }, options)),

@@ -1,5 +1,6 @@
 // The table of jobs: searched, filtered, sorted and paged by the server, its state kept in the URL.
 
+import { reasonLabel } from './drawer/reason-label.js';
 import { get } from '../core/api.js';
 import { logError } from '../core/client-errors.js';
 import { url } from '../core/time-range.js';
@@ -24,7 +25,7 @@ const OUTCOME = [
   {
     title: 'Reason',
     wide: true, // a followed cluster gives a sentence
-    cell: (row) => row.reason ?? (row.code ? row.code.replaceAll('_', ' ') : '–'),
+    cell: (row) => row.reason ?? (row.code ? reasonLabel(row.code) : '–'),
   },
 ];
 

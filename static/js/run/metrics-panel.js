@@ -46,7 +46,7 @@ export function paintMetrics(panel, table, metrics, decisions, worth, until = ''
   const cells = metrics ? metricCells(table, metrics, decisions, worth) : [];
   panel.hidden = !cells.length;
   if (panel.hidden) return;
-  setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${cells.length} metrics`);
+  setText(panel.querySelector('.muted'), `${until || 'whole run'}: ${plural(cells.length, 'metric')}`);
   const box = ({ title, text, help }) => h('div', { title: help }, h('dt', {}, title), h('dd', {}, text));
   fill(panel.querySelector('dl'), cells.map(box));
 }

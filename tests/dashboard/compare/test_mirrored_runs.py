@@ -29,7 +29,7 @@ def test_a_mirrored_run_and_its_fork_are_compared_job_by_job(operator, pair):
     answer = operator.get(f"/api/compare/?runs={run.pk},{fork.pk}").json()
     notes = " ".join(answer["notes"])
     assert "different execution models: a real cluster in run" in notes
-    assert f"Run {fork.pk} is cut from run {run.pk} at 00:17:40" in notes
+    assert f"Run {fork.pk} is a cut of run {run.pk} at 00:17:40" in notes
     assert "different traces" not in notes
     assert "different clusters" not in notes
     assert answer["shared"] == {"jobs": 4, "of": [4, 4]}

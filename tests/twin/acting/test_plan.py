@@ -100,7 +100,7 @@ def test_each_job_that_is_left_has_its_reason():
         "5": "its queue cloud is not allowed",
         "6": "its account b is not allowed",
         "7": "it requires the nodes n1",
-        "9": "the plan has its maximum of 1 jobs",
+        "9": "the plan is at its limit of 1 job",
         "10": "it no longer waits",
         "11": "it no longer waits",
     }

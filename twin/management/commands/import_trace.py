@@ -28,25 +28,52 @@ class Command(HeadlessCommand):
     help = "Imports a trace and reports every row in report.json."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=place, nargs="+", help="files of one trace: plain, .gz, .zip or .tar.gz")
         parser.add_argument(
-            "--format", default="auto", help="format of the files, as in docs/traces.md; default: by their content"
+            "file", type=place, nargs="+", help="files of one trace: plain text, Parquet, .gz, .zip or .tar.gz"
         )
-        parser.add_argument("--limit", type=positive, help="import only the first jobs by arrival")
-        parser.add_argument("--sample", type=positive, help="import a random sample of this many jobs")
-        parser.add_argument("--group", action="append", default=[], help="import only this virtual cluster; repeatable")
-        parser.add_argument("--rate", type=float, default=1.0, help="factor of the arrival rate")
         parser.add_argument(
-            "--map", action="append", default=[], metavar="FIELD=COLUMN", help="column mapping of a CSV; repeatable"
+            "--format",
+            default="auto",
+            help="format of the files, as in docs/traces.md; default: detected from their content",
+        )
+        parser.add_argument(
+            "--limit", type=positive, help="maximum number of jobs; the first ones by arrival are imported"
+        )
+        parser.add_argument("--sample", type=positive, help="size of a random sample of the jobs")
+        parser.add_argument(
+            "--group",
+            action="append",
+            default=[],
+            help="virtual cluster, queue or partition to import; repeatable; default: all",
+        )
+        parser.add_argument("--rate", type=float, default=1.0, help="factor of the arrival rate; 2 doubles it")
+        parser.add_argument(
+            "--map",
+            action="append",
+            default=[],
+            metavar="FIELD=COLUMN",
+            help="column of a CSV for a field, or a setting of the mapping; repeatable",
         )
         parser.add_argument("--mapping", type=place, help="file with a column mapping, as saved by the import page")
-        parser.add_argument("--time-unit", choices=tuple(UNITS), help="unit of numbers that are times")
-        parser.add_argument("--time-zone", help="time zone of times without one, such as Europe/Berlin")
+        parser.add_argument("--time-unit", choices=tuple(UNITS), help="unit of the times that are numbers")
+        parser.add_argument("--time-zone", help="time zone of dates without one, such as Europe/Berlin")
         parser.add_argument(
-            "--cpu-jobs", choices=CPU_JOBS, help="jobs without GPUs; default: kept where most jobs have none"
+            "--cpu-jobs",
+            choices=CPU_JOBS,
+            help="keep or skip jobs without GPUs; default: keep them if most jobs have none",
         )
-        parser.add_argument("--from-ms", "--from", type=natural, help="import only arrivals from this time on")
-        parser.add_argument("--to-ms", "--to", type=positive, help="import only arrivals before this time")
+        parser.add_argument(
+            "--from-ms",
+            "--from",
+            type=natural,
+            help="start of the time window of arrivals, in ms from the start of the trace",
+        )
+        parser.add_argument(
+            "--to-ms",
+            "--to",
+            type=positive,
+            help="end of the time window of arrivals, in ms from the start of the trace",
+        )
         parser.add_argument(
             "--slot-ms",
             type=positive,

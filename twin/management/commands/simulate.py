@@ -37,8 +37,8 @@ class Command(HeadlessCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--cluster", type=place, required=True, help="file cluster.json")
-        parser.add_argument("--jobs", type=place, required=True, help="file jobs.jsonl")
+        parser.add_argument("--cluster", type=place, required=True, help="path of cluster.json")
+        parser.add_argument("--jobs", type=place, required=True, help="path of jobs.jsonl")
         parser.add_argument("--scheduler", required=True, help="name of the scheduler, as in README.md")
         parser.add_argument(
             "--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable"

@@ -1,5 +1,6 @@
 // Drawer with the history of one job, its decision and the reason first.
 
+import { reasonLabel } from './reason-label.js';
 import { get } from '../../core/api.js';
 import { logError } from '../../core/client-errors.js';
 import { JOB_COLORS } from '../../util/colors.js';
@@ -141,7 +142,7 @@ export class Drawer {
 
   #reason(decision, worth) {
     const { kind, code, sentence, at_ms: at, values } = decision;
-    const [lead, rest] = leadOf(kind, sentence ?? code.replaceAll('_', ' '));
+    const [lead, rest] = leadOf(kind, sentence ?? reasonLabel(code));
     const { phases } = this.info;
     const by = phases.length > 1 ? ` by ${phaseAt(phases, at).title}` : '';
     return h(
