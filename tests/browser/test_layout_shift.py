@@ -1,0 +1,33 @@
+"""Cumulative layout shift of every page while it loads: at most 0.05, on narrow and on wide screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+MAX_SHIFT = 0.05
+PATHS = ("/", "/live/", "/alerts/", "/traces/", "/clusters/", "/scenarios/", "/sweeps/", "/compare/", "/audit/")
+# the entries from before this call are buffered
+SHIFT = """() => new Promise((resolve) => new PerformanceObserver((list) => resolve(list.getEntries()
+  .filter((entry) => !entry.hadRecentInput).reduce((sum, entry) => sum + entry.value, 0)))
+  .observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => resolve(0), 500))"""
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_a_page_keeps_its_places_while_it_loads(
+    open_page: Callable[..., Page], finished_run: int, live_run: int, width: int
+) -> None:
+    page = open_page("/", viewport={"width": width, "height": 800})
+    moved = {}
+    for path in (*PATHS, f"/runs/{finished_run}/", f"/runs/{live_run}/"):
+        page.goto(path)
+        if path.startswith("/runs/"):
+            page.wait_for_function("() => window.twin?.store.lastSeq > 0")
+            page.locator("#jobs tr[data-job]").first.wait_for()
+        else:
+            page.wait_for_load_state("networkidle")
+        moved[path] = page.evaluate(SHIFT)
+    assert {path: shift for path, shift in moved.items() if shift > MAX_SHIFT} == {}
