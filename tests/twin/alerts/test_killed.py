@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from benchmarks._stack import environment
 from tests.twin.alerts.http_receiver import Receiving
 from tests.twin.runtime import prepared
+from tests.twin.runtime.process import ran
 
 pytestmark = pytest.mark.slow
 TURN = """
@@ -46,13 +42,6 @@ print(json.dumps(dict(
 """
 
 
-def manage(folder: Path, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
-    environ = environment(folder) | {"PYTHONPATH": str(settings.BASE_DIR), "ALERT_WEBHOOK_URL": url}
-    environ |= {"PATH": os.environ["PATH"]}
-    return subprocess.run(command, env=environ, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
-
-
 def test_a_worker_killed_between_opening_and_delivering_loses_and_doubles_nothing(tmp_path: Path) -> None:
     prepared.fill(tmp_path)
     server = Receiving()
@@ -62,11 +51,11 @@ def test_a_worker_killed_between_opening_and_delivering_loses_and_doubles_nothin
             ("before the notice is sent", 0),
             ("after the notice was sent", 1),
         ):
-            killed = manage(tmp_path, server.url, "shell", "-c", TURN.format(where=where))
+            killed = ran(tmp_path, TURN.format(where=where), ALERT_WEBHOOK_URL=server.url)
             assert killed.returncode == -signal.SIGKILL, killed.stderr
             assert len(server.received) == received
         for _ in range(2):
-            after = manage(tmp_path, server.url, "shell", "-c", TURN.format(where=""))
+            after = ran(tmp_path, TURN.format(where=""), ALERT_WEBHOOK_URL=server.url)
             assert after.returncode == 0, after.stderr
             assert json.loads(after.stdout.splitlines()[-1]) == {
                 "alerts": [["data_old", "connection lab"]],

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
-from benchmarks._stack import environment
 from tests.twin.runtime import prepared
+from tests.twin.runtime.process import ran
 
 pytestmark = pytest.mark.slow
 SETUP = """
@@ -46,20 +43,14 @@ print(json.dumps(outcome | {{"status": [run.status for run in Run.objects.order_
 """
 
 
-def manage(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
-    environ = environment(folder) | {"PYTHONPATH": str(settings.BASE_DIR)}
-    return subprocess.run(command, env=environ, cwd=settings.BASE_DIR, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.parametrize("where", ["before the old run is closed", "after the old run is closed"])
 def test_a_follower_that_is_killed_at_the_border_loses_and_doubles_nothing(tmp_path: Path, where: str) -> None:
     prepared.fill(tmp_path)
-    made = manage(tmp_path, "shell", "-c", SETUP)
+    made = ran(tmp_path, SETUP)
     assert made.returncode == 0, made.stderr
-    killed = manage(tmp_path, "shell", "-c", CROSS.format(where=where))
+    killed = ran(tmp_path, CROSS.format(where=where))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    after = manage(tmp_path, "shell", "-c", CROSS.format(where=""))
+    after = ran(tmp_path, CROSS.format(where=""))
     assert after.returncode == 0, after.stderr
     assert json.loads(after.stdout.splitlines()[-1]) == {
         "found": ["running"],  # only the old run, as if nothing had been begun

@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
-from benchmarks._stack import environment
+from tests.twin.runtime.process import ran
 
-ROOT = Path(__file__).resolve().parents[3]
 PREPARE = """
-import django
-django.setup()
 from django.core.management import call_command
 from twin.management.commands import up
 call_command("migrate", verbosity=0)
@@ -35,7 +30,7 @@ def fill(folder: Path) -> None:
 def _made() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="twin-prepared-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    env = environment(folder) | {"PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", PREPARE], env=env, check=True)
+    done = ran(folder, PREPARE)
+    assert done.returncode == 0, done.stderr
     (folder / "secret_key").unlink(missing_ok=True)
     return folder
