@@ -69,7 +69,7 @@ class RegroupingParameters(GroupParameters):
         False, "Opposite signs for the errors of computation and communication", title="Opposite errors"
     )
     memory: str = parameter(
-        "adaptive", "Spilling to disk: adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
+        "adaptive", "Adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
         choices=MODES, title="Spilling to disk",
     )  # fmt: skip
     disk_ratio: float = parameter(

@@ -29,7 +29,7 @@ class NaiveParameters(GroupParameters):
     partitions: int = parameter(
         8, "Number of equal partitions of a site; at most its number of machines", low=1, high=100_000
     )
-    jobs: int = parameter(2, "Jobs per partition", low=1, high=100, title="Jobs per partition")
+    jobs: int = parameter(2, "Number of jobs that share a partition", low=1, high=100, title="Jobs per partition")
     contention: float = parameter(
         CONTENTION, "Relative slowdown per additional subtask on a resource", low=0.0, high=10.0
     )

@@ -73,7 +73,7 @@ class OasisParameters(PriceParameters):
 
     model: str = parameter(
         "oasis",
-        "Training model: oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)",
+        "Either oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)",
         choices=TRAINING_MODELS,
         title="Training model",
     )

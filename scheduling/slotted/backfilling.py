@@ -41,7 +41,7 @@ LineName = tuple[int | str | None, ...]  # GPUs and CPUs of a worker in thousand
 class BackfillParameters(GangParameters):
     order: str = parameter(
         ARRIVAL,
-        "Order of the queue: arrival; utility (highest priority first); shortest (estimated run time first); or "
+        "Arrival; utility (highest priority first); shortest (estimated run time first); or "
         "fair-share (users with the least recent usage first)",
         choices=ORDERS,
         title="Order of the queue",

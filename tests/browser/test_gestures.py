@@ -185,7 +185,7 @@ def test_jobs_are_added_to_a_fork_and_a_scheduler_is_chosen_by_name(
     names = page.locator("[data-parameter=scheduler] option").all_inner_texts()
     page.locator("[data-parameter=scheduler]").select_option(label="RRH")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("#edits .sentence").nth(1)).to_have_text("From 20:00:00: change the scheduler to rrh")
+    expect(page.locator("#edits .sentence").nth(1)).to_have_text("From 20:00:00: change the scheduler to RRH")
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto("/scenarios/")
     expect(page.locator("#f-scheduler option").first).to_be_attached()
@@ -199,9 +199,9 @@ def test_the_traces_own_cluster_is_proposed(open_page: Callable[..., Page], smal
     page.goto(f"/scenarios/?trace={small['trace']}")
     expect(page.locator("#f-trace")).to_have_value(str(small["trace"]))
     expect(page.locator("#f-cluster")).to_have_value(str(small["cluster"]))
-    expect(page.locator("#f-cluster-help")).to_have_text("cluster of this trace")
+    expect(page.locator("#f-cluster-help")).to_have_text("Cluster of this trace")
     page.locator("#f-cluster").select_option("generate")
-    expect(page.locator("#f-cluster-help")).to_contain_text("not the cluster of this trace")
+    expect(page.locator("#f-cluster-help")).to_contain_text("Not the cluster of this trace")
 
 
 def test_a_run_that_has_ended_is_deleted_by_an_operator(open_page: Callable[..., Page], small: dict) -> None:

@@ -119,8 +119,10 @@ def newest(subject: str, seen_at: float, message: str = "") -> str:
 
 
 def because(message: str) -> str:
-    """The end of a sentence that a message explains."""
-    return f": {message.rstrip('.')}" if message else ""
+    """The end of a sentence that a message explains; a message that is a sentence follows it."""
+    if not message:
+        return ""
+    return f"{'.' if message[0].isupper() else ':'} {message.rstrip('.')}"
 
 
 def sentence(rule: str, code: str, values: dict[str, Any]) -> str:

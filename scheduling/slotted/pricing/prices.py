@@ -45,20 +45,20 @@ class PriceParameters(Parameters):
 
     price_mode: str = parameter(
         "marginal",
-        "Price floor: marginal (default) or literal, as printed in the paper",
+        "Marginal (default) or literal, as printed in the paper",
         choices=MODES,
         title="Price floor",
     )
     floor_scale: float = parameter(
         1.0,
-        "Factor of the price floor; 100 / x sets U / L to x % of its actual value",
+        "100 / x sets U / L to x % of its actual value",
         low=1e-12,
         high=1e12,
         title="Factor of the price floor",
     )
     estimate_from: str = parameter(
         TRACE,
-        "Jobs for the estimate of the price bounds: trace (all jobs of the scenario, including future ones, as in the "
+        "Trace (all jobs of the scenario, including future ones, as in the "
         "paper) or history (only jobs that have arrived, recomputed whenever their "
         "number has doubled; requires a horizon)",
         choices=(TRACE, HISTORY),

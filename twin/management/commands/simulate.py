@@ -43,8 +43,8 @@ class Command(HeadlessCommand):
         parser.add_argument(
             "--param", action="append", default=[], metavar="k=v", help="parameter of the scheduler; repeatable"
         )
-        parser.add_argument("--slot-ms", type=positive, help="override the cluster's slot length")
-        parser.add_argument("--horizon-slots", type=positive, help="override the cluster's horizon")
+        parser.add_argument("--slot-ms", type=positive, help="slot length in ms, instead of that of the cluster")
+        parser.add_argument("--horizon-slots", type=positive, help="horizon in slots, instead of that of the cluster")
         parser.add_argument("--seed", type=natural, required=True, help="random seed")
         parser.add_argument(
             "--believe", default=EXACT, metavar="name",

@@ -34,7 +34,7 @@ _WHOLE = {f.name for f in fields(Job) if "int" in str(f.type) and "float" not in
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
     like: str = parameter("", "Id of the job to copy", title="Job to copy")
-    count: int = parameter(1, "Number of jobs", low=1, high=MAX_ADDED, title="Number of jobs")
+    count: int = parameter(1, "Number of copies", low=1, high=MAX_ADDED, title="Number of jobs")
     arrival_ms: int | None = parameter(
         None,
         "Arrival of the first job; empty: when the edit takes effect",

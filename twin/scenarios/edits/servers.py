@@ -27,7 +27,7 @@ RESOURCE_WORDS = {name: name for name in RESOURCES} | {"gpu": "GPU", "cpu": "vCP
 
 @dataclass(frozen=True, slots=True)
 class _Add(Parameters):
-    count: int = parameter(1, "Number of servers", low=1, high=MAX_SERVERS, title="Number of servers")
+    count: int = parameter(1, "Number of copies", low=1, high=MAX_SERVERS, title="Number of servers")
     like: str = parameter("", "Name of the server to copy", title="Server to copy")
     site: str = parameter("", "Site of the new servers", choices=("", *SITES))
 

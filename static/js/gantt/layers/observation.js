@@ -57,7 +57,7 @@ export class Unseen extends Layer {
   describe({ place }) {
     const [from, until, reason] = this.spans[place];
     const to = place === this.store.gaps.length ? 'now' : clock(until);
-    return [['', `not seen from ${clock(from)} to ${to}: ${reason}`]];
+    return [['', `not seen from ${clock(from)} to ${to}${/^[A-Z]/.test(reason) ? '.' : ':'} ${reason}`]];
   }
 }
 
