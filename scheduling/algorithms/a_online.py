@@ -61,7 +61,7 @@ _WORKER, _PS = int(Role.WORKER), int(Role.PS)
 class AOnlineParameters(Parameters):
     storage: str = parameter(
         "none",
-        "Storage limit of servers: none, job (chunks are stored until their job ends) or chunk (until the chunk ends)",
+        "None, job (servers store chunks until their job ends) or chunk (until the chunk ends)",
         choices=storing.KINDS, title="Storage limit"
     )  # fmt: skip
     speed_augmentation: float = parameter(

@@ -50,7 +50,7 @@ RULES = ("sequential", "period")
 class BatchParameters(Parameters):
     rule: str = parameter(
         "sequential",
-        "Start of the next batch: after the previous one (sequential) or in each period",
+        "After the previous batch (sequential) or in each period (period)",
         choices=RULES,
         title="Start of batches",
     )

@@ -54,7 +54,7 @@ MAX_PAIRS = 400  # of jobs and types
 class DormParameters(GangParameters):
     theta1: float = parameter(
         0.1,
-        "Bound on unfairness: total deviation from fair shares, relative to twice the number of resources",
+        "Total deviation from fair shares, relative to twice the number of resources",
         low=0.0,
         high=1.0,
         title="Bound on unfairness",
@@ -66,9 +66,7 @@ class DormParameters(GangParameters):
         high=1.0,
         title="Bound on reallocations",
     )
-    gap: float = parameter(
-        0.01, "Relative optimality gap at which the solver may stop", low=0.0, high=1.0, title="Optimality gap"
-    )
+    gap: float = parameter(0.01, "Relative gap at which the solver may stop", low=0.0, high=1.0, title="Optimality gap")
     narrow: bool = parameter(
         True,
         "Select the running jobs that may change before solving the integer program; faster, but not always optimal",

@@ -69,25 +69,29 @@ class RegroupingParameters(GroupParameters):
         False, "Opposite signs for the errors of computation and communication", title="Opposite errors"
     )
     memory: str = parameter(
-        "adaptive", "Adaptive (ratios by hill climbing), fixed (disk_ratio for all) or none",
+        "adaptive", "Adaptive (ratios by hill climbing), fixed (the share on disk for all jobs) or none",
         choices=MODES, title="Spilling to disk",
     )  # fmt: skip
     disk_ratio: float = parameter(
-        0.3, "Share of each input on disk if memory is fixed", low=0.0, high=1.0, title="Share on disk"
+        0.3, "For fixed spilling: share of each input on disk", low=0.0, high=1.0, title="Share on disk"
     )
     sites: str = parameter(
-        "edge_first", "Site of a job that fits both sites", choices=("edge_first", "balanced"), title="Choice of site"
+        "edge_first", "For jobs that fit both sites", choices=("edge_first", "balanced"), title="Choice of site"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class HarmonyParameters(RegroupingParameters):
     window: int = parameter(
-        1, "Search window around the balanced number of groups, to either side", low=0, high=20, title="Search window"
+        1,
+        "Numbers of groups that are tried on either side of the balanced number",
+        low=0,
+        high=20,
+        title="Search window",
     )
     patience: float = parameter(
         PATIENCE,
-        "Prefixes without gain before Algorithm 1 stops, as a multiple of the number of "
+        "Prefixes that Algorithm 1 tries without gain before it stops, as a multiple of the number of "
         "groups; 0: as printed in the paper",
         low=0.0,
         high=1e6,

@@ -69,7 +69,7 @@ class PdOrsParameters(PriceParameters):
 
     mode: str = parameter(
         "production",
-        "Placement on several machines: production (greedy, then refined) or paper (rounded linear program)",
+        "On several machines: production (greedy, then refined) or paper (rounded linear program)",
         choices=PLACEMENTS, title="Placement",
     )  # fmt: skip
     refine: bool = parameter(
@@ -84,7 +84,7 @@ class PdOrsParameters(PriceParameters):
         low=0.01, high=10.0,
     )  # fmt: skip
     failure_probability: float | None = parameter(
-        None, "Paper: delta; if given, G_delta replaces the gain: Eq. (29), or Eq. (30) if rounding_gain is above 1",
+        None, "Paper: delta; if given, G_delta replaces the gain by Eq. (29), or by Eq. (30) if it is above 1",
         type=float, low=1e-9, high=1.0,
     )  # fmt: skip
     tries: int = parameter(
@@ -96,7 +96,7 @@ class PdOrsParameters(PriceParameters):
     )
     solver_seconds: float = parameter(
         2.0,
-        "Time limit of one integer or linear program; afterwards the best known placement is used, and the decision "
+        "For one integer or linear program; afterwards the best known placement is used, and the decision "
         "reports it",
         low=0.0, high=3600.0, unit="s", title="Solver time limit",
     )  # fmt: skip

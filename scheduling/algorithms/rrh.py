@@ -39,7 +39,11 @@ from scheduling.slotted.reallocation import GangScheduler
 @dataclass(frozen=True, slots=True)
 class RrhParameters(GangParameters):
     discount: float = parameter(
-        0.01, "Discount rate of utility per slot until completion", low=0.0, unit="1/slot", title="Discount rate"
+        0.01,
+        "Rate at which utility is discounted per slot until completion",
+        low=0.0,
+        unit="1/slot",
+        title="Discount rate",
     )
     threshold: float = parameter(
         0.0, "Minimum excess of discounted utility over cost for admission", unit="utility", title="Admission threshold"

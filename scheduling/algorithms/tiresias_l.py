@@ -36,13 +36,13 @@ _NEVER = 1 << 60  # ms
 class TiresiasParameters(Parameters):
     limits: str = parameter(
         "500",
-        "Service limits of all queues except the last, ascending, for example 500,2000",
+        "One for each queue except the last, ascending, for example 500,2000",
         unit="worker-hours",
         title="Service limits",
     )
     knob: float = parameter(
         0.0,
-        "Promotion to the first queue after waiting this multiple of the run time; 0: never",
+        "Multiple of its run time after which a waiting job is promoted to the first queue; 0: never",
         low=0.0,
         title="Promotion factor",
     )

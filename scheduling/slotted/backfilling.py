@@ -55,7 +55,7 @@ class BackfillParameters(GangParameters):
     )
     half_life_ms: int = parameter(
         7 * 86_400_000,
-        "Order fair-share: time after which past usage counts half",
+        "For the order fair-share: time after which past usage counts half",
         low=60_000,
         high=2**53,
         unit="ms",

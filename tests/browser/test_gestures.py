@@ -129,7 +129,7 @@ def test_a_scheduler_is_changed_later_than_at_the_beginning(open_page: Callable[
     expect(page.locator("#e-at")).not_to_have_value("0")
     page.locator("[data-parameter=scheduler]").select_option(label="RRH")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("#edits .sentence")).to_contain_text("hange the scheduler to rrh")
+    expect(page.locator("#edits .sentence")).to_contain_text("hange the scheduler to RRH")
     expect(page.locator("#edits .error")).to_have_count(0)
     expect(page.locator("#run")).to_be_enabled()
     page.locator("#undo").click()
