@@ -57,7 +57,7 @@ def test_arrows_choose_an_action_and_escape_returns_the_focus(
     page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="Search")
     palette.get_by_role("combobox").fill("zzzz")
-    expect(palette.get_by_role("status")).to_have_text("Nothing has “zzzz” in its name.")
+    expect(palette.get_by_role("status")).to_have_text("No results for “zzzz”.")
     page.keyboard.press("Escape")
     expect(palette).to_be_hidden()
     expect(page.locator("#play")).to_be_focused()

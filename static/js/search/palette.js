@@ -16,7 +16,7 @@ export class Palette {
     this.input = h('input', {
       type: 'text',
       role: 'combobox',
-      'aria-label': 'Search pages, actions and objects',
+      'aria-label': 'Search pages, actions, runs, scenarios, traces and live clusters',
       'aria-controls': 'palette-list',
       'aria-expanded': 'true',
       'aria-autocomplete': 'list',
@@ -100,7 +100,7 @@ export class Palette {
       ),
     );
     this.#select(0);
-    const none = answered && !this.entries.length ? `Nothing has “${text}” in its name.` : '';
+    const none = answered && !this.entries.length ? `No results for “${text}”.` : '';
     this.status.textContent = this.failure || none;
     this.failure = '';
   }
@@ -164,7 +164,7 @@ export const more = ({ count, hits }) => (count > hits.length ? ` · first ${hit
 function pages() {
   const links = $$('.top nav[aria-label="Pages"] a, .top .right a');
   const named = links.map((link) => ({ title: link.firstChild.textContent.trim(), href: link.href }));
-  return [{ title: 'Pages', hits: [...named, { title: 'Wall', href: '/wall/' }] }];
+  return [{ title: 'Pages', hits: [...named, { title: 'Wall display', href: '/wall/' }] }];
 }
 
 /** @returns {Group[]} the buttons and links beside the heading of the page, and the theme */
