@@ -12,7 +12,8 @@ PAPER = "OASiS, Fig. 3"
 CLAIM = "OASiS has the highest utility, and its lead grows with the number of jobs."
 JOBS, SLOTS, DORM_JOBS = (100, 200, 300, 400), 300, 200
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, calibrated, 3 seeds; thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
+    f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, 3 seeds; "
+    f"thinned: Dorm, which takes minutes, up to {DORM_JOBS} jobs"
 )
 BAND = 1.3
 

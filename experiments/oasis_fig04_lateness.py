@@ -17,7 +17,8 @@ PAPER = "OASiS, Fig. 4"
 CLAIM = "Under OASiS jobs complete closest to their targets, with the least variance."
 SLOTS, JOBS = 100, 100
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, calibrated, 1 seed; completed jobs only"
+    f"T = {SLOTS}, 50 + 50 servers, {JOBS} sensitive and {JOBS} critical jobs, calibrated, "
+    "from history, 1 seed; completed jobs only"
 )
 SENSITIVITY = ((0.01, 1.0), (4.0, 6.0))
 

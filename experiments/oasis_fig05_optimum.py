@@ -17,7 +17,7 @@ CLAIM = "The optimum is 1.1 to 1.5 times the utility of OASiS, without a trend i
 SLOTS, JOBS = 10, 10
 SERVERS, PRIORITIES = (3, 6, 9, 12), ((50, 100), (75, 100), (25, 100), (1, 100))
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, 10 seeds; thinned: all numbers of servers for one range of "
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 10 seeds; thinned: all numbers of servers for one range of "
     "priorities, all ranges for 6"
 )
 BAND = 1.6

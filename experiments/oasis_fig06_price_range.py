@@ -12,7 +12,7 @@ PAPER = "OASiS, Fig. 6"
 CLAIM = "Where resources are scarce it is better to under-estimate U / L than to over-estimate it."
 JOBS, SLOTS, PERCENT = (100, 400), 300, (20, 50, 100, 300, 500, 1000)
 SETTING = (
-    f"T = {SLOTS}, 50 + 50 servers, calibrated, L is varied (the paper does not state which), 2 "
+    f"T = {SLOTS}, 50 + 50 servers, calibrated, from history, L is varied (the paper does not state which), 2 "
     "seeds; thinned: two numbers of jobs"
 )
 

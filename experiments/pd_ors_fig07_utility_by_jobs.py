@@ -12,7 +12,7 @@ TITLE = "total utility compared with FIFO, DRF, RRH and Dorm, by number of jobs"
 PAPER = "PD-ORS, Fig. 7"
 CLAIM = "PD-ORS has a much higher utility than FIFO, DRF and Dorm, and the gap grows with the number of jobs."
 JOBS, SERVERS, SLOTS = (10, 30, 50), 100, 20
-SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, 5 seeds; thinned: three numbers of jobs"
+SETTING = f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 5 seeds; thinned: three numbers of jobs"
 
 
 def run(options: Options, jobs: Sequence[int] = JOBS) -> Table:

@@ -13,7 +13,8 @@ PAPER = "PD-ORS, Fig. 10"
 CLAIM = "The optimum is 1.0 to 1.4 times the utility of PD-ORS."
 SLOTS, JOBS, SERVERS = 10, 10, (2, 4, 8)
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, 5 seeds; the number of servers is chosen here, the paper does not state it"
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 5 seeds; "
+    "the number of servers is chosen here, the paper does not state it"
 )
 BAND = 1.5
 PLAYERS = {mode: ("pd_ors", {"price_mode": mode}) for mode in ("marginal", "literal")}

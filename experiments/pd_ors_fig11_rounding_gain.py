@@ -12,7 +12,7 @@ PAPER = "PD-ORS, Fig. 11"
 CLAIM = "The ratio is best at G = 1 and far below its bound everywhere."
 GAINS, JOBS, SLOTS, SETTINGS = (0.2, 0.6, 0.8, 1.0, 1.2), 50, 20, ((100, 10.0), (20, 1.0))
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, mode paper, 1 seed; thinned: 50 roundings instead of 5000, "
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, mode paper, 1 seed; thinned: 50 roundings instead of 5000, "
     "five gains. With 100 servers jobs run "
     "on one machine and nothing is rounded, so 20 servers with equal internal and external bandwidth are run as well"
 )

@@ -12,7 +12,7 @@ PAPER = "PD-ORS, Fig. 12"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
 SERVERS, JOBS, SLOTS = (10, 30, 50), 100, 80
 SETTING = (
-    f"T = {SLOTS}, {JOBS} jobs, calibrated, 2 seeds, --arrivals FILE (the paper's is Google "
+    f"T = {SLOTS}, {JOBS} jobs, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google "
     "2011); thinned: three numbers of servers"
 )
 

@@ -12,7 +12,7 @@ PAPER = "PD-ORS, Fig. 13"
 CLAIM = "PD-ORS has a higher utility than OASiS, and OASiS a higher one than FIFO, DRF and Dorm."
 JOBS, SERVERS, SLOTS = (20, 60, 100), 30, 80
 SETTING = (
-    f"T = {SLOTS}, {SERVERS} servers, calibrated, 2 seeds, --arrivals FILE (the paper's is Google 2011); "
+    f"T = {SLOTS}, {SERVERS} servers, calibrated, from history, 2 seeds, --arrivals FILE (the paper's is Google 2011); "
     "thinned: three numbers of jobs"
 )
 

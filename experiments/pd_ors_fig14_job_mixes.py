@@ -12,7 +12,7 @@ PAPER = "PD-ORS, Fig. 14-17"
 CLAIM = "The gain over OASiS shrinks when the share of critical jobs falls by 34 points."
 MIXES = ("10/55/35", "30/69/1")
 SETTINGS = ((20, 50, 100), (80, 100, 30))  # slots, jobs, servers
-SETTING = "calibrated, arrivals sampled, 5 seeds; thinned: two of the four grids' points"
+SETTING = "calibrated, from history, arrivals sampled, 5 seeds; thinned: two of the four grids' points"
 PLAYERS = {name: SHARED[name] for name in ("PD-ORS", "OASiS")}
 
 

@@ -9,7 +9,7 @@ Differs from the paper:
 - A worker with bandwidth 0 and no gradients needs one parameter server, not none.
 - Servers that may hold both roles are divided: `worker_share` of them hold workers, the rest parameter servers. Servers
   with GPUs become worker servers first, spread evenly over the cluster's order.
-- A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
+- A cluster without a horizon gets one: see pricing/price_based.py.
 - With the training model of PD-ORS (parameter `model`) a job runs at its external rate, with at most F workers, ceil(y
   / gamma) parameter servers, and no bandwidth; machines with both roles are divided as everywhere.
 - A server may have known outages, in which it holds nothing. Price bounds still use the whole capacity.
@@ -49,21 +49,16 @@ from scheduling.slotted.oasis.roles import divide_roles
 from scheduling.slotted.pricing.price_based import PriceBased
 from scheduling.slotted.pricing.price_breakdown import Held, costs
 from scheduling.slotted.pricing.prices import (
-    HISTORY,
     PriceBook,
     PriceParameters,
     PriceParams,
     estimate,
-    sample_size,
-    window_slots,
 )
 from scheduling.slotted.solvers.window import Best, best_completion, near_best
 from scheduling.slotted.time_slots import (
     away_slots,
     bars_of,
     cells_of,
-    check_size,
-    own_horizon,
 )
 
 
@@ -102,22 +97,12 @@ class Oasis(PriceBased):
     def seen(self, cluster: Cluster) -> Cluster:
         return replace(cluster, servers=divide_roles(cluster.servers, self.parameters.worker_share))
 
-    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
-        rows = jobs if self.parameters.model == "oasis" else [as_oasis(job) for job in jobs]
-        return self._horizon(cluster, rows)
-
-    @staticmethod
-    def _horizon(cluster: Cluster, rows: Sequence[Job]) -> int:
-        return cluster.horizon_slots or own_horizon(rows, _least_slots(rows, cluster.slot_ms), cluster.slot_ms)
-
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
         self.training = self.parameters.model
         self.limits = LIMITS[self.training]
         self.needed = self.needs if self.training == "oasis" else (*NEEDS[self.training], "utility")
         self.rows = [self._converted(job) for job in jobs]
-        self.horizon = self._horizon(cluster, self.rows)
-        check_size(self.name, cluster, self.horizon)
         divided = self.seen(cluster).servers
         self.fits = Room(self.seen(cluster), limits=self.limits)
         self.members = [
@@ -127,7 +112,6 @@ class Oasis(PriceBased):
         capacity[:, len(self.limits) :] = 0
         workers, ps = (capacity[members] for members in self.members)
         away = away_slots(divided, self.horizon, cluster.slot_ms)
-        self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
         self.bounds = self._estimate(workers, ps)
         self.books = (
             PriceBook(
@@ -138,11 +122,9 @@ class Oasis(PriceBased):
 
     def _estimate(self, workers: np.ndarray, ps: np.ndarray) -> PriceParams:
         """Bounds from the sample. Capacities: thousandths, [server, resource]."""
-        p, slot_ms, sample = self.parameters, self.cluster.slot_ms, self.rows[: self.sample]
-        window = None
-        if p.estimate_from == HISTORY:
-            window = window_slots(sample, _least_slots(sample, slot_ms), self.horizon, slot_ms)
-        return estimate(sample, workers, ps, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
+        p, sample = self.parameters, self.rows[: self.sample]
+        horizon, window = self._known_slots()
+        return estimate(sample, workers, ps, self.cluster.slot_ms, horizon, p.price_mode, p.floor_scale, window)
 
     def _reprice(self) -> None:
         workers, ps = (book.capacity.T for book in self.books)
@@ -175,6 +157,9 @@ class Oasis(PriceBased):
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
         """Admission at later slots, without evaluating the servers again."""
+        if self.ends_unknown:  # the window moves with the arrival
+            yield from super().admits_later(job, slots)
+            return
         quote = None
         for slot in slots:
             self.deadline.left()
@@ -235,11 +220,12 @@ class Oasis(PriceBased):
         if reason is not None:
             return reason
         need = oasis_worker_slots(row, self.cluster.slot_ms)
-        most = most_at_once(row, need, self.horizon - first, self.books[0], most_workers)
-        if need > most * (self.horizon - first):  # not even on an empty cluster
-            return no_capacity("worker", need, self.horizon - first)
+        end = self._end(first)
+        most = most_at_once(row, need, end - first, self.books[0], most_workers)
+        if need > most * (end - first):  # not even on an empty cluster
+            return no_capacity("worker", need, end - first)
         late = first - arrival_slot(job.arrival_ms, self.cluster.slot_ms)
-        return Quote(row, need, most, first, self.horizon, self.books, self.training, late)
+        return Quote(row, need, most, first, end, self.books, self.training, late)
 
     def prices(self, slots: np.ndarray) -> np.ndarray:
         shown = np.full((len(slots), len(self.cluster.servers), len(RESOURCES)), np.nan)
@@ -249,21 +235,24 @@ class Oasis(PriceBased):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"workers": self.books[0].state(), "ps": self.books[1].state(), "sample": self.sample}
+        return {"workers": self.books[0].state(), "ps": self.books[1].state(), "arrived": self.arrived}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self._learn(state["sample"])
+        self._learn(state["arrived"])
         self.books[0].restore(state["workers"])
         self.books[1].restore(state["ps"])
 
     def _converted(self, job: Job) -> Job:
         """Job with the fields of OASiS."""
-        return job if self.training == "oasis" else as_oasis(job)
+        return job if self.parameters.model == "oasis" else as_oasis(job)
+
+    def _least(self, jobs: Sequence[Job], slot_ms: int) -> list[int]:
+        return _least_slots([self._converted(job) for job in jobs], slot_ms)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""
         assert job.num_chunks is not None
-        left = max(0, self.horizon - first)
+        left = max(0, self._end(first) - first)
         need = -(-oasis_worker_slots(job, self.cluster.slot_ms) // (most_workers or job.num_chunks))
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
 

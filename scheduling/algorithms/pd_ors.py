@@ -20,7 +20,7 @@ Differs from the paper:
 - At least ceil(w / gamma) parameter servers accompany w workers; Problem (23) has no such row, so it would take
   none.
 - An external placement that happens to be on one machine counts at the internal rate, which it has (Fact 1).
-- A cluster without a horizon gets one that lets slots.FINISH_SHARE of the jobs finish however late they arrive.
+- A cluster without a horizon gets one: see pricing/price_based.py.
 - A server may have known outages, in which it holds nothing. Servers with one role hold only that.
 - The decision about a rejected job includes a schedule with (nearly) the highest payoff; the paper needs none.
 - A job has at most MAX_UNITS workers in a slot, and fewer where its window has more than MAX_CURVE slots x workers.
@@ -50,14 +50,8 @@ from scheduling.slotted.pd_ors.prices import SharedPrices, estimate_shared
 from scheduling.slotted.pd_ors.quote import Quote, Schedule
 from scheduling.slotted.pricing.price_based import PriceBased
 from scheduling.slotted.pricing.price_breakdown import Held, costs
-from scheduling.slotted.pricing.prices import HISTORY, PriceBook, PriceParameters, sample_size, window_slots
-from scheduling.slotted.time_slots import (
-    away_slots,
-    bars_of,
-    cells_of,
-    check_size,
-    own_horizon,
-)
+from scheduling.slotted.pricing.prices import PriceBook, PriceParameters
+from scheduling.slotted.time_slots import away_slots, bars_of, cells_of
 
 ROLES = (Role.WORKER, Role.PS)
 PLACEMENTS = ("production", "paper")
@@ -126,22 +120,12 @@ class PdOrs(PriceBased):
     needs = (*NEEDS["pd-ors"], "utility")
     Parameters = PdOrsParameters
 
-    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
-        if cluster.horizon_slots:
-            return cluster.horizon_slots
-        able = [job for job in jobs if missing_part(job, self.needs) is None]
-        least = [_least_slots(job, job.global_batch or 1, cluster.slot_ms) for job in able]
-        return own_horizon(jobs, least, cluster.slot_ms)
-
     def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
         super().start(cluster, jobs, rng)
-        self.horizon = self.horizon_for(cluster, jobs)
-        check_size(self.name, cluster, self.horizon)
         self.fits = Room(cluster, limits=LIMITS["pd-ors"])
         capacity = np.array([s.capacity for s in cluster.servers], dtype=np.int64).reshape(-1, len(RESOURCES))
         capacity[:, COUNTED:] = 0  # no price and no limit
         p = self.parameters
-        self.sample = sample_size(p.estimate_from, 0, len(jobs))
         self.bounds = self._estimate(capacity)
         away = away_slots(cluster.servers, self.horizon, cluster.slot_ms)
         self.book = PriceBook(capacity, self.horizon, self.bounds.floor, self.bounds.ceiling, away)
@@ -155,13 +139,13 @@ class PdOrs(PriceBased):
 
     def _estimate(self, capacity: np.ndarray) -> SharedPrices:
         """Bounds from the sample. capacity: thousandths, [server, resource]."""
-        p, slot_ms, sample = self.parameters, self.cluster.slot_ms, self.jobs[: self.sample]
-        window = None
-        if p.estimate_from == HISTORY:
-            able = [job for job in sample if missing_part(job, self.needs) is None]
-            least = [_least_slots(job, job.global_batch or 1, slot_ms) for job in able]
-            window = window_slots(sample, least, self.horizon, slot_ms)
-        return estimate_shared(sample, capacity, slot_ms, self.horizon, p.price_mode, p.floor_scale, window)
+        p, sample = self.parameters, self.jobs[: self.sample]
+        horizon, window = self._known_slots()
+        return estimate_shared(sample, capacity, self.cluster.slot_ms, horizon, p.price_mode, p.floor_scale, window)
+
+    def _least(self, jobs: Sequence[Job], slot_ms: int) -> list[int]:
+        able = [job for job in jobs if missing_part(job, self.needs) is None]
+        return [_least_slots(job, job.global_batch or 1, slot_ms) for job in able]
 
     def _reprice(self) -> None:
         self.bounds = self._estimate(self.book.capacity.T)
@@ -195,6 +179,9 @@ class PdOrs(PriceBased):
 
     def admits_later(self, job: Job, slots: Iterable[int]) -> Iterator[bool]:
         """Admission at later slots, mostly without evaluating the machines again."""
+        if self.ends_unknown:  # the window moves with the arrival
+            yield from super().admits_later(job, slots)
+            return
         quote = None
         for slot in slots:
             self.deadline.left()
@@ -260,10 +247,10 @@ class PdOrs(PriceBased):
         return shown
 
     def state(self) -> dict[str, Any]:
-        return {"book": self.book.state(), "sample": self.sample}
+        return {"book": self.book.state(), "arrived": self.arrived}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self._learn(state["sample"])
+        self._learn(state["arrived"])
         self.book.restore(state["book"])
         self._sort(np.arange(self.horizon))
 
@@ -280,13 +267,12 @@ class PdOrs(PriceBased):
         if reason is not None:
             return reason
         seed = (self.seed, *job.id.encode())
-        return Quote(
-            job, first, self.cluster.slot_ms, self.book, self.hosts, self.kinds, self.manner, seed, most_workers
-        )
+        kinds = self.kinds[: self._end(first)]
+        return Quote(job, first, self.cluster.slot_ms, self.book, self.hosts, kinds, self.manner, seed, most_workers)
 
     def _hopeless(self, job: Job, first: int, most_workers: int | None) -> Reason | None:
         """Reason why the job cannot end before the horizon even on an empty cluster."""
-        left = max(0, self.horizon - first)
+        left = max(0, self._end(first) - first)
         need = _least_slots(job, most_workers or job.global_batch or 1, self.cluster.slot_ms)
         return Reason("too_late", {"need_slots": need, "left_slots": left}) if need > left else None
 

@@ -11,6 +11,9 @@ from scheduling.model.utility import arrival_slot
 from scheduling.model.values import RESOURCES, Cluster, Job, ModelError, Placement, Role, Server
 
 FINISH_SHARE = 95  # percent of the jobs that can finish behind the last arrival, in a horizon of our own
+# slots from an arrival that are planned where neither the horizon nor the jobs to come are known: the most protects
+# memory from a single job, which is rejected if it needs more
+MIN_AHEAD, MAX_AHEAD = 100, 2_000
 MAX_CELLS = 60_000_000  # prices that are kept, slots x servers x resources: 480 MB for each array over them
 
 
@@ -19,8 +22,17 @@ def own_horizon(jobs: Sequence[Job], least: Sequence[int], slot_ms: int) -> int:
 
     least: slots of each job that can end at all, with all its workers
     """
-    last = max((arrival_slot(job.arrival_ms, slot_ms) for job in jobs), default=0)
-    return last + max(1, math.ceil(np.percentile(least, FINISH_SHARE)) if len(least) else 1)
+    return last_arrival(jobs, slot_ms) + max(1, math.ceil(np.percentile(least, FINISH_SHARE)) if len(least) else 1)
+
+
+def last_arrival(jobs: Sequence[Job], slot_ms: int) -> int:
+    """Slot of the last arrival; 0 without jobs."""
+    return max((arrival_slot(job.arrival_ms, slot_ms) for job in jobs), default=0)
+
+
+def slots_ahead(longest: int) -> int:
+    """Slots from an arrival that are planned where the horizon is unknown: twice those of the longest job so far."""
+    return min(max(MIN_AHEAD, 2 * longest), MAX_AHEAD)
 
 
 def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
@@ -31,16 +43,6 @@ def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
             f"scheduler {scheduler}: {horizon} slots of {len(cluster.servers)} servers are {horizon * each:,} prices, "
             f"more than {MAX_CELLS:,}; set horizon_slots to at most {MAX_CELLS // each}, or "
             f"lengthen the slot of {cluster.slot_ms} ms"
-        )
-
-
-def check_known(scheduler: str, estimate_from: str) -> None:
-    """Check: ModelError if a cluster without a horizon would get one from jobs that are not known yet."""
-    if estimate_from != "trace":
-        raise ModelError(
-            f"scheduler {scheduler}: estimate_from={estimate_from} needs a cluster with a horizon, "
-            "which otherwise follows from the jobs "
-            "to come; set horizon_slots, or estimate_from=trace"
         )
 
 

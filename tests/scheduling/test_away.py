@@ -74,7 +74,7 @@ def test_fifo_waits_for_a_server_that_is_away_from_the_beginning():
 def test_oasis_plans_around_the_absence():
     """1 worker a slot, 3 worker-slots, slot 1 is closed: slots 0, 2 and 3."""
     cluster = with_away(tiny.cluster(slots=6, gpus=1), {"w0": ((1_500, 1_600),)})
-    events = events_of(cluster, [tiny.job(work=3, chunks=1)], "oasis")
+    events = events_of(cluster, [tiny.job(work=3, chunks=1)], "oasis", estimate_from="clairvoyant")
     bars = next(e.data["bars"] for e in events if e.kind == "plan_changed")
     assert [(bar.start_ms, bar.end_ms) for bar in bars if bar.role == 0] == [(0, 1_000), (2_000, 4_000)]
 

@@ -19,6 +19,7 @@ from tests.scheduling.builders_beliefs import BELIEVING, TYPED, Table, instance,
 from tests.scheduling.builders_slotted import cluster, job, ps_server, worker_server
 
 SECOND = 1_000
+CLAIRVOYANT = {"estimate_from": "clairvoyant"}  # price bounds of all jobs
 SHARES = (0.2, 0.5, 0.9, 1.0, 1.3, 2.5)
 SEEDS = st.integers(0, 10_000)
 
@@ -101,7 +102,7 @@ def test_oasis_is_offered_a_job_again_whose_belief_is_used_up():
     """Two GPUs' worth of slots: a believes 2 of its 3 slots; b has been promised the slot behind them."""
     machines = cluster(worker_server("w", 1), ps_server("p"), horizon=20)
     jobs = [job("a", slots=3), job("b", arrival_ms=500, slots=2)]
-    sim = simulation("oasis", machines, jobs, {}, Table([2 * SECOND, 2 * SECOND]))
+    sim = simulation("oasis", machines, jobs, CLAIRVOYANT, Table([2 * SECOND, 2 * SECOND]))
     events = list(sim.events())
     assert overran(events) == [(2 * SECOND, 0)]
     kinds = [(e.at_ms, e.data["job"], e.data["kind"]) for e in events if e.kind == "decided"]
@@ -125,8 +126,8 @@ def test_a_belief_that_is_used_up_at_the_horizon_plans_nothing_behind_it(name):
 def test_oasis_frees_the_prices_of_what_an_early_end_leaves():
     machines, soon = cluster(worker_server("w", 1), ps_server("p"), horizon=20), Utility(10.0, 1.0, 3.0)
     jobs = [job("a", slots=1, utility=soon), job("b", arrival_ms=1_500, slots=3, utility=soon)]
-    free = completions(simulation("oasis", machines, jobs, {}, Table([SECOND, 3 * SECOND])).events())
-    early = completions(simulation("oasis", machines, jobs, {}, Table([3 * SECOND, 3 * SECOND])).events())
+    free = completions(simulation("oasis", machines, jobs, CLAIRVOYANT, Table([SECOND, 3 * SECOND])).events())
+    early = completions(simulation("oasis", machines, jobs, CLAIRVOYANT, Table([3 * SECOND, 3 * SECOND])).events())
     assert free == early == {0: SECOND, 1: 5 * SECOND}  # not 6: a does not hold slot 2 any more
 
 

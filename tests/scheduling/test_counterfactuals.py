@@ -32,8 +32,8 @@ WORLDS = {
     "oasis in the world of pd-ors": ("oasis", {"model": "pd-ors"}, SHARED),
     "pd-ors": ("pd_ors", {}, SHARED),
     "pd-ors, not refined": ("pd_ors", {"refine": False, "price_mode": "literal"}, SHARED),
-    "oasis from history": ("oasis", {"estimate_from": "history"}, ("oasis", "calibrated", 40, 16, 4, 60)),
-    "pd-ors from history": ("pd_ors", {"estimate_from": "history"}, SHARED),
+    "clairvoyant oasis": ("oasis", {"estimate_from": "clairvoyant"}, ("oasis", "calibrated", 40, 16, 4, 60)),
+    "clairvoyant pd-ors": ("pd_ors", {"estimate_from": "clairvoyant"}, SHARED),
     "pd-ors as in the paper": ("pd_ors", {"mode": "paper"}, ("pd-ors", "calibrated", 20, 8, 4, 20)),
 }
 

@@ -2,16 +2,19 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from scheduling.kernel.registry import build
 from scheduling.kernel.simulation import Simulation
 from scheduling.model.values import Job, ModelError, Server, Utility
+from scheduling.slotted.pricing.prices import estimate
 from scheduling.verification.verify import verify
 from scheduling.workloads import generate
+from tests.scheduling import tiny
 from tests.scheduling.builders import output_of_run
 
-HISTORY = {"estimate_from": "history"}
+CLAIRVOYANT = {"estimate_from": "clairvoyant"}
 FAMILIES = [
     ("oasis", "fifo"),
     ("oasis", "drf"),
@@ -56,17 +59,18 @@ def test_a_scheduler_that_looks_at_no_future_decides_the_same_without_it(profile
     assert facts(events) == facts(Simulation(cluster, jobs, build(name), 1).events())
 
 
+@pytest.mark.parametrize("horizon", [100, None])
 @pytest.mark.parametrize(("profile", "name"), [("oasis", "oasis"), ("pd-ors", "pd_ors")])
-def test_price_bounds_from_history_take_nothing_from_jobs_to_come(profile, name):
-    """The same decisions and prices whether the jobs to come are known or not; from the trace they differ."""
+def test_what_is_estimated_from_history_takes_nothing_from_jobs_to_come(profile, name, horizon):
+    """The same decisions and prices whether the jobs to come are known or not; clairvoyant ones differ."""
     cluster, jobs = workload(profile, 24)
-    assert cluster.horizon_slots is not None
+    cluster = replace(cluster, horizon_slots=horizon)
     decisions = {}
-    for parameters in (HISTORY, {}):
+    for parameters in ({}, CLAIRVOYANT):
         _, events = fed(cluster, jobs, name, parameters=parameters)
         whole = list(Simulation(cluster, jobs, build(name, parameters), 1).events())
-        decisions[bool(parameters)] = [[e.data for e in log if e.kind == "decided"] for log in (events, whole)]
-        for batch in decisions[bool(parameters)]:
+        decisions[not parameters] = [[e.data for e in log if e.kind == "decided"] for log in (events, whole)]
+        for batch in decisions[not parameters]:
             for data in batch:
                 data["values"].pop("horizon_slots", None)
     assert decisions[True][0] == decisions[True][1]
@@ -76,10 +80,9 @@ def test_price_bounds_from_history_take_nothing_from_jobs_to_come(profile, name)
 
 
 @pytest.mark.parametrize("name", ["oasis", "pd_ors"])
-def test_history_without_a_horizon_is_refused(name):
-    cluster, _ = workload("oasis")
-    with pytest.raises(ModelError, match="estimate_from=history needs a cluster with a horizon"):
-        build(name, HISTORY).check(replace(cluster, horizon_slots=None))
+def test_the_former_name_of_clairvoyant_is_refused_with_the_choices(name):
+    with pytest.raises(ModelError, match="estimate_from must be one of history, clairvoyant, got 'trace'"):
+        build(name, {"estimate_from": "trace"})
 
 
 @pytest.mark.parametrize("name", ["oasis", "pd_ors", "rrh", "dorm"])
@@ -181,3 +184,24 @@ def test_what_cannot_be_added_is_refused_and_changes_nothing():
     with pytest.raises(ModelError, match="must not renumber servers"):
         simulation.set_server(0, name="renamed")
     assert repr(simulation.state()) == repr(before)
+
+
+@pytest.mark.parametrize("horizon", [6, None])
+def test_a_first_job_is_admitted_to_an_empty_cluster(horizon):
+    """It needs the one GPU for 3 slots; nothing says that more jobs come."""
+    cluster = replace(tiny.cluster(slots=6, gpus=1), horizon_slots=horizon)
+    events = list(Simulation(cluster, [tiny.job(work=3, chunks=1)], build("oasis"), 0).events())
+    assert [event.data["kind"] for event in events if event.kind == "decided"] == ["admitted"]
+
+
+def test_jobs_are_expected_at_the_rate_at_which_they_came():
+    """Of 8 jobs the first 4 arrive in slots 0 to 3: their bounds are those of all jobs in 4 slots of the cluster."""
+    cluster, jobs = workload("oasis", 8)
+    slot_ms = cluster.slot_ms
+    jobs = [replace(job, arrival_ms=i * slot_ms) for i, job in enumerate(jobs)]
+    scheduler = build("oasis")
+    scheduler.start(cluster, jobs, np.random.default_rng(0))
+    for job in range(7):
+        scheduler.on_arrival(jobs[job].arrival_ms, job)
+    capacity = [book.capacity.T for book in scheduler.books]
+    assert scheduler.bounds == estimate(jobs[:4], *capacity, slot_ms, cluster.horizon_slots, window=4)

@@ -15,9 +15,11 @@ from scheduling.slotted.oasis.roles import divide_roles
 from scheduling.workloads import generate
 from tests.scheduling import oracle, tiny
 
+CLAIRVOYANT = {"estimate_from": "clairvoyant"}  # price bounds of all jobs: the first ones can be computed by hand
+
 
 def run(cluster, jobs, **parameters):
-    simulation = Simulation(cluster, jobs, build("oasis", parameters), 0)
+    simulation = Simulation(cluster, jobs, build("oasis", CLAIRVOYANT | parameters), 0)
     return list(simulation.events())
 
 
@@ -29,7 +31,8 @@ def verdicts(events):
 
 
 def total_utility(cluster, jobs, scheduler="oasis", **parameters):
-    events = Simulation(cluster, jobs, build(scheduler, parameters), 0).events()
+    given = CLAIRVOYANT | parameters if scheduler == "oasis" else parameters
+    events = Simulation(cluster, jobs, build(scheduler, given), 0).events()
     return sum(e.data["utility"] for e in events if e.kind == "job_completed")
 
 
@@ -51,7 +54,7 @@ def test_one_job_gets_its_schedule():
 
 
 def scheduler_of(cluster, jobs, **parameters):
-    scheduler = Oasis(OasisParameters(**({"price_mode": "literal"} | parameters)))
+    scheduler = Oasis(OasisParameters(**({"price_mode": "literal"} | CLAIRVOYANT | parameters)))
     scheduler.start(cluster, jobs, np.random.default_rng(0))
     return scheduler
 
@@ -114,6 +117,8 @@ def test_a_cluster_without_a_horizon_gets_one_behind_the_last_arrival():
     endless = replace(tiny.cluster(), horizon_slots=None)
     assert scheduler_of(endless, [job, late]).horizon == 3 + least
     assert scheduler_of(endless, []).horizon == 1
+    assert scheduler_of(endless, [job, late], estimate_from="history").horizon == 3 + 100
+    assert scheduler_of(endless, [], estimate_from="history").horizon == 100
 
 
 def test_more_prices_than_memory_are_refused_with_what_would_work():
@@ -205,9 +210,9 @@ def test_the_same_seed_gives_the_same_events_and_a_restored_run_continues_alike(
     cluster, jobs = generate("oasis", num_jobs=40, num_servers=20, seed=3, horizon_slots=40)
     whole = run(cluster, jobs)
     assert repr(run(cluster, jobs)) == repr(whole)
-    first = Simulation(cluster, jobs, build("oasis"), 0)
+    first = Simulation(cluster, jobs, build("oasis", CLAIRVOYANT), 0)
     head = first.run_until(max_events=60)
-    second = Simulation(cluster, jobs, build("oasis"), 0)
+    second = Simulation(cluster, jobs, build("oasis", CLAIRVOYANT), 0)
     second.restore(first.state())
     assert repr(head + list(second.events())) == repr(whole)
 

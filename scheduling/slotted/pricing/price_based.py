@@ -11,17 +11,30 @@ import numpy as np
 
 from scheduling.kernel.scheduler import BaseScheduler
 from scheduling.model.values import Cluster, Decision, Job, Placement, Reason
-from scheduling.slotted.pricing.prices import sample_size
-from scheduling.slotted.time_slots import check_known, check_size, whole_slots
+from scheduling.slotted.pricing.prices import CLAIRVOYANT, sample_size
+from scheduling.slotted.time_slots import check_size, last_arrival, own_horizon, slots_ahead, whole_slots
+
+MIN_SAMPLE = 4  # jobs; with fewer, no more are expected, so that a first job is admitted to an empty cluster
 
 
 class PriceBased(BaseScheduler):
-    """One final decision per job. `sample`: number of jobs from which the price bounds are estimated now."""
+    """One final decision per job.
+
+    A cluster without a horizon gets one: `clairvoyant`, one that lets FINISH_SHARE of all jobs finish however late they
+    arrive; from `history`, each job has a window of `ahead` slots, by the jobs that have arrived, and the horizon of
+    the prices is behind the last window.
+    """
 
     quotes = True
     keeps_plans = final = believes = True
-    horizon: int
-    sample: int
+    horizon: int  # slots that have prices
+    arrived: int  # number of jobs that have arrived
+    sample: int  # number of jobs, the first ones, from which the price bounds are estimated
+    longest: int  # slots of the longest of the arrived jobs with all its workers
+
+    @abstractmethod
+    def _least(self, jobs: Sequence[Job], slot_ms: int) -> list[int]:
+        """Slots of each job with all its workers, of those that can end."""
 
     @abstractmethod
     def _reprice(self) -> None:
@@ -42,8 +55,22 @@ class PriceBased(BaseScheduler):
     def check(self, cluster: Cluster) -> None:
         if cluster.horizon_slots is not None:  # a horizon of its own is known only with the jobs
             check_size(self.name, cluster, cluster.horizon_slots)
-        else:
-            check_known(self.name, self.parameters.estimate_from)
+
+    def horizon_for(self, cluster: Cluster, jobs: Sequence[Job]) -> int:
+        if cluster.horizon_slots is not None:
+            return cluster.horizon_slots
+        least = self._least(jobs, cluster.slot_ms)
+        if self.parameters.estimate_from == CLAIRVOYANT:
+            return own_horizon(jobs, least, cluster.slot_ms)
+        return last_arrival(jobs, cluster.slot_ms) + slots_ahead(max(least, default=1))
+
+    def start(self, cluster: Cluster, jobs: Sequence[Job], rng: np.random.Generator) -> None:
+        super().start(cluster, jobs, rng)
+        self.horizon = self.horizon_for(cluster, jobs)
+        check_size(self.name, cluster, self.horizon)
+        self.ends_unknown = cluster.horizon_slots is None and self.parameters.estimate_from != CLAIRVOYANT
+        self.arrived, self.longest = 0, 1
+        self.sample = sample_size(self.parameters.estimate_from, 0, len(jobs))
 
     def on_arrival(self, now_ms: int, job: int) -> Decision:
         repriced = self._learn(job + 1)
@@ -71,8 +98,27 @@ class PriceBased(BaseScheduler):
         self._learn(arrived)
         self._hold(bars)
 
+    def _end(self, first: int) -> int:
+        """End of the window of a job that is offered in slot `first`."""
+        return min(self.horizon, first + slots_ahead(self.longest)) if self.ends_unknown else self.horizon
+
+    def _known_slots(self) -> tuple[int, int | None]:
+        """Horizon for the estimate, and the slots in which the jobs of the sample came; None for the whole horizon.
+
+        Jobs are assumed to go on coming as they did; MIN_SAMPLE of them are needed to know how.
+        """
+        if self.parameters.estimate_from == CLAIRVOYANT:
+            return self.horizon, None
+        sample, slot_ms = self.jobs[: self.sample], self.cluster.slot_ms
+        last = last_arrival(sample, slot_ms)
+        ahead = slots_ahead(max(self._least(sample, slot_ms), default=1))
+        horizon = last + ahead if self.ends_unknown else self.horizon
+        return horizon, None if len(sample) < MIN_SAMPLE else min(horizon, last + 1)
+
     def _learn(self, arrived: int) -> bool:
         """Estimates the bounds again when the number of arrived jobs has doubled; true if it did."""
+        self.longest = max([self.longest, *self._least(self.jobs[self.arrived : arrived], self.cluster.slot_ms)])
+        self.arrived = max(self.arrived, arrived)
         size = sample_size(self.parameters.estimate_from, arrived, len(self.jobs))
         if size == self.sample:
             return False

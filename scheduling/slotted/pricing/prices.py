@@ -2,8 +2,9 @@
 
 ``p = L (U / L) ** (allocated / capacity)``: a price begins at the floor L, which admits every job, and ends at the
 ceiling U, which admits none. U is per resource and role, L per role; both are in utility per whole unit and slot (GPU,
-vCPU, GB, GB, Gbps). They are estimated from jobs (`estimate_from`): all those of the scenario, which is hindsight,
-exactly as the paper defines U and L, or those that have arrived so far.
+vCPU, GB, GB, Gbps). They are estimated from jobs (`estimate_from`): those that have arrived so far (`history`, the
+default; the paper takes estimates "based on past experience"), or all those of the scenario (`clairvoyant`), which is
+hindsight: the paper defines the exact U and L by them.
 
 Differs from the paper:
 - U^r is the maximum over the jobs that request some of r; a resource that no job requests is free (the paper divides by
@@ -33,7 +34,7 @@ from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import RESOURCES, Demand, Job, ModelError
 
 MODES = ("marginal", "literal")
-TRACE, HISTORY = "trace", "history"  # of which jobs bounds are estimated
+HISTORY, CLAIRVOYANT = "history", "clairvoyant"  # of which jobs bounds are estimated
 MIN_SHARE = 0.01  # of f_i(0): the least that f_i(T - a_i) counts as
 UNIT = 1000  # thousandths in a whole unit
 GRID = 2.0**-50  # of a job's utility: its costs are multiples of it, so that their sums are exact and ties are true
@@ -57,11 +58,10 @@ class PriceParameters(Parameters):
         title="Factor of the price floor",
     )
     estimate_from: str = parameter(
-        TRACE,
-        "Trace (all jobs of the scenario, including future ones, as in the "
-        "paper) or history (only jobs that have arrived, recomputed whenever their "
-        "number has doubled; requires a horizon)",
-        choices=(TRACE, HISTORY),
+        HISTORY,
+        "History (default; only jobs that have arrived, recomputed whenever their number has doubled) or clairvoyant "
+        "(all jobs of the scenario, including future ones); also for the horizon, where the cluster has none",
+        choices=(HISTORY, CLAIRVOYANT),
         title="Jobs for the price bounds",
     )
 
@@ -152,15 +152,9 @@ def estimate(
 
 def sample_size(estimate_from: str, arrived: int, jobs: int) -> int:
     """Number of first jobs from which the bounds are estimated after so many arrivals."""
-    if estimate_from == TRACE:
+    if estimate_from == CLAIRVOYANT:
         return jobs
     return 1 << (arrived.bit_length() - 1) if arrived else 0
-
-
-def window_slots(sample: Sequence[Job], least_slots: Sequence[int], horizon: int, slot_ms: int) -> int:
-    """Number of slots in which the work of a history fits: to its last arrival, and no less than its longest job."""
-    last = max((arrival_slot(job.arrival_ms, slot_ms) for job in sample), default=0)
-    return min(horizon, last + max(least_slots, default=1))
 
 
 def price(allocated: np.ndarray, capacity: np.ndarray, floor: float, ceiling: float) -> np.ndarray:
