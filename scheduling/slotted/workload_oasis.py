@@ -67,7 +67,7 @@ def _oasis_job(rng: np.random.Generator, id_: str, arrival_ms: int, variant: str
     slots_per_minibatch = float(rng.uniform(0.001, 0.1)) * (0.01 if variant == "calibrated" else 1.0)
     worker = _demand(rng, gpus=int(rng.integers(0, 5)), bandwidth=(100, 5_000))
     ps = _demand(rng, gpus=0, bandwidth=(5_000, 20_000))
-    if worker[BANDWIDTH] > ps[BANDWIDTH]:  # b <= B (28): the ranges touch at 5 Gbps
+    if worker[BANDWIDTH] > ps[BANDWIDTH]:  # b <= B by (6) and (7): the ranges touch at 5 Gbps
         ps = with_bandwidth(ps, worker[BANDWIDTH])
     return Job(
         id=id_,

@@ -15,7 +15,12 @@ from scheduling.workloads import generate
 from tests.scheduling.builders import output_of
 
 pytestmark = pytest.mark.filterwarnings("error")
-SCHEDULERS = [("oasis", {}), ("oasis", {"model": "pd-ors"}), ("pd_ors", {}), ("pd_ors", {"mode": "paper", "tries": 10})]
+SCHEDULERS = [
+    ("oasis", {"estimate_from": "clairvoyant"}),
+    ("oasis", {"model": "pd-ors"}),
+    ("pd_ors", {}),
+    ("pd_ors", {"mode": "paper", "tries": 10}),
+]
 
 
 def shared(num_jobs=12, num_servers=4, slots=20, seed=3):
