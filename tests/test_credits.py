@@ -71,9 +71,8 @@ def wrong(path, text):
             found.append(f"{path}: {paper} has no {match[0]}")
     for match in SECTION.finditer(text):
         paper = paper_of(path, text, match.start())
-        if (paper in SECTIONS and (match[2] or "") > SECTIONS[paper].get(match[1], "-")) or (
-            paper in SECTIONS and match[1] not in SECTIONS[paper]
-        ):
+        known = SECTIONS.get(paper or "")
+        if known is not None and (match[1] not in known or (match[2] or "") > known[match[1]]):
             found.append(f"{path}: {paper} has no {match[0]}")
     return found
 
