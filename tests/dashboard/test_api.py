@@ -128,9 +128,9 @@ def test_every_story_holds_every_decision_about_its_job(viewer, finished_run):
 
 
 def test_the_newest_moment_in_figures(viewer, make_run):
-    """When the second job completes: the shares are those of the bars in the log that cover the moment."""
+    """When the third job completes: the shares are those of the bars in the log that cover the moment."""
     run = make_run(scheduler="oasis", jobs=40, servers=40)
-    middle = run_up_to(run, completed=2)
+    middle = run_up_to(run, completed=3)
     figures = viewer.get(f"/api/runs/{run.pk}/now/").json()
     cluster, jobs = store.of_run(run)
     bars = [bar for event in middle if event.kind == "plan_changed" for bar in event.data["bars"]]
