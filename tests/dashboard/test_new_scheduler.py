@@ -184,7 +184,7 @@ def test_it_is_drawn_and_downloaded(output, played, name, viewer):
     assert set(columns["bars_job"].tolist()) == {0, 1, 2, 3}
     rows = viewer.get(f"/api/runs/{played.pk}/events/table/", {"kind": "decided"}).json()["rows"]
     assert len(rows) >= len(JOBS)
-    kind = "" if STARTED[name].startswith("Started") else "started: "  # the sentence says it
+    kind = "" if STARTED[name].startswith("Started") else "Started. "  # the sentence says it
     assert f"{kind}{STARTED[name]}" in [row["text"] for row in rows]
     drawer = viewer.get(f"/api/runs/{played.pk}/jobs/0/").json()
     assert STARTED[name] in [row["sentence"] for row in drawer["decisions"]]
