@@ -47,7 +47,7 @@ def test_no_page_has_a_fault(open_page: Callable[..., Page], live_run: int, widt
     by_page["drawer, events and numbers"] = faults(page)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.get_by_role("dialog", name="Search").get_by_role("option").first).to_be_visible()
     by_page["command palette"] = faults(page)
     assert {path: found for path, found in by_page.items() if found} == {}
 

@@ -40,7 +40,7 @@ def test_an_upload_is_run_and_its_bars_arrive(
     upload(page, traces / "philly_derived" / "philly_2017-10-01_2017-10-15.csv", "Philly window", limit=str(JOBS))
     expect(page.get_by_role("heading", name="Philly window")).to_be_visible()
     expect(page.locator("#preview tbody tr").first).to_be_visible()
-    expect(page.locator("#provenance")).to_contain_text("minibatch_ms")
+    expect(page.locator("#provenance")).to_contain_text("Time per mini-batch")
     expect(page.locator("#tiles")).to_contain_text(str(JOBS))
     page.get_by_role("link", name="Use in a scenario").click()
     expect(page.locator("#f-trace")).to_contain_text("Philly window")

@@ -77,7 +77,7 @@ def test_two_files_are_dropped_and_a_window_of_one_virtual_cluster_is_imported(
     jobs = numbers(page.locator("#tiles .tile", has_text="Jobs").locator("dd").text_content())[0]
     assert abs(jobs - about) < 0.15 * about
     expect(page.locator("#facts")).to_contain_text("× 2")
-    expect(page.locator("#provenance")).to_contain_text("minibatch_ms")
+    expect(page.locator("#provenance")).to_contain_text("Time per mini-batch")
     with page.expect_download() as download:
         page.get_by_role("link", name="jobs.csv").click()
     assert len(download.value.path().read_text().splitlines()) == jobs + 1

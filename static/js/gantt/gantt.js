@@ -36,7 +36,8 @@ export class Gantt {
     this.top = 0; // px scrolled
     this.selected = null; // job
     this.marked = null; // [job] 1 for search results; the others are dimmed
-    this.onDetail = null; // called when the level of detail has changed
+    this.onDetail = null; // called when the level of detail or the number of rows has changed
+    this.shown = ''; // both, of the last drawing
     this.frame = new Frame(this);
     this.draw = inPanel(canvas, () => this.#draw());
     const context = { store, info, redraw: () => redraw(this.draw) };
@@ -210,8 +211,6 @@ export class Gantt {
   #paint({ ctx, chartArea: area }) {
     if (!this.chart) return; // Chart.js draws once while it is being built
     const { frame, layers, top, selected, marked, paint } = this;
-    const shown = () => `${frame.detail} ${frame.visible} ${frame.hidesPs} ${frame.low}`;
-    const before = shown();
     const owned = (row) => layers.some((layer) => layer.owns(row));
     Object.assign(frame, { rows: this.rows, selected, marked });
     frame.lay({ area, top, rowPx: this.rowHeight(), c: colors(), paint, owned });
@@ -222,7 +221,9 @@ export class Gantt {
     for (const layer of layers) layer.paint(ctx, frame);
     ctx.restore();
     paintRowNames(ctx, frame, this.hoverRow);
-    if (before !== shown()) this.onDetail?.();
+    const shown = `${frame.detail} ${frame.visible} ${frame.hidesPs} ${frame.low} ${this.rows.countText}`;
+    if (shown !== this.shown) this.onDetail?.();
+    this.shown = shown;
   }
 
   /** Selection box over rows of servers, during the drag and at its end. */

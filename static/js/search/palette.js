@@ -94,7 +94,7 @@ export class Palette {
         h(
           'div',
           { role: 'group', 'aria-label': group.title },
-          h('h2', {}, group.title, more(group)),
+          h('div', { class: 'kind', 'aria-hidden': 'true' }, group.title, more(group)),
           group.hits.map((entry) => this.#option(entry, place++)),
         ),
       ),
