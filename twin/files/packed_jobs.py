@@ -24,12 +24,17 @@ def pack_jobs(tables: Iterable[JobTable]) -> bytes:
     """Tables as they are stored."""
     packed = io.BytesIO()  # its value is not copied
     packed.write(MAGIC)
-    for table in tables:
-        for first in range(0, len(table), BLOCK):
-            body = zlib.compress(_pack(table.take(slice(first, first + BLOCK))), 1)
-            packed.write(len(body).to_bytes(4, "little"))
-            packed.write(body)
+    for blocks in map(_blocks, tables):  # a loop over the tables would keep each until the next one is made
+        packed.write(blocks)
     return packed.getvalue()
+
+
+def _blocks(table: JobTable) -> bytes:
+    found = []
+    for first in range(0, len(table), BLOCK):
+        body = zlib.compress(_pack(table.take(slice(first, first + BLOCK))), 1)
+        found += [len(body).to_bytes(4, "little"), body]
+    return b"".join(found)
 
 
 def unpack_jobs(data: bytes | memoryview) -> Iterator[JobTable]:
@@ -56,12 +61,11 @@ class PackedJobs:
         """Packs the tables as they come."""
         counts: list[int] = []
 
-        def counted() -> Iterator[JobTable]:
-            for table in tables:
-                counts.append(len(table))
-                yield table
+        def counted(table: JobTable) -> JobTable:
+            counts.append(len(table))
+            return table
 
-        return cls(pack_jobs(counted()), sum(counts))
+        return cls(pack_jobs(map(counted, tables)), sum(counts))
 
     def tables(self) -> Iterator[JobTable]:
         """Block by block."""

@@ -56,11 +56,14 @@ def fill(
         )
     for first in range(0, len(drafts), BLOCK):
         tick(first / len(drafts))
-        block = drafts.take(slice(first, first + BLOCK))
-        draw = Draws(seed, [str(key) for key in block.keys.tolist()])
-        columns, origins, ranges = solve(block, draw, slot_ms)
-        clamped.update({name: int(((v < low) | (v > high)).sum()) for name, (v, low, high) in ranges.items()})
-        yield _table(block, columns, origins)
+        yield _filled(drafts.take(slice(first, first + BLOCK)), seed, slot_ms, clamped)
+
+
+def _filled(block: Drafts, seed: int, slot_ms: int, clamped: Counter[str]) -> JobTable:
+    draw = Draws(seed, [str(key) for key in block.keys.tolist()])
+    columns, origins, ranges = solve(block, draw, slot_ms)
+    clamped.update({name: int(((v < low) | (v > high)).sum()) for name, (v, low, high) in ranges.items()})
+    return _table(block, columns, origins)
 
 
 class Draws:

@@ -326,10 +326,12 @@ class _First:
 
 
 def _watched(tables: Iterator[JobTable], origins: Origins, preview: _First) -> Iterator[JobTable]:
-    for table in tables:
+    def watched(table: JobTable) -> JobTable:
         origins.add(table)
         preview.add(table)
-        yield table
+        return table
+
+    return map(watched, tables)  # keeps no table until the next one is made
 
 
 def first_jobs(parts: Sequence[Part], seed: int, slot_ms: int) -> list[dict[str, Any]]:
