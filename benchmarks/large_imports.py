@@ -38,12 +38,12 @@ def run() -> list[Figure]:
         (f"own CSV, {CSV_ROWS:,} rows", own_csv, MAPPING, False, 8, 400),
         (f"scan of an own CSV of 1 GB, {SCAN_ROWS:,} rows", wide_csv, MAPPING, True, 20, None),
     )
-    for what, write, mapping, scan, most_s, most_mb in rows:
+    for title, write, mapping, scan, most_s, most_mb in rows:
         with tempfile.TemporaryDirectory(prefix="twin-bench-") as folder:
             paths = write(Path(folder))
             found = _measured(paths, Path(folder), mapping, scan)
         figures += [
-            Figure(what, found["seconds"], "s", most_s),
+            Figure(title, found["seconds"], "s", most_s),
             Figure("peak memory", found["megabytes"], "MB", most_mb),
             Figure("jobs", found["jobs"], "jobs"),
         ]

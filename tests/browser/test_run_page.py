@@ -185,5 +185,5 @@ def test_a_form_and_a_run_tell_of_jobs_that_are_all_rejected(
     expect(page.locator("#all-rejected")).to_contain_text("the job has no num_samples")
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(FITS, arg=width)  # charts are drawn anew in the next frame
+        page.wait_for_function(FITS, arg=width)  # charts are drawn again in the next frame
         page.screenshot(path=tmp_path / f"run-{width}.png")

@@ -440,7 +440,7 @@ def test_a_key_that_is_used_again_is_another_job(world):
 
 
 def test_the_uid_is_that_of_the_job_object_also_before_that_is_seen(world):
-    """Its pod tells it by reference, and keeps the identity when the oldest pod has gone."""
+    """An owner reference of the pod names its Job, which keeps its identity when its oldest pod is gone."""
     owner = job("train")
     world.put(pod("train-1", owner=owner))
     (early,), _ = world.store.changed(every=True)

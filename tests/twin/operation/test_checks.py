@@ -26,7 +26,7 @@ def test_an_installation_without_faults(settings, tmp_path, layer, crew):  # noq
     heartbeat.Pulse(heartbeat.WEB).beat()
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checks, "packages", checks.python)  # what is installed here is told by its own test
+        patch.setattr(checks, "packages", checks.python)  # another test checks the installed packages
         call_command("doctor", stdout=out)
     lines = out.getvalue().splitlines()
     assert [line.split(":")[0].split(maxsplit=1) for line in lines[:-1]] == [
