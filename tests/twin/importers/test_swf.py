@@ -214,7 +214,7 @@ def test_a_machines_file_alone_is_a_cluster():
     ],
 )  # fmt: skip
 def test_a_bad_machine_is_left_out(bad, reason, monkeypatch):
-    monkeypatch.setattr(swf, "_are_nodes", lambda body: True)
+    monkeypatch.setattr(swf, "are_nodes", lambda body: True)
     read = read_texts(swf, MACHINES + bad)
     assert listed(read) == [("1.txt", 3, reason)]
     assert len(read.cluster.servers) == 3

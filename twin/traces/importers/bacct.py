@@ -44,8 +44,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     skipped, rows = Skipped(), 0
     accounts = Accounts(options.reading, local=True)
     for source in sources:
-        skipped.file = source.name
-        accounts.files.append(source.name)
+        accounts.open(source, skipped)
         for line, paragraph in _jobs(source, options):
             rows += 1
             accounts.offer(line, _entry(paragraph, options.reading), skipped)

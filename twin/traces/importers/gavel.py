@@ -10,17 +10,16 @@ rate, the rate from a table of model families.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers._shared.models import known_models
-from twin.traces.importers._shared.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
-from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, MAX_RUN_MS, gpu_rules
+from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk, Table
+from twin.traces.uploads.tables import Chunk
 
 FORMAT = "gavel"
 TITLE = "Gavel trace"
@@ -31,7 +30,6 @@ NAMES = {
     10: ("type", "command", "directory", "argument", "data", "steps", "scale", "priority", "slo", "arrival"),
 }
 USED = ("type", "steps", "arrival", "scale")
-TYPE = re.compile(r"(.{1,100}?)(?: \(batch size (\d{1,9})\))?")
 # (ms a step, ms a sample of the batch) on one V100, after the magnitude
 # of the rates that Gavel's authors publish with their scheduler.
 RATES = {
@@ -75,42 +73,7 @@ def _number(cell: str) -> float:
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
-    """Rows to drafts; arrival counts from the first job. A later file continues the row numbers as a new group."""
-    skipped, rows = Skipped(), 0
-    parts: list[NDArray] = []
-    families: list[str] = []
-    groups: list[str] = []
-    for source in sources:
-        width = len((first_lines(source.head, 1) or [b""])[0].split(b"\t"))
-        if width not in NAMES:
-            raise ImportRefused(
-                f"{source.name}: line 1: {width} cells between tabs; a Gavel trace has 7, 9 or 10 columns and no header"
-            )
-        table = Table(source, USED, skipped, options, names=NAMES[width], mark="\t")
-        for chunk in table.chunks():
-            good, numbers, types = _rows(chunk, skipped)
-            numbers[0] += rows
-            parts.append(numbers[:, good])
-            families += [types[row] for row in np.flatnonzero(good).tolist()]
-            groups += [safe_name(source.name)] * int(good.sum())
-        rows += table.rows
-    if not families:
-        raise skipped.nothing(sources[0].name, rows)
-    number, arrival, run, scale, steps, batch = np.concatenate(parts, axis=1)
-    order = np.argsort(arrival, kind="stable")
-    arrival = np.rint(arrival[order]).astype(np.int64)
-    known = {**known_models(families), "iterations": steps, "global_batch": batch}
-    if len(sources) > 1:
-        known["group"] = np.array(groups, dtype=object)
-    drafts = Drafts(
-        keys=number[order].astype(np.int64), prefix="g", arrival_ms=arrival - arrival[0],
-        run_ms=np.maximum(1, np.rint(run[order])).astype(np.int64), workers=scale[order].astype(np.int64),
-        demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known={name: column[order] for name, column in known.items()},
-        origins={
-            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": "trace",
-            "gradient_mb": "derived", "iterations": "trace", "global_batch": "derived",
-        },
-    )  # fmt: skip
+    """Rows to drafts, with run times from the table of rates."""
     notes = [
         "Run times are derived: total steps / steps per second, from a table of rates on one "
         "V100 by model family and batch size; "
@@ -118,14 +81,16 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         "One worker has 1 GPU and the batch size of its job type. Gradient sizes are the models' "
         "parameter counts x 4 bytes. Job gN is row N.",
     ]
-    return Read(rows, skipped, drafts=drafts, notes=notes)
+    return read_step_jobs(
+        sources, options, NAMES, USED, what="a Gavel trace has 7, 9 or 10 columns and no header", prefix="g",
+        read_chunk=_rows, notes=notes,
+    )  # fmt: skip
 
 
 def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
     """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
     steps, arrival, scale = chunk.numbers("steps"), chunk.numbers("arrival") * 1000, chunk.numbers("scale")
-    kinds = {text: TYPE.fullmatch(text) for text in set(chunk.columns["type"])}
-    split = {text: (match[1], int(match[2] or 0)) if match else ("", 0) for text, match in kinds.items()}
+    split = typed(chunk.columns["type"])
     families = [split[text][0] for text in chunk.columns["type"]]
     single = {text: step_ms(family, batch, 1.0) for text, (family, batch) in split.items()}
     batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float)
@@ -140,9 +105,7 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
         ("unreadable_steps", np.isnan(steps) | (steps != np.round(steps)) | (steps > MAX_ITERATIONS), "steps"),
         ("run_not_positive", steps <= 0, "steps"),
         ("unreadable_arrival", ~((arrival >= 0) & (arrival <= LATEST_MS)), "arrival"),
-        ("unreadable_gpus", np.isnan(scale) | (scale != np.round(scale)), "scale"),
-        ("no_gpu", scale <= 0, "scale"),
-        ("too_many_gpus", scale > MAX_GPUS, "scale"),
+        *gpu_rules(scale, "scale"),
         ("run_too_long", run > MAX_RUN_MS, "steps"),
     ))  # fmt: skip
     batch = np.where((batch > 0) & (batch * scale <= 10**9), batch * scale, np.nan)

@@ -44,8 +44,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     found = _Found(Read(0, Skipped()), Reader(GPU_RESOURCES.split(",")))
     accounts = Accounts(options.reading)
     for number, source in enumerate(sources):
-        found.skipped.file = source.name
-        accounts.files.append(source.name)
+        accounts.open(source, found.skipped)
         for line, obj in values(source, options, under="items"):
             found.add(number, line, obj)
     rows, skipped = found.read.rows, found.skipped

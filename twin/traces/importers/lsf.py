@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
-from twin.traces.uploads.lines import chunks, first_lines
+from twin.traces.uploads.lines import first_lines
 
 FORMAT = "lsf"
 TITLE = "LSF accounting (lsb.acct)"
@@ -42,23 +42,15 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     skipped, rows = Skipped(), 0
     accounts = Accounts(options.reading)
     for source in sources:
-        skipped.file = source.name
-        accounts.files.append(source.name)
-        for first, lines in chunks(source, options):
-            for number, raw in enumerate(lines, first):
-                if not raw.strip() or raw[:1] == b"#":
-                    options.others.count += 1
-                    continue
-                rows += 1
-                cells = [
-                    quoted.replace('""', '"') or plain for quoted, plain in CELL.findall(raw.decode("utf-8", "replace"))
-                ]
-                if cells[0] != FINISH:
-                    skipped.add(number, "not_of_a_job", cells[0][:60])
-                elif entry := _entry(cells):
-                    accounts.offer(number, entry, skipped)
-                else:
-                    skipped.add(number, "too_few_cells", f"{len(cells)}")
+        for number, line in accounts.lines(source, options, skipped):
+            rows += 1
+            cells = [quoted.replace('""', '"') or plain for quoted, plain in CELL.findall(line)]
+            if cells[0] != FINISH:
+                skipped.add(number, "not_of_a_job", cells[0][:60])
+            elif entry := _entry(cells):
+                accounts.offer(number, entry, skipped)
+            else:
+                skipped.add(number, "too_few_cells", f"{len(cells)}")
     notes = [
         "The run time is the time of the event - the start. CPUs are the slots on the execution hosts; memory is the "
         "most that the job used; GPUs are those of the resource requirement."

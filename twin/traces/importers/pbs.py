@@ -15,7 +15,7 @@ from twin.infra.counts import counted
 from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import durations, quantities
-from twin.traces.uploads.lines import chunks, first_lines
+from twin.traces.uploads.lines import first_lines
 
 FORMAT = "pbs"
 TITLE = "PBS accounting (PBS Pro, OpenPBS, TORQUE)"
@@ -40,24 +40,17 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     accounts = Accounts(options.reading)
     others: list[tuple[str, int, str, str]] = []  # (file, line, type, job)
     for source in sources:
-        skipped.file = source.name
-        accounts.files.append(source.name)
-        for first, lines in chunks(source, options):
-            for number, raw in enumerate(lines, first):
-                text = raw.decode("utf-8", "replace").strip()
-                if not text:
-                    options.others.count += 1
-                    continue
-                rows += 1
-                record = RECORD.fullmatch(text)
-                if not record:
-                    skipped.add(number, "unreadable_cell", text[:60])
-                elif record[2] == END:
-                    ended.add(record[3])
-                    pairs = {name: value.strip("\"'") for name, value in PAIR.findall(record[4])}
-                    accounts.offer(number, _entry(record[3], pairs), skipped)
-                else:
-                    others.append((source.name, number, record[2], record[3]))
+        for number, line in accounts.lines(source, options, skipped):
+            rows += 1
+            record = RECORD.fullmatch(line.strip())
+            if not record:
+                skipped.add(number, "unreadable_cell", line.strip()[:60])
+            elif record[2] == END:
+                ended.add(record[3])
+                pairs = {name: value.strip("\"'") for name, value in PAIR.findall(record[4])}
+                accounts.offer(number, _entry(record[3], pairs), skipped)
+            else:
+                others.append((source.name, number, record[2], record[3]))
     merged = 0
     for file, number, kind, job in others:
         if job in ended:

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from twin.traces.importers._shared.simulators import gpu_rules
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.tables import Table, closeness, header
 
 FORMAT = "philly_derived"
 TITLE = "derived Philly CSV"
 COLUMNS = ("timestamp", "duration", "num_gpus", "gpu_time", "cluster")
-MAX_GPUS = 100_000
 MAX_RUN_S = 100 * 366 * 86_400  # a century
 
 
@@ -39,9 +39,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
                 ("unreadable_duration", np.isnan(seconds), "duration"),
                 ("run_not_positive", seconds < 0.001, "duration"),
                 ("run_too_long", seconds > MAX_RUN_S, "duration"),
-                ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), "num_gpus"),
-                ("no_gpu", gpus <= 0, "num_gpus"),
-                ("too_many_gpus", gpus > MAX_GPUS, "num_gpus"),
+                *gpu_rules(gpus, "num_gpus"),
             ))  # fmt: skip
             numbers = rows + chunk.lines[good] - 1
             parts.append(np.stack([numbers, stamp[good], np.rint(seconds[good] * 1000), gpus[good]]).astype(np.int64))

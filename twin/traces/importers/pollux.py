@@ -14,7 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from twin.traces.importers._shared.models import known_models
-from twin.traces.importers._shared.simulators import LATEST_MS, MAX_BATCH, MAX_GPUS, ONE_GPU, is_id
+from twin.traces.importers._shared.simulators import (
+    LATEST_MS,
+    MAX_BATCH,
+    ONE_GPU,
+    add_repeated,
+    gpu_rules,
+    is_id,
+)
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.tables import Table, closeness, header
 
@@ -52,18 +59,13 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
         for chunk in table.chunks():
             ids, kinds = chunk.columns["name"], chunk.columns["application"]
             time, gpus, batch = (chunk.numbers(name) for name in ("time", "num_replicas", "batch_size"))
-            repeated = np.zeros(len(ids), dtype=bool)
-            for row, name in enumerate(ids):
-                repeated[row] = name in seen
-                seen.add(name)
+            repeated = add_repeated(ids, seen)
             good = chunk.sift(skipped, (
                 ("unreadable_name", np.array([not is_id(name) for name in ids], dtype=bool), "name"),
                 ("duplicate_id", repeated, "name"),
                 ("unreadable_time", ~((time >= 0) & (time * 1000 <= LATEST_MS)), "time"),
                 ("unknown_model", np.array([kind not in GPU_HOURS for kind in kinds], dtype=bool), "application"),
-                ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), "num_replicas"),
-                ("no_gpu", gpus <= 0, "num_replicas"),
-                ("too_many_gpus", gpus > MAX_GPUS, "num_replicas"),
+                *gpu_rules(gpus, "num_replicas"),
             ))  # fmt: skip
             chosen = np.flatnonzero(good).tolist()
             names += [ids[row] for row in chosen]

@@ -38,8 +38,7 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     skipped, rows = Skipped(), 0
     accounts = Accounts(options.reading)
     for source in sources:
-        skipped.file = source.name
-        accounts.files.append(source.name)
+        accounts.open(source, skipped)
         for line, job in values(source, options, under="jobs"):
             rows += 1
             if isinstance(job, dict):
@@ -108,7 +107,8 @@ def _amounts(tres: Mapping[str, Any]) -> tuple[float, float, float]:
     """(GPUs, CPUs, MB) that were allocated, or else requested; GPUs by type count where their sum is not there."""
     for name in ("allocated", "requested"):
         found: dict[str, float] = {}
-        for entry in tres.get(name) if isinstance(tres.get(name), list) else ():  # type: ignore[union-attr]
+        entries = tres.get(name)
+        for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
                 kind = "/".join(_text(entry.get(key)) for key in ("type", "name") if entry.get(key))
                 found[kind] = number_of(entry.get("count"))

@@ -14,7 +14,7 @@ from twin.infra.counts import counted
 from twin.traces.importers._shared.accounting import Accounts, Entry, number_of
 from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.cells import durations, quantities
-from twin.traces.uploads.lines import chunks, first_lines
+from twin.traces.uploads.lines import first_lines
 
 FORMAT = "sge"
 TITLE = "Grid Engine accounting"
@@ -47,21 +47,15 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     skipped, rows, slaves = Skipped(), 0, 0
     accounts = Accounts(options.reading)
     for source in sources:
-        skipped.file = source.name
-        accounts.files.append(source.name)
-        for first, lines in chunks(source, options):
-            for number, raw in enumerate(lines, first):
-                if len(raw) <= 1 or raw[:1] == b"#":
-                    options.others.count += 1
-                    continue
-                rows += 1
-                cells = raw.decode("utf-8", "replace").strip().split(":")
-                if len(cells) < LEAST:
-                    skipped.add(number, "too_few_cells", f"{len(cells)} of {LEAST}")
-                elif cells[PE_TASK] not in ("NONE", "") and not float(_number(cells[SUBMIT])):
-                    slaves += 1
-                else:
-                    accounts.offer(number, _entry(cells), skipped)
+        for number, line in accounts.lines(source, options, skipped):
+            rows += 1
+            cells = line.strip().split(":")
+            if len(cells) < LEAST:
+                skipped.add(number, "too_few_cells", f"{len(cells)} of {LEAST}")
+            elif cells[PE_TASK] not in ("NONE", "") and not float(_number(cells[SUBMIT])):
+                slaves += 1
+            else:
+                accounts.offer(number, _entry(cells), skipped)
     notes = [
         "The run time is end - start. Slots are CPUs; GPUs, memory and the time limit are those of the requests (-l), "
         "GPUs for the whole job, memory for each slot."

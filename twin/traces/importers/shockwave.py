@@ -7,18 +7,18 @@ batch size: in the other modes Shockwave changes the batch size while the job ru
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.traces.importers._shared.models import known_models
-from twin.traces.importers._shared.simulators import LATEST_MS, MAX_GPUS, MAX_ITERATIONS, MAX_RUN_MS, ONE_GPU
-from twin.traces.importing.drafts import Drafts, ImportRefused, Read, ReadOptions, Skipped, Source, safe_name
+from twin.traces.importers._shared.simulators import LATEST_MS, MAX_ITERATIONS, MAX_RUN_MS, gpu_rules
+from twin.traces.importers._shared.step_jobs import read_step_jobs, typed
+from twin.traces.importing.drafts import Read, ReadOptions, Skipped, Source
 from twin.traces.uploads.lines import first_lines
-from twin.traces.uploads.tables import Chunk, Table, as_floats
+from twin.traces.uploads.tables import Chunk, as_floats
 
 FORMAT = "shockwave"
 TITLE = "Shockwave workload"
@@ -27,7 +27,6 @@ NAMES = ("type", "command", "directory", "argument", "data", "steps", "scale", "
          "arrival")  # fmt: skip
 USED = ("type", "steps", "scale", "mode", "duration", "arrival")
 MODES = ("static", "accordion", "gns")
-TYPE = re.compile(r"(.{1,100}?)(?: \(batch size (\d{1,9})\))?")
 
 
 def sniff(head: bytes) -> tuple[bool, str, float]:
@@ -50,60 +49,32 @@ def _is_job(cells: Sequence[str]) -> bool:
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
-    """Rows to drafts; arrival counts from the first job. A later file continues the row numbers as a new group."""
-    skipped, rows, modes = Skipped(), 0, Counter[str]()
-    parts: list[NDArray[np.float64]] = []
-    families: list[str] = []
-    groups: list[str] = []
-    for source in sources:
-        width = len((first_lines(source.head, 1) or [b""])[0].split(b"\t"))
-        if width != len(NAMES):
-            raise ImportRefused(
-                f"{source.name}: line 1: {width} cells between tabs; a Shockwave workload has {len(NAMES)}"
-            )
-        table = Table(source, USED, skipped, options, names=NAMES, mark="\t")
-        for chunk in table.chunks():
-            good, numbers, types = _rows(chunk, skipped)
-            numbers[0] += rows
-            chosen = np.flatnonzero(good).tolist()
-            parts.append(numbers[:, good])
-            families += [types[row] for row in chosen]
-            groups += [safe_name(source.name)] * len(chosen)
-            modes.update(chunk.columns["mode"][row] for row in chosen)
-        rows += table.rows
-    if not families:
-        raise skipped.nothing(sources[0].name, rows)
-    number, arrival, run, scale, steps, batch = np.concatenate(parts, axis=1)
-    order = np.argsort(arrival, kind="stable")
-    arrival = np.rint(arrival[order]).astype(np.int64)
-    known = {**known_models(families), "iterations": steps, "global_batch": batch}
-    if len(sources) > 1:
-        known["group"] = np.array(groups, dtype=object)
-    drafts = Drafts(
-        keys=number[order].astype(np.int64), prefix="s", arrival_ms=arrival - arrival[0],
-        run_ms=np.maximum(1, np.rint(run[order])).astype(np.int64), workers=scale[order].astype(np.int64),
-        demand=np.broadcast_to(ONE_GPU, (len(order), 5)), known={name: column[order] for name, column in known.items()},
-        origins={
-            "arrival_ms": "trace", "requested_workers": "trace", "worker": "trace", "model": "trace",
-            "gradient_mb": "derived", "iterations": "trace", "global_batch": "derived",
-        },
+    """Rows to drafts, and how many jobs change their batch size."""
+    modes = Counter[str]()
+
+    def read_chunk(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
+        good, numbers, families = _rows(chunk, skipped)
+        modes.update(chunk.columns["mode"][row] for row in np.flatnonzero(good).tolist())
+        return good, numbers, families
+
+    jobs = read_step_jobs(
+        sources, options, {len(NAMES): NAMES}, USED, what=f"a Shockwave workload has {len(NAMES)}", prefix="s",
+        read_chunk=read_chunk, notes=[],
     )  # fmt: skip
     changing = modes["accordion"] + modes["gns"]
-    notes = [
+    return replace(jobs, notes=[
         "Run times are the stated durations at the first batch size on V100 GPUs; "
-        f"{changing:,} of {len(families):,} jobs change their batch size while they run (accordion, gns), which is not "
+        f"{changing:,} of {modes.total():,} jobs change their batch size while they run (accordion, gns), which is not "
         "kept.",
         "One worker has 1 GPU and the batch size of its job type. Job sN is row N.",
-    ]
-    return Read(rows, skipped, drafts=drafts, notes=notes)
+    ])  # fmt: skip
 
 
 def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np.float64], list[str]]:
     """Good rows; [row number, arrival ms, run ms, scale, steps, global batch] and the model family of every row."""
     steps, scale = chunk.numbers("steps"), chunk.numbers("scale")
     arrival, run = chunk.numbers("arrival") * 1000, chunk.numbers("duration") * 1000
-    kinds = {text: TYPE.fullmatch(text) for text in set(chunk.columns["type"])}
-    split = {text: (match[1], int(match[2] or 0)) if match else ("", 0) for text, match in kinds.items()}
+    split = typed(chunk.columns["type"])
     batch = np.array([split[text][1] for text in chunk.columns["type"]], dtype=float) * scale
     good = chunk.sift(skipped, (
         ("unreadable_steps", ~((steps > 0) & (steps <= MAX_ITERATIONS)), "steps"),
@@ -111,9 +82,7 @@ def _rows(chunk: Chunk, skipped: Skipped) -> tuple[NDArray[np.bool_], NDArray[np
         ("unreadable_duration", np.isnan(run), "duration"),
         ("run_not_positive", run < 1, "duration"),
         ("run_too_long", run > MAX_RUN_MS, "duration"),
-        ("unreadable_gpus", np.isnan(scale) | (scale != np.round(scale)), "scale"),
-        ("no_gpu", scale <= 0, "scale"),
-        ("too_many_gpus", scale > MAX_GPUS, "scale"),
+        *gpu_rules(scale, "scale"),
     ))  # fmt: skip
     batch = np.where((batch > 0) & (batch <= 10**9), batch, np.nan)
     families = [split[text][0] for text in chunk.columns["type"]]

@@ -1,8 +1,5 @@
 """Standard Workload Format: `;` header lines, then at least 18 numbers a job; and `.machines` files, a table of nodes.
 
-A `.machines` file has 6 cells between tabs (id, name, nodes, CPUs and speed of a node, KB of a node), or begins with
-4 cells between semicolons (name, nodes, CPUs, KB), also with others after them.
-
 -1 = unknown in any field. Workers = processors that the job used, or asked for where that is unknown, which keeps the
 work. Each has 1 CPU and no GPU, and so has a parameter server. The row count of the header is not trusted. A row of
 status 2, 3 or 4 that repeats an id is a part of that job: merged into its summary, or added up where there is none. The
@@ -22,7 +19,8 @@ from numpy.typing import NDArray
 
 from scheduling.model.values import Cluster
 from twin.files.swf import MARK
-from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, is_server_name, to_cluster
+from twin.traces.importers._shared.machines import LARGEST, MAX_SERVERS, Machine, to_cluster
+from twin.traces.importers._shared.swf_nodes import CPU, KB_TO_MB, SUFFIX, are_nodes, is_comment, is_number, read_nodes
 from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source, safe_name
 from twin.traces.uploads.lines import chunks, first_lines, floats
 
@@ -47,18 +45,12 @@ USED = (
     "queue",
     "partition",
 )
-NODE = ("id", "name", "nodes", "cpus", "speed", "memory")  # cells between tabs of a line of a .machines file
-SHORT_NODE = ("name", "nodes", "cpus", "memory")  # the first cells between semicolons
-KB_PER_CPU = (2**14, 2**32)  # plausible memory: 16 MB to 4 TB
-MACHINES = ".machines"  # end of a file's name
 KEY = re.compile(rb";?\s*([A-Za-z]+)\s*:\s*(.*)")
 PARTS = (2, 3, 4)  # statuses of a part of a job
-KB_TO_MB = 1.024e-3
 LATEST_S, MAX_RUN_S = 200 * 366 * 86_400, 100 * 366 * 86_400
 MAX_PROCS = 10_000_000
 SAMPLE = 400  # lines that a sniff reads
 HEADERS = 60  # of them at most before the first job
-CPU = 1000  # thousandths
 WIDE = b"0 " * len(COLUMNS)  # a row that shows the parser all columns, where rows are short
 
 
@@ -67,9 +59,9 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     if MARK in head:
         return False, "its comments contain jobs: it is a jobs.swf of the twin", 0.9
     lines = first_lines(head, SAMPLE)
-    body = [line for line in lines if not _is_comment(line)]
-    commented = bool(lines) and _is_comment(lines[0]) and any(KEY.match(line.strip()) for line in lines[:HEADERS])
-    if _are_nodes(body):
+    body = [line for line in lines if not is_comment(line)]
+    commented = bool(lines) and is_comment(lines[0]) and any(KEY.match(line.strip()) for line in lines[:HEADERS])
+    if are_nodes(body):
         return True, "the lines are those of a .machines file", 1.0
     jobs = [_is_job(line) for line in body]
     if True not in jobs[:HEADERS]:
@@ -84,33 +76,9 @@ def sniff(head: bytes) -> tuple[bool, str, float]:
     return fits, why, sum(jobs) / len(jobs)
 
 
-def _is_comment(line: bytes) -> bool:
-    return line.lstrip()[:1] == b";"
-
-
 def _is_job(line: bytes) -> bool:
     cells = line.split()
-    return len(cells) >= len(COLUMNS) and all(map(_is_number, cells[: len(COLUMNS)]))
-
-
-def _are_nodes(body: Sequence[bytes]) -> bool:
-    return bool(body) and all(_is_node(line) for line in body)
-
-
-def _is_node(line: bytes) -> bool:
-    cells = line.strip().split(b"\t")
-    if len(cells) == len(NODE):
-        return all(_is_number(cells[at]) for at in (0, 2, 3, 4, 5))
-    cells = line.strip().split(b";")
-    return len(cells) >= len(SHORT_NODE) and bool(cells[0].strip()) and all(_is_number(cell) for cell in cells[1:4])
-
-
-def _is_number(cell: bytes) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return len(cells) >= len(COLUMNS) and all(map(is_number, cells[: len(COLUMNS)]))
 
 
 def read(sources: Sequence[Source], options: ReadOptions) -> Read:
@@ -119,12 +87,12 @@ def read(sources: Sequence[Source], options: ReadOptions) -> Read:
     tables = [
         source
         for source in sources
-        if source.name.endswith(MACHINES)
-        or _are_nodes([line for line in first_lines(source.head, SAMPLE) if not _is_comment(line)])
+        if source.name.endswith(SUFFIX)
+        or are_nodes([line for line in first_lines(source.head, SAMPLE) if not is_comment(line)])
     ]
     logs = [_Log(number, source, skipped) for number, source in enumerate(s for s in sources if s not in tables)]
     blocks = [block for log in logs for block in log.blocks(options)]
-    nodes, node_rows, used_rows = _nodes(tables, skipped, options)
+    nodes, node_rows, used_rows = read_nodes(tables, skipped, options)
     rows = sum(log.rows for log in logs) + node_rows
     drafts, merged = _drafts(logs, np.concatenate(blocks), skipped) if blocks else (None, 0)
     if drafts is None and not nodes:
@@ -182,7 +150,7 @@ class _Log:
     def _is_row(self, line: bytes) -> bool:
         """True if it is not a header line; a header may lack its semicolon, but does not begin with a number."""
         if line[:1] != b";":
-            self.begun = self.begun or _is_number(line.split(None, 1)[0])
+            self.begun = self.begun or is_number(line.split(None, 1)[0])
             if self.begun:
                 return True
             self.bare += 1
@@ -337,65 +305,3 @@ def _notes(logs: Sequence[_Log]) -> list[str]:
                 f"UTC{f' (the log is from {zone})' if zone else ''}."
             )
     return notes
-
-
-def _nodes(tables: Sequence[Source], skipped: Skipped, options: ReadOptions) -> tuple[list[Machine], int, int]:
-    """(nodes of .machines files, rows, rows that became nodes)."""
-    machines: list[Machine] = []
-    seen: set[str] = set()
-    rows = 0
-    for source in tables:
-        skipped.file = source.name
-        for first, lines in chunks(source, options):
-            for number, line in enumerate(lines, first):
-                if not line.strip() or _is_comment(line):
-                    options.others.count += 1
-                    continue
-                rows += 1
-                cells = _node(line.decode("utf-8", "replace"))
-                if len(cells) < len(NODE):
-                    skipped.add(number, "too_few_cells", f"{len(cells)} of {len(NODE)}")
-                    continue
-                name = re.sub(r"[\s,]+", "-", cells[1]) or f"machine{cells[0]}"
-                count, cpus, memory = (_amount(cells[at]) for at in (2, 3, 5))
-                if memory and cpus and not KB_PER_CPU[0] <= memory / cpus <= KB_PER_CPU[1]:
-                    memory = 0.0  # another unit, or another column
-                many = 1 if count is None or count < 0 else count
-                if not is_server_name(name) or len(name) > 190:
-                    skipped.add(number, "unreadable_name", name)
-                elif name in seen:
-                    skipped.add(number, "duplicate_id", name)
-                elif (
-                    count is None
-                    or cpus is None
-                    or memory is None
-                    or many != int(many)
-                    or max(cpus, memory) * CPU >= LARGEST
-                ):
-                    skipped.add(number, "unreadable_cell", ",".join(cells[2:6]))
-                elif many == 0 or many + len(machines) > MAX_SERVERS:
-                    skipped.add(number, "no_nodes" if many == 0 else "too_many_nodes", cells[2])
-                else:
-                    seen.add(name)
-                    cpu = round(cpus * CPU) if cpus > 0 else None
-                    size = round(memory * KB_TO_MB) if memory > 0 else None
-                    names = [name] if many == 1 else [f"{name}-{n + 1}" for n in range(int(many))]
-                    machines += [Machine(node, 0, cpu, size) for node in names]
-    return machines, rows, len(seen)
-
-
-def _node(line: str) -> list[str]:
-    """The cells of NODE of a line of either form."""
-    cells = [cell.strip() for cell in line.split("\t")]
-    short = [cell.strip() for cell in line.split(";")]
-    if len(cells) >= len(NODE) or len(short) < len(SHORT_NODE):
-        return cells
-    return ["0", *short[:3], "1", short[3]]
-
-
-def _amount(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if abs(value) < LARGEST else None

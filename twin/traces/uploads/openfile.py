@@ -57,7 +57,7 @@ def opened(
                     if _is_litter(name):
                         continue
                     if len(sources) >= MAX_FILES:
-                        raise ImportRefused(f"{upload.name}: more than {MAX_FILES} files; import them in parts")
+                        raise ImportRefused(f"{upload.name}: more than {MAX_FILES:,} files; import them in parts")
                     plain = stack.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY))
                     lines = LineEnds()
                     for block in lines.uniform(_checked(blocks, name)):
@@ -108,7 +108,7 @@ class _Budget:
         if self.unpacked > MAX_BYTES:
             raise ImportRefused(f"{filename}: unpacks to more than {MAX_BYTES // 2**20} MiB; import it in parts")
         if self.unpacked > FREE_BYTES and self.unpacked > MAX_RATIO * self.total:
-            raise ImportRefused(f"{filename}: unpacks to more than {MAX_RATIO} times its size; this is not allowed")
+            raise ImportRefused(f"{filename}: unpacks to more than {MAX_RATIO:,} times its size; this is not allowed")
 
     def share(self, done_bytes: int, upload: Upload) -> float:
         return min(1.0, (self.done + min(done_bytes, self.sizes[upload])) / self.total)
@@ -251,7 +251,7 @@ def _refuse_long_directory(packed: IO[bytes], filename: str) -> None:
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > MAX_DIRECTORY:
         count = int.from_bytes(tail[end + 10 : end + 12], "little")
         raise ImportRefused(
-            f"{filename}: the archive has {count} files or more; at most {MAX_FILES} are imported at a time"
+            f"{filename}: the archive has {count} files or more; at most {MAX_FILES:,} are imported at a time"
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from twin.infra.counts import counted
 from twin.traces.importers._shared.shapes import shapes
-from twin.traces.importing.drafts import Drafts, Read, Skipped, Source
+from twin.traces.importing.drafts import Drafts, Read, ReadOptions, Skipped, Source
 from twin.traces.importing.reading import Reading
+from twin.traces.uploads.lines import chunks
 
 NAME = re.compile(r"[!-+\--~]{1,200}")  # printable ASCII without blanks and commas
 COMPONENT = re.compile(r"\+\d+$")  # of a heterogeneous job
@@ -79,6 +80,21 @@ class Accounts:
     files: list[str] = field(default_factory=list)
     pending: list[tuple[float, ...]] = field(default_factory=list)  # NUMBERS of rows that are not in `parts` yet
     words: dict[str, str] = field(default_factory=dict)
+
+    def open(self, source: Source, skipped: Skipped) -> None:
+        """The next file: rows that follow are of it."""
+        skipped.file = source.name
+        self.files.append(source.name)
+
+    def lines(self, source: Source, options: ReadOptions, skipped: Skipped) -> Iterator[tuple[int, str]]:
+        """(number, text) of each line of a file that is neither empty nor a comment; the others are counted."""
+        self.open(source, skipped)
+        for first, lines in chunks(source, options):
+            for number, raw in enumerate(lines, first):
+                if not raw.strip() or raw[:1] == b"#":
+                    options.others.count += 1
+                else:
+                    yield number, raw.decode("utf-8", "replace")
 
     def offer(self, line: int, entry: Entry, skipped: Skipped) -> None:
         """A row, which is skipped if it has a fault."""

@@ -35,6 +35,24 @@ def stray(cells: Sequence[str], columns: Sequence[str]) -> str:
     return f"the column {other[0]!r} belongs to another format, which may use another time unit" if other else ""
 
 
+def gpu_rules(gpus: NDArray[np.float64], column: str) -> tuple[tuple[str, NDArray[np.bool_], str], ...]:
+    """(reason, bad rows, column) for numbers of GPUs, as `Chunk.sift` takes them."""
+    return (
+        ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), column),
+        ("no_gpu", gpus <= 0, column),
+        ("too_many_gpus", gpus > MAX_GPUS, column),
+    )
+
+
+def add_repeated(ids: Sequence[str], seen: set[str]) -> NDArray[np.bool_]:
+    """Rows whose id is in `seen` or stands before; the ids join `seen`."""
+    repeated = np.zeros(len(ids), dtype=bool)
+    for row, name in enumerate(ids):
+        repeated[row] = name in seen
+        seen.add(name)
+    return repeated
+
+
 def read_gangs(
     sources: Sequence[Source], options: ReadOptions, needed: Sequence[str], unit_ms: int, notes: Sequence[str], *,
     model_origin: str = "trace", group: str | None = None, target: Target | None = None,
@@ -107,10 +125,7 @@ def _rows(
     submit, run = chunk.numbers("submit_time") * unit_ms, chunk.numbers("duration") * unit_ms
     gpus = chunk.numbers("num_gpu")
     ids = chunk.columns["job_id"]
-    repeated = np.zeros(len(ids), dtype=bool)
-    for row, name in enumerate(ids):
-        repeated[row] = name in seen
-        seen.add(name)
+    repeated = add_repeated(ids, seen)
     good = chunk.sift(skipped, (
         ("unreadable_name", np.array([not is_id(name) for name in ids], dtype=bool), "job_id"),
         ("duplicate_id", repeated, "job_id"),
@@ -118,9 +133,7 @@ def _rows(
         ("unreadable_duration", np.isnan(run), "duration"),
         ("run_not_positive", run < 1, "duration"),
         ("run_too_long", run > MAX_RUN_MS, "duration"),
-        ("unreadable_gpus", np.isnan(gpus) | (gpus != np.round(gpus)), "num_gpu"),
-        ("no_gpu", gpus <= 0, "num_gpu"),
-        ("too_many_gpus", gpus > MAX_GPUS, "num_gpu"),
+        *gpu_rules(gpus, "num_gpu"),
     ))  # fmt: skip
     nothing = np.full(len(ids), np.nan)
     steps = _within(chunk.numbers(iterations), MAX_ITERATIONS)
