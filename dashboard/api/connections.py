@@ -132,7 +132,7 @@ class SettingsSerializer(serializers.Serializer[Any]):
     def validate_parameters(self, value: dict[str, Any]) -> dict[str, Any]:
         """Few and short: none of them is a secret or a document."""
         if len(value) > MAX_PARAMETERS or any(len(str(one)) > 2_000 for one in value.values()):
-            raise serializers.ValidationError(f"at most {MAX_PARAMETERS} parameters of at most 2,000 characters each")
+            raise serializers.ValidationError(f"at most {MAX_PARAMETERS:,} parameters of at most 2,000 characters each")
         return value
 
     validate_sites = validate_sampler_parameters = validate_parameters

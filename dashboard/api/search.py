@@ -28,7 +28,7 @@ class SearchView(APIView):
         asked = request.query_params
         text = asked.get("q", "").strip()
         if len(text) > MAX_TEXT:
-            raise ModelError(f"q must have at most {MAX_TEXT} characters, got {len(text):,}")
+            raise ModelError(f"q must have at most {MAX_TEXT:,} characters, got {len(text):,}")
         pk = number(asked, "run", 0, 0, 2**53)
         run = Run.objects.filter(pk=pk).first()
         if pk and run is None:

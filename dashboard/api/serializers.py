@@ -18,6 +18,7 @@ from twin.processes import vitals
 from twin.runs import scheduler_history
 from twin.runs.activity import activity
 from twin.runs.clock import MAX_SPEED
+from twin.scenarios import scheduler_titles
 from twin.scenarios.edits import MAX_EDITS
 from twin.traces.importers import Choice, Reading, formats
 from twin.traces.uploads.openfile import MAX_FILES
@@ -195,17 +196,22 @@ class ScenarioSerializer(serializers.ModelSerializer):
     edits = serializers.ListField(child=serializers.DictField(), default=list, max_length=MAX_EDITS)
     ends_ms = serializers.SerializerMethodField()
     schedulers = serializers.SerializerMethodField()
+    parameter_texts = serializers.SerializerMethodField()
 
     class Meta:
         model = Scenario
         fields = ("id", "name", "cluster", "cluster_name", "server_count", "trace", "trace_name", "job_count",
-                  "scheduler", "schedulers", "parameters", "seed", "edits", "ends_ms", "version", "parent", "fork_ms",
-                  "slot_ms", "horizon_slots", "created_at")  # fmt: skip
+                  "scheduler", "schedulers", "parameters", "parameter_texts", "seed", "edits", "ends_ms", "version",
+                  "parent", "fork_ms", "slot_ms", "horizon_slots", "created_at")  # fmt: skip
         read_only_fields = ("version", "parent", "fork_ms")
 
     def get_schedulers(self, scenario: Scenario) -> list[dict[str, Any]]:
         """Schedulers over time, as [{from_ms, name, title}]: the first one, and those set by edits."""
         return [one._asdict() for one in scheduler_history.in_order(scenario.scheduler, scenario.edits)]
+
+    def get_parameter_texts(self, scenario: Scenario) -> list[str]:
+        """Parameters that are set, as shown: ["Training model PD-ORS"]."""
+        return scheduler_titles.parameter_texts(scenario.scheduler, scenario.parameters)
 
     def get_ends_ms(self, scenario: Scenario) -> int | None:
         """End of the longest run, or the horizon: length of time axes."""

@@ -36,6 +36,7 @@ class SweepSerializer(serializers.ModelSerializer):
     finished = serializers.IntegerField(read_only=True)
     active = serializers.IntegerField(read_only=True)
     titles = serializers.SerializerMethodField()
+    choices = serializers.SerializerMethodField()
 
     class Meta:
         model = Sweep
@@ -46,12 +47,17 @@ class SweepSerializer(serializers.ModelSerializer):
             "scenario_name",
             "axes",
             "titles",
+            "choices",
             "seeds",
             "total",
             "finished",
             "active",
             "created_at",
         )
+
+    def get_choices(self, sweep: Sweep) -> list[dict[str, str]]:
+        """{value: title} of each axis; empty where values are shown as they are."""
+        return [axis_titles.choices(axis, sweep.scenario.scheduler) for axis in sweep.axes]
 
     def get_titles(self, sweep: Sweep) -> list[str]:
         """Labels of the axes."""

@@ -31,7 +31,7 @@ def create(name: str, scopes: Iterable[str], days: int | None, user: Any) -> tup
     """New token and its value, which is known only now; days: until it expires, None = never."""
     name, chosen = name.strip(), sorted(set(scopes))
     if not 0 < len(name) <= MAX_NAME or not name.isprintable():
-        raise ModelError(f"name must have 1 to {MAX_NAME} printable characters, got {name[:60]!r}")
+        raise ModelError(f"name must have 1 to {MAX_NAME:,} printable characters, got {name[:60]!r}")
     if not chosen:
         raise ModelError(f"a token needs a scope: {READ}, {OPERATE}, or {INGEST}SOURCE")
     for scope in chosen:

@@ -103,7 +103,9 @@ class StreamConsumer(AsyncWebsocketConsumer):
             await self.say({"type": "error", "message": f"too many messages; at most {RATE:g} per second"})
             return
         if text_data is None or len(text_data) > MAX_MESSAGE_BYTES:
-            await self.say({"type": "error", "message": f"a message must be text of at most {MAX_MESSAGE_BYTES} bytes"})
+            await self.say(
+                {"type": "error", "message": f"a message must be text of at most {MAX_MESSAGE_BYTES:,} bytes"}
+            )
             return
         try:
             message = decode(text_data)

@@ -47,7 +47,7 @@ def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpR
 def _too_many(error: Exception) -> str:
     """Limit that a refused form exceeds, if any."""
     if isinstance(error, TooManyFieldsSent):
-        return f"A form has at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} fields."
+        return f"A form has at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} fields."
     if isinstance(error, TooManyFilesSent):
-        return f"A form has at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files; upload an archive instead."
+        return f"A form has at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES:,} files; upload an archive instead."
     return ""

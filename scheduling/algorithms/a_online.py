@@ -62,7 +62,7 @@ class AOnlineParameters(Parameters):
     storage: str = parameter(
         "none",
         "None, job (servers store chunks until their job ends) or chunk (until the chunk ends)",
-        choices=storing.KINDS, title="Storage limit"
+        choices=storing.TITLES, title="Storage limit"
     )  # fmt: skip
     speed_augmentation: float = parameter(
         0.0, "Epsilon: chunks run at 1 + epsilon times their speed, as in the analysis of the paper", low=0.0, high=10.0

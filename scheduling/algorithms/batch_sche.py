@@ -43,7 +43,7 @@ from scheduling.typed_workers.execution import TypedWorkers
 _WORKER, _TRANSFER = int(Role.WORKER), int(Role.TRANSFER)
 _HOUR_MS = 3_600_000
 CLOUD_PRICE, EDGE_PRICE, BASE = 1.0, 0.8, 10.0
-RULES = ("sequential", "period")
+RULES = {"sequential": "After the previous batch", "period": "In each period"}
 
 
 @dataclass(frozen=True, slots=True)

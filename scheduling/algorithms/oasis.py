@@ -37,6 +37,7 @@ from scheduling.model.training_models import (
     LIMITS,
     NEEDS,
     TRAINING_MODELS,
+    TRAINING_TITLES,
     as_oasis,
     oasis_minibatch_ms,
     oasis_worker_slots,
@@ -69,7 +70,7 @@ class OasisParameters(PriceParameters):
     model: str = parameter(
         "oasis",
         "Either oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)",
-        choices=TRAINING_MODELS,
+        choices=TRAINING_TITLES,
         title="Training model",
     )
     worker_share: float = parameter(

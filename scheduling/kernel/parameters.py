@@ -46,8 +46,9 @@ def describe(declared: type) -> list[dict[str, Any]]:
                 "name": f.name,
                 "title": title_of(f.name, f.metadata),
                 "default": default,
-                **{k: v for k, v in f.metadata.items() if k != "type"},
+                **{k: v for k, v in f.metadata.items() if k not in ("type", "choice_titles")},
                 "type": f.metadata["type"].__name__,
+                **({"titles": dict(f.metadata["choice_titles"])} if f.metadata["choices"] else {}),
             }
         )
     return rows
@@ -60,16 +61,42 @@ def title_of(name: str, metadata: Mapping[str, Any]) -> str:
 
 
 def parameter(default: Any, help: str, *, type: type | None = None, low: float | None = None, high: float | None = None,
-              choices: Sequence[str] | None = None, unit: str = "", title: str = "") -> Any:  # fmt: skip
-    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is not a label."""
+              choices: Sequence[str] | Mapping[str, str] | None = None, unit: str = "",
+              title: str = "") -> Any:  # fmt: skip
+    """Declares one parameter: its type, default, range or choices, unit, help, and title if its name is not a label.
+
+    choices: {value: title}, or the values where these in words are titles.
+    """
     kind = type or default.__class__
+    titles = choices if isinstance(choices, Mapping) else {value: _words(value) for value in choices or ()}
     metadata: dict[str, Any] = {
         "type": kind, "help": help, "low": low, "high": high, "choices": list(choices) if choices else None,
-        "unit": unit, "optional": default is None,
+        "unit": unit, "optional": default is None, "choice_titles": titles,
     }  # fmt: skip
     if title:
         metadata["title"] = title
     return field(default=default, metadata=metadata)
+
+
+def value_text(metadata: Mapping[str, Any], value: Any) -> str:
+    """Value of a parameter as shown: the title of a choice, "yes" or "no", or the value itself."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(metadata["choice_titles"].get(value, value))
+
+
+def texts(declared: type, values: Mapping[str, Any]) -> list[str]:
+    """Each of these values with its title: "Training model PD-ORS"; by its name where it is not declared."""
+    known = {f.name: f.metadata for f in fields(declared)}
+    return [
+        f"{title_of(name, known[name])} {value_text(known[name], value)}" if name in known else f"{name} {value}"
+        for name, value in values.items()
+    ]
+
+
+def _words(value: str) -> str:
+    words = value.replace("_", " ").replace("-", " ")
+    return words[:1].upper() + words[1:]
 
 
 def check_parameter(name: str, metadata: Mapping[str, Any], value: Any) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from scheduling.model.values import LEAST, RESOURCES, ROLES, Cluster, Job, with_bandwidth
 
 TRAINING_MODELS = ("oasis", "pd-ors")
+TRAINING_TITLES = {"oasis": "OASiS", "pd-ors": "PD-ORS"}
 LIMITS = {"oasis": RESOURCES, "pd-ors": RESOURCES[:4]}  # what a server runs out of: PD-ORS does not count bandwidth
 NEEDS = {
     "oasis": ("worker", "ps", "epochs", "num_chunks", "minibatches_per_chunk", "minibatch_ms", "gradient_mb"),

@@ -168,7 +168,7 @@ class Cluster:
         _require(
             subject, "slot_ms", isinstance(self.slot_ms, int) and self.slot_ms > 0, "an integer > 0 ms", self.slot_ms
         )
-        _require(subject, "slot_ms", self.slot_ms <= MAX_SLOT_MS, f"at most {MAX_SLOT_MS} ms, a year", self.slot_ms)
+        _require(subject, "slot_ms", self.slot_ms <= MAX_SLOT_MS, f"at most {MAX_SLOT_MS:,} ms, a year", self.slot_ms)
         horizon = self.horizon_slots
         _require(
             subject,

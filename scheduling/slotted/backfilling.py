@@ -33,7 +33,10 @@ from scheduling.slotted.reasons import since_arrival
 
 ARRIVAL, UTILITY, SHORTEST, FAIR_SHARE = ORDERS = ("arrival", "utility", "shortest", "fair-share")
 LIMITS, ACTUAL = "limits", "actual"
-ESTIMATES = (LIMITS, ACTUAL, *(name for name, cls in predictors().items() if cls.learns))
+ESTIMATE_TITLES = {
+    LIMITS: "Time limit", ACTUAL: "Actual run time",
+    **{name: cls.title for name, cls in predictors().items() if cls.learns},
+}  # fmt: skip
 LineName = tuple[int | str | None, ...]  # GPUs and CPUs of a worker in thousandths, workers, and last the user
 
 
@@ -50,7 +53,7 @@ class BackfillParameters(GangParameters):
         LIMITS,
         "Estimated run time of a job: limits (its time limit, or the actual run time if it has none), actual (always "
         "the actual run time), or a predictor that learns from ended jobs (until one has ended, as with limits)",
-        choices=ESTIMATES,
+        choices=ESTIMATE_TITLES,
         title="Run-time estimates",
     )
     half_life_ms: int = parameter(

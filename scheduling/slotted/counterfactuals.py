@@ -96,7 +96,7 @@ def _slots(target: float) -> str:
 
 def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
-        return f"Not admitted with any number of concurrent workers up to {MAX_MORE} times its {found.actual:.0f}."
+        return f"Not admitted with any number of concurrent workers up to {MAX_MORE:,} times its {found.actual:.0f}."
     if was_admitted:
         return f"Admitted with down to {count(round(found.value), 'concurrent worker')}; it has {found.actual:.0f}."
     return (
@@ -107,7 +107,7 @@ def _workers_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> st
 def _arrival_text(found: Counterfactual, was_admitted: bool, slot_ms: int) -> str:
     if found.value is None:
         outcome = "rejected" if was_admitted else "admitted"
-        return f"Not {outcome} on arrival in any of the {MAX_LATER} slots after its own."
+        return f"Not {outcome} on arrival in any of the {MAX_LATER:,} slots after its own."
     outcome = "Rejected" if was_admitted else "Admitted"
     return f"{outcome} on arrival {duration(found.value - found.actual)} later, with the other jobs unchanged."
 

@@ -53,7 +53,7 @@ class SlottedLedger(Ledger):
             start_ms = now_ms
         unit, largest = self._need(bar)
         if count * largest >= LIMIT:
-            self._refuse(bar, f"must need less than {LIMIT} thousandths")
+            self._refuse(bar, f"must need less than {LIMIT:,} thousandths")
         need = unit * count
         first = bisect_right(times, start_ms) - 1
         last = bisect_left(times, end_ms)

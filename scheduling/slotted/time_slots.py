@@ -40,9 +40,9 @@ def check_size(scheduler: str, cluster: Cluster, horizon: int) -> None:
     each = len(cluster.servers) * len(RESOURCES)
     if horizon * each > MAX_CELLS:
         raise ModelError(
-            f"scheduler {scheduler}: {horizon} slots of {len(cluster.servers)} servers are {horizon * each:,} prices, "
-            f"more than {MAX_CELLS:,}; set horizon_slots to at most {MAX_CELLS // each}, or "
-            f"lengthen the slot of {cluster.slot_ms} ms"
+            f"scheduler {scheduler}: {horizon:,} slots of {len(cluster.servers):,} servers are "
+            f"{horizon * each:,} prices, more than {MAX_CELLS:,}; set horizon_slots to at most "
+            f"{MAX_CELLS // each:,}, or lengthen the slot of {cluster.slot_ms:,} ms"
         )
 
 

@@ -235,8 +235,8 @@ def test_what_the_scheduler_will_refuse_is_refused_when_the_scenario_is_made(ope
     answer = post(operator, "/api/scenarios/", {**body, "cluster": large.cluster_id})
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "scheduler oasis: 1000000 slots of 20 servers are 100,000,000 prices, more than 60,000,000; set horizon_slots "
-        "to at most 600000, or lengthen the slot of 3600000 ms",
+        "scheduler oasis: 1,000,000 slots of 20 servers are 100,000,000 prices, more than 60,000,000; set "
+        "horizon_slots to at most 600,000, or lengthen the slot of 3,600,000 ms",
     )
     assert ClusterSpec.objects.count() == clusters
     assert (

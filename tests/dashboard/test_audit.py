@@ -249,6 +249,10 @@ CASES: dict[tuple[str, str], tuple[list[str], Callable]] = {
         ["run.delete"] * 2 + ["scenario.delete"] * 2 + ["sweep.delete"],
         lambda w: (f"/api/sweeps/{old_sweep_of(w)}/", {}),
     ),
+    ("template-start", "post"): (
+        ["run.start", "scenario.template"],
+        lambda w: ("/api/templates/edge_failure/start/", {}),
+    ),
     ("workloads", "post"): (
         ["trace.generate"],
         lambda w: ("/api/workloads/", {"profile": "oasis", "jobs": 3, "servers": 2}),

@@ -90,7 +90,7 @@ def test_a_form_of_too_many_parts_is_refused_with_the_limit(operator, settings):
     answer = upload(operator, PHILLY, **{f"f{i}": "1" for i in range(1_001)})
     assert (answer.status_code, answer.json()["detail"]) == (
         400,
-        "Invalid request. A form has at most 1000 fields.",
+        "Invalid request. A form has at most 1,000 fields.",
     )
     assert not Path(settings.UPLOAD_DIR).exists() or list(Path(settings.UPLOAD_DIR).iterdir()) == []
 

@@ -83,7 +83,7 @@ def _why_not(name: str, value: Any) -> str:
     if name in ("queues", "accounts"):
         fine = isinstance(value, list) and len(value) <= MAX_NAMES
         fine = fine and all(isinstance(one, str) and 0 < len(one) <= 200 for one in value)
-        return "" if fine else f"{name} must be a list of at most {MAX_NAMES} names"
+        return "" if fine else f"{name} must be a list of at most {MAX_NAMES:,} names"
     if name == "calibrated":
         return "" if isinstance(value, bool) else f"calibrated must be true or false, got {value!r}"
     return f"unknown field {name!r}; known: level, queues, accounts, max_jobs, calibrated"

@@ -136,7 +136,7 @@ def read_text(what: str, path: str, secret: bool = False) -> str:
         with open(path, "rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
-            raise ConnectorError(f"{what}{shown}: the file is longer than {MAX_FILE_BYTES} bytes")
+            raise ConnectorError(f"{what}{shown}: the file is longer than {MAX_FILE_BYTES:,} bytes")
         return data.decode()
     except (OSError, ValueError) as error:
         why = (error.strerror or "it cannot be read") if isinstance(error, OSError) else "it is not text"

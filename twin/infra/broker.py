@@ -51,7 +51,7 @@ def socket_path(var_dir: Path) -> Path:
                 continue
             path.parent.chmod(0o700)
             return path
-    raise NoBroker(f"no folder for the broker's socket: a path of at most {MAX_SOCKET_PATH} bytes is needed")
+    raise NoBroker(f"no folder for the broker's socket: a path of at most {MAX_SOCKET_PATH:,} bytes is needed")
 
 
 def command(server: str, socket: Path, data: Path) -> list[str]:

@@ -71,7 +71,7 @@ def read(at_ms: int, digest: bytes, payload: bytes) -> ReadFact:
 def _check(subject: str, at_ms: int, now_ms: int) -> None:
     if not 0 < len(subject) <= MAX_TEXT or not subject.isprintable():
         raise EventError(
-            f"subject must name the job or node in 1 to {MAX_TEXT} printable characters, got {subject[:MAX_TEXT]!r}"
+            f"subject must name the job or node in 1 to {MAX_TEXT:,} printable characters, got {subject[:MAX_TEXT]!r}"
         )
     if not 0 <= at_ms <= MAX_NUMBER:
         raise EventError("time must be 1970 or later")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -207,7 +207,7 @@ def schemas(ref_template: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(zip(EVENT_TYPES, given, strict=False)), components
 
 
-assert set(JOB_STATES) == set(JobState.__args__)  # type: ignore[attr-defined]
-assert set(NODE_STATES) == set(NodeState.__args__)  # type: ignore[attr-defined]
-assert set(OUTCOMES) == set(Outcome.__args__)  # type: ignore[attr-defined]
+assert set(JOB_STATES) == set(get_args(JobState))
+assert set(NODE_STATES) == set(get_args(NodeState))
+assert set(OUTCOMES) == set(get_args(Outcome))
 assert RequeueData().outcome == REQUEUED

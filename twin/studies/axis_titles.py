@@ -21,6 +21,17 @@ def word(axis: Any, scheduler: str) -> str:
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
+def choices(axis: Any, scheduler: str) -> dict[str, str]:
+    """{value: title} of the values of an axis; empty where they are shown as they are."""
+    if "parameter" in axis:
+        known = schedulers().get(scheduler)
+        rows = describe(known.Parameters) if known else []
+    else:
+        rows = _verb(axis).form()
+    name = axis.get("parameter") or axis["field"]
+    return next((dict(row.get("titles", {})) for row in rows if row["name"] == name), {})
+
+
 def _label(axis: Any, scheduler: str) -> str:
     if "parameter" in axis:
         known = schedulers().get(scheduler)

@@ -54,7 +54,7 @@ def start(scenario: Scenario, name: str, axes: Sequence[Any], seeds: Sequence[in
     for axis in axes:
         count *= len(axis["values"])
     if count > MAX_POINTS:
-        raise ModelError(f"a sweep has at most {MAX_POINTS} points, got {count:,}; use fewer values or fewer seeds")
+        raise ModelError(f"a sweep has at most {MAX_POINTS:,} points, got {count:,}; use fewer values or fewer seeds")
     places = list(product(*(range(len(axis["values"])) for axis in axes)))
     with transaction.atomic():
         sweep = Sweep.objects.create(
@@ -249,7 +249,7 @@ def _scenario(scenario: Scenario, axes: Sequence[Any], place: Sequence[int], see
             parameters[axis["parameter"]] = getattr(parsed, axis["parameter"])
         else:
             edits[axis["edit"] - 1][axis["field"]] = value
-        labels.append(f"{axis_titles.word(axis, scenario.scheduler)} {_value_text(axis, value)}")
+        labels.append(f"{axis_titles.word(axis, scenario.scheduler)} {_value_text(axis, scenario.scheduler, value)}")
     made = Scenario(
         name=f"{scenario.name[:120]}: {', '.join(labels)}, seed {seed}"[:200], cluster_id=scenario.cluster_id,
         trace_id=scenario.trace_id, scheduler=scenario.scheduler, parameters=parameters, seed=seed, edits=edits,
@@ -281,7 +281,7 @@ def _line(cells: Sequence[Any]) -> str:
     return out.getvalue()
 
 
-def _value_text(axis: Any, value: Any) -> str:
-    """Value of an axis in a name, with durations as text."""
+def _value_text(axis: Any, scheduler: str, value: Any) -> str:
+    """Value of an axis in a name, with durations and choices as text."""
     is_time = str(axis.get("parameter") or axis["field"]).endswith("_ms") and isinstance(value, int)
-    return moment(value) if is_time else str(value)
+    return moment(value) if is_time else axis_titles.choices(axis, scheduler).get(value, str(value))

@@ -19,6 +19,7 @@ from scheduling.kernel.registry import schedulers
 from twin.acting import gates, proposals, rules
 from twin.acting.plan import KINDS, ORDER
 from twin.models import Connection, Proposal
+from twin.scenarios import scheduler_titles
 
 MAX_LISTED = 50  # plans of a connection, the newest first
 
@@ -39,13 +40,14 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     waiting = serializers.SerializerMethodField()
     refused = serializers.SerializerMethodField()
     title = serializers.SerializerMethodField()
+    parameter_texts = serializers.SerializerMethodField()
 
     class Meta:
         model = Proposal
         fields = (
-            "id", "connection", "run", "scheduler", "title", "parameters", "kind", "status", "message", "digest",
-            "rows", "left_out", "left_out_count", "waiting", "refused", "undo_wanted", "made_by", "made_at",
-            "planned_at", "approved_by", "approved_at", "ended_at",
+            "id", "connection", "run", "scheduler", "title", "parameters", "parameter_texts", "kind", "status",
+            "message", "digest", "rows", "left_out", "left_out_count", "waiting", "refused", "undo_wanted",
+            "made_by", "made_at", "planned_at", "approved_by", "approved_at", "ended_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -53,6 +55,10 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         """Title of the scheduler; its name if this version does not have the scheduler."""
         known = schedulers().get(proposal.scheduler)
         return proposal.scheduler if known is None else known.title
+
+    def get_parameter_texts(self, proposal: Proposal) -> list[str]:
+        """Parameters that are set, as shown: ["Order of the queue Fair share"]."""
+        return scheduler_titles.parameter_texts(proposal.scheduler, proposal.parameters)
 
     def get_rows(self, proposal: Proposal) -> list[dict[str, Any]]:
         """Changes in order, with the outcome of each."""

@@ -10,7 +10,8 @@ import numpy as np
 from scheduling.model.values import Cluster, Job
 from scheduling.typed_workers.haprf import Shard
 
-KINDS = ("none", "job", "chunk")  # until when a chunk is kept: for nothing, to the end of its job, to its own
+TITLES = {"none": "None", "job": "Until the job ends", "chunk": "Until the chunk ends"}
+KINDS = tuple(TITLES)  # until when a chunk is kept: for nothing, to the end of its job, to its own
 _STORAGE = 3  # position in RESOURCES
 _KB = 1_000  # of a MB: storage is counted in whole kB
 

@@ -3,7 +3,7 @@
 import { get, patch, post } from '../core/api.js';
 import { Refusal, logError } from '../core/client-errors.js';
 import { $, debounce, fill, h, setText } from '../ui/dom.js';
-import { number, plural, wall } from '../util/format.js';
+import { lowered, number, plural, wall } from '../util/format.js';
 import { History } from '../scenarios/undo-history.js';
 import { inCharge } from '../models/phases.js';
 import { empty, table } from '../ui/data-table.js';
@@ -70,9 +70,7 @@ function take(found) {
   scenario = found;
   setText($('#name'), found.name);
   document.title = `${found.name} · Edge-cloud twin`;
-  const parameters = Object.entries(found.parameters)
-    .map(([k, v]) => `, ${k} ${v}`)
-    .join('');
+  const parameters = found.parameter_texts.map((text) => `, ${lowered(text)}`).join('');
   const [first, ...later] = found.schedulers;
   const charge = inCharge([{ ...first, title: `${first.title}${parameters}` }, ...later]);
   fill(
@@ -221,6 +219,7 @@ function paint() {
   paintEdits($('#edits'), {
     edits: edits(),
     rows: current?.rows ?? answer?.rows.filter((_, i) => answer.of[i] === edits()[i]),
+    titles: Object.fromEntries((form?.verbs ?? []).map(({ name, title }) => [name, title])),
     isPast,
     editable: operator,
     onChange: (list) => history.change(list),

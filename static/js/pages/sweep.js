@@ -40,7 +40,7 @@ function paint() {
   const { title, unit, direction, definition } = metrics.get(name);
   const digits = telling(points.map(({ figures }) => figures[name]));
   const text = (value) => (unit === '' ? rounded(value, digits) : valueText(value, unit));
-  const [acrossNamed, downNamed] = axes.map((axis, n) => named(axis, answer.titles[n]));
+  const [acrossNamed, downNamed] = axes.map((axis, n) => named(axis, answer.titles[n], answer.choices[n]));
   const found = cells(points, name);
   fill(
     $('#about'),

@@ -19,7 +19,9 @@ const columns = [
   {
     title: 'Axes',
     cell: (s) =>
-      s.axes.map((axis, i) => `${s.titles[i]}: ${axis.values.map(named(axis, '').text).join(', ')}`).join('; '),
+      s.axes
+        .map((axis, i) => `${s.titles[i]}: ${axis.values.map(named(axis, '', s.choices[i]).text).join(', ')}`)
+        .join('; '),
   },
   {
     title: 'Finished',

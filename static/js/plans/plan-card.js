@@ -5,7 +5,7 @@ import { logError } from '../core/client-errors.js';
 import { confirmed } from '../ui/confirm.js';
 import { table } from '../ui/data-table.js';
 import { fill, h } from '../ui/dom.js';
-import { number, plural, wall, wallClock } from '../util/format.js';
+import { lowered, number, plural, wall, wallClock } from '../util/format.js';
 import { sentence } from './rule.js';
 
 const KINDS = { order: 'Order', placement: 'Placement' };
@@ -30,8 +30,7 @@ export class PlanCard {
   }
 
   #head(plan) {
-    const chosen = Object.entries(plan.parameters).map(([name, value]) => `${name} ${value}`);
-    const by = [plan.title, ...chosen].join(', ');
+    const by = [plan.title, ...plan.parameter_texts.map(lowered)].join(', ');
     const title = `Plan ${plan.id}: ${KINDS[plan.kind].toLowerCase()} by ${by}`;
     return h(
       'header',

@@ -37,10 +37,11 @@ export function wasPlayed(edit, { fork_ms: forkMs, edits: stored }) {
 }
 
 /**
- * edits: in the form of the API; rows: results of /api/scenarios/N/edits/, or null while they load; isPast(edit):
- * whether it took effect before the fork and cannot be changed. onChange(edits), onPick(edit, place).
+ * edits: in the form of the API; rows: results of /api/scenarios/N/edits/, or null while they load; titles: {verb:
+ * title}, shown while the sentence of an edit loads; isPast(edit): whether it took effect before the fork and cannot be
+ * changed. onChange(edits), onPick(edit, place).
  */
-export function paintEdits(list, { edits, rows, isPast, editable, onChange, onPick }) {
+export function paintEdits(list, { edits, rows, titles = {}, isPast, editable, onChange, onPick }) {
   const replaced = (place, edit) => edits.map((other, i) => (i === place ? edit : other));
   const moved = (place, by) => {
     const order = [...edits];
@@ -59,7 +60,7 @@ export function paintEdits(list, { edits, rows, isPast, editable, onChange, onPi
           return h(
             'li',
             { class: edit.off ? 'off' : null, 'data-place': place },
-            h('span', { class: 'sentence' }, row.sentence || `${edit.verb.replaceAll('_', ' ')} …`),
+            h('span', { class: 'sentence' }, row.sentence || `${titles[edit.verb] ?? edit.verb} …`),
             h(
               'span',
               { class: 'chips' },

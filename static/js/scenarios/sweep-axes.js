@@ -65,10 +65,11 @@ export function editFieldTitle(verbs, verb, place, field) {
   return `${declared?.title ?? field} of edit ${place} (${known?.title ?? verb})${unit}`;
 }
 
-/** {title, text(value)} of an axis; `title` is its name from the API, or a given one. */
-export function named(axis, title) {
+/** {title, text(value)} of an axis; `title` is its name from the API, or a given one; choices: {value: title}. */
+export function named(axis, title, choices = {}) {
   const field = axis.parameter ?? axis.field;
   const text = (value) => {
+    if (value in choices) return choices[value];
     if (!field.endsWith('_ms') || typeof value !== 'number') return String(value);
     return MOMENTS.includes(field) ? momentText(value) : duration(value);
   };

@@ -168,6 +168,15 @@ export function provedShare(share) {
 }
 
 /**
+ * A title within a sentence: "order of the queue", but "GPUs".
+ *
+ * @param {string} title
+ */
+export function lowered(title) {
+  return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+/**
  * '1 job', '2 jobs'.
  *
  * @param {number} count

@@ -40,7 +40,7 @@ def numbers(ranges: str, whole: str) -> list[str]:
         if match is None or last < first or step < 1 or (last - first) // step + len(found) >= MAX_HOSTS:
             raise ConnectorError(
                 f"range {part[:50]!r} in {whole[:100]!r} cannot be read; "
-                f"expected as in 2-7, at most {MAX_HOSTS} numbers"
+                f"expected as in 2-7, at most {MAX_HOSTS:,} numbers"
             )
         found += [str(number).zfill(len(match[1])) for number in range(first, last + 1, step)]
     return found
@@ -51,5 +51,5 @@ def _joined(parts: list[list[str]], whole: str) -> list[str]:
     for part in parts:
         size *= len(part)
     if size > MAX_HOSTS:
-        raise ConnectorError(f"host list {whole[:100]!r} names more than {MAX_HOSTS} hosts")
+        raise ConnectorError(f"host list {whole[:100]!r} names more than {MAX_HOSTS:,} hosts")
     return ["".join(pieces) for pieces in product(*parts)] if parts else []

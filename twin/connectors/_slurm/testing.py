@@ -119,7 +119,8 @@ class Test:
         message = f"{private}, which this account sees" if private != "none" and not hidden else private
         well = not {"jobs", "nodes", "all"} & hidden
         self._say("PrivateData", well, message, grants(self.rights.account), needed=False)
-        age = int(re.match(r"\d+", found.get("MinJobAge", "300"))[0])  # type: ignore[index]
+        stated = re.match(r"\d+", found.get("MinJobAge", ""))
+        age = int(stated[0]) if stated else 300  # slurm.conf(5)
         self._say(
             "MinJobAge", age * 1000 >= 2 * self.interval_ms, f"an ended job stays in the queue for {age} s",
             f"set MinJobAge={max(300, self.interval_ms // 500)} in slurm.conf, or a shorter interval_ms", needed=False,

@@ -30,7 +30,7 @@ def run(
 ) -> dict[str, Any]:  # fmt: skip
     """{well, error, version, clock_offset_ms, findings, nodes, total_nodes, jobs, seconds}; error: a sentence."""
     if not _places.acquire(blocking=False):
-        raise Refused(f"{MAX_AT_ONCE} connections are being tested; try again when a test has ended")
+        raise Refused(f"{MAX_AT_ONCE:,} connections are being tested; try again when a test has ended")
     try:
         given = {"connector": connector, "parameters": parameters, "sites": sites, "limit_s": limit_s}
         return _tested({**given, "sampler": sampler, "sampler_parameters": sampler_parameters or {}}, limit_s)

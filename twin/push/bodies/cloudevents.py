@@ -54,7 +54,7 @@ def _text(item: dict[str, Any], name: str) -> str:
     value = item.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT:
         shown = "it is missing" if value is None else f"got {str(value)[:60]!r}"
-        raise EventError(f"{name} must be a text of 1 to {MAX_TEXT} characters; {shown}")
+        raise EventError(f"{name} must be a text of 1 to {MAX_TEXT:,} characters; {shown}")
     return value
 
 

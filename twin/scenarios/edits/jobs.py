@@ -67,7 +67,9 @@ class AddJobs(Edit):
                 f"a job cannot arrive at {moment(first_ms)}, before the edit takes effect; choose a later arrival"
             )
         if first_ms + p.every_ms * (p.count - 1) > LARGEST:
-            raise ModelError(f"the last of {p.count} jobs would arrive after 2^53 ms; reduce the time between arrivals")
+            raise ModelError(
+                f"the last of {p.count:,} jobs would arrive after 2^53 ms; reduce the time between arrivals"
+            )
         added = state.added + p.count
         if added > MAX_ADDED:
             raise ModelError(

@@ -9,6 +9,7 @@ from scheduling.kernel.parameters import Parameters, parameter
 from scheduling.kernel.registry import build, schedulers
 from scheduling.model.values import ModelError
 from twin.scenarios.edits.base import Edit, ScenarioState
+from twin.scenarios.scheduler_titles import parameter_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +55,6 @@ class ChangeScheduler(Edit):
     def _words(self) -> str:
         p, known = self.parameters, schedulers().get(self.parameters.scheduler)
         title = known.title if known else p.scheduler
-        return f"Change the scheduler to {title}" + (f" with {p.parameters}" if p.parameters else "")
+        pairs = dict(word.partition("=")[::2] for word in p.parameters.split())
+        chosen = ", ".join(text[:1].lower() + text[1:] for text in parameter_texts(p.scheduler, pairs))
+        return f"Change the scheduler to {title}" + (f" with {chosen}" if chosen else "")

@@ -50,5 +50,5 @@ def entrants(cluster: Cluster, table: JobTable) -> list[Entrant]:
 
 def _too_slow(cls: type[BaseScheduler], jobs: int) -> str:
     if cls is Oracle and jobs > MOST_JOBS_ORACLE:
-        return f"its search takes minutes with more than {MOST_JOBS_ORACLE} jobs, and the window has {jobs:,}"
+        return f"its search takes minutes with more than {MOST_JOBS_ORACLE:,} jobs, and the window has {jobs:,}"
     return ""

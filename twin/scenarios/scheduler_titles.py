@@ -1,0 +1,15 @@
+"""Parameters of schedulers as they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduling.kernel.parameters import texts
+from scheduling.kernel.registry import schedulers
+
+
+def parameter_texts(scheduler: str, given: Mapping[str, Any]) -> list[str]:
+    """Each value with the title of its parameter; with its name if this version does not have the scheduler."""
+    known = schedulers().get(scheduler)
+    return texts(known.Parameters, given) if known else [f"{name} {value}" for name, value in given.items()]
