@@ -13,7 +13,9 @@ Two bounds (the paper's own dual is not feasible, so it proves no bound):
              takes.
 
 Valid for schedules at speed 1, clairvoyant ones too, of the jobs that are counted; limits of storage and of parameter
-servers only raise the optimum. jct_lb allows a chunk to move among edge workers, not between edge and cloud.
+servers only raise the optimum. The cloud belongs to the cluster: of a cluster without one, both bound the schedules
+that use edge workers only, and are greater. jct_lb allows a chunk to move among edge workers, not between edge and
+cloud.
 """
 
 from __future__ import annotations

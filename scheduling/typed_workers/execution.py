@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from scheduling.kernel.beliefs.belief import Pace
 from scheduling.kernel.execution_model import COMPLETION, ExecutionModel, Outcome, share_of_lower_bound
 from scheduling.kernel.scheduler import BaseScheduler
-from scheduling.model.values import Certificate, Cluster, Job, Role
+from scheduling.model.values import CLOUD, Certificate, Cluster, Job, Role
 from scheduling.typed_workers import certificate, workers
 from scheduling.typed_workers.ledger import WorkerLedger
 from scheduling.typed_workers.metrics import slowdowns
 
-_CHUNK = 7  # column of a bar
+_ROLE, _SERVER, _CHUNK = 1, 2, 7  # columns of a bar
 
 
 class GangPace(Pace):
@@ -82,17 +82,28 @@ class TypedWorkers(ExecutionModel):
         outcome: Outcome,
         prices: np.ndarray | None,
     ) -> tuple[Certificate, dict[str, Any]]:
+        """edge_only: {kind, bound, ratio} of schedules without workers in the cloud, where this is one of them."""
         gangs = not (outcome.bars[:, _CHUNK] >= 0).any()
         found = certificate.certify(cluster, jobs, outcome.completions, outcome.bars, gangs=gangs)
-        plain = {
-            "kind": found.kind,
-            "achieved": found.achieved,
-            "bound": found.bound,
-            "ratio": share_of_lower_bound(found),
-        }
         left_out = len(outcome.arrived) - len(outcome.completions)
-        plain |= {"about": COMPLETION, "jobs": len(outcome.completions), "left_out": left_out, "gangs": gangs}
+        plain = _plain(found) | {
+            "achieved": found.achieved, "about": COMPLETION, "jobs": len(outcome.completions), "left_out": left_out,
+            "gangs": gangs,
+        }  # fmt: skip
+        if cluster.unlimited_cloud and not _in_cloud(outcome.bars):
+            edge = replace(cluster, unlimited_cloud=False)
+            alone = certificate.certify(edge, jobs, outcome.completions, outcome.bars, gangs=gangs)
+            plain["edge_only"] = _plain(alone)
         return found, plain | ({"coarse": True} if found.duals.get("coarse") else {})
+
+
+def _plain(found: Certificate) -> dict[str, Any]:
+    return {"kind": found.kind, "bound": found.bound, "ratio": share_of_lower_bound(found)}
+
+
+def _in_cloud(bars: np.ndarray) -> bool:
+    """True if a worker of a schedule is in the cloud."""
+    return bool((bars[bars[:, _ROLE] == Role.WORKER, _SERVER] == CLOUD).any())
 
 
 TYPED_WORKERS = TypedWorkers()

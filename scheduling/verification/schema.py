@@ -229,7 +229,9 @@ _METRICS = row({
 _SUMMARY = row({
     "scheduler": text, "parameters": named(plain), "seed": _WHOLE, "metrics": _METRICS,
     "certificate": absent_or(row({"kind": one_of(CERTIFICATES), "achieved": number, "bound": number,
-                                  "ratio": real(0, 1)})),
+                                  "ratio": real(0, 1)},
+                                 {"edge_only": row({"kind": one_of(CERTIFICATES), "bound": number,
+                                                    "ratio": real(0, 1)})})),
     "decision_ms": absent_or(row({"p50": _REAL, "p95": _REAL, "max": _REAL})), "wall_s": _REAL,
 }, {
     "execution": execution, "beliefs": text,

@@ -55,15 +55,20 @@ def _check_certificate(certificate: Row, expected: Row, problems: list[str]) -> 
         if expected["completed"] == expected["jobs"]
         else achieved,  # of those that completed
     }[about]
-    low, high = (achieved, bound) if about == "utility" else (bound, achieved)
     if not same(achieved, total):
         problems.append(f"summary.json: the certificate states a {about} of {achieved!r}, but the run has {total!r}")
+    _check_ratio("the certificate", about, achieved, bound, ratio, problems)
+    if "edge_only" in certificate:
+        edge = certificate["edge_only"]
+        _check_ratio("the certificate of edge servers", about, achieved, edge["bound"], edge["ratio"], problems)
+
+
+def _check_ratio(what: str, about: str, achieved: float, bound: float, ratio: float, problems: list[str]) -> None:
+    low, high = (achieved, bound) if about == "utility" else (bound, achieved)
     if not 0 <= low <= high * (1 + CLOSE):
-        problems.append(f"summary.json: the certificate bounds a {about} of {achieved!r} by {bound!r}")
+        problems.append(f"summary.json: {what} bounds a {about} of {achieved!r} by {bound!r}")
     elif high > 0 and not abs(ratio - low / high) <= 2e-4:
-        problems.append(
-            f"summary.json: the certificate's ratio is {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}"
-        )
+        problems.append(f"summary.json: {what} has the ratio {ratio!r}, and {low!r} of {high!r} are {low / high:.6f}")
 
 
 def _expected(given: Output, demands: Demands) -> dict[str, Any]:

@@ -49,6 +49,16 @@ test('a bound job by job says whether chunks stay whole or work is spread over w
   assert.doesNotMatch(sentence({ ...times, gangs: true }), /empty cluster/);
 });
 
+test('a schedule without the cloud is also compared with such schedules', () => {
+  const times = { kind: 'jct_lb', achieved: 7_200_000, bound: 1_800_000, ratio: 0.25, jobs: 9, at_ms: 0, seconds: 1 };
+  assert.doesNotMatch(sentence(times), /Without the cloud/);
+  const edge = { kind: 'jct_lb', bound: 3_600_000, ratio: 0.5 };
+  assert.match(
+    sentence({ ...times, edge_only: edge }),
+    /factor of 4\.000 .* Without the cloud, as here, no schedule can take less than 1h: within a factor of 2\.000/,
+  );
+});
+
 test('a run that has ended says that its final certificate is still to be computed', () => {
   const early = { ...certificate, seq: 40 };
   assert.match(due({ certificate: early, status: 'finished', last_seq: 90 }), /final certificate is still to be/);

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from scheduling.kernel.execution_model import share_of_lower_bound
-from scheduling.model.values import Certificate, Cluster, Job, ModelError, Server
+from scheduling.kernel.execution_model import Outcome, share_of_lower_bound
+from scheduling.kernel.registry import build
+from scheduling.model.values import CLOUD, Certificate, Cluster, Job, ModelError, Server
 from scheduling.typed_workers.certificate import certify, isolated, recheck
 from scheduling.typed_workers.workers import chunk_times
 from scheduling.workloads import generate
@@ -112,6 +113,44 @@ def test_against_the_optimum(seeds):
     assert np.mean(ratios) <= 1.1
     assert max(ratios) <= 1.5
     assert np.mean(proved) <= 1.25
+
+
+@pytest.mark.parametrize("seeds", [range(1, 17, 2), pytest.param(range(17, 77, 2), marks=pytest.mark.slow)],
+                         ids=["8", "30"])  # fmt: skip
+def test_a_schedule_without_the_cloud_is_bounded_among_such_schedules(seeds):
+    """Never above the optimum without the cloud; the bound with the cloud is no greater."""
+    for seed in seeds:
+        cluster, jobs = tiny(seed)
+        assert cluster.unlimited_cloud
+        completions, bars = outcome(cluster, jobs, "a_online_edge")
+        scheduler = build("a_online_edge", {})
+        done = Outcome(range(len(jobs)), completions, 0.0, bars, 1)
+        found, plain = scheduler.model.certify(scheduler, cluster, jobs, done, None)
+        best = optimum(replace(cluster, unlimited_cloud=False), jobs, max(completions.values()))
+        assert plain["edge_only"]["bound"] <= best + 1e-6
+        assert plain["bound"] == found.bound <= plain["edge_only"]["bound"]
+
+
+def test_the_bound_without_the_cloud_is_greater_where_the_cloud_would_help():
+    """Eight jobs of 50 ms at 0 on one worker: 50 + 100 + ... + 400 = 1,800 ms; in the cloud each would take 70 ms."""
+    cluster = world(machine(workers=1), cloud=True)
+    jobs = [job(name, 0, 50, chunks=1, cloud=20) for name in "abcdefgh"]
+    completions, bars = outcome(cluster, jobs, "a_online_edge")
+    scheduler = build("a_online_edge", {})
+    _, plain = scheduler.model.certify(scheduler, cluster, jobs, Outcome(range(8), completions, 0.0, bars, 1), None)
+    assert plain["achieved"] == 1_800
+    assert plain["bound"] <= 8 * 70
+    assert 0.85 * 1_800 <= plain["edge_only"]["bound"] <= 1_800
+
+
+def test_a_schedule_with_the_cloud_states_no_bound_of_edge_servers():
+    cluster = world(machine(workers=1), cloud=True)
+    jobs = [job(name, 3, 50, chunks=3, cloud=20) for name in "abc"]
+    completions, bars = outcome(cluster, jobs, "a_online")
+    scheduler = build("a_online", {})
+    _, plain = scheduler.model.certify(scheduler, cluster, jobs, Outcome(range(3), completions, 0.0, bars, 1), None)
+    assert (bars[:, 2] == CLOUD).any()
+    assert "edge_only" not in plain
 
 
 def test_jobs_alone_are_optimal_and_certified_so():

@@ -266,7 +266,7 @@ def test_a_certificate_bounds_what_was_achieved_by_its_ratio(rows):
 
     assert certified(2 * earned, 0.5) == []
     assert "bounds a utility of" in certified(earned / 2, 1)[0]
-    assert "the certificate's ratio is 0.9" in certified(2 * earned, 0.9)[0]
+    assert "the certificate has the ratio 0.9" in certified(2 * earned, 0.9)[0]
 
 
 def test_what_may_be_left_out_may_be_left_out(rows):

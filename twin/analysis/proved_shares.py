@@ -2,7 +2,8 @@
 
 The bound of a run holds for every schedule of the same jobs on the same cluster by the same training. So runs that
 agree in these are measured by the tightest of their bounds: the least upper bound on utility, the greatest lower bound
-on times. Other shares are not ranked.
+on times. Other shares are not ranked. Runs that all use edge servers only are measured by bounds on such schedules,
+which are greater.
 """
 
 from __future__ import annotations
@@ -83,19 +84,33 @@ def _agrees(run: Run, base: _Claim) -> bool:
     return claim is not None and claim.same(base)
 
 
-def _tightest(group: Sequence[Run], about: str) -> Run:
-    """Run with the tightest of the bounds that hold for the whole group."""
+class _Bound(NamedTuple):
+    """Bound of one run that holds for the whole group."""
+
+    run: int
+    value: float
+    scope: str  # which schedules it is about, where not all
+
+
+def _tightest(group: Sequence[Run], about: str) -> _Bound:
+    """Tightest of the bounds that hold for the whole group."""
+    edge_only = all("edge_only" in run.certificate for run in group)
     gangs = any(run.certificate.get("gangs") for run in group)
-    valid = [run for run in group if not gangs or run.certificate.get("gangs") or run.certificate["kind"] != "jct_iso"]
+    valid = []
+    for run in group:
+        proved = run.certificate["edge_only"] if edge_only else run.certificate
+        if not gangs or run.certificate.get("gangs") or proved["kind"] != "jct_iso":
+            scope = " of schedules on edge servers" if edge_only else ""
+            valid.append(_Bound(run.pk, proved["bound"], scope))
     best = min if about == UTILITY else max
-    return best(valid, key=lambda run: run.certificate["bound"])
+    return best(valid, key=lambda bound: bound.value)
 
 
-def _by(run: Run, by: Run, about: str) -> Share:
-    achieved, bound = run.certificate["achieved"], by.certificate["bound"]
+def _by(run: Run, by: _Bound, about: str) -> Share:
+    achieved, bound = run.certificate["achieved"], by.value
     over, under = (achieved, bound) if about == UTILITY else (bound, achieved)
     ratio = int(min(1.0, over / under) * 10_000) / 10_000 if under > 0 else None if about == UTILITY else 1.0
-    return Share(ratio, f"{ABOUT[about]}, by the bound of run {by.pk}", True)
+    return Share(ratio, f"{ABOUT[about]}{by.scope}, by the bound of run {by.run}", True)
 
 
 def _own(run: Run, first: Run, base: _Claim | None) -> Share:

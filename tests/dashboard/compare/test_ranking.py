@@ -145,6 +145,9 @@ def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_
         run.refresh_from_db()
     whole, moves = runs
     assert (whole.certificate["gangs"], moves.certificate["gangs"]) == (False, True)
+    for run in runs:
+        del run.certificate["edge_only"]
+        run.save()
     bound = moves.certificate["bound"]
     Run.objects.filter(pk=whole.pk).update(certificate=whole.certificate | {"kind": "jct_iso", "bound": 1.5 * bound})
     cells = _metrics(viewer, *runs)["certificate_ratio"]
@@ -152,6 +155,27 @@ def test_a_bound_on_whole_chunks_is_none_on_work_that_moves(viewer, layer, make_
     assert cells[1]["value"] == pytest.approx(bound / moves.certificate["achieved"], abs=1e-4)
     Run.objects.filter(pk=moves.pk).update(certificate=moves.certificate | {"left_out": 1})
     assert not _metrics(viewer, *runs)["certificate_ratio"][1]["ranked"]
+
+
+def test_schedules_on_edge_servers_are_measured_by_a_bound_on_such_schedules(viewer, layer, make_scenario):
+    """A_online uses the cloud: with it, the bounds on any schedule count."""
+    runs = _typed_runs("a_online_edge", "srtf", "a_online", num_jobs=40, num_servers=4)
+    for run in runs:
+        certificate_task.run(run.pk)
+        run.refresh_from_db()
+    edge, moves, cloud = (run.certificate for run in runs)
+    assert "edge_only" not in cloud
+    assert edge["edge_only"]["bound"] > edge["bound"]
+    shared = moves["edge_only"]
+    bounds = [shared["bound"]] + [edge["edge_only"]["bound"]] * (edge["edge_only"]["kind"] == "jct_lb")
+    cells = _metrics(viewer, *runs[:2])["certificate_ratio"]
+    assert [cell["value"] for cell in cells] == pytest.approx(
+        [max(bounds) / edge["achieved"], max(bounds) / moves["achieved"]], abs=1e-4
+    )
+    assert all("of schedules on edge servers, by the bound of run" in cell["about"] for cell in cells)
+    mixed = _metrics(viewer, *runs)["certificate_ratio"]
+    assert not any("edge servers" in cell["about"] for cell in mixed)
+    assert mixed[0]["value"] < cells[0]["value"]
 
 
 def _typed_runs(*schedulers, num_jobs, num_servers):

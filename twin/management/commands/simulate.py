@@ -26,7 +26,7 @@ from twin.management.atomic_output import atomic_folder
 from twin.management.headless import HeadlessCommand, natural, pairs, place, positive
 from twin.traces.importing.imports import cluster_with
 
-CERTIFICATE = ("kind", "achieved", "bound", "ratio")
+CERTIFICATE = ("kind", "achieved", "bound", "ratio", "edge_only")
 MAX_PRICED = 2_000_000  # slots x servers whose prices are read for the certificate
 
 
@@ -81,7 +81,10 @@ class Command(HeadlessCommand):
 
 
 def _certificate(simulation: Simulation, played: Played, utility: float) -> dict[str, Any] | None:
-    """{kind, achieved, bound, ratio} of the best that is proved; None for schedulers about which nothing is claimed."""
+    """Fields of CERTIFICATE of the best that is proved; None for schedulers about which nothing is claimed.
+
+    edge_only: of runs that do not use the cloud.
+    """
     cluster, jobs, scheduler = simulation.cluster, simulation.jobs, simulation.scheduler
     horizon = scheduler.horizon or -(-simulation.now_ms // cluster.slot_ms) or 1
     slots = cluster.horizon_slots or horizon
@@ -89,7 +92,9 @@ def _certificate(simulation: Simulation, played: Played, utility: float) -> dict
     outcome = Outcome(range(len(jobs)), played.completions, utility, played.futures.matrix(), horizon)
     prices = scheduler.prices(np.arange(slots)) if priced else None
     made = scheduler.model.proof(scheduler, cluster, jobs, outcome, prices)
-    return {name: made[1][name] for name in CERTIFICATE} if made is not None and made[0].bound > 0 else None
+    if made is None or made[0].bound <= 0:
+        return None
+    return {name: made[1][name] for name in CERTIFICATE if name in made[1]}
 
 
 class Played:

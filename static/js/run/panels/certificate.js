@@ -31,6 +31,20 @@ const SPREAD =
   'the sum over the jobs of the shortest completion time on the workers of their type without other jobs, ' +
   'with each worker available from the upload of its data and at most one worker per chunk';
 
+/** A ratio >= 1, rounded up. */
+function factorOf(achieved, bound) {
+  return (Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3);
+}
+
+/** What is proved among schedules without the cloud, for one that does not use it; '' for others. */
+function edgeSentence({ achieved, edge_only: edge }) {
+  if (!edge?.bound) return '';
+  return (
+    ` Without the cloud, as here, no schedule can take less than ${duration(edge.bound)}: within a factor of ` +
+    `${factorOf(achieved, edge.bound)} of the optimum on edge servers (proved: ${provedShare(edge.ratio)} of it).`
+  );
+}
+
 /** The same for times, which are bounded from below. */
 function timesSentence(certificate) {
   const { kind, achieved, bound, ratio, jobs, left_out: leftOut, coarse, at_ms: at, seconds } = certificate;
@@ -42,9 +56,10 @@ function timesSentence(certificate) {
   const size = coarse ? ' The bound is coarser than for smaller runs, to limit the computation time.' : '';
   const factor =
     bound > 0
-      ? `The schedule is within a factor of ${(Math.ceil((achieved / bound) * 1000) / 1000).toFixed(3)} of the ` +
+      ? `The schedule is within a factor of ${factorOf(achieved, bound)} of the ` +
         `optimum (proved: ${provedShare(ratio)} of it).`
       : '';
+  const edge = edgeSentence(certificate);
   const note =
     what === 'makespan'
       ? ' It does not cover single jobs or utility.'
@@ -52,7 +67,7 @@ function timesSentence(certificate) {
   return (
     `${capital(what)}, completed and planned jobs: ${duration(achieved)}. No ` +
     `schedule of the ${plural(jobs, 'job')} known at ${clock(at)}, not even a clairvoyant one, ` +
-    `can take less than ${duration(bound)}. Bound: ${proof}. ${factor}${rest}${size}${note} Computed in ` +
+    `can take less than ${duration(bound)}. Bound: ${proof}. ${factor}${edge}${rest}${size}${note} Computed in ` +
     `${number(seconds, 2)} s.${older(certificate)}`
   );
 }
