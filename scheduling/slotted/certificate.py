@@ -5,8 +5,9 @@ Every bound is weak duality: for any prices p >= 0,
     D(p) = sum_{t,r} p_r(t) C_r(t) + sum_i max(0, max_tau f_i(tau - a_i) - LB_i(tau; p))  >=  OPT,
 
 where C are the capacities of the whole cluster, and LB_i is a lower bound of what job i alone pays for its work by slot
-tau: the cheapest worker-slots, with as many parameter servers as its ratio asks for, not rounded up. Kinds, from the
-loosest:
+tau: the cheapest worker-slots, with as many parameter servers as its ratio asks for, not rounded up. With PD-ORS at
+most as many workers are fast in a slot as fit on one server with their parameter servers; others have the external rate
+(Fact 1). Kinds, from the loosest:
 
     trivial         D(0): every job ends as early as it could alone
     repaired_dual   D of the scheduler's own prices, the cheapest server of a slot standing for all (the papers' D is
@@ -146,30 +147,33 @@ def _cheapest(cost: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def _surplus(task: Task, cost: np.ndarray) -> float:
-    """max(0, max over completions of f - LB); cost: of one worker with its parameter servers, by slot of problem."""
+    """max(0, max over completions of f - LB); cost: of one worker with its parameter servers, by slot of problem.
+
+    LB: the cheapest `need` of what the slots so far offer. What is held is a heap with the dearest first.
+    """
     best = max(0.0, task.later)
-    whole, part = divmod(task.need, task.most)
-    full = int(whole) if part > EPSILON else int(whole) - 1  # slots with all workers; the last one has what is left
-    rest = task.need - full * task.most
-    lows: list[float] = []  # heap of the `full` cheapest slots, negated
-    total = 0.0  # of them
-    spare: list[float] = []  # heap of the others: the cheapest takes the rest
+    steps, need = task.steps, task.need
+    held: list[tuple[float, float]] = []  # (- price of a unit, work)
+    work = paid = 0.0
     for worth, price in zip(task.worth.tolist(), cost[task.first : task.first + task.window].tolist(), strict=True):
         if worth <= best:
             break
         if price == math.inf:
             continue  # no server is available
-        if full and len(lows) < full:
-            heapq.heappush(lows, -price)
-            total += price
-            continue
-        if full and price < -lows[0]:
-            out = -heapq.heapreplace(lows, -price)
-            total += price - out
-            price = out
-        heapq.heappush(spare, price)
-        paid = total * task.most + spare[0] * rest
-        best = max(best, worth - paid)
+        for size, factor in steps:
+            heapq.heappush(held, (-price * factor, size))
+            work += size
+            paid += price * factor * size
+        while work > need:
+            dearest, size = heapq.heappop(held)
+            given = min(size, work - need)
+            work -= given
+            paid += dearest * given
+            if given < size:
+                heapq.heappush(held, (dearest, size - given))
+                break
+        if work >= need - EPSILON:
+            best = max(best, worth - paid)
     return best
 
 
@@ -188,8 +192,9 @@ def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tupl
 
     None when the solver gives none in time, or is not installed.
 
-    u_i(t): the share of job i that ends in slot t or later, y_i(t): its workers. max sum f_i(t) (u_i(t) - u_i(t + 1))
-    subject to y_i(t) <= N_i u_i(t), sum_t y_i(t) >= W_i u_i(first), and the capacities of the pools. Slots are taken
+    u_i(t): the share of job i that ends in slot t or later, y_i(t) and z_i(t): its near and far workers. max sum f_i(t)
+    (u_i(t) - u_i(t + 1)) subject to y_i(t) / near_i + z_i(t) / far_i <= u_i(t), sum_t y_i(t) + slow_i z_i(t) >= W_i
+    u_i(first), and the capacities of the pools. Slots are taken
     together in groups where there are too many columns: a job is then worth what the first slot of a group is, which
     only raises the optimum. ModelError for more than MAX_LP_JOBS jobs: see `sample`.
     """
@@ -200,7 +205,7 @@ def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tupl
         return None
     if len(task_problem.tasks) > MAX_LP_JOBS:
         raise ModelError(
-            f"certificate: the relaxation accepts at most {MAX_LP_JOBS} jobs, got {len(task_problem.tasks)}"
+            f"certificate: the relaxation accepts at most {MAX_LP_JOBS:,} jobs, got {len(task_problem.tasks):,}"
         )
     group = 1
     while _columns(task_problem, group) > MAX_COLUMNS and group < task_problem.slots:
@@ -226,7 +231,7 @@ def pooled_lp(task_problem: Problem, time_limit_s: float = TIME_LIMIT_S) -> tupl
 
 
 def _columns(task_problem: Problem, group: int) -> int:
-    return sum(2 * (1 + task.window // group) for task in task_problem.tasks)
+    return sum((2 + (task.far > 0)) * (1 + task.window // group) for task in task_problem.tasks)
 
 
 class _Rows:
@@ -257,23 +262,27 @@ class _Rows:
         ready = (ends - task.first) < task.shortest  # too early for any completion
         worth[ready] = worth[max(0, int(ready.sum()))] if ready.any() and not ready.all() else worth[ready]
         u = len(self.gain) + np.arange(count)
-        y = u + count
-        self.gain += [*(worth - np.concatenate(([0.0], worth[:-1]))).tolist(), *([0.0] * count)]
+        ways = [(workers, rate) for workers, rate in ((task.near, 1.0), (task.far, task.slow)) if workers > 0]
+        ys = [u + count * (place + 1) for place in range(len(ways))]
+        self.gain += [*(worth - np.concatenate(([0.0], worth[:-1]))).tolist(), *([0.0] * count * len(ways))]
         span = ends - begins
-        self._rows(
-            np.concatenate((y, u)),
-            np.concatenate((np.ones(count), -task.most * span)),
-            np.tile(np.arange(count), 2),
+        self._rows(  # the shares of the ways in which a slot is used
+            np.concatenate((*ys, u)),
+            np.concatenate((*(np.full(count, 1 / workers) for workers, _ in ways), -1.0 * span)),
+            np.tile(np.arange(count), len(ways) + 1),
             [0.0] * count,
         )
         self._rows(
-            np.append(y, u[0]), np.append(-np.ones(count), task.need), np.zeros(count + 1, dtype=np.int64), [0.0]
+            np.append(np.concatenate(ys), u[0]),
+            np.append(np.concatenate([np.full(count, -rate) for _, rate in ways]), task.need),
+            np.zeros(len(ways) * count + 1, dtype=np.int64),
+            [0.0],
         )
         if count > 1:
             order = np.tile(np.arange(count - 1), 2)
             self._rows(np.concatenate((u[1:], u[:-1])), np.repeat([1.0, -1.0], count - 1), order, [0.0] * (count - 1))
         self._rows(u[:1], np.ones(1), np.zeros(1, dtype=np.int64), [1.0])
-        self.used.append((first + np.arange(count), y, task.worker, task.ps))
+        self.used += [(first + np.arange(count), y, task.worker, task.ps) for y in ys]
 
     def _rows(self, columns: np.ndarray, factors: np.ndarray, rows: np.ndarray, bounds: list[float]) -> None:
         self.column_parts.append(columns)

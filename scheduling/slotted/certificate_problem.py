@@ -19,12 +19,18 @@ UNIT = 1000  # thousandths in a whole unit
 
 @dataclass(frozen=True)
 class Task:
-    """Job in the form of the bounds: `need` worker-slots, at most `most` workers a slot, from slot `first` on."""
+    """Job in the form of the bounds: `need` worker-slots from slot `first` on, in each slot in one of two ways.
+
+    near: workers at the full rate, which is that of `need`. far: workers at the rate `slow` of it. With PD-ORS the near
+    ones are on one machine, the far ones anywhere; otherwise all workers are near.
+    """
 
     job: int
     first: int
     need: float
-    most: float
+    near: float
+    far: float
+    slow: float
     utility: Utility
     window: int  # slots from `first` to the horizon
     later: float  # f_i of a completion behind the horizon, where the cluster has none
@@ -43,6 +49,23 @@ class Task:
     def shortest(self) -> int:
         """Slots that it runs with all its workers."""
         return max(1, math.ceil(self.need / self.most - EPSILON))
+
+    @property
+    def most(self) -> float:
+        """Work that it can do in one slot."""
+        return max(self.near, self.far * self.slow)
+
+    @property
+    def steps(self) -> tuple[tuple[float, float], ...]:
+        """(work, price) of a slot in the order in which it is bought; price: of a unit, in prices of a worker.
+
+        `near` at the full rate, and what more workers add who are far: each near one is replaced by `far / near`.
+        """
+        more = self.far * self.slow - self.near
+        if more <= EPSILON:
+            return ((self.near, 1.0),)
+        far = (more, (self.far - self.near) / more)
+        return ((self.near, 1.0), far) if self.near else (far,)
 
 
 @dataclass(frozen=True)
@@ -68,13 +91,14 @@ def problem(
     slots = cluster.horizon_slots or horizon or _far(cluster, jobs, arrived, training)
     limits = LIMITS[training]
     room = Room(cluster, limits=limits)
-    tasks = []
-    for index in arrived:
-        task = _task(cluster, jobs[index], index, training, slots, room)
-        if task is not None:
-            tasks.append(task)
     workers, ps = (np.array([role in s.roles for s in cluster.servers], dtype=bool) for role in ("worker", "ps"))
     amounts = np.array([s.capacity for s in cluster.servers], dtype=float).reshape(-1, len(RESOURCES)) / UNIT
+    both = amounts[workers & ps]
+    tasks = []
+    for index in arrived:
+        task = _task(cluster, jobs[index], index, training, slots, room, both)
+        if task is not None:
+            tasks.append(task)
     away = np.zeros((slots, len(cluster.servers)), dtype=bool)
     for i, server in enumerate(cluster.servers):
         for begin, end in server.away:
@@ -85,8 +109,10 @@ def problem(
     return Problem(tuple(tasks), capacity, amounts, away, (workers, ps), counted)
 
 
-def _task(cluster: Cluster, job: Job, index: int, training: str, slots: int, room: Room) -> Task | None:
-    """Task of a job; None if no schedule can finish it."""
+def _task(
+    cluster: Cluster, job: Job, index: int, training: str, slots: int, room: Room, both: np.ndarray
+) -> Task | None:
+    """Task of a job; None if no schedule can finish it. both: amounts of the servers that may hold either role."""
     if missing_part(job, (*NEEDS[training], "utility")) is not None:
         return None
     assert job.worker is not None
@@ -94,24 +120,46 @@ def _task(cluster: Cluster, job: Job, index: int, training: str, slots: int, roo
     assert job.utility is not None
     if room.refuses("worker", job.worker) is not None or room.refuses("ps", job.ps) is not None:
         return None
+    far, slow = 0.0, 1.0
     if training == "oasis":
         if job.worker[BANDWIDTH] > job.ps[BANDWIDTH] or (job.gradient_mb and not job.worker[BANDWIDTH]):
             return None
-        need, most = float(oasis_worker_slots(job, cluster.slot_ms)), float(job.num_chunks or 1)
+        need = float(oasis_worker_slots(job, cluster.slot_ms))
+        near = _places(room, job, job.num_chunks or 1)
         share = job.worker[BANDWIDTH] / job.ps[BANDWIDTH] if job.ps[BANDWIDTH] else 0.0
     else:
         assert job.epochs is not None
         assert job.num_samples is not None
-        fastest = min(pd_ors_sample_ms(job, internal) for internal in (True, False))
-        need, most = job.epochs * job.num_samples * fastest / cluster.slot_ms, float(job.global_batch or 1)
         share = 1.0 / (job.workers_per_ps or 1)
-    most = min(most, float(room.places("worker", job.worker, int(most))))
+        near_ms, far_ms = (pd_ors_sample_ms(job, internal) for internal in (True, False))
+        need = job.epochs * job.num_samples * min(near_ms, far_ms) / cluster.slot_ms
+        near = _places(room, job, job.global_batch or 1)
+        if near_ms < far_ms:
+            far, slow = near, near_ms / far_ms
+            near = _on_one(both, np.array(job.worker) + share * np.array(job.ps), room.limited, far)
+            if far * slow <= near:
+                far, slow = 0.0, 1.0
     first = arrival_slot(job.arrival_ms, cluster.slot_ms)
     window = max(0, slots - first)
     later = 0.0 if cluster.horizon_slots else utility_at(job.utility, window)
     worker, ps = np.array(job.worker) / UNIT, share * np.array(job.ps) / UNIT
-    task = Task(index, first, max(need, EPSILON), most, job.utility, window, later, worker, ps)
+    task = Task(index, first, max(need, EPSILON), near, far, slow, job.utility, window, later, worker, ps)
     return task if later or task.shortest <= window else None
+
+
+def _places(room: Room, job: Job, most: int) -> float:
+    """Workers that fit together on the empty cluster, at most so many."""
+    assert job.worker is not None
+    return float(min(most, room.places("worker", job.worker, most)))
+
+
+def _on_one(servers: np.ndarray, demand: np.ndarray, limited: Sequence[int], most: float) -> float:
+    """Workers with their share of parameter servers that fit on one empty server, at most so many."""
+    wanted = [r for r in limited if demand[r] > 0]
+    if not len(servers) or not wanted:
+        return most if len(servers) else 0.0
+    fits = np.floor((servers[:, wanted] * UNIT / demand[wanted]).min(axis=1) + EPSILON)
+    return float(min(most, fits.max()))
 
 
 def _far(cluster: Cluster, jobs: Sequence[Job], arrived: Sequence[int], training: str) -> int:

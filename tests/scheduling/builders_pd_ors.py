@@ -1,5 +1,7 @@
 """Small clusters and jobs of PD-ORS: numbers that can be followed by hand."""
 
+import numpy as np
+
 from scheduling.model.values import Cluster, Job, Server, Utility
 
 SLOT = 1_000
@@ -51,3 +53,16 @@ def random_job(rng, number, slots):
         priority=float(rng.uniform(1, 100)), sensitivity=float(rng.choice([0, 0.5, 2])),
         target=float(rng.uniform(0, 4)), gpus=int(rng.integers(0, 3)), cpus=int(rng.integers(1, 3)),
     )  # fmt: skip
+
+
+def shared_instance(seed: int):
+    """1-3 servers, some of which take one role only, 2-4 slots, 3-4 jobs."""
+    rng = np.random.default_rng([7, seed])
+    slots = int(rng.integers(2, 5))
+    roles = [("worker", "ps"), ("worker", "ps"), ("worker", "ps"), ("worker",), ("ps",)]
+    servers = [
+        server(f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))])
+        for h in range(int(rng.integers(1, 4)))
+    ]
+    jobs = [random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
+    return cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)

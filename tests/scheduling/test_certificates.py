@@ -60,21 +60,6 @@ def test_every_bound_is_at_least_the_optimum(block):
         recheck(task, found, prices)
 
 
-def shared_instance(seed: int):
-    """The same with 1-3 shared servers, some of which take one role only, in the world of PD-ORS."""
-    rng = np.random.default_rng([7, seed])
-    slots = int(rng.integers(2, 5))
-    roles = [("worker", "ps"), ("worker", "ps"), ("worker", "ps"), ("worker",), ("ps",)]
-    servers = [
-        builders_pd_ors.server(
-            f"h{h}", int(rng.integers(0, 4)), int(rng.integers(1, 4)), roles[rng.integers(len(roles))]
-        )
-        for h in range(int(rng.integers(1, 4)))
-    ]
-    jobs = [builders_pd_ors.random_job(rng, n, slots) for n in range(int(rng.integers(3, 5)))]
-    return builders_pd_ors.cluster(*servers, slots=slots), sorted(jobs, key=lambda job: job.arrival_ms)
-
-
 SCHEDULERS = {
     "oasis": ("oasis", "fifo", "drf", "rrh", "dorm"),
     "pd-ors": ("pd_ors", "oasis", "fifo", "drf", "rrh", "dorm"),
@@ -85,7 +70,7 @@ SCHEDULERS = {
 def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
     """500 tiny instances of PD-ORS against the MILP."""
     for seed in range(block * 20, block * 20 + 20):
-        cluster, jobs = shared_instance(seed)
+        cluster, jobs = builders_pd_ors.shared_instance(seed)
         best = optimum(cluster, jobs, "pd-ors").value
         simulation, achieved = run(cluster, jobs, "pd_ors")
         task = problem(cluster, jobs, range(len(jobs)), "pd-ors")
@@ -104,7 +89,7 @@ def test_every_bound_is_at_least_the_optimum_on_shared_servers(block):
 def test_no_scheduler_exceeds_the_optimum_nor_its_bound(world):
     """40 tiny instances, every scheduler that works in slots."""
     for seed in range(40):
-        cluster, jobs = instance(2_000 + seed) if world == "oasis" else shared_instance(2_000 + seed)
+        cluster, jobs = instance(2_000 + seed) if world == "oasis" else builders_pd_ors.shared_instance(2_000 + seed)
         best = optimum(cluster, jobs, world).value
         task = problem(cluster, jobs, range(len(jobs)), world)
         for scheduler in SCHEDULERS[world]:

@@ -11,7 +11,7 @@ from scheduling.model.training_models import (
     BANDWIDTH,
     LIMITS,
     MAX_GANG,
-    TRAINING_MODELS,
+    TRAINING_TITLES,
     oasis_worker_slots,
     pd_ors_sample_ms,
 )
@@ -27,7 +27,7 @@ class GangParameters(Parameters):
     model: str | None = parameter(
         None,
         "Either oasis (chunks, separate servers) or pd-ors (samples, shared servers); empty: by the cluster",
-        type=str, choices=TRAINING_MODELS, title="Training model",
+        type=str, choices=TRAINING_TITLES, title="Training model",
     )  # fmt: skip
 
 
