@@ -36,7 +36,7 @@ class NaiveParameters(GroupParameters):
     sharing: str = parameter(
         "processor",
         "Processor: subtasks contend; subtasks: coordinated as in Harmony",
-        choices=("processor", "subtasks"),
+        choices={"processor": "Subtasks contend", "subtasks": "Coordinated, as in Harmony"},
         title="Sharing of resources",
     )
     forced: bool = parameter(False, "Place jobs even if memory is insufficient", title="Placement without memory")

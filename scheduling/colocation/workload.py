@@ -39,8 +39,9 @@ COMBINATIONS = (
     Combination("lasso-synth-s", 78.4, 12.0, 5.0, 0.40), Combination("lasso-synth-l", 155.0, 24.0, 7.5, 0.44),
 )  # fmt: skip
 SPREAD = 0.30  # of the logarithms of communication and computation over the settings of a combination
-# length of a job alone at 16 machines; at most so many times the median
-SOLO_S, SOLO_SPREAD, SOLO_MOST = (9_000.0, 0.5, 2.5)
+SOLO_S = 9_000.0  # median length of a job alone at 16 machines
+# spread of its logarithm, and the greatest length as a multiple of the median
+LENGTHS = {"calibrated": (0.5, 2.5), "heavy_tailed": (1.3, 15.0)}
 # m4.2xlarge; 1.1 Gbps each for its worker and its parameter server
 MACHINE: Demand = (0, 8_000, 32_000, 1_000_000, 2_200)
 WORKER: Demand = (0, 8_000, 25_600, 0, 1_100)  # fills a machine
@@ -67,25 +68,28 @@ class Row(NamedTuple):
 def harmony(
     variant: str, num_jobs: int, num_servers: int, seed: int, horizon_slots: int | None, slot_ms: int, *,
     subset: str = "all", arrivals: str = "all_at_once", mean_minutes: float = 0.0,
-    timestamps: Sequence[float] | None = None,
+    timestamps: Sequence[float] | None = None, lengths: str = "calibrated",
 ) -> tuple[Cluster, list[Job]]:  # fmt: skip
     """The cluster and the jobs, sorted by arrival. Separate streams: other arrivals leave the jobs as they are.
 
     subset        comp60 or comm60: of `num_jobs` jobs (80 in the paper) the three quarters at either end
     arrivals      one of ARRIVALS, with a mean gap of `mean_minutes`
     timestamps    when jobs came in a trace, in any unit
+    lengths       heavy_tailed: few jobs with most of the iterations, as times to convergence often are; not calibrated
     """
     if variant == "literal":
         raise ModelError(
             "profile harmony has no literal variant: the values of Fig. 9 of the paper are not "
             "available; use the variant calibrated"
         )
-    for name, value, known in (("subset", subset, SUBSETS), ("arrivals", arrivals, ARRIVALS)):
+    for name, value, known in (
+        ("subset", subset, SUBSETS), ("arrivals", arrivals, ARRIVALS), ("lengths", lengths, tuple(LENGTHS)),
+    ):  # fmt: skip
         if value not in known:
             raise ModelError(f"unknown {name} {shorten(repr(value))}; known: {', '.join(known)}")
     if not 0 <= mean_minutes <= 1e6:
         raise ModelError(f"mean_minutes must be a number from 0 to 1e6, got {mean_minutes!r}")
-    rows = _subset(table1(np.random.default_rng([seed, 2]), num_jobs), subset)
+    rows = _subset(table1(np.random.default_rng([seed, 2]), num_jobs, lengths), subset)
     times = _arrivals(np.random.default_rng([seed, 3]), len(rows), arrivals, mean_minutes * 60_000, timestamps)
     rng = np.random.default_rng([seed, 4])
     width = max(4, len(str(len(rows))))
@@ -95,15 +99,16 @@ def harmony(
     return _cluster(num_servers, horizon_slots, slot_ms), jobs
 
 
-def table1(rng: np.random.Generator, num_jobs: int) -> list[Row]:
+def table1(rng: np.random.Generator, num_jobs: int, lengths: str = "calibrated") -> list[Row]:
     """The jobs in random order; combinations are repeated as often as needed."""
     rows = []
+    spread, most = LENGTHS[lengths]
     for index in range(num_jobs):
         row = COMBINATIONS[index % len(COMBINATIONS)]
         sent, computed, length = rng.standard_normal(3)
         comm_s = row.comm_s * np.exp(SPREAD * sent)
         comp_s = row.comm_s * row.share / (1 - row.share) * np.exp(SPREAD * computed)  # at GANG machines
-        solo_s = min(SOLO_S * np.exp(SOLO_SPREAD * length), SOLO_MOST * SOLO_S)
+        solo_s = min(SOLO_S * np.exp(spread * length), most * SOLO_S)
         rows.append(
             Row(row, float(GANG * comp_s * 1000), float(comm_s * 1000), max(5, round(solo_s / (comp_s + comm_s))))
         )
