@@ -15,6 +15,7 @@ from dashboard.api.inputs.clusters import ClusterViewSet
 from dashboard.api.inputs.connectors import connector_list
 from dashboard.api.inputs.scenarios import ScenarioViewSet
 from dashboard.api.inputs.schedulers import scheduler_list
+from dashboard.api.inputs.templates import StartTemplateView, template_list
 from dashboard.api.inputs.traces import TraceFileView, TraceViewSet
 from dashboard.api.inputs.workloads import WorkloadsView
 from dashboard.api.live.acting import ActingView
@@ -83,6 +84,8 @@ urlpatterns = [
     path("api/ingest/<str:source>/cursor", CursorView.as_view(), name="ingest-cursor"),
     path("api/client-errors/", ClientErrorView.as_view(), name="client-errors"),
     path("api/workloads/", WorkloadsView.as_view(), name="workloads"),
+    path("api/templates/", template_list, name="template-list"),
+    path("api/templates/<slug:name>/start/", StartTemplateView.as_view(), name="template-start"),
     path("api/edits/", verb_list, name="verb-list"),
     path("api/scenarios/<int:pk>/edits/", ScenarioEditsView.as_view(), name="scenario-edits"),
     path("api/runs/<int:pk>/forks/", ForkView.as_view(), name="run-forks"),

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from dashboard.auth.roles import is_operator, is_viewer
-from dashboard.readmodels import downloads
+from dashboard.readmodels import downloads, gallery
 from twin.mirror import borders
 from twin.models import Connection, Run, Scenario, Sweep, Trace
 from twin.runs import deleted, readers
@@ -27,7 +27,8 @@ def _looked_at(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 @_looked_at
 def overview(request: HttpRequest) -> HttpResponse:
     """Overview of the cluster, the runs and current work."""
-    return _page(request, "overview.html")
+    started = Run.objects.filter(scenario__unlisted=False).exists()
+    return _page(request, "overview.html", started=started, templates=() if started else gallery.cards())
 
 
 @_looked_at
@@ -62,7 +63,9 @@ def clusters(request: HttpRequest) -> HttpResponse:
 @_looked_at
 def scenarios(request: HttpRequest) -> HttpResponse:
     """Scenarios: selection and start."""
-    return _page(request, "scenarios.html")
+    traces = Trace.objects.filter(status=Trace.READY, job_count__gt=0).exists()
+    cards = gallery.cards() if is_operator(request.user) else ()
+    return _page(request, "scenarios.html", templates=cards, traces=traces)
 
 
 @_looked_at

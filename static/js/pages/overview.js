@@ -12,6 +12,7 @@ import { RunCards } from '../home/run-cards.js';
 import { RunFilters } from '../home/run-filters.js';
 import { runColumns } from '../home/run-table.js';
 import { LiveClusters } from '../live/on-overview.js';
+import { startTemplates } from '../scenarios/templates.js';
 import { hasMetrics, untilText } from '../run/metrics-panel.js';
 
 const ACTIVE = ['running', 'paused'];
@@ -190,5 +191,6 @@ function loadAll() {
 }
 
 new LiveClusters($('#live-clusters')).start();
+startTemplates();
 loadAll();
 followOverview(onMessage, reload);

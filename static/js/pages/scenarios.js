@@ -8,6 +8,7 @@ import { DataTable, empty, shown } from '../ui/data-table.js';
 import { inCharge } from '../models/phases.js';
 import { choices, reasons } from '../scenarios/scheduler-choices.js';
 import { url } from '../core/time-range.js';
+import { startTemplates } from '../scenarios/templates.js';
 import { ownCluster } from '../scenarios/own-cluster.js';
 import { Warnings, suitability } from '../scenarios/suitability.js';
 import { wholeNumber } from '../ui/fields/form-field.js';
@@ -357,5 +358,6 @@ function failList(error) {
   fill($('#list'), h('p', { class: 'error', role: 'alert' }, error.message));
 }
 
+startTemplates();
 list().catch(failList);
 if (operator) form().catch((error) => fill($('#new'), h('p', { class: 'error' }, error.message)));

@@ -1,0 +1,24 @@
+"""An outage of edge servers in the middle of the arrivals."""
+
+from __future__ import annotations
+
+from scheduling.model.values import Cluster, Job
+from scheduling.workloads import generate
+from twin.studies.gallery.arrivals import HOUR_MS
+from twin.studies.gallery.base import Template
+
+EDGE = "w?[02468] p?[02468]"  # every second server
+
+
+class EdgeFailure(Template):
+    """The schedulers do not know of the outage before it begins."""
+
+    name, title = "edge_failure", "An edge failure"
+    about = "80 jobs on 40 edge and 40 cloud servers; all of the edge fails at hour 24, for six hours."
+    shows = "OASiS plans ahead: see which jobs it moves, delays or gives up."
+    scheduler = "oasis"
+    edits = ({"verb": "fail_servers", "at_ms": 24 * HOUR_MS, "servers": EDGE, "for_ms": 6 * HOUR_MS},)
+
+    @classmethod
+    def workload(cls) -> tuple[Cluster, list[Job]]:
+        return generate("oasis", num_jobs=80, num_servers=80, seed=cls.seed)
