@@ -146,14 +146,9 @@ export class Present {
   }
 
   #next({ at_ms: at, kind, job, id }) {
-    const left = duration(at - this.found.sim_ms);
-    return h(
-      'li',
-      {},
-      this.#job(job, id),
-      ` ${NEXT[kind]} ${clock(at)}`,
-      h('span', { class: 'muted' }, `, in ${left}`),
-    );
+    const ms = at - this.found.sim_ms;
+    const left = ms < 1000 ? 'now' : `in ${duration(ms)}`;
+    return h('li', {}, this.#job(job, id), ` ${NEXT[kind]} ${clock(at)}`, h('span', { class: 'muted' }, `, ${left}`));
   }
 
   /** With the reason of a job that has no start yet. */
