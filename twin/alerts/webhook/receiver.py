@@ -106,16 +106,17 @@ class _Call(threading.Thread):
             self.connection.close()
 
     def result(self, limit_s: float) -> Answer:
-        """The answer; after the limit the connection is closed, which ends the thread."""
-        if self.answer is None:
-            own = self.connection.sock
-            if own is not None:
-                try:
-                    own.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass  # it has ended by itself
-            return self.answer or Answer(f"no answer within {limit_s:g} s", busy=True)
-        return self.answer
+        """The answer until now; without one the connection is closed, which ends the thread with an error."""
+        answer = self.answer
+        if answer is not None:
+            return answer
+        own = self.connection.sock
+        if own is not None:
+            try:
+                own.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it has ended by itself
+        return Answer(f"no answer within {limit_s:g} s", busy=True)
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "User-Agent": "edge-cloud-twin", DELIVERY: self.key}
