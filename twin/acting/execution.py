@@ -102,7 +102,7 @@ class Execution:
             now_ms = median(self.calls_ms[-LAST_CALLS:])
             if now_ms > max(SLOW_MS, SLOW_FACTOR * calm_ms):
                 why = (
-                    f"a call took {now_ms:.0f} ms, compared with {calm_ms:.0f} ms before the plan: the controller is "
+                    f"a call took {now_ms:,.0f} ms, compared with {calm_ms:,.0f} ms before the plan: the controller is "
                     "overloaded"
                 )
         if why:
@@ -210,7 +210,7 @@ class Execution:
         change = Change(entry.key, entry.submitted_ms, entry.field, entry.after, longer_ms)
         self._call(entry, JournalEntry.SENDING, change, previous=entry.after, after=longer_ms)
         self.journal.write(entry, JournalEntry.SENT)
-        self._verify([entry])
+        self._unseen([entry])  # one that somebody else has changed meanwhile is left by the next poll
 
     def _take_back_one(self, entry: JournalEntry) -> None:
         job = _same(self.actuator.waiting([entry.key]).get(entry.key), entry)

@@ -132,7 +132,7 @@ def test_a_queue_in_another_order_refuses_the_plan(lab, cluster):
 
 
 @pytest.mark.parametrize("change", ["stopped", "level", "file"])
-def test_the_kill_switch_and_a_lower_level_take_a_plan_back(lab, cluster, change, settings, tmp_path):
+def test_stop_all_plans_and_a_lower_level_undo_a_plan(lab, cluster, change, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     proposal = approved(lab, cluster, ORDER, wanted("4", "3", "2", "1"))
     process = actor(lab, cluster)
@@ -193,6 +193,26 @@ def test_begin_times_are_renewed_until_the_start_and_run_out_without_an_acting_p
         (NOT_BEFORE, "ended"),
         (NODES, "verified"),
     ]
+
+
+def test_a_begin_time_that_somebody_sets_while_it_is_renewed_is_left(lab, cluster, monkeypatch):
+    proposal = approved(lab, cluster, PLACEMENT, wanted("4", "3"))
+    process = actor(lab, cluster)
+    process.step()
+    real = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: real + 200_000 * 1_000_000)
+    apply, theirs_ms = MemoryCluster.apply, real // 1_000_000 + 10_000_000
+
+    def apply_then_theirs(self, change):
+        apply(self, change)
+        self.jobs["3"] = replace(self.jobs["3"], not_before_ms=theirs_ms)
+
+    monkeypatch.setattr(MemoryCluster, "apply", apply_then_theirs)
+    for _ in range(2):
+        process.held_at = float("-inf")
+        process.step()
+    assert cluster.jobs["3"].not_before_ms == theirs_ms
+    assert [(entry.key, entry.state) for entry in proposal.entries.all()] == [("3", "left"), ("4", "verified")]
 
 
 @contextmanager
