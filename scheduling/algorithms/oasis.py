@@ -45,17 +45,19 @@ from scheduling.model.training_models import (
 from scheduling.model.utility import arrival_slot, utility_at
 from scheduling.model.values import RESOURCES, Cluster, Decision, Demand, Job, Placement, Reason, Role, Verdict
 from scheduling.slotted.execution import Slotted
+from scheduling.slotted.oasis.provable import PROVABLE, provable_bounds
 from scheduling.slotted.oasis.quote import Quote, Units, most_at_once, no_capacity
 from scheduling.slotted.oasis.roles import divide_roles
 from scheduling.slotted.pricing.price_based import PriceBased
 from scheduling.slotted.pricing.price_breakdown import Held, costs
 from scheduling.slotted.pricing.prices import (
+    MODES,
     PriceBook,
     PriceParameters,
     PriceParams,
     estimate,
 )
-from scheduling.slotted.solvers.window import Best, best_completion, near_best
+from scheduling.slotted.solvers.window import Best, near_best
 from scheduling.slotted.time_slots import (
     away_slots,
     bars_of,
@@ -67,6 +69,13 @@ from scheduling.slotted.time_slots import (
 class OasisParameters(PriceParameters):
     """Parameters of OASiS."""
 
+    price_mode: str = parameter(
+        "marginal",
+        "Marginal (default), literal (as printed in the paper), or provable (low enough for a proof of the "
+        "competitive ratio)",
+        choices=(*MODES, PROVABLE),
+        title="Price floor",
+    )
     model: str = parameter(
         "oasis",
         "Either oasis (chunks, bandwidth) or pd-ors (samples, no bandwidth)",
@@ -125,6 +134,10 @@ class Oasis(PriceBased):
         """Bounds from the sample. Capacities: thousandths, [server, resource]."""
         p, sample = self.parameters, self.rows[: self.sample]
         horizon, window = self._known_slots()
+        if p.price_mode == PROVABLE:
+            return provable_bounds(
+                sample, workers, ps, self.cluster.slot_ms, horizon, window or horizon, self.training, p.floor_scale
+            )
         return estimate(sample, workers, ps, self.cluster.slot_ms, horizon, p.price_mode, p.floor_scale, window)
 
     def _reprice(self) -> None:
@@ -202,7 +215,7 @@ class Oasis(PriceBased):
         quote = self._inspect(now_ms, job, most_workers)
         if isinstance(quote, Reason):
             return quote, None
-        best = best_completion(quote.need, quote.utility, quote.curves, quote.least_unit)
+        best = quote.best()
         found = best or near_best(quote.need, quote.utility, quote.curves, quote.least_unit)
         if found is None:
             return quote.no_capacity(), None

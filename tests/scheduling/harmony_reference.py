@@ -31,7 +31,7 @@ def value(group, weight=0.8):
 
 
 def number_of_groups(comp, comm, machines):
-    """The last n that minimises the sum, up to rounding."""
+    """The last n that minimizes the sum, up to rounding."""
     sums = [
         sum(abs(c * n / machines - t) for c, t in zip(comp, comm, strict=True))
         for n in range(1, min(len(comp), machines) + 1)

@@ -142,7 +142,7 @@ def test_a_type_without_a_worker_goes_to_the_cloud_or_is_refused_with_the_reason
 
 def test_without_the_cloud_there_must_be_a_parameter_server_for_every_worker():
     with pytest.raises(
-        ModelError, match=r"A_online-E needs a parameter server for every worker.*: 2 workers and 1 parameter servers"
+        ModelError, match=r"A_online-E needs a parameter server for every worker.*: 2 workers and 1 parameter server;"
     ):
         run(world(machine(workers=2, ps=1)), [], "a_online_edge")
     with pytest.raises(ModelError, match="2 workers and 0 parameter servers"):

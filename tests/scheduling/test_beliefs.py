@@ -71,7 +71,7 @@ def test_a_gang_that_runs_longer_than_believed_keeps_its_servers():
     first = next(event for event in events if event.data.get("kind") == "overran")
     assert first.data["values"] == {"believed_ms": 2_000, "ran_ms": 2_000, "later_ms": 4_000}
     assert sentence(first.data["code"], first.data["values"]) == (
-        "Ran for 2 s and is not done; its predicted run time was 2 s and is now 4 s."
+        "Ran for 2 s without completing; its predicted run time was 2 s and is now 4 s."
     )
     assert verify(**output_of_run(sim, events)) == []
 

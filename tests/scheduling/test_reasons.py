@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import scheduling
+from scheduling.kernel.registry import schedulers
 from scheduling.reporting.quantities import duration
 from scheduling.reporting.reasons import SENTENCES, sentence
 from scheduling.reporting.sentences import Sentences, by_code
@@ -58,7 +59,7 @@ EXAMPLES = [
     ("no_worker_of_type", {"type": "", "types": ["any"]},
      "Rejected: no server has a worker; without declared types of workers, each GPU is one."),
     ("outranked", {"workers": 16, "by": 2, "by_id": "j3"},
-     "Stopped: job j3 has a higher priority, and too few workers remain free for the gang of 16 workers. "
+     "Preempted: job j3 has a higher priority, and too few workers remain free for the gang of 16 workers. "
      "Completed work is kept."),
     ("ended", {"outcome": "lost"}, "Ended at an unknown time after the cluster last reported it."),
     ("horizon", {"horizon_slots": 100}, "Unfinished: the horizon of 100 slots ended before completion."),
@@ -97,7 +98,8 @@ def test_every_code_in_the_source_has_a_sentence():
             ):
                 codes.add(node.args[0].value)
     assert {"fits_nowhere", "missing_part", "in_order"} <= codes
-    assert codes <= set(SENTENCES)
+    own = {code for cls in schedulers().values() for code in cls.reasons}
+    assert codes <= set(SENTENCES) | own
 
 
 def test_a_code_that_two_families_declare_is_refused():

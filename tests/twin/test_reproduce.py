@@ -20,6 +20,9 @@ def test_every_experiment_says_what_it_is_about():
 @pytest.mark.parametrize("name", experiments.names())
 def test_an_experiment_is_named_after_its_paper_figure_and_topic(name):
     """The figure or section of the name is the one that the file gives as its source."""
+    if experiment(name).PAPER.startswith("ours, "):
+        assert name.startswith("replanning_")
+        return
     paper, kind, number = re.fullmatch(r"(oasis|pd_ors|a_online|harmony)_(fig|sec)(\d\d|5[a-z])_[a-z_]+", name).groups()
     source = experiment(name).PAPER
     assert source.lower().replace("-", "_").startswith(f"{paper}, ")

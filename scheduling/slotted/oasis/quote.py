@@ -101,6 +101,10 @@ class Quote:
         self.known[wanted] = cost, relaxed
         return cost, relaxed
 
+    def best(self) -> Best | None:
+        """Completion with the highest payoff; None if no payoff is positive."""
+        return best_completion(self.need, self.utility, self.curves, self.least_unit)
+
     def paying(self) -> Best | None:
         """A completion with a positive payoff, if there is one."""
         return best_completion(self.need, self.utility, self.curves, self.least_unit, soon=True)

@@ -103,6 +103,7 @@ class Claim:
     """Fields of one job that the estimate needs."""
 
     worker_slots: int  # W
+    most: int  # workers in one slot
     best: float  # f_i of the shortest duration
     least: float  # f_i(T - a_i), at least MIN_SHARE f_i(0)
     worker: np.ndarray  # whole units of each resource
@@ -130,7 +131,7 @@ def estimate(
         raise ModelError(f"price mode must be one of {', '.join(MODES)}, got {mode!r}")
     if not 0 < floor_scale < math.inf:
         raise ModelError(f"floor_scale must be a finite number > 0, got {floor_scale!r}")
-    claims = [claim for job in jobs if (claim := _claim(job, slot_ms, horizon)) is not None]
+    claims = [claim for job in jobs if (claim := claim_of(job, slot_ms, horizon)) is not None]
     slots = horizon if window is None else window
     worker_total = worker_capacity.sum(axis=0) / UNIT
     ps_total = ps_capacity.sum(axis=0) / UNIT
@@ -281,7 +282,7 @@ class PriceBook:
             self.price[r][slots, servers] = price(capacity - self.free[r][slots, servers], capacity, self.floor, most)
 
 
-def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
+def claim_of(job: Job, slot_ms: int, horizon: int) -> Claim | None:
     """Claim of a job; None if it can earn no utility before the horizon, or lacks a field."""
     if job.worker is None or job.ps is None or job.utility is None or job.num_chunks is None or job.epochs is None:
         return None
@@ -295,7 +296,12 @@ def _claim(job: Job, slot_ms: int, horizon: int) -> Claim | None:
         return None
     best = utility_at(job.utility, -(-worker_slots // job.num_chunks) - 1)
     least = max(utility_at(job.utility, left - 1), MIN_SHARE * utility_at(job.utility, 0))
-    return Claim(worker_slots, best, least, np.array(job.worker) / UNIT, np.array(job.ps) / UNIT) if best > 0 else None
+    most = min(job.num_chunks, worker_slots)
+    return (
+        Claim(worker_slots, most, best, least, np.array(job.worker) / UNIT, np.array(job.ps) / UNIT)
+        if best > 0
+        else None
+    )
 
 
 def _literal_floor(claims: Sequence[tuple[int, float, float]], total: float) -> float:

@@ -1,0 +1,1 @@
+"""Quotas of queues that lend to each other."""
